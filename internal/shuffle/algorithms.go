@@ -1,0 +1,166 @@
+package shuffle
+
+import "slices"
+
+// FisherYates shuffles a in place, head to tail, until the first m places are settled: i = 0, 1, ...: swap a[i] with
+// a[i + U(n-i)]. Each place draws from all that is not yet placed, so every order has probability
+// 1/n · 1/(n-1) · ... = 1/n!.
+//
+// It is the method of Fisher and Yates in the in-place form of Durstenfeld, walked from the head, so that a draw may
+// stop early. O(m) time, O(1) space.
+func FisherYates[T any](a []T, m int, src Source) {
+	for len(a) > 1 && m > 0 {
+		group := src.Descend(uint64(len(a)))
+		group = group[:min(len(group), m)]
+		m -= len(group)
+		for _, j := range group {
+			a[0], a[j] = a[j], a[0]
+			a = a[1:]
+		}
+	}
+}
+
+// Durstenfeld shuffles a in place, tail to head: i = n-1, ..., 1: swap a[i] with a[U(i+1)].
+//
+// Durstenfeld, Algorithm 235, CACM 7(7), 1964; Knuth's Algorithm P (TAOCP 2, 3.4.2). O(n) time, O(1) space. The head
+// is settled last, so a draw costs as much as the whole order.
+func Durstenfeld[T any](a []T, src Source) {
+	for i := len(a) - 1; i > 0; {
+		for _, j := range src.Descend(uint64(i + 1)) {
+			a[i], a[j] = a[j], a[i]
+			i--
+		}
+	}
+}
+
+// InsideOut returns a shuffled copy of a, built while reading a from head to tail: each new element goes to a random
+// place among those so far and itself, and the one that was there moves to the end. a is left as it was.
+//
+// The form of Knuth's Algorithm P that is known as inside-out. O(n) time, O(n) space for the copy.
+func InsideOut[T any](a []T, src Source) []T {
+	out := make([]T, len(a))
+	copy(out, a[:min(1, len(a))])
+	for i := 1; i < len(a); {
+		for _, j := range src.Ascend(uint64(i+1), uint64(len(a))) {
+			out[i] = a[i]
+			out[i], out[j] = out[j], out[i]
+			i++
+		}
+	}
+	return out
+}
+
+// StrikeOut returns the first m of n draws without replacement: strike the U(items left)-th of the remaining elements
+// out and write it down. a is used up.
+//
+// Fisher and Yates, Statistical Tables for Biological, Agricultural and Medical Research, 1938, as done on paper. The
+// struck element is closed up over, O(m·n) time, as long as that is cheap; above [closeUp] elements the remaining ones
+// are counted in a Fenwick tree instead (Fenwick, Software: Practice and Experience 24(3), 1994), O(n + m log n) time.
+// O(m) space, and O(n) for the tree.
+func StrikeOut[T any](a []T, m int, src Source) []T {
+	out := make([]T, 0, m)
+	remaining := newRemaining(a)
+	for left := len(a); left > 1 && len(out) < m; {
+		group := src.Descend(uint64(left))
+		group = group[:min(len(group), m-len(out))]
+		left -= len(group)
+		for _, j := range group {
+			out = append(out, remaining.strike(int(j)))
+		}
+	}
+	if len(out) < m {
+		out = append(out, remaining.strike(0))
+	}
+	return out
+}
+
+// Sattolo shuffles a in place, head to tail, into a single cycle, until the first m places are settled: i = 0, 1, ...:
+// swap a[i] with a[i + 1 + U(n-i-1)]. No element keeps its place, and each of the (n-1)! cycles is equally likely. One
+// element has no such order: a of length 1 stays as it is.
+//
+// Sattolo, "An algorithm to generate a random cyclic permutation", Information Processing Letters 22(6), 1986. O(m)
+// time, O(1) space.
+func Sattolo[T any](a []T, m int, src Source) {
+	for len(a) > 2 && m > 0 {
+		group := src.Descend(uint64(len(a) - 1))
+		group = group[:min(len(group), m)]
+		m -= len(group)
+		for _, j := range group {
+			a[0], a[1+j] = a[1+j], a[0]
+			a = a[1:]
+		}
+	}
+	if len(a) == 2 && m > 0 {
+		a[0], a[1] = a[1], a[0]
+	}
+}
+
+// Sparse returns the first m of what [FisherYates] makes of 0, 1, ..., size-1, without making them: only places that
+// a swap has touched are held. O(m) time and space, whatever the size; m is at most size.
+func Sparse(size, m uint64, src Source) []uint64 {
+	out := make([]uint64, 0, m)
+	moved := make(map[uint64]uint64, m) // what stands where a swap has been; the number itself elsewhere
+	at := func(place uint64) uint64 {
+		if element, ok := moved[place]; ok {
+			return element
+		}
+		return place
+	}
+	for i := uint64(0); i < m; {
+		group := []uint64{0} // the last place of all has one candidate, and asks for no integer
+		if size-i > 1 {
+			group = src.Descend(size - i)
+		}
+		for _, j := range group[:min(uint64(len(group)), m-i)] {
+			out = append(out, at(i+j))
+			moved[i+j] = at(i)
+			delete(moved, i)
+			i++
+		}
+	}
+	return out
+}
+
+// closeUp is the length up to which moving the rest over a struck element beats a walk down the tree.
+const closeUp = 4096
+
+// remaining holds the elements that are not struck out yet, in their order.
+type remaining[T any] struct {
+	elements []T
+	counts   []int // Fenwick tree over elements, 1-based: how many are left in each of its spans; nil below closeUp
+	top      int   // the largest power of two in the tree
+}
+
+func newRemaining[T any](a []T) *remaining[T] {
+	r := &remaining[T]{elements: a}
+	if len(a) <= closeUp {
+		return r
+	}
+	r.counts = make([]int, len(a)+1)
+	for i := 1; i < len(r.counts); i++ {
+		r.counts[i] = i & -i
+	}
+	for r.top = 1; 2*r.top <= len(a); r.top *= 2 {
+	}
+	return r
+}
+
+// strike removes and returns the j-th of the remaining elements, counted from 0.
+func (r *remaining[T]) strike(j int) T {
+	if r.counts == nil {
+		element := r.elements[j]
+		r.elements = slices.Delete(r.elements, j, j+1)
+		return element
+	}
+	place := 0
+	for span := r.top; span > 0; span /= 2 {
+		if next := place + span; next < len(r.counts) {
+			if r.counts[next] <= j {
+				place, j = next, j-r.counts[next]
+			} else {
+				r.counts[next]-- // the struck element lies in this span
+			}
+		}
+	}
+	return r.elements[place]
+}
