@@ -1,0 +1,119 @@
+package deck
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"sync"
+)
+
+//go:embed data/*.json
+var data embed.FS
+
+// order is that of the built-in types in every listing.
+var order = []string{
+	"standard52", "standard54", "euchre24", "piquet32", "pinochle48", "spanish40", "spanish48", "tarot78",
+	"hanafuda48", "uno108", "uno112", "mahjong136", "mahjong144", "sichuan108", "riichi136", "sanguosha108",
+	"sanguosha160", "werewolf12", "undercover", "dominoes28", "paigow32", "set81",
+}
+
+// A Catalogue is the types on offer. Reading one from many goroutines is safe, but not while it loads.
+type Catalogue struct {
+	builtin []*Type
+	own     []*Type           // the operator's, by name
+	types   map[string]*Type  // by name
+	source  map[string]string // type name -> the operator's file that defines it
+}
+
+var builtin = sync.OnceValues(func() ([]*Type, error) {
+	types := make([]*Type, len(order))
+	for i, name := range order {
+		t, _, err := readFile(data, path.Join("data", name+".json"))
+		if err != nil {
+			return nil, err
+		}
+		types[i] = t
+	}
+	return types, nil
+})
+
+// Builtin returns a new catalogue of the types that come with Riffle.
+func Builtin() (*Catalogue, error) {
+	types, err := builtin()
+	if err != nil {
+		return nil, err
+	}
+	c := &Catalogue{builtin: types, types: make(map[string]*Type), source: make(map[string]string)}
+	for _, t := range types {
+		c.types[t.Name] = t
+	}
+	return c, nil
+}
+
+// Load adds the types of an operator: every file of the folder whose name ends in .json, one type each. The package
+// comment specifies the format, and the built-in files are examples of it.
+//
+// A file that is not exactly as described, or a type that exists already, is an error that starts with the name
+// of the file and the line, as in
+//
+//	flags.json:12: the code "AS" is taken by line 7
+//
+// and then the catalogue is as it was before.
+func (c *Catalogue) Load(fsys fs.FS) error {
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return fmt.Errorf("reading the folder of deck types: %w", err)
+	}
+	types, source, own := maps.Clone(c.types), maps.Clone(c.source), slices.Clone(c.own)
+	for _, e := range entries {
+		if path.Ext(e.Name()) != ".json" {
+			continue
+		}
+		t, line, err := readFile(fsys, e.Name())
+		if err != nil {
+			return err
+		}
+		if _, exists := types[t.Name]; exists {
+			by := source[t.Name]
+			if by == "" {
+				by = "Riffle itself"
+			}
+			return fmt.Errorf("%s:%d: the type %q is already defined by %s", e.Name(), line, t.Name, by)
+		}
+		types[t.Name], source[t.Name], own = t, e.Name(), append(own, t)
+	}
+	slices.SortFunc(own, func(a, b *Type) int { return cmp.Compare(a.Name, b.Name) })
+	c.types, c.source, c.own = types, source, own
+	return nil
+}
+
+// Types returns all types: the built-in ones in their fixed order, then the operator's by name.
+func (c *Catalogue) Types() []*Type { return slices.Concat(c.builtin, c.own) }
+
+// Type returns the type of that name.
+func (c *Catalogue) Type(name string) (*Type, bool) {
+	t, ok := c.types[name]
+	return t, ok
+}
+
+// readFile parses one file and also returns the line that names the type.
+func readFile(fsys fs.FS, name string) (_ *Type, line int, err error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s:1: it cannot be opened: %w", name, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, 0, fmt.Errorf("%s:1: it cannot be read: %w", name, err)
+	case len(text) > maxFile:
+		return nil, 0, fmt.Errorf("%s:1: it is larger than %d bytes", name, maxFile)
+	}
+	return parse(name, text)
+}

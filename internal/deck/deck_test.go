@@ -1,0 +1,397 @@
+package deck
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// builtinDeck returns the deck of a built-in type.
+func builtinDeck(t testing.TB, name string, parameters map[string]int) *Deck {
+	t.Helper()
+	c, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, ok := c.Type(name)
+	if !ok {
+		t.Fatalf("there is no type %s", name)
+	}
+	d, err := kind.Deck(parameters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// multiplicities returns how many cards there are of every code.
+func multiplicities(codes []string) map[string]int {
+	m := make(map[string]int)
+	for _, c := range codes {
+		m[c]++
+	}
+	return m
+}
+
+// bits returns log2 of the number of different orders of the codes: n! over the product of the factorials of
+// the multiplicities.
+func bits(codes []string) float64 {
+	factorial := func(n int) float64 { f, _ := math.Lgamma(float64(n) + 1); return f / math.Ln2 }
+	b := factorial(len(codes))
+	for _, n := range multiplicities(codes) {
+		b -= factorial(n)
+	}
+	return b
+}
+
+func TestSizesAndOrders(t *testing.T) {
+	tests := []struct {
+		name string
+		size int
+		bits float64
+		told bool // the figure of bits tells equal cards apart: log2 of size!
+	}{
+		{name: "standard52", size: 52, bits: 225.6},
+		{name: "standard54", size: 54, bits: 237.1},
+		{name: "euchre24", size: 24, bits: 79.0},
+		{name: "piquet32", size: 32, bits: 117.7},
+		{name: "pinochle48", size: 48, bits: 178.9},
+		{name: "spanish40", size: 40, bits: 159.2},
+		{name: "spanish48", size: 48, bits: 202.9},
+		{name: "tarot78", size: 78, bits: 382.2},
+		{name: "hanafuda48", size: 48, bits: 202.9},
+		{name: "uno108", size: 108, bits: 521.3},
+		{name: "uno112", size: 112, bits: 545.8},
+		{name: "mahjong136", size: 136, bits: 616.7},
+		{name: "mahjong144", size: 144, bits: 673.7},
+		{name: "sichuan108", size: 108, bits: 454.6},
+		{name: "riichi136", size: 136, bits: 622.7},
+		{name: "sanguosha108", size: 108, bits: 578.4, told: true},
+		{name: "sanguosha160", size: 160, bits: 945.7, told: true},
+		{name: "werewolf12", size: 12, bits: 19.7},
+		{name: "undercover", size: 4, bits: 2.0},
+		{name: "dominoes28", size: 28, bits: 97.9},
+		{name: "paigow32", size: 32, bits: 106.7},
+		{name: "set81", size: 81, bits: 401.2},
+	}
+	for _, test := range tests {
+		var parameters map[string]int
+		if test.name == "undercover" {
+			parameters = map[string]int{"players": 4}
+		}
+		d := builtinDeck(t, test.name, parameters)
+		if d.Size() != test.size || len(d.Codes()) != test.size || len(d.Cards()) != test.size {
+			t.Errorf("%s: size %d, %d codes, %d cards, want %d", test.name, d.Size(), len(d.Codes()), len(d.Cards()), test.size)
+		}
+		if parameters == nil && d.Type().Size() != test.size {
+			t.Errorf("%s: the type's size is %d, want %d", test.name, d.Type().Size(), test.size)
+		}
+		got := bits(d.Codes())
+		if test.told {
+			got = 0
+			for i := range d.Size() {
+				got += math.Log2(float64(i + 1))
+			}
+		}
+		if math.Abs(got-test.bits) > 0.0501 {
+			t.Errorf("%s: %.2f bits, want %.1f", test.name, got, test.bits)
+		}
+	}
+	if len(tests) != len(order) {
+		t.Errorf("%d types tested, there are %d", len(tests), len(order))
+	}
+}
+
+func TestInstances(t *testing.T) {
+	c, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range c.Types() {
+		d, err := kind.Deck(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := make(map[string]int)
+		for i, card := range d.Cards() {
+			if card.Code != d.Codes()[i] {
+				t.Errorf("%s: card %d is %s and its code %s", kind.Name, i, card.Code, d.Codes()[i])
+			}
+			seen[card.Code]++
+			if card.Instance != seen[card.Code] {
+				t.Errorf("%s: copy %d of %s has instance %d", kind.Name, seen[card.Code], card.Code, card.Instance)
+			}
+			if seen[card.Code] > 1 && d.Codes()[i-1] != card.Code {
+				t.Errorf("%s: copies of %s are apart", kind.Name, card.Code)
+			}
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	tests := []struct{ deck, code, want string }{
+		{"standard52", "AS", "AS"},
+		{"standard52", "TD", "TD"},
+		{"standard52", "0S", "TS"},
+		{"standard52", "10S", "TS"},
+		{"tarot78", "10C", "TC"},
+		{"euchre24", "0H", "TH"},
+		{"pinochle48", "10D", "TD"},
+		{"sanguosha108", "sha-S10", "sha-ST"},
+		{"sanguosha160", "tiesuo-C10", "tiesuo-CT"},
+		{"sanguosha160", "tiesuo-S10", ""},
+		{"dominoes28", "5-2", "2-5"},
+		{"paigow32", "6-5", "5-6"},
+		{"riichi136", "0p", "0p"},
+		{"mahjong136", "0p", ""},
+		{"standard52", "as", ""},
+		{"standard52", "X1", ""},
+		{"standard52", "", ""},
+		{"undercover", "blank", ""}, // of which there are none unless asked for
+	}
+	for _, test := range tests {
+		card, ok := builtinDeck(t, test.deck, nil).Find(test.code)
+		if ok != (test.want != "") || card.Code != test.want {
+			t.Errorf("%s: Find(%q) = %q, %t, want %q", test.deck, test.code, card.Code, ok, test.want)
+		}
+		if ok && card.Instance != 1 {
+			t.Errorf("%s: Find(%q) is instance %d", test.deck, test.code, card.Instance)
+		}
+	}
+}
+
+func TestFindEveryCode(t *testing.T) {
+	for _, name := range order {
+		d := builtinDeck(t, name, nil)
+		for _, code := range d.Codes() {
+			if card, ok := d.Find(code); !ok || card.Code != code {
+				t.Errorf("%s: Find(%q) = %q, %t", name, code, card.Code, ok)
+			}
+		}
+	}
+}
+
+func TestSharedDeck(t *testing.T) {
+	for _, name := range order {
+		kind := builtinDeck(t, name, nil).Type()
+		first, _ := kind.Deck(nil)
+		if n := testing.AllocsPerRun(10, func() {
+			if d, err := kind.Deck(nil); err != nil || d != first {
+				t.Errorf("%s: another deck", name)
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations for the shared deck", name, n)
+		}
+		if d, err := kind.Deck(map[string]int{}); err != nil || d != first {
+			t.Errorf("%s: another deck for no parameters", name)
+		}
+		if len(kind.Parameters) == 0 && first.Parameters() != nil {
+			t.Errorf("%s: parameters %v", name, first.Parameters())
+		}
+	}
+}
+
+func TestUndercover(t *testing.T) {
+	tests := []struct {
+		given                       map[string]int
+		players, undercover, blanks int
+	}{
+		{nil, 6, 1, 0},
+		{map[string]int{"players": 4}, 4, 1, 0},
+		{map[string]int{"players": 6}, 6, 1, 0},
+		{map[string]int{"players": 7}, 7, 2, 0},
+		{map[string]int{"players": 10}, 10, 2, 0},
+		{map[string]int{"players": 11}, 11, 3, 0},
+		{map[string]int{"players": 16}, 16, 3, 0},
+		{map[string]int{"players": 5, "blank": 1}, 5, 1, 1},
+		{map[string]int{"players": 16, "undercover": 1, "blank": 6}, 16, 1, 6},
+		{map[string]int{"players": 16, "undercover": 7}, 16, 7, 0},
+		{map[string]int{"undercover": 2}, 6, 2, 0},
+	}
+	for _, test := range tests {
+		d := builtinDeck(t, "undercover", test.given)
+		want := map[string]int{"civilian": test.players - test.undercover - test.blanks, "undercover": test.undercover}
+		if test.blanks > 0 {
+			want["blank"] = test.blanks
+		}
+		if got := multiplicities(d.Codes()); !maps.Equal(got, want) {
+			t.Errorf("%v: %v, want %v", test.given, got, want)
+		}
+		resolved := map[string]int{"players": test.players, "undercover": test.undercover, "blank": test.blanks}
+		if got := d.Parameters(); !maps.Equal(got, resolved) {
+			t.Errorf("%v: parameters %v, want %v", test.given, got, resolved)
+		}
+		if hands, err := d.Hands("undercover"); err != nil || !slices.Equal(hands, slices.Repeat([]int{1}, test.players)) {
+			t.Errorf("%v: hands %v, %v", test.given, hands, err)
+		}
+	}
+}
+
+func TestParameterErrors(t *testing.T) {
+	tests := []struct {
+		deck    string
+		given   map[string]int
+		name    string
+		message string
+	}{
+		{"standard52", map[string]int{"players": 4}, "players", "parameter players is not one that standard52 takes"},
+		{"undercover", map[string]int{"z": 1, "spies": 1, "players": 99}, "spies", "parameter spies is not one that undercover takes"},
+		{"undercover", map[string]int{"players": 3}, "players", "parameter players is 3; it can be 4 to 16"},
+		{"undercover", map[string]int{"players": 17}, "players", "parameter players is 17; it can be 4 to 16"},
+		{"undercover", map[string]int{"players": math.MinInt}, "players", "parameter players is -9223372036854775808; it can be 4 to 16"},
+		{"undercover", map[string]int{"undercover": 0}, "undercover", "parameter undercover is 0; it can be 1 to 7"},
+		{"undercover", map[string]int{"blank": -1}, "blank", "parameter blank is -1; it can be 0 to 6"},
+		{"undercover", map[string]int{"players": 4, "undercover": 2}, "undercover",
+			"parameter undercover leaves 2 of 4 cards for civilian, which must be more than half"},
+		{"undercover", map[string]int{"players": 4, "blank": 1}, "blank",
+			"parameter blank leaves 2 of 4 cards for civilian, which must be more than half"},
+		{"undercover", map[string]int{"players": 4, "undercover": 7}, "undercover",
+			"parameter undercover does not fit: the counts add up to 7 cards and the size is 4"},
+	}
+	for _, test := range tests {
+		d, err := builtinDeck(t, test.deck, nil).Type().Deck(test.given)
+		var wrong *ParameterError
+		if !errors.As(err, &wrong) || d != nil {
+			t.Errorf("%s %v: %v, %v", test.deck, test.given, d, err)
+			continue
+		}
+		if wrong.Name != test.name || err.Error() != test.message {
+			t.Errorf("%s %v: %s: %q, want %s: %q", test.deck, test.given, wrong.Name, err, test.name, test.message)
+		}
+	}
+}
+
+func TestHands(t *testing.T) {
+	times := func(n, each int) []int { return slices.Repeat([]int{each}, n) }
+	tests := []struct {
+		deck, preset string
+		want         []int
+	}{
+		{"standard52", "bridge", times(4, 13)},
+		{"standard54", "doudizhu", times(3, 17)},
+		{"euchre24", "euchre", times(4, 5)},
+		{"piquet32", "skat", times(3, 10)},
+		{"pinochle48", "pinochle", times(4, 12)},
+		{"uno108", "uno:4", times(4, 7)},
+		{"uno108", "uno:15", times(15, 7)},
+		{"uno112", "uno:16", times(16, 7)},
+		{"mahjong136", "mahjong", []int{14, 13, 13, 13}},
+		{"mahjong144", "mahjong", []int{14, 13, 13, 13}},
+		{"sichuan108", "sichuan", []int{14, 13, 13, 13}},
+		{"riichi136", "riichi", []int{14, 13, 13, 13}},
+		{"sanguosha108", "sanguosha:8", times(8, 4)},
+		{"sanguosha160", "sanguosha:40", times(40, 4)},
+		{"werewolf12", "werewolf", times(12, 1)},
+		{"werewolf12", "werewolf:3", times(3, 1)},
+		{"undercover", "undercover", times(6, 1)},
+		{"undercover", "undercover:4", times(4, 1)},
+		{"dominoes28", "dominoes:4", times(4, 7)},
+		{"paigow32", "paigow:8", times(8, 4)},
+		{"set81", "set", []int{12}},
+	}
+	for _, test := range tests {
+		got, err := builtinDeck(t, test.deck, nil).Hands(test.preset)
+		if err != nil || !slices.Equal(got, test.want) {
+			t.Errorf("%s %s: %v, %v, want %v", test.deck, test.preset, got, err, test.want)
+		}
+	}
+
+	// Every preset of the data is tested above.
+	for _, name := range order {
+		for _, p := range builtinDeck(t, name, nil).Type().Presets {
+			if !slices.ContainsFunc(tests, func(test struct {
+				deck, preset string
+				want         []int
+			}) bool {
+				preset, _, _ := strings.Cut(test.preset, ":")
+				return test.deck == name && preset == p.Name
+			}) {
+				t.Errorf("%s has a preset %s", name, p.Name)
+			}
+		}
+	}
+}
+
+func TestHandsRefused(t *testing.T) {
+	tests := []struct{ deck, preset, want string }{
+		{"standard52", "poker", `hands "poker": standard52 has no such preset; it has bridge`},
+		{"standard52", "", `hands "": standard52 has no such preset; it has bridge`},
+		{"standard52", "bridge:4", `hands "bridge:4": the preset always deals 4 hands; write bridge`},
+		{"standard52", "bridge:", `hands "bridge:": the preset always deals 4 hands; write bridge`},
+		{"spanish40", "tute", `hands "tute": spanish40 has no presets; give the sizes of the hands`},
+		{"uno108", "uno", `hands "uno": say how many hands; write uno:4 for four hands of 7`},
+		{"uno108", "uno:16", `hands "uno:16": the deck covers 15 hands of 7`},
+		{"werewolf12", "werewolf:13", `hands "werewolf:13": the deck covers 12 hands of 1`},
+		{"uno108", "uno:9223372036854775807", `hands "uno:9223372036854775807": the deck covers 15 hands of 7`},
+	}
+	for _, number := range []string{"", "0", "-1", "+4", "04", "4.0", "4 ", "four", "4:4", "9223372036854775808", "٤"} {
+		preset := "uno:" + number
+		tests = append(tests, struct{ deck, preset, want string }{"uno108", preset,
+			`hands "` + preset + `": the number of hands is a whole number from 1; write uno:4 for four hands of 7`})
+	}
+	for _, test := range tests {
+		hands, err := builtinDeck(t, test.deck, nil).Hands(test.preset)
+		var wrong *PresetError
+		if !errors.As(err, &wrong) || hands != nil {
+			t.Errorf("%s %s: %v, %v", test.deck, test.preset, hands, err)
+			continue
+		}
+		if err.Error() != test.want || wrong.Preset != test.preset {
+			t.Errorf("%s %s: %q, want %q", test.deck, test.preset, err, test.want)
+		}
+	}
+}
+
+func TestHandsFromCopies(t *testing.T) {
+	d := builtinDeck(t, "uno108", nil)
+	if hands, err := d.HandsFrom(2, "uno:30"); err != nil || len(hands) != 30 {
+		t.Errorf("30 hands of two decks: %v, %v", hands, err)
+	}
+	if hands, err := d.HandsFrom(2, "uno:31"); err == nil {
+		t.Errorf("31 hands of two decks: %v", hands)
+	}
+}
+
+// What Hands returns is the caller's to change.
+func TestHandsAreCopies(t *testing.T) {
+	d := builtinDeck(t, "standard52", nil)
+	first, _ := d.Hands("bridge")
+	first[0] = 99
+	if second, _ := d.Hands("bridge"); second[0] != 13 {
+		t.Errorf("hands are %v after another caller changed theirs", second)
+	}
+}
+
+func TestCatalogueOrder(t *testing.T) {
+	c, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, kind := range c.Types() {
+		names = append(names, kind.Name)
+	}
+	if !slices.Equal(names, order) {
+		t.Errorf("types are %v, want %v", names, order)
+	}
+	if kind, ok := c.Type("standard53"); ok {
+		t.Errorf("standard53 is %v", kind)
+	}
+	entries, err := data.ReadDir("data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != len(order) {
+		t.Errorf("%d files and %d types", len(entries), len(order))
+	}
+	for _, e := range entries {
+		if kind, ok := c.Type(strings.TrimSuffix(e.Name(), ".json")); !ok {
+			t.Errorf("%s does not define the type of its name", e.Name())
+		} else if kind.Name+".json" != e.Name() {
+			t.Errorf("%s defines %s", e.Name(), kind.Name)
+		}
+	}
+}

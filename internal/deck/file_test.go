@@ -1,0 +1,411 @@
+package deck
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// coin is a type whose lines the tests below break one at a time.
+const coin = `{
+  "type": "coin",
+  "name": {"en": "Coin", "zh": "硬币"},
+  "family": "coin",
+  "size": 3,
+  "cards": [
+    {"code": "H", "aliases": ["heads"], "name": {"en": "Heads", "zh": "正面"}, "glyph": "H", "attributes": {"side": "heads"}},
+    {"code": "T", "name": {"en": "Tails", "zh": "反面"}, "glyph": "T", "count": 2}
+  ],
+  "hands": [
+    {"name": "toss", "sizes": [1, 1]},
+    {"name": "each", "each": 1, "players": 2}
+  ],
+  "dead_wall": 1
+}
+`
+
+// party is one with parameters.
+const party = `{
+  "type": "party",
+  "name": {"en": "Party", "zh": "聚会"},
+  "family": "roles",
+  "size": {"parameter": "players"},
+  "parameters": [
+    {"name": "players", "min": 4, "max": 8, "default": 4},
+    {"name": "spies", "min": 1, "max": 3, "default_by": {"parameter": "players", "steps": [{"up_to": 6, "value": 1}, {"up_to": 8, "value": 2}]}}
+  ],
+  "cards": [
+    {"code": "guest", "name": {"en": "Guest", "zh": "客人"}, "glyph": "G", "count": "rest", "majority": true},
+    {"code": "spy", "name": {"en": "Spy", "zh": "间谍"}, "glyph": "S", "count": {"parameter": "spies"}}
+  ],
+  "hands": [
+    {"name": "roles", "each": 1, "players": {"parameter": "players"}}
+  ]
+}
+`
+
+func folder(files ...string) fs.FS {
+	fsys := make(fstest.MapFS)
+	for i := 0; i < len(files); i += 2 {
+		fsys[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	return fsys
+}
+
+func TestLoad(t *testing.T) {
+	c, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An emoji of several characters, held together by a zero-width joiner, is a glyph.
+	farmer := strings.Replace(coin, `"glyph": "H"`, `"glyph": "🧑\u200d🌾"`, 1)
+	err = c.Load(folder("z.json", strings.ReplaceAll(farmer, "coin", "alpha"), "party.json", party, "a.json", coin, "notes.txt", "not a deck", "sub/b.json", "{"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Load(folder("late.json", strings.ReplaceAll(coin, "coin", "beta"))); err != nil {
+		t.Fatal(err)
+	}
+	var own []string
+	for _, kind := range c.Types()[len(order):] {
+		own = append(own, kind.Name)
+	}
+	if want := []string{"alpha", "beta", "coin", "party"}; !slices.Equal(own, want) {
+		t.Errorf("the operator's types are %v, want %v", own, want)
+	}
+
+	kind, _ := c.Type("coin")
+	d, err := kind.Deck(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Codes(); !slices.Equal(got, []string{"H", "T", "T"}) {
+		t.Errorf("codes are %v", got)
+	}
+	if card, ok := d.Find("heads"); !ok || card.Code != "H" || card.Attributes["side"] != "heads" {
+		t.Errorf("heads is %+v, %t", card, ok)
+	}
+	if hands, err := d.Hands("each"); err != nil || !slices.Equal(hands, []int{1, 1}) {
+		t.Errorf("hands are %v, %v", hands, err)
+	}
+	// The dead wall of one card is not dealt.
+	if hands, err := d.Hands("each:3"); err == nil {
+		t.Errorf("three hands of a deck of three with a dead wall: %v", hands)
+	}
+
+	// What one catalogue loads, no other has.
+	other, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := other.Type("coin"); ok || len(other.Types()) != len(order) {
+		t.Error("a new catalogue has what another has loaded")
+	}
+}
+
+func TestLoadFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "coin.json"), []byte(coin), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Load(os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Load(os.DirFS(filepath.Join(dir, "missing"))); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder.json"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Load(os.DirFS(dir)); err == nil || !strings.HasPrefix(err.Error(), "coin.json:2: ") {
+		t.Errorf("the same folder again: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "coin.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Load(os.DirFS(dir)); err == nil || !strings.HasPrefix(err.Error(), "folder.json:1: it cannot be read: ") {
+		t.Errorf("a folder called like a file: %v", err)
+	}
+}
+
+// Each test replaces a piece of coin or party. The message is what the operator reads.
+func TestLoadErrors(t *testing.T) {
+	tests := []struct{ base, from, to, want string }{
+		{coin, coin, "", `x.json:1: the file is empty`},
+		{coin, coin, " \n\n ", `x.json:1: the file is empty`},
+		{coin, coin, "\n\n[]", `x.json:3: a type must be an object`},
+		{coin, coin, "null", `x.json:1: a type must be an object`},
+		{coin, coin, "{}", `x.json:1: a type needs the field "type"`},
+		{coin, coin, "{", `x.json:1: the file ends in the middle`},
+		{coin, coin, coin[:strings.Index(coin, `"T"`)], `x.json:8: the file ends in the middle`},
+		{coin, coin, coin + "\n{}", `x.json:17: something follows the end of the type`},
+		{coin, coin, coin + "\n\n,", `x.json:18: something follows the end of the type`},
+		{coin, coin, "\ufeff" + coin, `x.json:1: this is not JSON: invalid character '\ufeff' at start of value`},
+		{coin, `"family": "coin",`, `"family": "coin"`, `x.json:5: this is not JSON: invalid character '"' after object value (expecting ',' or '}')`},
+		{coin, `"size": 3`, `'size': 3`, `x.json:5: this is not JSON: invalid character '\'' at start of value`},
+		{coin, `"Coin"`, "\"C\xffin\"", `x.json:3: this is not JSON: invalid UTF-8`},
+		{coin, `"Coin"`, `"\ud800"`, `x.json:3: this is not JSON: invalid surrogate pair "\\ud800\", \"zh" in string`},
+		{coin, `"size": 3`, `"size": 3, "type": "coin"`, `x.json:5: the field "type" appears twice`},
+		{coin, `"glyph": "T"`, `"glyph": "T", "glyph": "T"`, `x.json:8: the field "glyph" appears twice`},
+		{coin, `"side": "heads"`, `"side": "heads", "side": "tails"`, `x.json:7: the field "side" appears twice`},
+		{coin, `"size": 3`, `"size": 3, "colour": 1`, `x.json:5: a type has no field "colour"; it has cards, dead_wall, family, hands, name, parameters, size, type`},
+		{coin, `"type"`, `"Type"`, `x.json:2: a type has no field "Type"; it has cards, dead_wall, family, hands, name, parameters, size, type`},
+		{coin, `"glyph": "T"`, `"glyph": "T", "number": 2`, `x.json:8: a card has no field "number"; it has aliases, attributes, code, count, glyph, majority, name`},
+		{coin, `"sizes": [1, 1]`, `"sizes": [1, 1], "x": 1`, `x.json:11: a preset has no field "x"; it has each, name, players, sizes`},
+		{coin, `"zh": "硬币"`, `"de": "Münze"`, `x.json:3: a name has no field "de"; it has en, zh`},
+		{coin, `, "zh": "硬币"`, ``, `x.json:3: a name needs the field "zh"`},
+		{coin, `"glyph": "T", `, ``, `x.json:8: a card needs the field "glyph"`},
+		{coin, `"code": "T", `, ``, `x.json:8: a card needs the field "code"`},
+		{coin, `  "size": 3,` + "\n", ``, `x.json:1: a type needs the field "size"`},
+
+		{coin, `"type": "coin"`, `"type": "Coin"`, `x.json:2: "type" is "Coin"; it must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen`},
+		{coin, `"type": "coin"`, `"type": "coin\n"`, `x.json:2: "type" has a control character`},
+		{coin, `"type": "coin"`, `"type": "1coin"`, `x.json:2: "type" is "1coin"; it must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen`},
+		{coin, `"type": "coin"`, `"type": "../coin"`, `x.json:2: "type" is "../coin"; it must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen`},
+		{coin, `"type": "coin"`, `"type": "` + strings.Repeat("c", 65) + `"`, `x.json:2: "type" is "` + strings.Repeat("c", 65) + `"; it must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen`},
+		{coin, `"type": "coin"`, `"type": 7`, `x.json:2: "type" must be a string`},
+		{coin, `"type": "coin"`, `"type": {"a": 1}`, `x.json:2: "type" must be a string`},
+		{coin, `"type": "coin"`, `"type": "standard52"`, `x.json:2: the type "standard52" is already defined by Riffle itself`},
+		{coin, `"Coin"`, `""`, `x.json:3: "en" is empty`},
+		{coin, `"硬币"`, `" "`, `x.json:3: "zh" is empty`},
+		{coin, `"Coin"`, `"` + strings.Repeat("c", 201) + `"`, `x.json:3: "en" is longer than 200 characters`},
+		{coin, `"Coin"`, `"Co\u0000in"`, `x.json:3: "en" has a control character`},
+		{coin, `"Coin"`, `"Co\u202ein"`, `x.json:3: "en" has a control character`},
+		{coin, `"glyph": "T"`, `"glyph": ""`, `x.json:8: "glyph" is empty`},
+		{coin, `"glyph": "T"`, `"glyph": "` + strings.Repeat("T", 33) + `"`, `x.json:8: "glyph" is longer than 32 characters`},
+		{coin, `"family": "coin"`, `"family": ""`, `x.json:4: "family" is empty`},
+
+		{coin, `"code": "T"`, `"code": "H"`, `x.json:8: the code "H" is taken by line 7`},
+		{coin, `"code": "T"`, `"code": "heads"`, `x.json:8: the code "heads" is taken by line 7`},
+		{coin, `"code": "T"`, `"code": "T", "aliases": ["H"]`, `x.json:8: the alias "H" is taken by line 7`},
+		{coin, `"code": "T"`, `"code": "T", "aliases": ["T"]`, `x.json:8: the alias "T" is taken by line 8`},
+		{coin, `"code": "T"`, `"code": "Ü"`, `x.json:8: the code "Ü" is not 1 to 16 of A-Z, a-z, 0-9 and hyphen`},
+		{coin, `"code": "T"`, `"code": "Т"`, `x.json:8: the code "Т" is not 1 to 16 of A-Z, a-z, 0-9 and hyphen`}, // Cyrillic
+		{coin, `"code": "T"`, `"code": "T T"`, `x.json:8: the code "T T" is not 1 to 16 of A-Z, a-z, 0-9 and hyphen`},
+		{coin, `"code": "T"`, `"code": "` + strings.Repeat("T", 17) + `"`, `x.json:8: the code "` + strings.Repeat("T", 17) + `" is not 1 to 16 of A-Z, a-z, 0-9 and hyphen`},
+		{coin, `"heads"]`, `"he,ds"]`, `x.json:7: the alias "he,ds" is not 1 to 16 of A-Z, a-z, 0-9 and hyphen`},
+		{coin, `["heads"]`, `"heads"`, `x.json:7: "aliases" must be an array`},
+		{coin, `"side": "heads"`, `"Side": "heads"`, `x.json:7: "Side" is not the name of an attribute: a lower-case letter, then up to 63 of a-z, 0-9, _ and -`},
+		{coin, `"side": "heads"`, `"side": 1`, `x.json:7: "side" must be a string`},
+		{coin, `"side": "heads"`, `"side": ""`, `x.json:7: "side" is empty`},
+
+		{coin, `"count": 2`, `"count": 0`, `x.json:8: "count" must be a whole number, 1 to 10000`},
+		{coin, `"count": 2`, `"count": -1`, `x.json:8: "count" must be a whole number, 1 to 10000`},
+		{coin, `"count": 2`, `"count": 2.0`, `x.json:8: "count" must be a whole number, 1 to 10000`},
+		{coin, `"count": 2`, `"count": 1e400`, `x.json:8: "count" must be a whole number, 1 to 10000`},
+		{coin, `"count": 2`, `"count": 99999999999999999999`, `x.json:8: "count" must be a whole number, 1 to 10000`},
+		{coin, `"count": 2`, `"count": true`, `x.json:8: "count" must be a whole number, 1 to 10000`},
+		{coin, `"count": 2`, `"count": "2"`, `x.json:8: "count" is a number from 1, {"parameter": ...} or "rest", not "2"`},
+		{coin, `"count": 2`, `"count": 2, "majority": true`, `x.json:8: "majority" is for the card whose count is "rest"`},
+		{coin, `"count": 2`, `"count": "rest", "majority": 1`, `x.json:8: "majority" must be true or false`},
+		{coin, `"count": 2`, `"count": 10000`, `x.json:5: "size" does not fit: the counts add up to 10001 cards and the size is 3`},
+		{coin, `"count": 2`, `"count": 1`, `x.json:5: "size" does not fit: the counts add up to 2 cards and the size is 3`},
+		{coin, `"count": 2`, `"count": {"parameter": "n"}`, `x.json:8: there is no parameter "n"`},
+		{coin, `"count": 2`, `"count": {}`, `x.json:8: an amount needs the field "parameter"`},
+		{coin, `"size": 3`, `"size": 0`, `x.json:5: "size" must be a whole number, 1 to 10000`},
+		{coin, `"size": 3`, `"size": 10001`, `x.json:5: "size" must be a whole number, 1 to 10000`},
+		{coin, `"size": 3`, `"size": "rest"`, `x.json:5: "size" must be a whole number, 1 to 10000`},
+		{coin, `"size": 3`, `"size": {"parameter": "n"}`, `x.json:5: there is no parameter "n"`},
+		{coin, `"dead_wall": 1`, `"dead_wall": 4`, `x.json:2: a dead wall of 4 cards is more than the 3 of the deck`},
+
+		{coin, `"sizes": [1, 1]`, `"sizes": [1, 2]`, `x.json:11: hands "toss": the preset deals 3 cards and the deck covers 2`},
+		{coin, `"sizes": [1, 1]`, `"sizes": [1, 0]`, `x.json:11: "sizes" must be a whole number, 1 to 10000`},
+		{coin, `"sizes": [1, 1]`, `"sizes": []`, `x.json:11: the preset "toss" needs either "sizes" or "each"`},
+		{coin, `"sizes": [1, 1]`, `"sizes": [1], "each": 1`, `x.json:11: the preset "toss" needs either "sizes" or "each"`},
+		{coin, `"sizes": [1, 1]`, `"sizes": [1], "players": 1`, `x.json:11: the preset "toss" has "players", which is for "each"`},
+		{coin, `"players": 2`, `"players": 3`, `x.json:12: hands "each": the deck covers 2 hands of 1`},
+		{coin, `"players": 2`, `"players": {"parameter": "n"}`, `x.json:12: there is no parameter "n"`},
+		{coin, `"each": 1, "players": 2`, `"each": 3`, `x.json:12: hands "each:1": the deck covers 0 hands of 3`},
+		{coin, `"name": "each"`, `"name": "toss"`, `x.json:12: there are two presets "toss"`},
+		{coin, `"name": "each"`, `"name": "a:b"`, `x.json:12: "name" is "a:b"; it must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen`},
+
+		{party, `"count": "rest", "majority": true`, `"count": 1`, `x.json:5: "size" does not fit: the counts add up to 2 cards and the size is 4`},
+		{party, `"count": {"parameter": "spies"}`, `"count": "rest"`, `x.json:12: the rest is already given to line 11`},
+		{party, `"default": 4`, `"default": 3`, `x.json:7: a default of 3 for the parameter "players" is not within 4 to 8`},
+		{party, `, "default": 4`, ``, `x.json:7: the parameter "players" needs either "default" or "default_by"`},
+		{party, `"min": 1`, `"min": 1, "default": 1`, `x.json:8: the parameter "spies" needs either "default" or "default_by"`},
+		{party, `"min": 4`, `"min": 9`, `x.json:7: the parameter "players" has a min of 9 and a max of 8`},
+		{party, `"min": 4`, `"min": 0`, `x.json:5: the parameter "players" is the size and has a min of 0`},
+		{party, `"max": 8`, `"max": 20000`, `x.json:7: "max" must be a whole number, 0 to 10000`},
+		{party, `"max": 8`, `"max": 9`, `x.json:8: the steps of the parameter "spies" do not reach players 9`},
+		{party, `"name": "spies"`, `"name": "players"`, `x.json:8: there are two parameters "players"`},
+		{party, `{"parameter": "players", "steps"`, `{"parameter": "spies", "steps"`, `x.json:8: the parameter "spies" depends on "spies", which no earlier one is called`},
+		{party, `"up_to": 8`, `"up_to": 6`, `x.json:8: the steps of the parameter "spies" do not ascend`},
+		{party, `"value": 2`, `"value": 4`, `x.json:8: a default of 4 for the parameter "spies" is not within 1 to 3`},
+		{party, `[{"up_to": 6, "value": 1}, {"up_to": 8, "value": 2}]`, `[]`, `x.json:8: the steps of the parameter "spies" do not reach players 8`},
+		{party, `"up_to": 6, "value": 1`, `"up_to": 6, "value": 2`, `x.json:5: "size" leaves 2 of 4 cards for guest, which must be more than half`},
+	}
+	for _, test := range tests {
+		if strings.Count(test.base, test.from) != 1 {
+			t.Errorf("%q is not there exactly once", test.from)
+			continue
+		}
+		c, err := Builtin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A good file before and after: none of the folder is taken.
+		good := func(name string) string { return strings.ReplaceAll(coin, "coin", name) }
+		err = c.Load(folder("a.json", good("alpha"), "x.json", strings.Replace(test.base, test.from, test.to, 1), "z.json", good("zeta")))
+		if err == nil || err.Error() != test.want {
+			t.Errorf("%s for %s:\n got %v\nwant %s", test.to, test.from, err, test.want)
+		}
+		if len(c.Types()) != len(order) {
+			t.Errorf("%s for %s: something was loaded", test.to, test.from)
+		}
+		if _, ok := c.Type("alpha"); ok {
+			t.Errorf("%s for %s: alpha was loaded", test.to, test.from)
+		}
+	}
+}
+
+func TestLoadTwice(t *testing.T) {
+	c, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `b.json:2: the type "coin" is already defined by a.json`
+	if err := c.Load(folder("a.json", coin, "b.json", coin)); err == nil || err.Error() != want {
+		t.Errorf("one folder: %v, want %s", err, want)
+	}
+	if err := c.Load(folder("a.json", coin)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Load(folder("b.json", coin)); err == nil || err.Error() != want {
+		t.Errorf("two folders: %v, want %s", err, want)
+	}
+}
+
+// Sizes that would take memory are refused while they are small.
+func TestLoadHostile(t *testing.T) {
+	const card = `{"code": "a", "name": {"en": "a", "zh": "a"}, "glyph": "a"}`
+	head := `{"type": "x", "name": {"en": "a", "zh": "a"}, "family": "x", "size": 1, "cards": [`
+	var attributes strings.Builder
+	for i := range 101 {
+		fmt.Fprintf(&attributes, `"a%d": "a", `, i)
+	}
+	tests := []struct{ name, text, want string }{
+		{"nested arrays", strings.Repeat("[", 1<<20), `x.json:1: a type must be an object`},
+		{"nested objects", strings.Repeat(`{"type":`, 1<<20), `x.json:1: "type" must be a string`},
+		{"nested values of a card", head + strings.Repeat(`{"name":`, 1<<20), `x.json:1: a name has no field "name"; it has en, zh`},
+		{"large file", strings.Repeat(" ", maxFile+1), `x.json:1: it is larger than 16777216 bytes`},
+		{"long list", `{"type": "x", "hands": [` + `{"name": "a", "sizes": [` + strings.Repeat("1,", maxCards) + "1]}]}",
+			`x.json:1: "sizes" has more than 10000 elements`},
+		{"long lines", strings.Repeat("\n", 1<<20) + head + card + "," + card, `x.json:1048577: the code "a" is taken by line 1048577`},
+		{"large number", head + `{"count": ` + strings.Repeat("9", 1<<20), `x.json:1: "count" must be a whole number, 1 to 10000`},
+		{"many attributes", head + `{"attributes": {` + attributes.String(), `x.json:1: a card has at most 100 attributes`},
+		{"unending number", head + `{"count": ` + strings.Repeat("9", 100) + "}", `x.json:1: "count" must be a whole number, 1 to 10000`},
+	}
+	for _, test := range tests {
+		c, err := Builtin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Load(folder("x.json", test.text)); err == nil || err.Error() != test.want {
+			t.Errorf("%s: got %.200v\nwant %s", test.name, err, test.want)
+		}
+	}
+}
+
+// The largest deck is ten thousand cards, and one more is refused.
+func TestLoadLargest(t *testing.T) {
+	many := func(count string) string {
+		s := strings.Replace(coin, `"count": 2`, `"count": `+count, 1)
+		return strings.Replace(s, `"size": 3`, `"size": 10000`, 1)
+	}
+	c, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Load(folder("x.json", many("9999"))); err != nil {
+		t.Fatal(err)
+	}
+	if kind, _ := c.Type("coin"); kind.Size() != 10000 {
+		t.Errorf("size %d, want 10000", kind.Size())
+	}
+	const want = `y.json:5: "size" does not fit: the counts add up to 10001 cards and the size is 10000`
+	if err := c.Load(folder("y.json", many("10000"))); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// Fields may stand in any order.
+func TestLoadAnyOrder(t *testing.T) {
+	c, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(party, "\n"), "\n")
+	moved := slices.Concat(lines[:1], lines[9:13], lines[13:16], lines[1:9])
+	moved[len(moved)-1] = "  ]"
+	text := strings.Join(append(moved, "}"), "\n")
+	text = strings.Replace(text, "  ]\n  \"type\"", "  ],\n  \"type\"", 1)
+	if err := c.Load(folder("x.json", text)); err != nil {
+		t.Errorf("%v in\n%s", err, text)
+	}
+}
+
+// Whatever a file says, it is refused with its name and a line, or it is a type that keeps every promise.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(coin))
+	f.Add([]byte(party))
+	f.Add([]byte(coin[:len(coin)/2]))
+	f.Add([]byte(`{"type": "x", "cards": [{"count": {"parameter": "x"}}]}`))
+	for _, name := range []string{"undercover", "werewolf12", "riichi136"} {
+		text, err := data.ReadFile("data/" + name + ".json")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		kind, line, err := parse("x.json", text)
+		if err != nil {
+			if kind != nil || !strings.HasPrefix(err.Error(), "x.json:") {
+				t.Fatalf("%v, %v", kind, err)
+			}
+			return
+		}
+		if line < 1 || kind.Size() < 1 || kind.Size() > maxCards || !wordPattern.MatchString(kind.Name) {
+			t.Fatalf("line %d, size %d, name %q", line, kind.Size(), kind.Name)
+		}
+		decks := []map[string]int{nil}
+		for _, p := range kind.Parameters {
+			decks = append(decks, map[string]int{p.Name: p.Min}, map[string]int{p.Name: p.Max})
+		}
+		for _, parameters := range decks {
+			d, err := kind.Deck(parameters)
+			if err != nil {
+				if wrong := new(ParameterError); parameters == nil || !errors.As(err, &wrong) {
+					t.Fatalf("%v: %v", parameters, err)
+				}
+				continue
+			}
+			if len(d.Cards()) != d.Size() || len(d.Codes()) != d.Size() || d.Size() > maxCards {
+				t.Fatalf("%v: size %d, %d cards, %d codes", parameters, d.Size(), len(d.Cards()), len(d.Codes()))
+			}
+			for i, c := range d.Codes() {
+				if found, ok := d.Find(c); !ok || found.Code != c || d.Cards()[i].Code != c {
+					t.Fatalf("%v: %q is not found", parameters, c)
+				}
+			}
+			for _, p := range kind.Presets {
+				for _, asked := range []string{p.Name, p.Name + ":1"} {
+					if hands, err := d.Hands(asked); err == nil && sum(hands) > d.Size()-kind.DeadWall {
+						t.Fatalf("%v: %s deals %v of %d", parameters, asked, hands, d.Size())
+					}
+				}
+			}
+		}
+	})
+}

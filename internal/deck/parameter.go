@@ -1,0 +1,88 @@
+package deck
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// A Parameter is a number that a request for a deck may choose.
+type Parameter struct {
+	Name string `json:"name"`
+	Min  int    `json:"min"`
+	Max  int    `json:"max"`
+
+	// Default is the value when the request chooses nothing at all.
+	Default int `json:"default"`
+
+	// DefaultBy is set where the default depends on another parameter.
+	DefaultBy *Table `json:"default_by,omitempty"`
+}
+
+// A Table reads a number off an earlier parameter: the value of the first step that reaches up to it.
+type Table struct {
+	Parameter string `json:"parameter"`
+	Steps     []Step `json:"steps"`
+}
+
+// A Step is one row of a [Table].
+type Step struct {
+	UpTo  int `json:"up_to"`
+	Value int `json:"value"`
+}
+
+// A ParameterError says which parameter of a deck cannot be as asked, and why.
+type ParameterError struct {
+	Name   string
+	Reason string
+}
+
+func (e *ParameterError) Error() string { return fmt.Sprintf("parameter %s %s", e.Name, e.Reason) }
+
+// resolve checks the given parameters and adds the defaults of all others. It returns nil for a type without any.
+func (t *Type) resolve(given map[string]int) (map[string]int, error) {
+	// In order of name, so that the same mistake always gets the same answer.
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Name == name }) {
+			return nil, &ParameterError{name, "is not one that " + t.Name + " takes"}
+		}
+	}
+	if len(t.Parameters) == 0 {
+		return nil, nil
+	}
+	resolved := make(map[string]int, len(t.Parameters))
+	for _, p := range t.Parameters {
+		v, ok := given[p.Name]
+		if !ok {
+			v = p.defaultUnder(resolved)
+		}
+		if v < p.Min || v > p.Max {
+			return nil, &ParameterError{p.Name, fmt.Sprintf("is %d; it can be %d to %d", v, p.Min, p.Max)}
+		}
+		resolved[p.Name] = v
+	}
+	return resolved, nil
+}
+
+// defaultUnder returns the default, given the values of the earlier parameters.
+func (p Parameter) defaultUnder(earlier map[string]int) int {
+	if p.DefaultBy != nil {
+		for _, s := range p.DefaultBy.Steps {
+			if earlier[p.DefaultBy.Parameter] <= s.UpTo {
+				return s.Value
+			}
+		}
+	}
+	return p.Default
+}
+
+// lastOf returns the last of the given parameters in the type's order: the one to blame when each is in its range
+// and they do not go together.
+func (t *Type) lastOf(given map[string]int) string {
+	for _, p := range slices.Backward(t.Parameters) {
+		if _, ok := given[p.Name]; ok {
+			return p.Name
+		}
+	}
+	return ""
+}
