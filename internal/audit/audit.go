@@ -1,0 +1,222 @@
+// Package audit says what the record of a shuffle states and how to check it.
+//
+// A [Statement] is everything that decides an order, seed included, as text; its SHA-256 is the commitment, which can
+// be shown before the seed is. A [Record] is what is kept and shown to everyone: the statement without its seed, the
+// commitment and the client's part. With the seed added, [Verify] rebuilds the statement from the record, compares
+// the commitment and replays the order.
+//
+// The package is pure. It replays with [rng.Reference] and so shares no generator code with what dealt.
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"riffle/internal/rng"
+	"riffle/internal/shuffle"
+)
+
+const (
+	// Spec names the format of statements, keys, keystream and orders. A change of any of their bytes is another name.
+	Spec = "riffle/1"
+
+	// MaxSize is the largest size that can be shuffled or drawn from: 2⁵³-1, the largest integer that every JSON
+	// reader keeps exact.
+	MaxSize = 1<<53 - 1
+
+	// MaxReference is the length of the longest reference, in characters.
+	MaxReference = 128
+
+	// MaxClientSeed is the length of the longest client seed, in bytes.
+	MaxClientSeed = 256
+)
+
+// A Commitment is the SHA-256 of a statement.
+type Commitment [sha256.Size]byte
+
+// String returns the commitment in lower-case hex.
+func (c Commitment) String() string { return hex.EncodeToString(c[:]) }
+
+// A Statement is everything that decides a result but the client seed. See [Statement.Append] for its text.
+type Statement struct {
+	Algorithm shuffle.Algorithm
+	Size      uint64   // how many items there are
+	Draw      uint64   // how many of them are answered
+	Repeat    uint64   // how many independent shuffles there are
+	Hands     []uint64 // how many items each hand gets, from the head of the order; nil when there are none
+	Input     string   // what is shuffled: [DeckInput], [ItemsInput] or [RangeInput]
+	Reference string   // the caller's own name for the game and round; may be empty
+	Seed      rng.Seed
+}
+
+// RangeInput is the input of a shuffle of the numbers 0 to size-1.
+const RangeInput = "range"
+
+// ItemsInput returns the input of a shuffle of the caller's own items. digest is the SHA-256 of the JSON array of them
+// with insignificant white space removed and otherwise as sent.
+func ItemsInput(digest [sha256.Size]byte) string {
+	return "items sha256:" + hex.EncodeToString(digest[:])
+}
+
+// DeckInput returns the input of a shuffle of copies decks. codes are those of one deck in catalogue order; the digest
+// is the SHA-256 of the JSON array of all the codes, the whole deck repeated for each copy.
+func DeckInput(name string, copies uint64, codes []string) string {
+	h := sha256.New()
+	separator := byte('[')
+	var buf []byte
+	for range copies {
+		buf = buf[:0]
+		for _, code := range codes {
+			buf = append(append(append(buf, separator, '"'), code...), '"')
+			separator = ','
+		}
+		h.Write(buf)
+	}
+	h.Write([]byte{']'})
+	return fmt.Sprintf("deck %s x%d sha256:%x", name, copies, h.Sum(nil))
+}
+
+// Append appends the text of the statement: lines of UTF-8, each ended by LF, in this order.
+//
+//	riffle/1
+//	algorithm fisher-yates
+//	size 52
+//	draw 52
+//	repeat 1
+//	hands 13,13,13,13                        (left out when there are none)
+//	input deck standard52 x1 sha256:<hex>    (or: input items sha256:<hex>, or: input range)
+//	reference <text>                         (left out when there is none)
+//	seed <hex of all blocks>
+func (s *Statement) Append(b []byte) []byte {
+	b = append(b, Spec+"\nalgorithm "...)
+	b = append(b, s.Algorithm...)
+	b = append(b, "\nsize "...)
+	b = strconv.AppendUint(b, s.Size, 10)
+	b = append(b, "\ndraw "...)
+	b = strconv.AppendUint(b, s.Draw, 10)
+	b = append(b, "\nrepeat "...)
+	b = strconv.AppendUint(b, s.Repeat, 10)
+	if len(s.Hands) > 0 {
+		b = appendUints(append(b, "\nhands "...), s.Hands)
+	}
+	b = append(b, "\ninput "...)
+	b = append(b, s.Input...)
+	if s.Reference != "" {
+		b = append(b, "\nreference "...)
+		b = append(b, s.Reference...)
+	}
+	b = append(b, "\nseed "...)
+	b = hex.AppendEncode(b, s.Seed)
+	return append(b, '\n')
+}
+
+func appendUints(b []byte, list []uint64) []byte {
+	for i, n := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, n, 10)
+	}
+	return b
+}
+
+// Commitment returns the SHA-256 of the statement's text.
+func (s *Statement) Commitment() Commitment {
+	buf := make([]byte, 0, 1024)
+	return sha256.Sum256(s.Append(buf))
+}
+
+// Check returns an error unless the statement is one that riffle/1 can make, apart from its seed. Two different
+// statements that pass it never have the same text.
+func (s *Statement) Check() error {
+	switch {
+	case !s.Algorithm.Known():
+		return fmt.Errorf("riffle/1 has no algorithm %q", s.Algorithm)
+	case s.Size > MaxSize:
+		return fmt.Errorf("size %d is above %d", s.Size, uint64(MaxSize))
+	case s.Draw > s.Size:
+		return fmt.Errorf("draw %d is above the size, %d", s.Draw, s.Size)
+	case s.Repeat == 0:
+		return errors.New("repeat is 0")
+	case s.Algorithm == shuffle.AlgorithmSattolo && s.Size == 1:
+		return errors.New("sattolo of one item: it can only keep its place")
+	}
+	dealt := uint64(0)
+	for _, n := range s.Hands {
+		if n > s.Draw-dealt {
+			return fmt.Errorf("the hands hold more than the %d items drawn", s.Draw)
+		}
+		dealt += n
+	}
+	if err := checkInput(s.Input); err != nil {
+		return err
+	}
+	return CheckReference(s.Reference)
+}
+
+// checkInput returns an error unless the input is of one of the three forms.
+func checkInput(input string) error {
+	words := strings.Split(input, " ")
+	switch {
+	case input == RangeInput:
+		return nil
+	case words[0] == "items" && len(words) == 2 && isDigest(words[1]):
+		return nil
+	case words[0] == "deck" && len(words) == 4 && isDeckName(words[1]) && isCopies(words[2]) && isDigest(words[3]):
+		return nil
+	}
+	return fmt.Errorf("input %q is neither a range, items nor a deck", input)
+}
+
+func isDigest(s string) bool {
+	digest, ok := strings.CutPrefix(s, "sha256:")
+	raw, err := hex.DecodeString(digest)
+	return ok && err == nil && len(raw) == sha256.Size && strings.ToLower(digest) == digest
+}
+
+func isDeckName(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+func isCopies(s string) bool {
+	digits, ok := strings.CutPrefix(s, "x")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return ok && err == nil && n > 0 && strconv.FormatUint(n, 10) == digits
+}
+
+// CheckReference returns an error unless the reference is at most [MaxReference] printable characters.
+func CheckReference(reference string) error {
+	if utf8.RuneCountInString(reference) > MaxReference {
+		return fmt.Errorf("a reference has at most %d characters", MaxReference)
+	}
+	if !utf8.ValidString(reference) || strings.ContainsFunc(reference, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return errors.New("a reference is printable characters only: no line breaks, tabs or other controls")
+	}
+	return nil
+}
+
+// CheckClientSeed returns an error unless the client seed is UTF-8 of at most [MaxClientSeed] bytes without NUL, which
+// too many languages end their strings at.
+func CheckClientSeed(clientSeed string) error {
+	switch {
+	case len(clientSeed) > MaxClientSeed:
+		return fmt.Errorf("a client seed has at most %d bytes; hash a longer one and send the hash", MaxClientSeed)
+	case !utf8.ValidString(clientSeed) || strings.IndexByte(clientSeed, 0) >= 0:
+		return errors.New("a client seed is UTF-8 text without NUL")
+	}
+	return nil
+}
+
+// Results returns how many bits it takes to number every result of the statement's draw: log2(n!/(n-m)!).
+func (s *Statement) Results() float64 {
+	size, _ := math.Lgamma(float64(s.Size) + 1)
+	left, _ := math.Lgamma(float64(s.Size-s.Draw) + 1)
+	return (size - left) / math.Ln2
+}

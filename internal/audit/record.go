@@ -1,0 +1,175 @@
+package audit
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"riffle/internal/shuffle"
+)
+
+// A Kind says what a record is about.
+type Kind string
+
+// The kinds of record.
+const (
+	KindShuffle Kind = "shuffle" // an order was made
+	KindReveal  Kind = "reveal"  // the seed of an earlier record became public
+)
+
+// TimeFormat is how a record writes its time: RFC 3339 in UTC with microseconds.
+const TimeFormat = "2006-01-02T15:04:05.000000Z"
+
+// A Record is what is kept of an event and shown to everyone. It holds no seed, and nothing that an order could be
+// guessed from: the commitment covers the seed. The bytes that [Record.Append] makes are what is stored, hashed and
+// served; they are never made anew from a parsed record.
+type Record struct {
+	ID         uuid.UUID
+	Time       time.Time
+	Kind       Kind
+	Statement  Statement      // of a shuffle; without its seed
+	Parameters map[string]int // of the deck type, where it has any
+	ClientSeed string         // of a shuffle; may be empty
+	RevealNow  bool           // of a shuffle: the seed is public from the start
+	AuditID    uuid.UUID      // of a reveal: the record whose seed becomes public
+	Commitment Commitment
+}
+
+// Append appends the record as a JSON object without white space. Members that say nothing are left out.
+func (r *Record) Append(b []byte) []byte {
+	b = append(b, `{"id":"`...)
+	b = appendUUID(b, r.ID)
+	b = append(b, `","time":"`...)
+	b = r.Time.UTC().AppendFormat(b, TimeFormat)
+	b = append(b, `","kind":"`...)
+	b = append(b, r.Kind...)
+	b = append(b, `","spec":"`+Spec+`"`...)
+	switch r.Kind {
+	case KindShuffle:
+		b = r.appendShuffle(b)
+	case KindReveal:
+		b = append(b, `,"audit_id":"`...)
+		b = appendUUID(b, r.AuditID)
+		b = append(b, '"')
+	}
+	b = append(b, `,"commitment":"`...)
+	b = hex.AppendEncode(b, r.Commitment[:])
+	return append(b, `"}`...)
+}
+
+func (r *Record) appendShuffle(b []byte) []byte {
+	s := &r.Statement
+	b = append(b, `,"algorithm":"`...)
+	b = append(b, s.Algorithm...)
+	b = append(b, `","size":`...)
+	b = strconv.AppendUint(b, s.Size, 10)
+	b = append(b, `,"draw":`...)
+	b = strconv.AppendUint(b, s.Draw, 10)
+	b = append(b, `,"repeat":`...)
+	b = strconv.AppendUint(b, s.Repeat, 10)
+	if len(s.Hands) > 0 {
+		b = append(appendUints(append(b, `,"hands":[`...), s.Hands), ']')
+	}
+	b = append(b, `,"input":`...)
+	b = appendString(b, s.Input)
+	if len(r.Parameters) > 0 {
+		parameters, err := json.Marshal(r.Parameters, json.Deterministic(true))
+		if err != nil {
+			panic("audit: integers do not marshal: " + err.Error())
+		}
+		b = append(append(b, `,"parameters":`...), parameters...)
+	}
+	if s.Reference != "" {
+		b = appendString(append(b, `,"reference":`...), s.Reference)
+	}
+	if r.ClientSeed != "" {
+		b = appendString(append(b, `,"client_seed":`...), r.ClientSeed)
+	}
+	if r.RevealNow {
+		b = append(b, `,"reveal":"now"`...)
+	}
+	return b
+}
+
+// appendUUID appends the 36 characters of the id, as its String does, without the string.
+func appendUUID(b []byte, id uuid.UUID) []byte {
+	text, _ := id.MarshalText() // never fails
+	return append(b, text...)
+}
+
+// appendString appends s as a JSON string. Callers have checked that it is UTF-8.
+func appendString(b []byte, s string) []byte {
+	b, err := jsontext.AppendQuote(b, s)
+	if err != nil {
+		panic("audit: unchecked text in a record: " + err.Error())
+	}
+	return b
+}
+
+// wireRecord is the JSON of a record, for reading.
+type wireRecord struct {
+	ID         uuid.UUID      `json:"id"`
+	Time       string         `json:"time"`
+	Kind       Kind           `json:"kind"`
+	Spec       string         `json:"spec"`
+	AuditID    uuid.UUID      `json:"audit_id"`
+	Algorithm  string         `json:"algorithm"`
+	Size       uint64         `json:"size"`
+	Draw       uint64         `json:"draw"`
+	Repeat     uint64         `json:"repeat"`
+	Hands      []uint64       `json:"hands"`
+	Input      string         `json:"input"`
+	Parameters map[string]int `json:"parameters"`
+	Reference  string         `json:"reference"`
+	ClientSeed string         `json:"client_seed"`
+	Reveal     string         `json:"reveal"`
+	Commitment string         `json:"commitment"`
+}
+
+// ParseRecord reads a record and checks that a shuffle's statement is one that riffle/1 can make. Members it does not
+// know are passed over, for later kinds may say more; double ones are an error.
+func ParseRecord(text []byte) (*Record, error) {
+	var w wireRecord
+	if err := json.Unmarshal(text, &w); err != nil {
+		return nil, fmt.Errorf("not a record: %w", err)
+	}
+	if w.Spec != Spec {
+		return nil, fmt.Errorf("the record is of %q, not of %s", w.Spec, Spec)
+	}
+	at, err := time.Parse(TimeFormat, w.Time)
+	if err != nil {
+		return nil, fmt.Errorf("the record's time: %w", err)
+	}
+	r := &Record{
+		ID: w.ID, Time: at, Kind: w.Kind, AuditID: w.AuditID,
+		Parameters: w.Parameters, ClientSeed: w.ClientSeed, RevealNow: w.Reveal == "now",
+		Statement: Statement{
+			Algorithm: shuffle.Algorithm(w.Algorithm), Size: w.Size, Draw: w.Draw, Repeat: w.Repeat,
+			Hands: w.Hands, Input: w.Input, Reference: w.Reference,
+		},
+	}
+	commitment, err := hex.DecodeString(w.Commitment)
+	if err != nil || len(commitment) != len(r.Commitment) {
+		return nil, errors.New("the record's commitment is not 64 hex digits")
+	}
+	copy(r.Commitment[:], commitment)
+	switch r.Kind {
+	case KindShuffle:
+		if err := r.Statement.Check(); err != nil {
+			return nil, fmt.Errorf("the record's statement: %w", err)
+		}
+		if err := CheckClientSeed(r.ClientSeed); err != nil {
+			return nil, fmt.Errorf("the record's client seed: %w", err)
+		}
+	case KindReveal:
+	default:
+		return nil, fmt.Errorf("a record of an unknown kind, %q", r.Kind)
+	}
+	return r, nil
+}

@@ -1,0 +1,114 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	"riffle/internal/rng"
+	"riffle/internal/shuffle"
+)
+
+// A Step is one check of a verification.
+type Step struct {
+	Name   string `json:"step"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"` // what was found; never a seed
+}
+
+// A Verification is the outcome of [Verify].
+type Verification struct {
+	Record *Record // nil if it could not be read
+	Steps  []Step  // up to and including the first that failed
+	OK     bool
+	// Orders are the replayed positions of every shuffle of the record, or nil if they are more than the caller
+	// asked to keep.
+	Orders [][]uint64
+	// OrderDigest is the SHA-256, in hex, of the replayed positions: each shuffle a JSON array without white space,
+	// ended by LF.
+	OrderDigest string
+}
+
+// Verify checks a shuffle's record against its seed: it rebuilds the statement, compares the commitment, derives the
+// keys and replays every shuffle with [rng.Reference]. Up to keep positions are returned.
+func Verify(record []byte, seed rng.Seed, keep uint64) *Verification {
+	v := &Verification{}
+	r, err := ParseRecord(record)
+	if !v.step("record", err, "the record is a well-formed "+Spec+" record") {
+		return v
+	}
+	v.Record = r
+	if r.Kind != KindShuffle {
+		v.step("record", fmt.Errorf("a record of kind %s holds no order to replay", r.Kind), "")
+		return v
+	}
+	statement := r.Statement
+	statement.Seed = seed
+	v.seed(&statement)
+	if commitment := statement.Commitment(); !v.step("commitment", differ(commitment, r.Commitment), "the SHA-256 of the statement with its seed is the record's commitment, "+r.Commitment.String()) {
+		return v
+	}
+	keys, err := rng.Keys(seed, r.Commitment, r.ClientSeed)
+	if !v.step("keys", err, fmt.Sprintf("%d derived from the seed, the commitment and a client seed of %d bytes", len(keys)/rng.BlockSize, len(r.ClientSeed))) {
+		return v
+	}
+	v.OK = v.step("order", v.replay(&statement, keys, keep), fmt.Sprintf("%d of %d replayed by %s, %d time(s)", statement.Draw, statement.Size, statement.Algorithm, statement.Repeat))
+	return v
+}
+
+func differ(got, want Commitment) error {
+	if got != want {
+		return fmt.Errorf("the statement with its seed has the SHA-256 %s, but the record commits to %s", got, want)
+	}
+	return nil
+}
+
+// step notes the outcome of a check: detail when it held, the error when it did not.
+func (v *Verification) step(name string, err error, detail string) bool {
+	if err != nil {
+		detail = err.Error()
+	}
+	v.Steps = append(v.Steps, Step{Name: name, OK: err == nil, Detail: detail})
+	return err == nil
+}
+
+// seed says how the seed's length compares with what riffle/1 asks for. A short one is told, not refused: it bears
+// on how good the generator was, not on whether this order came from this seed.
+func (v *Verification) seed(s *Statement) {
+	got, want := len(s.Seed)/rng.BlockSize, rng.Blocks(s.Size, s.Draw)
+	detail := fmt.Sprintf("%d block(s) of 256 bits; there are 2^%.1f possible results", got, s.Results())
+	switch {
+	case got < want:
+		detail += fmt.Sprintf("; warning: riffle/1 asks for %d", want)
+	case !rng.Exhaustive(s.Draw):
+		detail += "; computationally, not exhaustively, complete"
+	}
+	v.step("seed", nil, detail)
+}
+
+func (v *Verification) replay(s *Statement, keys []byte, keep uint64) error {
+	kept := s.Draw == 0 || s.Repeat <= keep/s.Draw
+	h := sha256.New()
+	var line []byte
+	for r := range s.Repeat {
+		source, err := rng.NewReference(keys, r)
+		if err != nil {
+			return err
+		}
+		positions := shuffle.Positions(s.Algorithm, s.Size, s.Draw, source)
+		line = append(line[:0], '[')
+		for i, p := range positions {
+			if i > 0 {
+				line = append(line, ',')
+			}
+			line = strconv.AppendUint(line, p, 10)
+		}
+		h.Write(append(line, "]\n"...))
+		if kept {
+			v.Orders = append(v.Orders, positions)
+		}
+	}
+	v.OrderDigest = hex.EncodeToString(h.Sum(nil))
+	return nil
+}
