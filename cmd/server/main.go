@@ -1,0 +1,157 @@
+// Server is the shuffle service: REST in front, a durable ledger behind.
+//
+// This file wires the parts together and minds their lives; what they do is theirs. A signal stops it: it says that it
+// is not ready, answers what it has accepted, and closes the ledger. A ledger that fails ends it at once.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"riffle"
+	"riffle/internal/api"
+	"riffle/internal/dealer"
+	"riffle/internal/deck"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/sqlite"
+)
+
+// version is set by the build.
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "server:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the program.
+func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) error {
+	o, err := parse(args, env, stderr)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.help:
+		return nil
+	case o.version:
+		_, err := fmt.Fprintln(stdout, "riffle", version, revision())
+		return err
+	case o.healthcheck:
+		return healthcheck(ctx, o.addr)
+	}
+	return serve(ctx, o, slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: o.logLevel})))
+}
+
+// serve runs the service until the context ends or the ledger fails.
+func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
+	decks, err := catalogue(o.decks)
+	if err != nil {
+		return err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics := api.NewMetrics(registry, version, revision())
+
+	if err := os.MkdirAll(o.data, 0o700); err != nil {
+		return fmt.Errorf("making the data folder: %w", err)
+	}
+	store, err := sqlite.Open(ctx, filepath.Join(o.data, "riffle.db"))
+	if err != nil {
+		return err
+	}
+	log, err := ledger.Open(ctx, store, ledger.Options{Queue: o.queue, Observe: metrics.Commit})
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
+	// Whatever stops the service, the ledger is closed last, when nothing can append to it any more.
+	defer func() {
+		if log.Err() == nil {
+			err = errors.Join(err, log.Close())
+		}
+	}()
+
+	handler := api.New(api.Options{
+		Dealer: dealer.New(log, decks, metrics.Random(rand.Reader), time.Now, dealer.Limits{Items: o.maxItems, Results: o.maxResults}),
+		Decks:  decks, Log: log, Logger: logger, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
+		MaxBody: o.maxBody, Memory: o.memory,
+	})
+	handler.WatchLog(registry)
+	listener, err := net.Listen("tcp", o.addr)
+	if err != nil {
+		return err
+	}
+	server := api.NewServer(handler, o.timeouts)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(api.Listen(listener)) }()
+	logger.Info("listening", "addr", listener.Addr().String(), "data", o.data, "version", version)
+
+	select {
+	case err := <-served:
+		return err
+	case <-log.Failed():
+		// Not a graceful stop: what waits has got its error, and nothing more can be answered.
+		return errors.Join(log.Err(), server.Close())
+	case <-ctx.Done():
+	}
+	logger.Info("stopping", "reason", context.Cause(ctx))
+	handler.Drain()
+	wait(o.drain, log.Failed())
+	grace, cancel := context.WithTimeout(context.Background(), o.grace)
+	defer cancel()
+	if err := server.Shutdown(grace); err != nil {
+		return errors.Join(fmt.Errorf("requests were still being answered after %s: %w", o.grace, err), server.Close())
+	}
+	return nil
+}
+
+// wait waits for d, so that load balancers see that the service is not ready, or for the end.
+func wait(d time.Duration, end <-chan struct{}) {
+	select {
+	case <-time.After(d):
+	case <-end:
+	}
+}
+
+// catalogue returns the deck types: those that are built in and the operator's.
+func catalogue(folder string) (*deck.Catalogue, error) {
+	decks, err := deck.Builtin()
+	if err != nil || folder == "" {
+		return decks, err
+	}
+	if err := decks.Load(os.DirFS(folder)); err != nil {
+		return nil, fmt.Errorf("reading deck types from %s: %w", folder, err)
+	}
+	return decks, nil
+}
+
+// revision is the commit that was built, where the build knows it.
+func revision() string {
+	info, _ := debug.ReadBuildInfo()
+	if info != nil {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+	}
+	return "unknown"
+}

@@ -1,0 +1,75 @@
+// Package api is Riffle over HTTP: routes, parameters, answers, problem documents and metrics, as openapi.yaml has them.
+//
+// A handler decodes, acts through the dealer and encodes; what goes wrong on the way is an error, and one function
+// turns errors into problem documents. What that function does not know is the service's own fault: 500, and the text
+// stays in the log.
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riffle/internal/dealer"
+	"riffle/internal/deck"
+	"riffle/internal/ledger"
+)
+
+// Options of an API. All are needed.
+type Options struct {
+	Dealer   *dealer.Dealer
+	Decks    *deck.Catalogue
+	Log      *ledger.Log
+	Logger   *slog.Logger
+	Metrics  *Metrics
+	Gatherer prometheus.Gatherer // what /metrics shows
+	Contract []byte              // what /openapi.yaml shows
+	MaxBody  int64               // the longest body, in bytes
+	Memory   int64               // how much long bodies may take up together, in bytes
+}
+
+// An API answers requests.
+type API struct {
+	Options
+	router       *chi.Mux
+	gate         gate
+	memory       budget
+	metrics      http.Handler
+	writeTimeout time.Duration // see [NewServer]
+}
+
+// New returns the API, to be served by [NewServer]. It says that it is ready until [API.Drain].
+func New(o Options) *API {
+	a := &API{Options: o, memory: budget{left: o.Memory}, metrics: metricsHandler(o)}
+	a.router = a.routes()
+	return a
+}
+
+func (a *API) routes() *chi.Mux {
+	r := chi.NewRouter()
+	r.Use(a.measure)
+	r.NotFound(a.handle(notFound))
+	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
+	r.Post("/shuffle", a.handle(a.shuffle))
+	r.Get("/decks", a.handle(a.listDecks))
+	r.Get("/decks/{type}", a.handle(a.dealDeck))
+	r.Get("/decks/{type}/cards", a.handle(a.listCards))
+	r.Get("/audits", a.handle(a.listAudits))
+	r.Get("/audits/{id}", a.handle(a.getAudit))
+	r.Get("/audits/{id}/verify", a.handle(a.verifyAudit))
+	r.Post("/audits/{id}/reveal", a.handle(a.reveal))
+	r.Get("/healthz", a.handle(a.healthz))
+	r.Get("/readyz", a.handle(a.readyz))
+	r.Get("/metrics", a.metrics.ServeHTTP)
+	r.Get("/openapi.yaml", a.handle(a.contract))
+	return r
+}
+
+// Routes returns the router, for checks that it and the contract name the same routes.
+func (a *API) Routes() chi.Routes { return a.router }
+
+// ServeHTTP answers a request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.router.ServeHTTP(w, r) }

@@ -1,0 +1,214 @@
+package api
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/dealer"
+	"riffle/internal/ledger"
+	"riffle/internal/rng"
+)
+
+// A shownAudit is an audit as the API shows it.
+type shownAudit struct {
+	AuditID  uuid.UUID       `json:"audit_id"`
+	LogIndex uint64          `json:"log_index"`
+	Record   json.RawMessage `json:"record"` // the exact bytes
+	Revealed bool            `json:"revealed"`
+	Seed     *string         `json:"seed"` // null while it is held back
+}
+
+func show(a *dealer.Audit) shownAudit {
+	return shownAudit{AuditID: a.ID, LogIndex: a.LogIndex, Record: a.Record, Revealed: a.Seed != nil, Seed: seedText(a.Seed)}
+}
+
+func seedText(seed rng.Seed) *string {
+	if seed == nil {
+		return nil
+	}
+	text := hex.EncodeToString(seed)
+	return &text
+}
+
+// auditID reads the id of the path. One that is malformed answers like one that is not there.
+func auditID(r *http.Request) (uuid.UUID, error) {
+	text := chi.URLParam(r, "id")
+	id, err := uuid.Parse(text)
+	if err != nil || id.String() != text {
+		return uuid.Nil, ledger.ErrNotFound
+	}
+	return id, nil
+}
+
+// getAudit answers GET /audits/{id}.
+func (a *API) getAudit(w http.ResponseWriter, r *http.Request) error {
+	id, err := auditID(r)
+	if err != nil {
+		return err
+	}
+	if err := noParameters(r); err != nil {
+		return err
+	}
+	found, err := a.Dealer.Audit(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return fresh(w, show(found))
+}
+
+// fresh sends what may be different the next time. Records stand in it as they are: nothing is escaped.
+func fresh(w http.ResponseWriter, v any) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	return writeJSON(w, http.StatusOK, text.Bytes())
+}
+
+const (
+	defaultAudits = 100  // audits in a page
+	mostAudits    = 1000 // and at most
+)
+
+// listAudits answers GET /audits?reference=.
+func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
+	query, err := parseQuery(r)
+	if err != nil {
+		return err
+	}
+	if err := onlyParameters(query, "reference", "from", "limit"); err != nil {
+		return err
+	}
+	reference, err := textParameter("reference", query["reference"], audit.CheckReference)
+	if err != nil {
+		return err
+	}
+	if reference == "" {
+		return newProblem(http.StatusBadRequest, "Say whose records you want with reference, as it stood in the shuffle request.").in("reference")
+	}
+	from, limit := uint64(0), uint64(defaultAudits)
+	for name, value := range map[string]*uint64{"from": &from, "limit": &limit} {
+		if text, ok := query[name]; ok {
+			n, err := countParameter(name, text)
+			if err != nil {
+				return err
+			}
+			*value = *n
+		}
+	}
+	if limit < 1 || limit > mostAudits {
+		return newProblem(http.StatusUnprocessableEntity, "limit is from 1 to %d.", mostAudits).in("limit")
+	}
+	if from > audit.MaxSize {
+		return newProblem(http.StatusUnprocessableEntity, "from is at most %d.", uint64(audit.MaxSize)).in("from")
+	}
+	found, err := a.Dealer.Audits(r.Context(), reference, from, int(limit))
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Reference string       `json:"reference"`
+		Audits    []shownAudit `json:"audits"`
+		Next      *uint64      `json:"next"` // where the next page begins; null on the last
+	}{Reference: reference, Audits: []shownAudit{}}
+	for i := range found {
+		answer.Audits = append(answer.Audits, show(&found[i]))
+	}
+	if len(found) == int(limit) {
+		next := found[len(found)-1].LogIndex + 1
+		answer.Next = &next
+	}
+	return fresh(w, answer)
+}
+
+// shownPositions is how many replayed positions GET /audits/{id}/verify shows; of more it shows the digest alone.
+const shownPositions = 10_000
+
+// verifyAudit answers GET /audits/{id}/verify.
+func (a *API) verifyAudit(w http.ResponseWriter, r *http.Request) error {
+	id, err := auditID(r)
+	if err != nil {
+		return err
+	}
+	if err := noParameters(r); err != nil {
+		return err
+	}
+	found, v, err := a.Dealer.Verify(r.Context(), id, shownPositions)
+	if err != nil {
+		return err
+	}
+	return fresh(w, struct {
+		AuditID     uuid.UUID    `json:"audit_id"`
+		LogIndex    uint64       `json:"log_index"`
+		Verified    bool         `json:"verified"`
+		Steps       []audit.Step `json:"steps"`
+		Revealed    bool         `json:"revealed"`
+		Seed        *string      `json:"seed"`
+		Orders      [][]uint64   `json:"orders"`       // null while held back, or when there are too many
+		OrderDigest *string      `json:"order_sha256"` // null while held back
+	}{found.ID, found.LogIndex, v.OK, v.Steps, found.Seed != nil, seedText(found.Seed), v.Orders, digestText(v.OrderDigest)})
+}
+
+func digestText(digest string) *string {
+	if digest == "" {
+		return nil
+	}
+	return &digest
+}
+
+// reveal answers POST /audits/{id}/reveal.
+func (a *API) reveal(w http.ResponseWriter, r *http.Request) error {
+	id, err := auditID(r)
+	if err != nil {
+		return err
+	}
+	if err := noParameters(r); err != nil {
+		return err
+	}
+	b, err := a.readBody(w, r)
+	if err != nil {
+		return err
+	}
+	defer b.release()
+	seed, err := decodeReveal(b.bytes)
+	if err != nil {
+		return err
+	}
+	found, err := a.Dealer.Reveal(r.Context(), id, seed)
+	if err != nil {
+		return err
+	}
+	return fresh(w, show(found))
+}
+
+func decodeReveal(body []byte) (rng.Seed, error) {
+	var text string
+	d := newReader(body)
+	err := d.object(func(name string) (err error) {
+		if name != "seed" {
+			return newProblem(http.StatusBadRequest, "A reveal has the member seed and no other.").at(string(d.StackPointer()))
+		}
+		text, err = d.text("/seed")
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.finish(); err != nil {
+		return nil, err
+	}
+	seed, err := hex.DecodeString(text)
+	if err != nil || len(seed) == 0 || len(seed)%rng.BlockSize != 0 {
+		return nil, newProblem(http.StatusBadRequest, "Send the seed of the answer: hex digits, a multiple of 64 of them.").at("/seed")
+	}
+	return seed, nil
+}

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// freeBody is how much of a body is read without asking the memory budget.
+const freeBody = 64 << 10
+
+// A budget is memory that requests share.
+type budget struct {
+	mu   sync.Mutex
+	left int64
+}
+
+func (b *budget) take(n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n > b.left {
+		return false
+	}
+	b.left -= n
+	return true
+}
+
+func (b *budget) give(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left += n
+}
+
+// bodies are buffers for bodies of the common size.
+var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
+
+// A body is a request's body in memory. Release it when nothing refers to it any more.
+type body struct {
+	bytes  []byte
+	pooled *[]byte
+	budget *budget
+	taken  int64
+}
+
+func (b *body) release() {
+	b.budget.give(b.taken)
+	if cap(b.bytes) <= freeBody {
+		*b.pooled = b.bytes[:0]
+	}
+	bodies.Put(b.pooled)
+}
+
+// weight is what a byte of a long body costs in memory while its request is answered: itself, the copy while its buffer
+// grows, and the places of its items.
+const weight = 4
+
+// readBody reads a JSON body of at most MaxBody bytes. It takes memory for what has arrived, not for what was
+// announced, and for long bodies only as far as the budget goes.
+func (a *API) readBody(w http.ResponseWriter, r *http.Request) (*body, error) {
+	if err := checkHeader(r, a.MaxBody); err != nil {
+		return nil, err
+	}
+	pooled := bodies.Get().(*[]byte)
+	b := &body{bytes: *pooled, pooled: pooled, budget: &a.memory}
+	in := http.MaxBytesReader(w, r.Body, a.MaxBody)
+	for {
+		if len(b.bytes) == cap(b.bytes) && !b.grow() {
+			b.release()
+			return nil, problemBusy("Too many long requests are being answered. Nothing was shuffled; ask again in a second, or in smaller pieces.")
+		}
+		n, err := in.Read(b.bytes[len(b.bytes):cap(b.bytes)])
+		b.bytes = b.bytes[:len(b.bytes)+n]
+		if errors.Is(err, io.EOF) {
+			return b, nil
+		}
+		if err != nil {
+			b.release()
+			return nil, a.readError(err)
+		}
+	}
+}
+
+// grow doubles the buffer, if the budget allows.
+func (b *body) grow() bool {
+	doubled := 2 * int64(cap(b.bytes))
+	if doubled > freeBody {
+		more := doubled*weight - b.taken
+		if !b.budget.take(more) {
+			return false
+		}
+		b.taken += more
+	}
+	b.bytes = append(make([]byte, 0, doubled), b.bytes...)
+	return true
+}
+
+// checkHeader refuses what the header says cannot be read.
+func checkHeader(r *http.Request, longest int64) error {
+	media, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	charset := parameters["charset"]
+	switch {
+	case r.ContentLength > longest:
+		return problemTooLarge(longest)
+	case ambiguousLength(r):
+		p := newProblem(http.StatusBadRequest, "The request has both Content-Length and Transfer-Encoding. Send one of them.")
+		p.close = true
+		return p
+	case r.Header.Get("Content-Encoding") != "" && !strings.EqualFold(r.Header.Get("Content-Encoding"), "identity"):
+		return newProblem(http.StatusUnsupportedMediaType, "The body is compressed. Send it as it is, without Content-Encoding.")
+	case err != nil || media != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8"):
+		return newProblem(http.StatusUnsupportedMediaType, "The body has to be JSON. Send it with the header Content-Type: application/json (curl: --json).")
+	}
+	return nil
+}
+
+func problemTooLarge(longest int64) *problem {
+	p := newProblem(http.StatusRequestEntityTooLarge, "The body is longer than %d bytes. Shuffle positions (size) in place of long items, or split the request.", longest)
+	p.close = true
+	return p
+}
+
+// readError is what became of a body that did not arrive whole.
+func (a *API) readError(err error) error {
+	var tooLarge *http.MaxBytesError
+	var timeout net.Error
+	var p *problem
+	switch {
+	case errors.As(err, &tooLarge):
+		return problemTooLarge(a.MaxBody)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		p = newProblem(http.StatusRequestTimeout, "The body took too long to arrive. Send it faster, or in smaller requests.")
+	default:
+		p = newProblem(http.StatusBadRequest, "The body ended before its announced length, or its chunks are malformed.")
+	}
+	p.close = true
+	return p
+}

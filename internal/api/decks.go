@@ -1,0 +1,78 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"riffle/internal/deck"
+)
+
+// A deckType is a deck type as GET /decks shows it.
+type deckType struct {
+	*deck.Type
+	Size int `json:"size"`
+}
+
+// listDecks answers GET /decks.
+func (a *API) listDecks(w http.ResponseWriter, r *http.Request) error {
+	if err := noParameters(r); err != nil {
+		return err
+	}
+	var list struct {
+		Decks []deckType `json:"decks"`
+	}
+	for _, t := range a.Decks.Types() {
+		list.Decks = append(list.Decks, deckType{Type: t, Size: t.Size()})
+	}
+	return a.static(w, list)
+}
+
+// listCards answers GET /decks/{type}/cards.
+func (a *API) listCards(w http.ResponseWriter, r *http.Request) error {
+	kind, query, err := a.deckType(r)
+	if err != nil {
+		return err
+	}
+	code, wantsOne := query["code"]
+	delete(query, "code")
+	cards := shuffleRequest{}
+	for name, value := range query {
+		if len(kind.Parameters) == 0 {
+			return unknownParameter(name, []string{"code"})
+		}
+		if err := cards.deckParameter(name, value); err != nil {
+			return err
+		}
+	}
+	d, err := kind.Deck(cards.Parameters)
+	if parameter := (*deck.ParameterError)(nil); errors.As(err, &parameter) {
+		return newProblem(http.StatusUnprocessableEntity, "%s", sentence(parameter.Reason)).in(parameter.Name)
+	} else if err != nil {
+		return err
+	}
+	answer := struct {
+		Type  string      `json:"type"`
+		Name  deck.Text   `json:"name"`
+		Size  int         `json:"size"`
+		Cards []deck.Card `json:"cards"`
+	}{kind.Name, kind.Title, d.Size(), d.Cards()}
+	if wantsOne {
+		card, ok := d.Find(code)
+		if !ok {
+			return newProblem(http.StatusNotFound, "There is no card of this code in the deck; ask without code for all of them.").in("code")
+		}
+		answer.Cards = []deck.Card{card}
+	}
+	return a.static(w, answer)
+}
+
+// static sends what only a new version of the program or of the operator's decks changes.
+func (a *API) static(w http.ResponseWriter, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Cache-Control", "public, max-age=300")
+	return writeJSON(w, http.StatusOK, append(text, '\n'))
+}

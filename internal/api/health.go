@@ -1,0 +1,47 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"sync/atomic"
+)
+
+// A gate says whether the service asks for traffic.
+type gate struct{ draining atomic.Bool }
+
+var errDraining = errors.New("the service is stopping")
+
+// Drain makes the service say that it is not ready, so that no new traffic is sent to it. Requests are answered still.
+func (a *API) Drain() { a.gate.draining.Store(true) }
+
+// ready returns nil if a shuffle that is asked for now would be answered in good time.
+func (a *API) ready() error {
+	if a.gate.draining.Load() {
+		return errDraining
+	}
+	return a.Log.Health()
+}
+
+func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
+	if err := a.Log.Err(); err != nil {
+		return err
+	}
+	return writeStatus(w, "alive")
+}
+
+func (a *API) readyz(w http.ResponseWriter, _ *http.Request) error {
+	if err := a.ready(); err != nil {
+		return problemBusy(sentence("not ready: " + err.Error()))
+	}
+	return writeStatus(w, "ready")
+}
+
+func writeStatus(w http.ResponseWriter, status string) error {
+	w.Header().Set("Cache-Control", "no-store")
+	return writeJSON(w, http.StatusOK, []byte(`{"status":"`+status+"\"}\n"))
+}
+
+func (a *API) contract(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/yaml")
+	return writeBody(w, http.StatusOK, a.Contract)
+}

@@ -1,0 +1,147 @@
+package api
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"riffle/internal/ledger"
+	"riffle/internal/shuffle"
+)
+
+// durations are the bounds of all duration histograms, in seconds: 50 µs to 10 s, about three to a decade.
+var durations = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3, 250e-3, 500e-3, 1, 2.5, 5, 10}
+
+// Metrics are what the service counts of itself. Every label comes from a closed set: routes of the router, methods,
+// statuses and algorithms.
+type Metrics struct {
+	requests *prometheus.HistogramVec
+	shuffles map[shuffle.Algorithm]prometheus.Observer
+	items    prometheus.Counter
+	shed     prometheus.Counter
+	commits  *prometheus.HistogramVec
+	records  prometheus.Histogram
+	random   prometheus.Counter
+}
+
+// NewMetrics makes the metrics and registers them.
+func NewMetrics(registry prometheus.Registerer, version, revision string) *Metrics {
+	m := &Metrics{
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "riffle_http_request_duration_seconds", Help: "Time from a request's header to the end of its answer.", Buckets: durations,
+		}, []string{"route", "method", "status"}),
+		shuffles: map[shuffle.Algorithm]prometheus.Observer{},
+		items: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "riffle_items_shuffled_total", Help: "Items drawn, over all shuffles.",
+		}),
+		shed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "riffle_http_shed_total", Help: "Requests that were answered 503: queue or memory budget full, no space, stopping.",
+		}),
+		commits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "riffle_commit_duration_seconds", Help: "Time of one durable commit of a batch of records.", Buckets: durations,
+		}, []string{"result"}),
+		records: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "riffle_commit_records", Help: "Records in one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 13),
+		}),
+		random: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "riffle_random_bytes_total", Help: "Bytes read from the operating system's generator.",
+		}),
+	}
+	dealt := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "riffle_shuffle_duration_seconds", Help: "Time of the shuffles of one request, from keystream to order.", Buckets: durations,
+	}, []string{"algorithm"})
+	for _, alg := range shuffle.Algorithms() {
+		m.shuffles[alg] = dealt.WithLabelValues(string(alg))
+	}
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "riffle_build_info", Help: "1, labelled by what runs.",
+	}, []string{"version", "revision"})
+	build.WithLabelValues(version, revision).Set(1)
+	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.commits, m.records, m.random, build)
+	return m
+}
+
+// WatchLog registers what is read off a log: its queue and whether the service is ready.
+func (a *API) WatchLog(registry prometheus.Registerer) {
+	registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "riffle_queue_depth", Help: "Records that wait for the next commit.",
+		}, func() float64 { depth, _ := a.Log.Queued(); return float64(depth) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "riffle_queue_capacity", Help: "Records that may wait before requests are answered 503.",
+		}, func() float64 { _, capacity := a.Log.Queued(); return float64(capacity) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "riffle_ready", Help: "1 while /readyz answers 200.",
+		}, func() float64 {
+			if a.ready() != nil {
+				return 0
+			}
+			return 1
+		}),
+	)
+}
+
+// Commit notes a commit of the log.
+func (m *Metrics) Commit(c ledger.Commit) {
+	result := "ok"
+	if c.Err != nil {
+		result = "error"
+	}
+	m.commits.WithLabelValues(result).Observe(c.Duration.Seconds())
+	m.records.Observe(float64(c.Records))
+}
+
+// Random counts what is read from a source of randomness.
+func (m *Metrics) Random(source io.Reader) io.Reader { return &countedReader{source, m.random} }
+
+type countedReader struct {
+	source io.Reader
+	bytes  prometheus.Counter
+}
+
+func (r *countedReader) Read(p []byte) (int, error) {
+	n, err := r.source.Read(p)
+	r.bytes.Add(float64(n))
+	return n, err
+}
+
+// measure serves requests and notes how long they took, by the pattern of their route. It turns a panic into a 500.
+func (a *API) measure(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		w := &response{ResponseWriter: rw, api: a}
+		defer func() {
+			status := strconv.Itoa(max(w.status, http.StatusOK))
+			a.Metrics.requests.WithLabelValues(route(r), method(r.Method), status).Observe(time.Since(began).Seconds())
+		}()
+		defer w.rescue()
+		next.ServeHTTP(w, r)
+	})
+}
+
+func route(r *http.Request) string {
+	if pattern := chi.RouteContext(r.Context()).RoutePattern(); pattern != "" {
+		return pattern
+	}
+	return "none"
+}
+
+func method(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodPost, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return m
+	}
+	return "other"
+}
+
+func metricsHandler(o Options) http.Handler {
+	return promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelError), MaxRequestsInFlight: 4, EnableOpenMetrics: true,
+	})
+}

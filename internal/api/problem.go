@@ -1,0 +1,160 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"riffle/internal/dealer"
+	"riffle/internal/ledger"
+)
+
+// A problem is a problem document of RFC 9457. It is an error, so that handlers can return it.
+type problem struct {
+	Type       string       `json:"type"`
+	Title      string       `json:"title"`
+	Status     int          `json:"status"`
+	Detail     string       `json:"detail"` // what to do about it
+	Errors     []fieldError `json:"errors,omitempty"`
+	retryAfter int          // seconds; 0 for none
+	allow      string
+	close      bool // the connection is of no more use
+}
+
+// A fieldError points at one part of the request.
+type fieldError struct {
+	Pointer   string `json:"pointer,omitempty"`   // JSON pointer into the body
+	Parameter string `json:"parameter,omitempty"` // or the name of a query parameter
+	Detail    string `json:"detail"`
+}
+
+func (p *problem) Error() string { return p.Title + ": " + p.Detail }
+
+func newProblem(status int, format string, args ...any) *problem {
+	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
+}
+
+// at points the problem at a member of the body.
+func (p *problem) at(pointer string) *problem {
+	p.Errors = []fieldError{{Pointer: pointer, Detail: p.Detail}}
+	return p
+}
+
+// in points the problem at a query parameter.
+func (p *problem) in(parameter string) *problem {
+	p.Errors = []fieldError{{Parameter: parameter, Detail: p.Detail}}
+	return p
+}
+
+func problemInternal() *problem {
+	return newProblem(http.StatusInternalServerError, "Something failed in the service, and it is in its log. Nothing was answered; ask again, and tell the operator if it goes on.")
+}
+
+func problemBusy(detail string) *problem {
+	p := newProblem(http.StatusServiceUnavailable, "%s", detail)
+	p.retryAfter = 1
+	return p
+}
+
+// fail answers with the problem document of the error.
+func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := a.problem(r, err)
+	if p.Status >= http.StatusInternalServerError && p.retryAfter == 0 {
+		a.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	if p.retryAfter > 0 {
+		a.Metrics.shed.Inc()
+	}
+	writeProblem(w, p)
+}
+
+// problem is the one place where errors of the inner packages get a status and words for the caller.
+func (a *API) problem(r *http.Request, err error) *problem {
+	var p *problem
+	var invalid *dealer.Invalid
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &invalid):
+		p := newProblem(http.StatusUnprocessableEntity, "%s", sentence(invalid.Fields[0].Detail))
+		for _, f := range invalid.Fields {
+			p.Errors = append(p.Errors, place(r, f))
+		}
+		return p
+	case errors.Is(err, ledger.ErrNotFound):
+		return newProblem(http.StatusNotFound, "There is no record with this id. An audit id is the audit_id of an answer, as it stands.")
+	case errors.Is(err, dealer.ErrNotTheSeed):
+		return newProblem(http.StatusForbidden, "This is not the seed of the record. Send the seed of the answer that had this audit id.").at("/seed")
+	case errors.Is(err, dealer.ErrNoSeed):
+		return newProblem(http.StatusUnprocessableEntity, "This record has no seed: only shuffles do.")
+	case errors.Is(err, ledger.ErrBusy):
+		return problemBusy("More shuffles are waiting to become durable than the queue holds. Nothing was shuffled; ask again in a second.")
+	case errors.Is(err, ledger.ErrNoSpace):
+		return problemBusy("The store has no space left. Nothing was shuffled; earlier records can be read. Ask again once the operator has made room.")
+	case errors.Is(err, ledger.ErrClosed):
+		return problemBusy("The service is stopping. Nothing was shuffled; ask again, another instance may answer.")
+	case errors.Is(err, ledger.ErrBroken):
+		p := newProblem(http.StatusInternalServerError, "The record could not be made durable, so there is no shuffle. The service ends and has to be started again.")
+		return p
+	}
+	return problemInternal()
+}
+
+// place points at a field by the way the request named it: members of a body, parameters of a query.
+func place(r *http.Request, f dealer.FieldError) fieldError {
+	detail := sentence(f.Detail)
+	if r.Method != http.MethodGet {
+		return fieldError{Pointer: f.Pointer, Detail: detail}
+	}
+	name := strings.TrimPrefix(f.Pointer, "/parameters")
+	name, _, _ = strings.Cut(strings.TrimPrefix(name, "/"), "/")
+	return fieldError{Parameter: name, Detail: detail}
+}
+
+// sentence makes an inner package's words a sentence.
+func sentence(s string) string {
+	return strings.ToUpper(s[:1]) + s[1:] + "."
+}
+
+func writeProblem(w http.ResponseWriter, p *problem) {
+	body, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // plain strings and integers always marshal
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	if p.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.retryAfter))
+	}
+	if p.allow != "" {
+		h.Set("Allow", p.allow)
+	}
+	if p.close {
+		h.Set("Connection", "close")
+	}
+	_ = writeBody(w, p.Status, append(body, '\n'))
+}
+
+func notFound(_ http.ResponseWriter, r *http.Request) error {
+	return newProblem(http.StatusNotFound, "There is nothing at this path. GET /openapi.yaml lists what there is.")
+}
+
+func (a *API) methodNotAllowed(_ http.ResponseWriter, r *http.Request) error {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if a.router.Match(chi.NewRouteContext(), method, r.URL.Path) {
+			allowed = append(allowed, method)
+		}
+	}
+	slices.Sort(allowed)
+	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", r.Method, strings.Join(allowed, " and "))
+	p.allow = strings.Join(allowed, ", ")
+	return p
+}

@@ -1,0 +1,132 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"riffle/internal/audit"
+)
+
+// parseQuery reads the query of a request. A parameter that stands twice is an error, for readers differ on which counts.
+func parseQuery(r *http.Request) (map[string]string, error) {
+	if r.URL.RawQuery == "" {
+		return nil, nil
+	}
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, newProblem(400, "The query is malformed: pairs of name=value joined by &, other characters escaped with %%.")
+	}
+	query := make(map[string]string, len(values))
+	for name, list := range values {
+		if len(list) != 1 {
+			return nil, newProblem(400, "This parameter stands twice. Send it once.").in(name)
+		}
+		query[name] = list[0]
+	}
+	return query, nil
+}
+
+// onlyParameters returns an error unless every parameter has one of the names.
+func onlyParameters(query map[string]string, names ...string) error {
+	for name := range query {
+		known := false
+		for _, n := range names {
+			known = known || n == name
+		}
+		if !known {
+			return unknownParameter(name, names)
+		}
+	}
+	return nil
+}
+
+func unknownParameter(name string, names []string) error {
+	if len(names) == 0 {
+		return newProblem(400, "This path takes no parameters.").in(name)
+	}
+	return newProblem(400, "There is no such parameter here; there are %s.", strings.Join(names, ", ")).in(name)
+}
+
+func countParameter(name, value string) (*uint64, error) {
+	n, wrong := parseCount(value)
+	if wrong != nil {
+		return nil, wrong.in(name)
+	}
+	return &n, nil
+}
+
+func textParameter(name, value string, check func(string) error) (string, error) {
+	if err := check(value); err != nil {
+		return "", newProblem(400, "%s", sentence(err.Error())).in(name)
+	}
+	return value, nil
+}
+
+// deckQuery reads the query of GET /decks/{type}. Names that are not those of the request are parameters of the deck
+// type, if it has any.
+func deckQuery(query map[string]string, deckType string, hasParameters bool) (*shuffleRequest, error) {
+	q := &shuffleRequest{}
+	q.Deck = deckType
+	for name, value := range query {
+		var err error
+		switch name {
+		case "decks":
+			q.Decks, err = countParameter(name, value)
+		case "draw":
+			q.Draw, err = countParameter(name, value)
+		case "hands":
+			err = q.handsParameter(value)
+		case "algorithm":
+			if q.Algorithm = value; value == "" {
+				err = newProblem(422, "Name an algorithm, or leave it out for fisher-yates.").in(name)
+			}
+		case "client_seed":
+			q.ClientSeed, err = textParameter(name, value, audit.CheckClientSeed)
+		case "reference":
+			q.Reference, err = textParameter(name, value, audit.CheckReference)
+		case "details":
+			q.details, err = strconv.ParseBool(value)
+			if err != nil || value != "true" && value != "false" {
+				err = newProblem(400, "details is true or false.").in(name)
+			}
+		default:
+			if !hasParameters {
+				return nil, unknownParameter(name, []string{"decks", "draw", "hands", "algorithm", "client_seed", "reference", "details"})
+			}
+			err = q.deckParameter(name, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+func (q *shuffleRequest) deckParameter(name, value string) error {
+	n, err := countParameter(name, value)
+	if err != nil {
+		return err
+	}
+	return q.setParameter(name, *n, func(p *problem) error { return p.in(name) })
+}
+
+// handsParameter reads hand sizes, joined by commas, or the name of a preset.
+func (q *shuffleRequest) handsParameter(value string) error {
+	if value == "" {
+		return newProblem(422, "Give hand sizes joined by commas, or the name of some that the deck type has.").in("hands")
+	}
+	if value[0] < '0' || value[0] > '9' {
+		q.Preset = value
+		return nil
+	}
+	for _, word := range strings.Split(value, ",") {
+		n, err := countParameter("hands", word)
+		if err != nil {
+			return err
+		}
+		q.Hands = append(q.Hands, *n)
+	}
+	return nil
+}

@@ -1,0 +1,362 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riffle/internal/audit"
+	"riffle/internal/dealer"
+)
+
+// maxDepth is how deep values may be nested in a body.
+const maxDepth = 100
+
+// A span is where an item stands in the body. A body is never as long as 2³² bytes.
+type span struct{ from, to uint32 }
+
+// A shuffleRequest is a decoded request: what the dealer needs, and what the answer needs besides.
+type shuffleRequest struct {
+	dealer.Request
+	items   []span // into the body
+	repeats bool   // the answer is a list of shuffles, even if of one
+	details bool   // deck cards are answered whole
+}
+
+// A reader reads the strict JSON of a body: RFC 8259 in UTF-8, no member twice, no lone surrogates, nothing behind it.
+type reader struct {
+	*jsontext.Decoder
+	body []byte
+}
+
+func newReader(body []byte) *reader {
+	return &reader{Decoder: jsontext.NewDecoder(bytes.NewBuffer(body)), body: body}
+}
+
+// object reads an object whose members are read by read, which is called at the value of each.
+func (d *reader) object(read func(name string) error) error {
+	if d.PeekKind() != '{' {
+		if err := d.skip(); err != nil {
+			return err
+		}
+		return newProblem(400, "The body has to be a JSON object.")
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return d.syntax(err)
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return d.syntax(err)
+		}
+		if err := read(name.String()); err != nil {
+			return err
+		}
+	}
+	return d.end('}')
+}
+
+// end reads the closing bracket.
+func (d *reader) end(kind jsontext.Kind) error {
+	token, err := d.ReadToken()
+	if err != nil {
+		return d.syntax(err)
+	}
+	if token.Kind() != kind {
+		return newProblem(400, "The body is not JSON at byte %d.", d.InputOffset())
+	}
+	return nil
+}
+
+// finish makes sure that nothing stands behind the value.
+func (d *reader) finish() error {
+	_, err := d.ReadToken()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return newProblem(400, "Something stands behind the JSON object, at byte %d. Send one object.", d.InputOffset())
+}
+
+func (d *reader) skip() error {
+	if err := d.SkipValue(); err != nil {
+		return d.syntax(err)
+	}
+	return nil
+}
+
+// syntax says what is wrong with the JSON, in our words: the decoder's may change.
+func (d *reader) syntax(err error) error {
+	var p *jsontext.SyntacticError
+	if !errors.As(err, &p) {
+		return newProblem(400, "The body is not JSON.")
+	}
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		return newProblem(400, "A member stands twice in an object, which readers take in different ways. Send it once.").at(string(p.JSONPointer))
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return newProblem(400, "The JSON ends before it is complete.")
+	}
+	return newProblem(400, "The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte %d.", p.ByteOffset)
+}
+
+// value reads any value and returns where it stands in the body.
+func (d *reader) value() (jsontext.Value, span, error) {
+	value, err := d.ReadValue()
+	if err != nil {
+		return nil, span{}, d.syntax(err)
+	}
+	end := d.InputOffset()
+	return value, span{from: uint32(end) - uint32(len(value)), to: uint32(end)}, nil
+}
+
+func (d *reader) text(pointer string) (string, error) {
+	value, _, err := d.value()
+	if err != nil {
+		return "", err
+	}
+	if value.Kind() != '"' {
+		return "", newProblem(400, "This has to be a string.").at(pointer)
+	}
+	text, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return "", newProblem(400, "This is not a string.").at(pointer)
+	}
+	return string(text), nil
+}
+
+func (d *reader) count(pointer string) (*uint64, error) {
+	value, _, err := d.value()
+	if err != nil {
+		return nil, err
+	}
+	if value.Kind() != '0' {
+		return nil, newProblem(400, "This has to be an integer.").at(pointer)
+	}
+	n, wrong := parseCount(string(value))
+	if wrong != nil {
+		return nil, wrong.at(pointer)
+	}
+	return &n, nil
+}
+
+// parseCount reads an integer that counts something. What has the form of one but cannot be a count is 422.
+func parseCount(s string) (uint64, *problem) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err == nil {
+		return n, nil
+	}
+	digits := s
+	if len(s) > 1 && s[0] == '-' {
+		digits = s[1:]
+	}
+	if len(bytes.Trim([]byte(digits), "0123456789")) > 0 || digits == "" {
+		return 0, newProblem(400, "This has to be an integer, written with digits alone.")
+	}
+	return 0, newProblem(422, "This has to be from 0 to %d.", uint64(audit.MaxSize))
+}
+
+// list reads an array whose elements are read by read.
+func (d *reader) list(pointer string, read func(i int) error) error {
+	if d.PeekKind() != '[' {
+		if err := d.skip(); err != nil {
+			return err
+		}
+		return newProblem(400, "This has to be an array.").at(pointer)
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return d.syntax(err)
+	}
+	for i := 0; d.PeekKind() != ']' && d.PeekKind() != 0; i++ {
+		if err := read(i); err != nil {
+			return err
+		}
+	}
+	return d.end(']')
+}
+
+// decodeShuffle reads the body of POST /shuffle.
+func decodeShuffle(body []byte) (*shuffleRequest, error) {
+	q := &shuffleRequest{}
+	d := newReader(body)
+	if err := d.object(func(name string) error { return q.member(d, name) }); err != nil {
+		return nil, err
+	}
+	return q, d.finish()
+}
+
+// member reads one member of the request.
+func (q *shuffleRequest) member(d *reader, name string) (err error) {
+	switch name {
+	case "items":
+		return q.readItems(d)
+	case "deck":
+		if q.Deck, err = d.text("/deck"); err == nil && q.Deck == "" {
+			err = newProblem(422, "Name a deck type; GET /decks lists them.").at("/deck")
+		}
+	case "decks":
+		q.Decks, err = d.count("/decks")
+	case "parameters":
+		return q.readParameters(d)
+	case "size":
+		q.Size, err = d.count("/size")
+	case "algorithm":
+		if q.Algorithm, err = d.text("/algorithm"); err == nil && q.Algorithm == "" {
+			err = newProblem(422, "Name an algorithm, or leave it out for fisher-yates.").at("/algorithm")
+		}
+	case "draw":
+		q.Draw, err = d.count("/draw")
+	case "hands":
+		return q.readHands(d)
+	case "repeat":
+		q.Repeat, err = d.count("/repeat")
+		q.repeats = true
+	case "client_seed":
+		if q.ClientSeed, err = d.text("/client_seed"); err == nil {
+			err = textError(audit.CheckClientSeed(q.ClientSeed), "/client_seed")
+		}
+	case "reference":
+		if q.Reference, err = d.text("/reference"); err == nil {
+			err = textError(audit.CheckReference(q.Reference), "/reference")
+		}
+	case "reveal":
+		var when string
+		if when, err = d.text("/reveal"); err == nil && when != "now" {
+			err = newProblem(422, `reveal is "now" or left out.`).at("/reveal")
+		}
+		q.RevealNow = true
+	default:
+		return newProblem(400, "A shuffle request has no such member; openapi.yaml lists them.").at(string(d.StackPointer()))
+	}
+	return err
+}
+
+// textError makes a problem of text that has not the form it needs.
+func textError(err error, pointer string) error {
+	if err == nil {
+		return nil
+	}
+	return newProblem(400, "%s", sentence(err.Error())).at(pointer)
+}
+
+// readItems notes where the items stand and takes the digest of the array without its insignificant white space.
+func (q *shuffleRequest) readItems(d *reader) error {
+	start := d.InputOffset()
+	packed := 2 // bytes of the array if it has no white space: brackets, commas and items
+	nested := false
+	q.items = []span{}
+	err := d.list("/items", func(i int) error {
+		value, at, err := d.value()
+		if err != nil {
+			return err
+		}
+		if kind := value.Kind(); kind == '{' || kind == '[' {
+			nested = true
+			if depth(value) > maxDepth-2 {
+				return newProblem(400, "The JSON is nested deeper than %d levels.", maxDepth).at("/items/" + strconv.Itoa(i))
+			}
+		}
+		q.items = append(q.items, at)
+		packed += len(value) + 1
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(q.items) > 0 {
+		packed--
+	}
+	array := d.body[start:d.InputOffset()]
+	array = array[bytes.IndexByte(array, '['):]
+	q.Items = &dealer.Items{Count: uint64(len(q.items)), Digest: digest(array, len(array) == packed && !nested)}
+	return nil
+}
+
+// digest is the SHA-256 of a JSON array without its insignificant white space.
+func digest(array jsontext.Value, packed bool) [sha256.Size]byte {
+	if packed {
+		return sha256.Sum256(array)
+	}
+	compact := array.Clone()
+	if err := compact.Compact(); err != nil {
+		panic("api: a value that was read does not compact: " + err.Error())
+	}
+	return sha256.Sum256(compact)
+}
+
+// depth is how deep a valid value is nested; a scalar has depth 0.
+func depth(value jsontext.Value) int {
+	deepest, open, quoted := 0, 0, false
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			open++
+			deepest = max(deepest, open)
+		case c == '}' || c == ']':
+			open--
+		}
+	}
+	return deepest
+}
+
+func (q *shuffleRequest) readHands(d *reader) error {
+	if d.PeekKind() == '"' {
+		preset, err := d.text("/hands")
+		if err == nil && preset == "" {
+			err = newProblem(422, "Name hand sizes that the deck type has, or give a list of them.").at("/hands")
+		}
+		q.Preset = preset
+		return err
+	}
+	q.Hands = []uint64{}
+	err := d.list("/hands", func(i int) error {
+		n, err := d.count("/hands/" + strconv.Itoa(i))
+		if err == nil {
+			q.Hands = append(q.Hands, *n)
+		}
+		return err
+	})
+	if err == nil && len(q.Hands) == 0 {
+		err = newProblem(422, "Give at least one hand size, or leave hands out.").at("/hands")
+	}
+	return err
+}
+
+func (q *shuffleRequest) readParameters(d *reader) error {
+	if d.PeekKind() != '{' {
+		if err := d.skip(); err != nil {
+			return err
+		}
+		return newProblem(400, "This has to be an object of integers.").at("/parameters")
+	}
+	q.Parameters = map[string]int{}
+	return d.object(func(name string) error {
+		pointer := string(d.StackPointer())
+		n, err := d.count(pointer)
+		if err != nil {
+			return err
+		}
+		return q.setParameter(name, *n, func(p *problem) error { return p.at(pointer) })
+	})
+}
+
+// setParameter sets a parameter of the deck type. What is too large for any is told by the way it was given.
+func (q *shuffleRequest) setParameter(name string, n uint64, place func(*problem) error) error {
+	const largest = 1 << 20
+	if n > largest {
+		return place(newProblem(422, "A parameter of a deck type is at most %d.", largest))
+	}
+	if q.Parameters == nil {
+		q.Parameters = map[string]int{}
+	}
+	q.Parameters[name] = int(n)
+	return nil
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"net/http"
+	"runtime/debug"
+	"strconv"
+)
+
+// A response remembers the status that was sent.
+type response struct {
+	http.ResponseWriter
+	api    *API
+	status int
+}
+
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *response) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// rescue answers a panic: 500 if nothing has been sent, and otherwise a connection that ends in the middle of the
+// answer, so that nobody takes what was sent for the whole.
+func (w *response) rescue() {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler || w.status != 0 {
+		if p != http.ErrAbortHandler {
+			w.api.Logger.Error("panic in the middle of an answer", "panic", p, "stack", string(debug.Stack()))
+		}
+		panic(http.ErrAbortHandler)
+	}
+	w.api.Logger.Error("panic", "panic", p, "stack", string(debug.Stack()))
+	writeProblem(w, problemInternal())
+}
+
+// handle makes a handler of a function that may fail.
+func (a *API) handle(f func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := f(w, r); err != nil {
+			a.fail(w, r, err)
+		}
+	}
+}
+
+// writeJSON sends a whole JSON document.
+func writeJSON(w http.ResponseWriter, status int, body []byte) error {
+	w.Header().Set("Content-Type", "application/json")
+	return writeBody(w, status, body)
+}
+
+func writeBody(w http.ResponseWriter, status int, body []byte) error {
+	h := w.Header()
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		panic(http.ErrAbortHandler) // the caller is gone
+	}
+	return nil
+}
