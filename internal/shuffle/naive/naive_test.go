@@ -1,0 +1,36 @@
+package naive_test
+
+import (
+	"fmt"
+
+	"riffle/internal/shuffle/naive"
+)
+
+// Digits answers with the digits of one number, so that counting up goes through every run there is.
+type digits uint64
+
+func (d *digits) Uint64n(n uint64) uint64 {
+	digit := uint64(*d) % n
+	*d /= digits(n)
+	return digit
+}
+
+// All 27 runs for three cards are equally likely. A fair shuffle would give each order 4.5 of them.
+func ExampleShuffle() {
+	runs := map[string]int{}
+	for run := range digits(27) {
+		cards := []byte("ABC")
+		naive.Shuffle(cards, &run)
+		runs[string(cards)]++
+	}
+	for _, order := range []string{"ABC", "ACB", "BAC", "BCA", "CAB", "CBA"} {
+		fmt.Printf("%s %d/27\n", order, runs[order])
+	}
+	// Output:
+	// ABC 4/27
+	// ACB 5/27
+	// BAC 5/27
+	// BCA 5/27
+	// CAB 4/27
+	// CBA 4/27
+}

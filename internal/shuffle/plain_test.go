@@ -1,0 +1,577 @@
+package shuffle_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/big"
+	"runtime"
+	"slices"
+	"testing"
+
+	"riffle/internal/rng"
+	"riffle/internal/shuffle"
+)
+
+// testKeys returns k keys that are different for every label.
+func testKeys(t testing.TB, k int, label string) []byte {
+	t.Helper()
+	var seed rng.Seed
+	for i := range k {
+		block := sha256.Sum256(fmt.Appendf(nil, "%d %s", i, label))
+		seed = append(seed, block[:]...)
+	}
+	keys, err := rng.Keys(seed, sha256.Sum256([]byte(label)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+func testStream(t testing.TB, k int, label string) *rng.Stream {
+	t.Helper()
+	s, err := rng.NewStream(testKeys(t, k, label))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The table of riffle/1, written down once more with nothing in mind but the table: all bounds of an algorithm,
+// all integers for them, then the steps with one integer each.
+
+// plainBounds returns the bounds that the algorithm asks for, in order.
+func plainBounds(alg shuffle.Algorithm, n uint64) (bounds []uint64) {
+	switch alg {
+	case shuffle.AlgorithmInsideOut:
+		for b := uint64(2); b <= n; b++ {
+			bounds = append(bounds, b)
+		}
+	case shuffle.AlgorithmSattolo:
+		for b := n; b > 2; b-- {
+			bounds = append(bounds, b-1)
+		}
+	default:
+		for b := n; b > 1; b-- {
+			bounds = append(bounds, b)
+		}
+	}
+	return bounds
+}
+
+// plainIntegers serves the bounds from 64-bit words, group by group.
+func plainIntegers(word func() uint64, bounds []uint64) (integers []uint64) {
+	number := func(x uint64) *big.Int { return new(big.Int).SetUint64(x) }
+	limit, wordSize := number(1<<56), new(big.Int).Lsh(number(1), 64)
+	for len(bounds) > 0 {
+		product, length := number(bounds[0]), 1
+		for ; length < len(bounds); length++ {
+			wider := new(big.Int).Mul(product, number(bounds[length]))
+			if wider.Cmp(limit) > 0 {
+				break
+			}
+			product = wider
+		}
+		threshold := new(big.Int).Mod(wordSize, product)
+		for served := false; !served; {
+			x := number(word())
+			var group []uint64
+			for _, b := range bounds[:length] {
+				high, low := new(big.Int).DivMod(x.Mul(x, number(b)), wordSize, new(big.Int))
+				group, x = append(group, high.Uint64()), low
+			}
+			if served = x.Cmp(threshold) >= 0; served {
+				integers = append(integers, group...)
+			}
+		}
+		bounds = bounds[length:]
+	}
+	return integers
+}
+
+// plainOrder returns the order of 0, 1, ..., n-1 that the algorithm makes of the integers.
+func plainOrder(alg shuffle.Algorithm, n int, integers []uint64) []int {
+	below := func(bound int) int { // U
+		if bound == 1 {
+			return 0
+		}
+		integer := int(integers[0])
+		integers = integers[1:]
+		return integer
+	}
+	a := make([]int, n)
+	for i := range a {
+		a[i] = i
+	}
+	switch alg {
+	case shuffle.AlgorithmFisherYates:
+		for i := 0; i <= n-2; i++ {
+			j := i + below(n-i)
+			a[i], a[j] = a[j], a[i]
+		}
+	case shuffle.AlgorithmDurstenfeld:
+		for i := n - 1; i >= 1; i-- {
+			j := below(i + 1)
+			a[i], a[j] = a[j], a[i]
+		}
+	case shuffle.AlgorithmInsideOut:
+		var out []int
+		for i := range n {
+			j := below(i + 1)
+			out = append(out, i)
+			out[i], out[j] = out[j], out[i]
+		}
+		return out
+	case shuffle.AlgorithmStrikeOut:
+		var out []int
+		for left := n; left >= 1; left-- {
+			j := below(left)
+			out = append(out, a[j])
+			a = append(a[:j], a[j+1:]...)
+		}
+		return out
+	case shuffle.AlgorithmSattolo:
+		for i := 0; i <= n-2; i++ {
+			j := i + 1 + below(n-i-1)
+			a[i], a[j] = a[j], a[i]
+		}
+	}
+	return a
+}
+
+func plain(t testing.TB, alg shuffle.Algorithm, n int, keys []byte, r uint64) []int {
+	t.Helper()
+	ref, err := rng.NewReference(keys, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plainOrder(alg, n, plainIntegers(ref.Word, plainBounds(alg, uint64(n))))
+}
+
+func ascending(n int) []int {
+	a := make([]int, n)
+	for i := range a {
+		a[i] = i
+	}
+	return a
+}
+
+func TestEveryAlgorithmIsItsTable(t *testing.T) {
+	for _, alg := range shuffle.Algorithms() {
+		t.Run(string(alg), func(t *testing.T) {
+			t.Parallel()
+			for _, n := range []int{
+				0, 1, 2, 3, 4, 5, 17, 18, 19, 20, 21, 52, 54, 108, 136,
+				1000, 1023, 1024, 1025, 1026, 1100, 4096, 4097, 5000, 8192, 20000,
+			} {
+				for k := 1; k <= 4; k++ {
+					keys := testKeys(t, k, fmt.Sprint(alg, n))
+					s, err := rng.NewStream(keys)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, r := range []uint64{0, 1, 1 << 40} {
+						if n > 1100 && (k > 1 || r > 1) {
+							continue
+						}
+						s.Seek(r)
+						got := shuffle.Order(alg, ascending(n), n, s)
+						if want := plain(t, alg, n, keys, r); !slices.Equal(got, want) {
+							t.Fatalf("n = %d, %d keys, shuffle %d: %d, want %d", n, k, r, head(got), head(want))
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// head is what an error message shows of a long order.
+func head(a []int) []int { return a[:min(60, len(a))] }
+
+// rng.Reference groups lazily and stands in for the stream in a replay.
+func TestReferenceGivesTheSameOrders(t *testing.T) {
+	for _, alg := range shuffle.Algorithms() {
+		for _, n := range []int{0, 1, 2, 3, 18, 19, 52, 136, 1000} {
+			keys := testKeys(t, 2, fmt.Sprint("reference", n))
+			ref, err := rng.NewReference(keys, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := shuffle.Order(alg, ascending(n), n, ref)
+			if want := plain(t, alg, n, keys, 3); !slices.Equal(got, want) {
+				t.Errorf("%s, n = %d: %d, want %d", alg, n, head(got), head(want))
+			}
+		}
+	}
+}
+
+// oneByOne answers one bound at a time, from integers that are given.
+type oneByOne struct {
+	t        testing.TB
+	integers []uint64
+}
+
+func (o *oneByOne) take(b uint64) []uint64 {
+	if b < 2 {
+		o.t.Errorf("asked for an integer below %d", b)
+	}
+	if len(o.integers) == 0 {
+		o.t.Fatalf("asked for an integer too many, below %d", b)
+	}
+	one := o.integers[:1]
+	o.integers = o.integers[1:]
+	if one[0] >= b {
+		o.t.Errorf("asked for an integer below %d where the table does not", b)
+	}
+	return one
+}
+
+func (o *oneByOne) Descend(from uint64) []uint64 { return o.take(from) }
+
+func (o *oneByOne) Ascend(from, last uint64) []uint64 {
+	if from > last {
+		o.t.Errorf("asked for an integer below %d, beyond %d", from, last)
+	}
+	return o.take(from)
+}
+
+func TestOrdersByHand(t *testing.T) {
+	for _, v := range []struct {
+		alg      shuffle.Algorithm
+		integers []uint64
+		order    string
+	}{
+		{shuffle.AlgorithmFisherYates, []uint64{2, 0, 1}, "CBDA"}, // CBAD, CBAD, CBDA
+		{shuffle.AlgorithmDurstenfeld, []uint64{2, 0, 1}, "DBAC"}, // ABDC, DBAC, DBAC
+		{shuffle.AlgorithmInsideOut, []uint64{0, 1, 3}, "BCAD"},   // BA, BCA, BCAD
+		{shuffle.AlgorithmStrikeOut, []uint64{2, 0, 1}, "CADB"},   // C of ABCD, A of ABD, D of BD, B
+		{shuffle.AlgorithmSattolo, []uint64{2, 0}, "DCAB"},        // DBCA, DCBA, DCAB
+		{shuffle.AlgorithmFisherYates, []uint64{0, 0, 0}, "ABCD"},
+		{shuffle.AlgorithmDurstenfeld, []uint64{3, 2, 1}, "ABCD"},
+		{shuffle.AlgorithmInsideOut, []uint64{1, 2, 3}, "ABCD"},
+		{shuffle.AlgorithmStrikeOut, []uint64{3, 2, 1}, "DCBA"},
+		{shuffle.AlgorithmSattolo, []uint64{0, 0}, "BCDA"},
+	} {
+		src := &oneByOne{t, v.integers}
+		if got := shuffle.Order(v.alg, []byte("ABCD"), 4, src); string(got) != v.order {
+			t.Errorf("%s of ABCD with %d is %s, want %s", v.alg, v.integers, got, v.order)
+		}
+	}
+}
+
+// Fairness without a statistic: the runs of a fair algorithm are the orders, one each. So equally likely integers
+// make equally likely orders, and the only thing left to be fair is the integers.
+func TestEveryOrderComesFromExactlyOneRun(t *testing.T) {
+	for _, alg := range shuffle.Algorithms() {
+		for n := 1; n <= 7; n++ {
+			runs, orders := 0, map[string]int{}
+			var next func(integers, bounds []uint64)
+			next = func(integers, bounds []uint64) {
+				if len(bounds) == 0 {
+					src := &oneByOne{t, integers}
+					order := shuffle.Order(alg, pack(n), n, src)
+					if len(src.integers) > 0 {
+						t.Fatalf("%s, n = %d: left %d unused", alg, n, src.integers)
+					}
+					runs++
+					orders[string(order)]++
+					return
+				}
+				for integer := range bounds[0] {
+					next(append(slices.Clip(integers), integer), bounds[1:])
+				}
+			}
+			next(nil, plainBounds(alg, uint64(n)))
+			want := factorial(n)
+			if alg == shuffle.AlgorithmSattolo {
+				want = factorial(n - 1)
+			}
+			if runs != want || len(orders) != want {
+				t.Errorf("%s, n = %d: %d runs make %d orders, want %d", alg, n, runs, len(orders), want)
+			}
+			for order := range orders {
+				if alg == shuffle.AlgorithmSattolo && cycles([]uint8(order)) != 1 {
+					t.Errorf("%s makes %d, which is more than one cycle", alg, []uint8(order))
+				}
+			}
+		}
+	}
+}
+
+func factorial(n int) int {
+	product := 1
+	for i := 2; i <= n; i++ {
+		product *= i
+	}
+	return product
+}
+
+func TestDrawIsAPrefixOfTheWholeOrder(t *testing.T) {
+	for _, alg := range shuffle.Algorithms() {
+		t.Run(string(alg), func(t *testing.T) {
+			t.Parallel()
+			s := testStream(t, 2, "prefix")
+			for _, n := range []int{0, 1, 2, 3, 4, 17, 18, 19, 20, 52, 136, 1000, 5000} {
+				s.Seek(uint64(n))
+				whole := shuffle.Order(alg, ascending(n), n, s)
+				for m := 0; m <= n; m++ {
+					if n > 136 && m > 20 && m < n-2 && m%(n/10) > 1 {
+						continue
+					}
+					s.Seek(uint64(n))
+					if got := shuffle.Order(alg, ascending(n), m, s); !slices.Equal(got, whole[:m]) {
+						t.Fatalf("%d of %d: %d, want %d", m, n, head(got), head(whole[:m]))
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestNothingDrawnMovesNothing(t *testing.T) {
+	for n := range 5 {
+		a, none := ascending(n), &oneByOne{t: t}
+		shuffle.FisherYates(a, 0, none)
+		shuffle.Sattolo(a, 0, none)
+		if drawn := shuffle.StrikeOut(a, 0, none); len(drawn) > 0 || !slices.Equal(a, ascending(n)) {
+			t.Errorf("none of %d are %d, and leave %d", n, drawn, a)
+		}
+	}
+}
+
+// counted counts the groups that are asked for.
+type counted struct {
+	shuffle.Source
+	groups int
+}
+
+func (c *counted) Descend(from uint64) []uint64 {
+	c.groups++
+	return c.Source.Descend(from)
+}
+
+func TestDrawAsksForNoMoreThanItNeeds(t *testing.T) {
+	s := testStream(t, 1, "needs")
+	for _, alg := range []shuffle.Algorithm{shuffle.AlgorithmFisherYates, shuffle.AlgorithmStrikeOut, shuffle.AlgorithmSattolo} {
+		// Of a thousand, five share a word: 1000·999·998·997·996 is below 2⁵⁶, and 1000 times as much is not.
+		for m, want := range map[int]int{0: 0, 1: 1, 5: 1, 6: 2, 10: 2, 11: 3} {
+			s.Seek(1)
+			src := &counted{Source: s}
+			shuffle.Order(alg, ascending(1000), m, src)
+			if src.groups != want {
+				t.Errorf("%s: %d of 1000 asks for %d groups, want %d", alg, m, src.groups, want)
+			}
+		}
+	}
+	s.Seek(1)
+	src := &counted{Source: s}
+	shuffle.Sparse(1e9, 10, src)
+	if src.groups != 10 {
+		t.Errorf("10 of 1,000,000,000 asks for %d groups, want 10", src.groups)
+	}
+}
+
+func TestSparseIsFisherYates(t *testing.T) {
+	s := testStream(t, 1, "sparse")
+	check := func(size, m int) {
+		t.Helper()
+		s.Seek(uint64(size))
+		want := shuffle.Order(shuffle.AlgorithmFisherYates, ascending(size), m, s)
+		s.Seek(uint64(size))
+		got := shuffle.Sparse(uint64(size), uint64(m), s)
+		if len(got) != m {
+			t.Fatalf("%d of %d are %d", m, size, len(got))
+		}
+		for i := range got {
+			if got[i] != uint64(want[i]) {
+				t.Fatalf("%d of %d: place %d holds %d, want %d", m, size, i, got[i], want[i])
+			}
+		}
+	}
+	for size := 0; size <= 60; size++ {
+		for m := 0; m <= size; m++ {
+			check(size, m)
+		}
+	}
+	for size := 61; size <= 2000; size++ {
+		check(size, size/3)
+		if size%37 == 0 || size == 2000 {
+			check(size, size)
+		}
+	}
+	check(20000, 20000)
+	check(1000000, 1000)
+}
+
+// A few of very many: what stands at a place is found by taking the swaps back, last to first.
+func TestSparseOfVeryMany(t *testing.T) {
+	for _, size := range []uint64{1e9, 1<<32 + 1, 1<<53 - 1} {
+		const m = 1000
+		keys := testKeys(t, 3, "very many")
+		s, err := rng.NewStream(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref, err := rng.NewReference(keys, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bounds []uint64
+		for i := range uint64(m) {
+			bounds = append(bounds, size-i)
+		}
+		integers := plainIntegers(ref.Word, bounds)
+		seen := map[uint64]bool{}
+		for i, got := range shuffle.Sparse(size, m, s) {
+			want := uint64(i)
+			for k := i; k >= 0; k-- {
+				switch from, to := uint64(k), uint64(k)+integers[k]; want {
+				case from:
+					want = to
+				case to:
+					want = from
+				}
+			}
+			if got != want || seen[got] || got >= size {
+				t.Fatalf("size %d: number %d is %d, want %d", size, i, got, want)
+			}
+			seen[got] = true
+		}
+	}
+}
+
+func TestSparseTakesTheMemoryOfTheFew(t *testing.T) {
+	s := testStream(t, 2, "memory")
+	var before, after runtime.MemStats
+	for _, size := range []uint64{1e9, 1<<53 - 1} {
+		s.Seek(0)
+		runtime.ReadMemStats(&before)
+		drawn := shuffle.Sparse(size, 10, s)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 16<<10 {
+			t.Errorf("10 of %d take %d bytes", size, took)
+		}
+		if len(drawn) != 10 {
+			t.Errorf("10 of %d are %d", size, drawn)
+		}
+	}
+}
+
+func TestElementsOfAnyType(t *testing.T) {
+	type card struct {
+		suit string
+		rank int
+	}
+	const n = 136
+	s := testStream(t, 2, "types")
+	for _, alg := range shuffle.Algorithms() {
+		bytes, texts, cards := make([]uint8, n), make([]string, n), make([]card, n)
+		for i := range n {
+			bytes[i], texts[i], cards[i] = uint8(i), fmt.Sprint(i), card{fmt.Sprint(i), i}
+		}
+		want := plain(t, alg, n, testKeys(t, 2, "types"), 0)
+		s.Seek(0)
+		bytes = shuffle.Order(alg, bytes, n, s)
+		s.Seek(0)
+		texts = shuffle.Order(alg, texts, n, s)
+		s.Seek(0)
+		cards = shuffle.Order(alg, cards, n, s)
+		for i, w := range want {
+			if int(bytes[i]) != w || texts[i] != fmt.Sprint(w) || cards[i] != (card{fmt.Sprint(w), w}) {
+				t.Fatalf("%s: place %d holds %d, %q, %v, want %d", alg, i, bytes[i], texts[i], cards[i], w)
+			}
+		}
+	}
+}
+
+// Nothing to shuffle comes back as it is, and costs no randomness; two elements cost one integer, and
+// Sattolo has no choice with two.
+func TestFewElements(t *testing.T) {
+	for _, alg := range shuffle.Algorithms() {
+		none := &oneByOne{t: t}
+		if got := shuffle.Order[string](alg, nil, 0, none); len(got) != 0 {
+			t.Errorf("%s of nothing is %q", alg, got)
+		}
+		if got := shuffle.Order(alg, []string{}, 0, none); len(got) != 0 {
+			t.Errorf("%s of an empty list is %q", alg, got)
+		}
+		if got := shuffle.Order(alg, []string{"A"}, 1, none); !slices.Equal(got, []string{"A"}) {
+			t.Errorf("%s of A is %q", alg, got)
+		}
+		if got := shuffle.Order(alg, []string{"A"}, 0, none); len(got) != 0 {
+			t.Errorf("%s of A, none drawn, is %q", alg, got)
+		}
+		if alg == shuffle.AlgorithmSattolo {
+			if got := shuffle.Order(alg, []string{"A", "B"}, 2, none); !slices.Equal(got, []string{"B", "A"}) {
+				t.Errorf("%s of A B is %q", alg, got)
+			}
+			continue
+		}
+		orders := map[string]bool{}
+		for integer := range uint64(2) {
+			src := &oneByOne{t, []uint64{integer}}
+			orders[fmt.Sprint(shuffle.Order(alg, []string{"A", "B"}, 2, src))] = true
+		}
+		if !orders["[A B]"] || !orders["[B A]"] {
+			t.Errorf("%s of A B is one of %v", alg, orders)
+		}
+	}
+	if got := shuffle.Sparse(0, 0, &oneByOne{t: t}); len(got) != 0 {
+		t.Errorf("none of nothing is %d", got)
+	}
+	if got := shuffle.Sparse(1, 1, &oneByOne{t: t}); !slices.Equal(got, []uint64{0}) {
+		t.Errorf("one of one is %d", got)
+	}
+}
+
+func TestInsideOutLeavesItsInput(t *testing.T) {
+	a := ascending(52)
+	shuffle.InsideOut(a, testStream(t, 2, "input"))
+	if !slices.Equal(a, ascending(52)) {
+		t.Errorf("the input is now %d", a)
+	}
+}
+
+func TestUnknownAlgorithmPanics(t *testing.T) {
+	for _, alg := range []shuffle.Algorithm{"", "naive", "Fisher-Yates", "fisher-yates "} {
+		if alg.Known() {
+			t.Errorf("%q is known", alg)
+		}
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q shuffles", alg)
+				}
+			}()
+			shuffle.Order(alg, ascending(3), 3, testStream(t, 1, "unknown"))
+		}()
+	}
+	for _, alg := range shuffle.Algorithms() {
+		if !alg.Known() {
+			t.Errorf("%q is not known", alg)
+		}
+	}
+}
+
+func TestShufflingInPlaceAllocatesNothing(t *testing.T) {
+	s := testStream(t, 2, "allocations")
+	cards, names := make([]uint8, 52), make([]string, 52)
+	r := uint64(0)
+	for name, once := range map[string]func(){
+		"fisher-yates":          func() { shuffle.FisherYates(cards, 52, s) },
+		"fisher-yates, strings": func() { shuffle.FisherYates(names, 52, s) },
+		"durstenfeld":           func() { shuffle.Durstenfeld(cards, s) },
+		"durstenfeld, strings":  func() { shuffle.Durstenfeld(names, s) },
+		"sattolo":               func() { shuffle.Sattolo(cards, 52, s) },
+		"sattolo, strings":      func() { shuffle.Sattolo(names, 52, s) },
+		"by name":               func() { shuffle.Order(shuffle.AlgorithmFisherYates, cards, 52, s) },
+	} {
+		if n := testing.AllocsPerRun(500, func() {
+			r++
+			s.Seek(r)
+			once()
+		}); n != 0 {
+			t.Errorf("%s: %v allocations a shuffle, want none", name, n)
+		}
+	}
+}

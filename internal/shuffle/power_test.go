@@ -1,0 +1,199 @@
+package shuffle_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"riffle/internal/shuffle"
+	"riffle/internal/shuffle/naive"
+)
+
+// A suite is worth what it catches. Every mutant here is a mistake that has been made in earnest, or would be easy
+// to make; each has to be caught beyond doubt, and each statistic has to be the one that would have caught some.
+
+// wordBits is the size of the words in which bias is large enough to see: with 64 bits a lost rejection shifts an order's
+// probability by one part in 2⁵⁶ at most, and no number of shuffles shows that. There the proof is by exhaustion, in
+// package rng.
+const wordBits = 9
+
+// single is a source that answers one bound at a time.
+type single struct {
+	below func(b uint64) uint64
+	one   [1]uint64
+}
+
+func (s *single) Descend(from uint64) []uint64 {
+	s.one[0] = s.below(from)
+	return s.one[:]
+}
+
+func (s *single) Ascend(from, _ uint64) []uint64 { return s.Descend(from) }
+
+func (s *single) Uint64n(n uint64) uint64 { return s.below(n) }
+
+// fromWords is Fisher-Yates with integers made of small words.
+func fromWords(t testing.TB, label string, integer func(word func() uint64, b uint64) uint64) shuffler {
+	stream, r := testStream(t, 1, label), uint64(0)
+	word := func() uint64 { return stream.Uint64() >> (64 - wordBits) }
+	src := &single{below: func(b uint64) uint64 { return integer(word, b) }}
+	return func(a []uint8, m int) []uint8 {
+		stream.Seek(r)
+		r++
+		return shuffle.Order(shuffle.AlgorithmFisherYates, a, m, src)
+	}
+}
+
+// fromIntegers is a shuffle that goes wrong although its integers are right.
+func fromIntegers(t testing.TB, label string, order func(a []uint8, src naive.Source)) shuffler {
+	stream, r := testStream(t, 1, label), uint64(0)
+	return func(a []uint8, m int) []uint8 {
+		stream.Seek(r)
+		r++
+		order(a, stream)
+		return a[:m]
+	}
+}
+
+var mutants = []subject{
+	{"every position with any position", quickSuite, func(t testing.TB, label string) shuffler {
+		return fromIntegers(t, label, func(a []uint8, src naive.Source) { naive.Shuffle(a, src) })
+	}},
+	{"off by one: the last place is never drawn", quickSuite, func(t testing.TB, label string) shuffler {
+		return fromIntegers(t, label, func(a []uint8, src naive.Source) {
+			for i := 0; i < len(a)-2; i++ {
+				j := i + int(src.Uint64n(uint64(len(a)-i-1)))
+				a[i], a[j] = a[j], a[i]
+			}
+		})
+	}},
+	{"off by one: no card may stay", quickSuite, func(t testing.TB, label string) shuffler {
+		return fromIntegers(t, label, func(a []uint8, src naive.Source) {
+			for i := 0; i < len(a)-1; i++ {
+				j := i + 1 + int(src.Uint64n(uint64(len(a)-i-1)))
+				a[i], a[j] = a[j], a[i]
+			}
+		})
+	}},
+	{"two random places swapped, 100 times", quickSuite, func(t testing.TB, label string) shuffler {
+		return fromIntegers(t, label, func(a []uint8, src naive.Source) {
+			for range 100 {
+				i, j := src.Uint64n(uint64(len(a))), src.Uint64n(uint64(len(a)))
+				a[i], a[j] = a[j], a[i]
+			}
+		})
+	}},
+	{"five riffles by hand", quickSuite, func(t testing.TB, label string) shuffler {
+		return fromIntegers(t, label, func(a []uint8, src naive.Source) {
+			for range 5 {
+				riffle(a, src)
+			}
+		})
+	}},
+	{"modulo", quickSuite, func(t testing.TB, label string) shuffler {
+		return fromWords(t, label, func(word func() uint64, b uint64) uint64 { return word() % b })
+	}},
+	{"multiplication without rejection", quickSuite, func(t testing.TB, label string) shuffler {
+		return fromWords(t, label, func(word func() uint64, b uint64) uint64 { return word() * b >> wordBits })
+	}},
+	{"a seed of 32 bits", suite, func(t testing.TB, label string) shuffler {
+		seeds := testStream(t, 1, label)
+		generator := &rand.PCG{}
+		src := &single{below: rand.New(generator).Uint64N}
+		return func(a []uint8, m int) []uint8 {
+			generator.Seed(seeds.Uint64()>>32, 0)
+			return shuffle.Order(shuffle.AlgorithmFisherYates, a, m, src)
+		}
+	}},
+	{"every stream used twice", quickSuite, func(t testing.TB, label string) shuffler {
+		stream, r := testStream(t, 1, label), uint64(0)
+		return func(a []uint8, m int) []uint8 {
+			stream.Seek(r / 2)
+			r++
+			return shuffle.Order(shuffle.AlgorithmFisherYates, a, m, stream)
+		}
+	}},
+	{"sattolo, every stream used twice", cycleSuite, func(t testing.TB, label string) shuffler {
+		stream, r := testStream(t, 1, label), uint64(0)
+		return func(a []uint8, m int) []uint8 {
+			stream.Seek(r / 2)
+			r++
+			return shuffle.Order(shuffle.AlgorithmSattolo, a, m, stream)
+		}
+	}},
+	{"sattolo from 9-bit words, without rejection", cycleSuite, func(t testing.TB, label string) shuffler {
+		stream, r := testStream(t, 1, label), uint64(0)
+		src := &single{below: func(b uint64) uint64 { return stream.Uint64() >> (64 - wordBits) * b >> wordBits }}
+		return func(a []uint8, m int) []uint8 {
+			stream.Seek(r)
+			r++
+			return shuffle.Order(shuffle.AlgorithmSattolo, a, m, src)
+		}
+	}},
+	{"sattolo that lets cards stay", cycleSuite, func(t testing.TB, label string) shuffler {
+		stream, r := testStream(t, 1, label), uint64(0)
+		return func(a []uint8, m int) []uint8 {
+			stream.Seek(r)
+			r++
+			return shuffle.Order(shuffle.AlgorithmFisherYates, a, m, stream)
+		}
+	}},
+}
+
+// riffle cuts the cards at a binomial place and lets them fall from both hands, each next card with a probability in
+// proportion to what the hand holds (Gilbert, Shannon and Reeds): every card falls from a hand chosen by one bit.
+func riffle(a []uint8, src naive.Source) {
+	bits := make([]uint64, len(a))
+	word, cut := uint64(0), 0
+	for i := range bits {
+		if i%32 == 0 {
+			word = src.Uint64n(1 << 32)
+		}
+		bits[i] = word >> (i % 32) & 1
+		cut += 1 - int(bits[i])
+	}
+	left, right := append([]uint8(nil), a[:cut]...), append([]uint8(nil), a[cut:]...)
+	for i, bit := range bits {
+		if bit == 0 {
+			a[i], left = left[0], left[1:]
+		} else {
+			a[i], right = right[0], right[1:]
+		}
+	}
+}
+
+func TestStatisticsCatchMutants(t *testing.T) {
+	if thin > 1 {
+		t.Skip("needs all samples, and has no concurrency")
+	}
+	label, _, _ := plan(t)
+	var mu sync.Mutex
+	caughtBy := map[string]int{}
+	t.Run("mutants", func(t *testing.T) {
+		for _, mutant := range mutants {
+			t.Run(mutant.name, func(t *testing.T) {
+				t.Parallel()
+				var findings []finding
+				for _, st := range mutant.suite {
+					findings = append(findings, finding{st.name, st.p(mutant.make(t, label+st.name), st.samples)})
+				}
+				caught := holm(findings, freshConfidence)
+				if len(caught) == 0 {
+					t.Errorf("not caught; the least p-value is of %v", findings[0])
+				}
+				t.Logf("caught by %d of %d statistics: %v", len(caught), len(findings), caught)
+				mu.Lock()
+				defer mu.Unlock()
+				for _, f := range caught {
+					caughtBy[f.of]++
+				}
+			})
+		}
+	})
+	for _, st := range slices.Concat(suite, cycleSuite) {
+		if caughtBy[st.name] == 0 {
+			t.Errorf("%s: catches no mutant", st.name)
+		}
+	}
+}
