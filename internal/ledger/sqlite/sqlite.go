@@ -45,6 +45,14 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	// SQLite gives the write-ahead log the mode of the file. The seeds lie in both.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	if err := f.Close(); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
 	s := &Store{lock: lock}
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), s.Close())

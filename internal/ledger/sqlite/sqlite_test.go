@@ -104,6 +104,24 @@ func TestNewerStoreIsRefused(t *testing.T) {
 	}
 }
 
+func TestNobodyElseCanReadTheSeeds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "riffle.db")
+	s := open(t, path)
+	defer func() { _ = s.Close() }()
+	if err := s.Append(t.Context(), ledger.Batch{Entries: ledgertest.Entries("secret", 1)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().Perm(); mode != 0o600 {
+			t.Errorf("%s has mode %o, want 600", filepath.Base(name), mode)
+		}
+	}
+}
+
 func TestWriteAheadLogStaysBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "riffle.db")
 	s := open(t, path)
