@@ -107,7 +107,7 @@ func readFile(fsys fs.FS, name string) (_ *Type, line int, err error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s:1: it cannot be opened: %w", name, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:

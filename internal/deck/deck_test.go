@@ -244,12 +244,24 @@ func TestParameterErrors(t *testing.T) {
 		{"undercover", map[string]int{"players": math.MinInt}, "players", "parameter players is -9223372036854775808; it can be 4 to 16"},
 		{"undercover", map[string]int{"undercover": 0}, "undercover", "parameter undercover is 0; it can be 1 to 7"},
 		{"undercover", map[string]int{"blank": -1}, "blank", "parameter blank is -1; it can be 0 to 6"},
-		{"undercover", map[string]int{"players": 4, "undercover": 2}, "undercover",
-			"parameter undercover leaves 2 of 4 cards for civilian, which must be more than half"},
-		{"undercover", map[string]int{"players": 4, "blank": 1}, "blank",
-			"parameter blank leaves 2 of 4 cards for civilian, which must be more than half"},
-		{"undercover", map[string]int{"players": 4, "undercover": 7}, "undercover",
-			"parameter undercover does not fit: the counts add up to 7 cards and the size is 4"},
+		{
+			"undercover",
+			map[string]int{"players": 4, "undercover": 2},
+			"undercover",
+			"parameter undercover leaves 2 of 4 cards for civilian, which must be more than half",
+		},
+		{
+			"undercover",
+			map[string]int{"players": 4, "blank": 1},
+			"blank",
+			"parameter blank leaves 2 of 4 cards for civilian, which must be more than half",
+		},
+		{
+			"undercover",
+			map[string]int{"players": 4, "undercover": 7},
+			"undercover",
+			"parameter undercover does not fit: the counts add up to 7 cards and the size is 4",
+		},
 	}
 	for _, test := range tests {
 		d, err := builtinDeck(t, test.deck, nil).Type().Deck(test.given)
@@ -305,7 +317,8 @@ func TestHands(t *testing.T) {
 			if !slices.ContainsFunc(tests, func(test struct {
 				deck, preset string
 				want         []int
-			}) bool {
+			},
+			) bool {
 				preset, _, _ := strings.Cut(test.preset, ":")
 				return test.deck == name && preset == p.Name
 			}) {
@@ -329,8 +342,10 @@ func TestHandsRefused(t *testing.T) {
 	}
 	for _, number := range []string{"", "0", "-1", "+4", "04", "4.0", "4 ", "four", "4:4", "9223372036854775808", "٤"} {
 		preset := "uno:" + number
-		tests = append(tests, struct{ deck, preset, want string }{"uno108", preset,
-			`hands "` + preset + `": the number of hands is a whole number from 1; write uno:4 for four hands of 7`})
+		tests = append(tests, struct{ deck, preset, want string }{
+			"uno108", preset,
+			`hands "` + preset + `": the number of hands is a whole number from 1; write uno:4 for four hands of 7`,
+		})
 	}
 	for _, test := range tests {
 		hands, err := builtinDeck(t, test.deck, nil).Hands(test.preset)

@@ -90,7 +90,7 @@ func (p *parser) file() error {
 		"parameters": func() error { return p.array("parameters", maxList, p.parameter) },
 		"cards":      func() error { return p.array("cards", maxCards, p.card) },
 		"hands":      func() error { return p.array("hands", maxList, p.preset) },
-		"dead_wall":  func() (err error) { t.DeadWall, err = p.number("dead_wall", 1, maxCards); return err },
+		"dead_wall":  func() (err error) { t.DeadWall, err = p.number("dead_wall", 1); return err },
 	}, "type", "name", "family", "size", "cards")
 	return err
 }
@@ -100,9 +100,9 @@ func (p *parser) parameter() error {
 	given := 0
 	line, err := p.object("a parameter", fields{
 		"name":       func() (err error) { q.Name, err = p.word("name"); return err },
-		"min":        func() (err error) { q.Min, err = p.number("min", 0, maxCards); return err },
-		"max":        func() (err error) { q.Max, err = p.number("max", 0, maxCards); return err },
-		"default":    func() (err error) { given++; q.Default, err = p.number("default", 0, maxCards); return err },
+		"min":        func() (err error) { q.Min, err = p.number("min", 0); return err },
+		"max":        func() (err error) { q.Max, err = p.number("max", 0); return err },
+		"default":    func() (err error) { given++; q.Default, err = p.number("default", 0); return err },
 		"default_by": func() (err error) { given++; q.DefaultBy, err = p.table(); return err },
 	}, "name", "min", "max")
 	if err != nil {
@@ -151,8 +151,8 @@ func (p *parser) table() (*Table, error) {
 			return p.array("steps", maxList, func() error {
 				var s Step
 				_, err := p.object("a step", fields{
-					"up_to": func() (err error) { s.UpTo, err = p.number("up_to", 0, maxCards); return err },
-					"value": func() (err error) { s.Value, err = p.number("value", 0, maxCards); return err },
+					"up_to": func() (err error) { s.UpTo, err = p.number("up_to", 0); return err },
+					"value": func() (err error) { s.Value, err = p.number("value", 0); return err },
 				}, "up_to", "value")
 				t.Steps = append(t.Steps, s)
 				return err
@@ -222,12 +222,12 @@ func (p *parser) preset() error {
 		"name": func() (err error) { q.Name, err = p.word("name"); return err },
 		"sizes": func() error {
 			return p.array("sizes", maxCards, func() error {
-				n, err := p.number("sizes", 1, maxCards)
+				n, err := p.number("sizes", 1)
 				q.Sizes = append(q.Sizes, n)
 				return err
 			})
 		},
-		"each":    func() (err error) { q.Each, err = p.number("each", 1, maxCards); return err },
+		"each":    func() (err error) { q.Each, err = p.number("each", 1); return err },
 		"players": func() (err error) { h.players, err = p.amount("players", false); return err },
 	}, "name")
 	if err != nil {
@@ -352,7 +352,7 @@ func (p *parser) amount(field string, rest bool) (a amount, err error) {
 		}
 		return amount{rest: true, line: p.line()}, err
 	default:
-		n, err := p.number(field, 1, maxCards)
+		n, err := p.number(field, 1)
 		return amount{number: n, line: p.line()}, err
 	}
 }
@@ -388,8 +388,8 @@ func (p *parser) string(field string, most int) (string, error) {
 	return s, nil
 }
 
-// number reads an integer in plain decimal digits.
-func (p *parser) number(field string, least, most int) (int, error) {
+// number reads an integer in plain decimal digits, from least to maxCards.
+func (p *parser) number(field string, least int) (int, error) {
 	token, err := p.next()
 	if err != nil {
 		return 0, err
@@ -400,8 +400,8 @@ func (p *parser) number(field string, least, most int) (int, error) {
 			n = -1
 		}
 	}
-	if n < least || n > most {
-		return 0, p.fail("%q must be a whole number, %d to %d", field, least, most)
+	if n < least || n > maxCards {
+		return 0, p.fail("%q must be a whole number, %d to %d", field, least, maxCards)
 	}
 	return n, nil
 }
@@ -502,7 +502,7 @@ func (p *parser) next() (jsontext.Token, error) {
 	}
 	var syntax *jsontext.SyntacticError
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return token, p.failAt(p.lastLine(), "the file is empty")
 	case !errors.As(err, &syntax):
 		return token, p.failAt(p.lastLine(), "%v", err)

@@ -299,8 +299,10 @@ func TestLoadHostile(t *testing.T) {
 		{"nested objects", strings.Repeat(`{"type":`, 1<<20), `x.json:1: "type" must be a string`},
 		{"nested values of a card", head + strings.Repeat(`{"name":`, 1<<20), `x.json:1: a name has no field "name"; it has en, zh`},
 		{"large file", strings.Repeat(" ", maxFile+1), `x.json:1: it is larger than 16777216 bytes`},
-		{"long list", `{"type": "x", "hands": [` + `{"name": "a", "sizes": [` + strings.Repeat("1,", maxCards) + "1]}]}",
-			`x.json:1: "sizes" has more than 10000 elements`},
+		{
+			"long list", `{"type": "x", "hands": [` + `{"name": "a", "sizes": [` + strings.Repeat("1,", maxCards) + "1]}]}",
+			`x.json:1: "sizes" has more than 10000 elements`,
+		},
 		{"long lines", strings.Repeat("\n", 1<<20) + head + card + "," + card, `x.json:1048577: the code "a" is taken by line 1048577`},
 		{"large number", head + `{"count": ` + strings.Repeat("9", 1<<20), `x.json:1: "count" must be a whole number, 1 to 10000`},
 		{"many attributes", head + `{"attributes": {` + attributes.String(), `x.json:1: a card has at most 100 attributes`},
