@@ -51,7 +51,14 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
+	ctx, cancel := context.WithCancel(ctx)
 	contenders, err := start(ctx, folder, *binary)
+	defer func() {
+		cancel()
+		for _, c := range contenders {
+			_ = c.process.Wait()
+		}
+	}()
 	if err != nil {
 		return err
 	}
@@ -71,11 +78,12 @@ func run(ctx context.Context) error {
 // A contender is a process that is measured.
 type contender struct {
 	name, addr, path string
+	process          *exec.Cmd
 	rates            []float64 // requests a second, run by run
 }
 
-// start starts the echo handler and the server.
-func start(ctx context.Context, folder, binary string) ([]*contender, error) {
+// start starts the echo handler and the server, to run until the context ends. It returns those that it has started.
+func start(ctx context.Context, folder, binary string) (started []*contender, err error) {
 	if binary == "" {
 		binary = filepath.Join(folder, "server")
 		build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/server")
@@ -88,23 +96,23 @@ func start(ctx context.Context, folder, binary string) ([]*contender, error) {
 	if err != nil {
 		return nil, err
 	}
-	echo := &contender{name: "echo", path: "/echo"}
-	riffle := &contender{name: "riffle, SQLite", path: "/shuffle"}
-	for c, command := range map[*contender][]string{echo: {self, "-echo"}, riffle: {binary, "-data", filepath.Join(folder, "data"), "-addr"}} {
+	for _, c := range []*contender{
+		{name: "echo", path: "/echo", process: exec.CommandContext(ctx, self, "-echo")},
+		{name: "riffle, SQLite", path: "/shuffle", process: exec.CommandContext(ctx, binary, "-data", filepath.Join(folder, "data"), "-addr")},
+	} {
 		if c.addr, err = freeAddress(); err != nil {
-			return nil, err
+			return started, err
 		}
-		process := exec.CommandContext(ctx, command[0], append(command[1:], c.addr)...)
-		process.Cancel = func() error { return process.Process.Signal(os.Interrupt) }
-		if err := process.Start(); err != nil {
-			return nil, err
+		c.process.Args = append(c.process.Args, c.addr)
+		if err := c.process.Start(); err != nil {
+			return started, err
 		}
-		defer context.AfterFunc(ctx, func() { _ = process.Wait() })
+		started = append(started, c)
 		if err := awaitAddress(ctx, c.addr); err != nil {
-			return nil, err
+			return started, err
 		}
 	}
-	return []*contender{echo, riffle}, nil
+	return started, nil
 }
 
 func freeAddress() (string, error) {

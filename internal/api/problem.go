@@ -142,7 +142,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	_ = writeBody(w, p.Status, append(body, '\n'))
 }
 
-func notFound(_ http.ResponseWriter, r *http.Request) error {
+func notFound(http.ResponseWriter, *http.Request) error {
 	return newProblem(http.StatusNotFound, "There is nothing at this path. GET /openapi.yaml lists what there is.")
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -37,13 +38,13 @@ func (w *response) rescue() {
 	if p == nil {
 		return
 	}
-	if p == http.ErrAbortHandler || w.status != 0 {
-		if p != http.ErrAbortHandler {
-			w.api.Logger.Error("panic in the middle of an answer", "panic", p, "stack", string(debug.Stack()))
-		}
+	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(http.ErrAbortHandler)
 	}
 	w.api.Logger.Error("panic", "panic", p, "stack", string(debug.Stack()))
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
 	writeProblem(w, problemInternal())
 }
 

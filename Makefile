@@ -1,0 +1,58 @@
+# What a developer and CI run. `make test` needs Go and nothing else; what a fault test needs besides, it says.
+
+BIN := $(CURDIR)/.bin
+export GOBIN := $(BIN)
+
+GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
+STATICCHECK   := $(BIN)/staticcheck-v0.8.1
+DEADCODE      := $(BIN)/deadcode-v0.50.0
+
+.PHONY: run test race lint contract container bench statistics stream generate
+
+run: ## the service on localhost:8080, its ledger in ./data
+	go run ./cmd/server
+
+test: ## every test, against the real binary, SQLite files, signals and kills
+	go test ./...
+
+race: ## the same under the race detector
+	go test -race ./...
+
+lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) ## linters, the arrows between packages, formatting, dead code
+	$(GOLANGCI_LINT) run ./...
+	$(GOLANGCI_LINT) fmt --diff ./...
+	$(STATICCHECK) ./...
+	out="$$($(DEADCODE) -test ./...)" && if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
+	go mod verify
+	go mod tidy -diff
+
+contract: ## openapi.yaml against its linter, the generated client and the service
+	bash .ci/contract
+
+container: ## the image and the compose project, built and started
+	bash .ci/container
+
+generate: ## the client from openapi.yaml
+	go generate ./client
+
+bench: ## kernels, and throughput beside an echo handler
+	go test -run '^$$' -bench . ./internal/shuffle
+	go run ./bench/throughput
+
+statistics: ## the long run of the statistics, on fresh seeds
+	go test ./internal/shuffle -run Statistics -fresh -v -timeout 1h
+
+stream: ## the raw keystream through ent and dieharder
+	bash bench/rawstream/run.sh
+
+$(GOLANGCI_LINT):
+	go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+	mv $(BIN)/golangci-lint $@
+
+$(STATICCHECK):
+	go install honnef.co/go/tools/cmd/staticcheck@v0.8.1
+	mv $(BIN)/staticcheck $@
+
+$(DEADCODE):
+	go install golang.org/x/tools/cmd/deadcode@v0.50.0
+	mv $(BIN)/deadcode $@
