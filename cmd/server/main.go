@@ -30,8 +30,11 @@ import (
 	"riffle/internal/ledger/sqlite"
 )
 
-// version is set by the build.
-var version = "dev"
+// version and commit are set by the build; without commit, it is what the Go tool noted of the checkout.
+var (
+	version = "dev"
+	commit  = ""
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -95,7 +98,7 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 		MaxBody: o.maxBody, Memory: o.memory,
 	})
 	handler.WatchLog(registry)
-	listener, err := net.Listen("tcp", o.addr)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
 		return err
 	}
@@ -145,6 +148,9 @@ func catalogue(folder string) (*deck.Catalogue, error) {
 
 // revision is the commit that was built, where the build knows it.
 func revision() string {
+	if commit != "" {
+		return commit
+	}
 	info, _ := debug.ReadBuildInfo()
 	if info != nil {
 		for _, s := range info.Settings {
