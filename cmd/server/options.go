@@ -46,7 +46,7 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	f.Uint64Var(&o.maxItems, "max-items", 1_000_000, "how many items one shuffle may have, and how many a draw may answer")
 	f.Uint64Var(&o.maxResults, "max-results", 10_000_000, "how many items a request may be answered over all: repeat times draw")
 	f.Int64Var(&o.maxBody, "max-body", 16<<20, "the longest request body, in `bytes`")
-	f.Int64Var(&o.memory, "memory", 512<<20, "how much memory long request bodies may take up together, in `bytes`, before requests are answered 503")
+	f.Int64Var(&o.memory, "memory", 512<<20, "how much memory long requests may take up together, in `bytes`, before more of them are answered 503")
 	f.DurationVar(&o.timeouts.Header, "header-timeout", 5*time.Second, "how long a request's header may take to arrive")
 	f.DurationVar(&o.timeouts.Read, "read-timeout", 30*time.Second, "how long a request may take to arrive")
 	f.DurationVar(&o.timeouts.Write, "write-timeout", 30*time.Second, "how long a part of an answer may take to be accepted")
@@ -100,8 +100,8 @@ func (o *options) check() error {
 		return errors.New("-max-results is at least -max-items")
 	case o.maxBody < 1 || o.maxBody > 1<<30:
 		return errors.New("-max-body is from 1 to 1073741824 bytes")
-	case o.memory < 8*o.maxBody:
-		return errors.New("-memory is at least eight times -max-body, or the longest body could never be read")
+	case o.memory < 8*o.maxBody || o.memory < 64*int64(o.maxItems):
+		return errors.New("-memory is at least 8 times -max-body and 64 times -max-items, or the longest request could never be answered")
 	case o.timeouts.Header <= 0 || o.timeouts.Read <= 0 || o.timeouts.Write <= 0 || o.timeouts.Idle <= 0:
 		return errors.New("timeouts are longer than 0")
 	}

@@ -28,7 +28,7 @@ type Options struct {
 	Gatherer prometheus.Gatherer // what /metrics shows
 	Contract []byte              // what /openapi.yaml shows
 	MaxBody  int64               // the longest body, in bytes
-	Memory   int64               // how much long bodies may take up together, in bytes
+	Memory   int64               // how much long requests may take up together, in bytes
 }
 
 // An API answers requests.

@@ -54,9 +54,9 @@ func (b *body) release() {
 	bodies.Put(b.pooled)
 }
 
-// weight is what a byte of a long body costs in memory while its request is answered: itself, the copy while its buffer
-// grows, and the places of its items.
-const weight = 4
+// weight is what a byte of a long body costs in memory until its request is answered: itself, and its copies while the
+// buffer grows and while the digest is taken of what has white space.
+const weight = 3
 
 // readBody reads a JSON body of at most MaxBody bytes. It takes memory for what has arrived, not for what was
 // announced, and for long bodies only as far as the budget goes.
@@ -70,7 +70,7 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request) (*body, error) {
 	for {
 		if len(b.bytes) == cap(b.bytes) && !b.grow() {
 			b.release()
-			return nil, problemBusy("Too many long requests are being answered. Nothing was shuffled; ask again in a second, or in smaller pieces.")
+			return nil, problemMemory()
 		}
 		n, err := in.Read(b.bytes[len(b.bytes):cap(b.bytes)])
 		b.bytes = b.bytes[:len(b.bytes)+n]
@@ -82,6 +82,10 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request) (*body, error) {
 			return nil, a.readError(err)
 		}
 	}
+}
+
+func problemMemory() *problem {
+	return problemBusy("Too many long requests are being answered. Nothing was shuffled; ask again in a second, or in smaller pieces.")
 }
 
 // grow doubles the buffer, if the budget allows.

@@ -179,20 +179,20 @@ func (d *reader) list(pointer string, read func(i int) error) error {
 }
 
 // decodeShuffle reads the body of POST /shuffle.
-func decodeShuffle(body []byte) (*shuffleRequest, error) {
+func decodeShuffle(body []byte, maxItems uint64) (*shuffleRequest, error) {
 	q := &shuffleRequest{}
 	d := newReader(body)
-	if err := d.object(func(name string) error { return q.member(d, name) }); err != nil {
+	if err := d.object(func(name string) error { return q.member(d, name, maxItems) }); err != nil {
 		return nil, err
 	}
 	return q, d.finish()
 }
 
 // member reads one member of the request.
-func (q *shuffleRequest) member(d *reader, name string) (err error) {
+func (q *shuffleRequest) member(d *reader, name string, maxItems uint64) (err error) {
 	switch name {
 	case "items":
-		return q.readItems(d)
+		return q.readItems(d, maxItems)
 	case "deck":
 		if q.Deck, err = d.text("/deck"); err == nil && q.Deck == "" {
 			err = newProblem(422, "Name a deck type; GET /decks lists them.").at("/deck")
@@ -242,9 +242,11 @@ func textError(err error, pointer string) error {
 	return newProblem(400, "%s", sentence(err.Error())).at(pointer)
 }
 
-// readItems notes where the items stand and takes the digest of the array without its insignificant white space.
-func (q *shuffleRequest) readItems(d *reader) error {
+// readItems notes where the items stand and takes the digest of the array without its insignificant white space. Of
+// more than most items it only counts the rest.
+func (q *shuffleRequest) readItems(d *reader, most uint64) error {
 	start := d.InputOffset()
+	count := uint64(0)
 	packed := 2 // bytes of the array if it has no white space: brackets, commas and items
 	nested := false
 	q.items = []span{}
@@ -259,19 +261,24 @@ func (q *shuffleRequest) readItems(d *reader) error {
 				return newProblem(400, "The JSON is nested deeper than %d levels.", maxDepth).at("/items/" + strconv.Itoa(i))
 			}
 		}
-		q.items = append(q.items, at)
+		if count++; count <= most {
+			q.items = append(q.items, at)
+		}
 		packed += len(value) + 1
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if len(q.items) > 0 {
+	if count > 0 {
 		packed--
 	}
 	array := d.body[start:d.InputOffset()]
 	array = array[bytes.IndexByte(array, '['):]
-	q.Items = &dealer.Items{Count: uint64(len(q.items)), Digest: digest(array, len(array) == packed && !nested)}
+	q.Items = &dealer.Items{Count: count}
+	if count <= most {
+		q.Items.Digest = digest(array, len(array) == packed && !nested)
+	}
 	return nil
 }
 

@@ -10,8 +10,12 @@ import (
 	"time"
 )
 
-// maxHeader is the longest header that the server takes, in bytes.
-const maxHeader = 16 << 10
+// maxHeader is the longest header that the server takes, in bytes. net/http adds 4,096 to it.
+const maxHeader = 8 << 10
+
+// remembered is how much of what was read a connection remembers: the longest header, and what net/http may have read
+// ahead behind it.
+const remembered = maxHeader + 2*4096
 
 // Timeouts of a connection.
 type Timeouts struct {
@@ -67,7 +71,7 @@ func (c *framedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if over := len(c.recent) + n - 2*maxHeader; over > 0 {
+	if over := len(c.recent) + n - remembered; over > 0 {
 		c.recent = append(c.recent[:0], c.recent[min(over, len(c.recent)):]...)
 	}
 	c.recent = append(c.recent, p[:n]...)

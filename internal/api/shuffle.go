@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -25,15 +26,34 @@ func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer b.release()
-	q, err := decodeShuffle(b.bytes)
+	q, err := decodeShuffle(b.bytes, a.Dealer.Limits().Items)
 	if err != nil {
 		return err
 	}
-	result, err := a.Dealer.Shuffle(&q.Request)
+	return a.deal(w, q, b.bytes)
+}
+
+// elementBytes is what an element that is shuffled takes up: itself, a second time where it is shuffled again and again,
+// and what the algorithm notes of it.
+const elementBytes = 48
+
+// deal deals a request and answers it. body holds the caller's items, if it has any.
+func (a *API) deal(w http.ResponseWriter, q *shuffleRequest, body []byte) error {
+	plan, err := a.Dealer.Plan(&q.Request)
 	if err != nil {
 		return err
 	}
-	return a.answer(w, q, result, b.bytes)
+	if held := int64(plan.Held()) * elementBytes; held > freeBody {
+		if !a.memory.take(held) {
+			return problemMemory()
+		}
+		defer a.memory.give(held)
+	}
+	result, err := a.Dealer.Deal(plan)
+	if err != nil {
+		return err
+	}
+	return a.answer(w, q, result, body)
 }
 
 func noParameters(r *http.Request) error {
@@ -54,11 +74,7 @@ func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := a.Dealer.Shuffle(&q.Request)
-	if err != nil {
-		return err
-	}
-	return a.answer(w, q, result, nil)
+	return a.deal(w, q, nil)
 }
 
 // deckType finds the deck type of the path and reads the query.
@@ -145,14 +161,13 @@ func cardElements(result *dealer.Result) ([]json.RawMessage, error) {
 
 // dealt writes the shuffles of the elements.
 func dealt[T any](a *API, out *stream, q *shuffleRequest, result *dealer.Result, elements []T, element func([]byte, T) []byte) {
-	fresh := elements
+	scratch := elements
 	if result.Statement.Repeat > 1 {
-		fresh = make([]T, len(elements))
+		scratch = make([]T, len(elements))
 	}
 	a.write(out, q, result, func(number uint64) {
-		copy(fresh, elements)
 		began := time.Now()
-		order := dealer.Order(result, number, fresh)
+		order := dealer.Order(result, number, elements, scratch)
 		out.dealt += time.Since(began)
 		writeOrder(out, q, result, order, element)
 	})
@@ -187,6 +202,7 @@ func writeOrder[T any](out *stream, q *shuffleRequest, result *dealer.Result, or
 			out.flush()
 		}
 		out.buf = append(out.buf, ']')
+		out.flush()
 	}
 	hands := result.Statement.Hands
 	if hands == nil {
@@ -222,6 +238,7 @@ func writeOrder[T any](out *stream, q *shuffleRequest, result *dealer.Result, or
 // answer that cannot go on ends the connection: what has arrived is then no JSON.
 type stream struct {
 	buf     []byte
+	pooled  *[]byte
 	w       http.ResponseWriter
 	control *http.ResponseController
 	api     *API
@@ -232,8 +249,12 @@ type stream struct {
 // part is how much of an answer is sent at a time.
 const part = 64 << 10
 
+// answers are buffers for answers of the common size.
+var answers = sync.Pool{New: func() any { b := make([]byte, 0, 2048); return &b }}
+
 func (a *API) newStream(w http.ResponseWriter) *stream {
-	return &stream{buf: make([]byte, 0, 2048), w: w, api: a}
+	pooled := answers.Get().(*[]byte)
+	return &stream{buf: *pooled, pooled: pooled, w: w, api: a}
 }
 
 func (s *stream) head() {
@@ -271,8 +292,15 @@ func (s *stream) send() {
 func (s *stream) finish() error {
 	if s.sent {
 		s.send()
-		return nil
+	} else {
+		s.head()
+		if err := writeBody(s.w, http.StatusOK, s.buf); err != nil {
+			return err
+		}
 	}
-	s.head()
-	return writeBody(s.w, http.StatusOK, s.buf)
+	if cap(s.buf) <= 2*part {
+		*s.pooled = s.buf[:0]
+	}
+	answers.Put(s.pooled)
+	return nil
 }

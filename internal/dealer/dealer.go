@@ -28,12 +28,11 @@ type Limits struct {
 
 // A Dealer deals shuffles and answers for their records.
 type Dealer struct {
-	log     *ledger.Log
-	decks   *deck.Catalogue
-	random  io.Reader // the operating system's generator
-	now     func() time.Time
-	limits  Limits
-	maximum int // hands in a request
+	log    *ledger.Log
+	decks  *deck.Catalogue
+	random io.Reader // the operating system's generator
+	now    func() time.Time
+	limits Limits
 }
 
 // maxHands bounds the list of hands, which is part of the record.
@@ -41,8 +40,11 @@ const maxHands = 1000
 
 // New returns a dealer. random has to be the operating system's generator.
 func New(log *ledger.Log, decks *deck.Catalogue, random io.Reader, now func() time.Time, limits Limits) *Dealer {
-	return &Dealer{log: log, decks: decks, random: random, now: now, limits: limits, maximum: maxHands}
+	return &Dealer{log: log, decks: decks, random: random, now: now, limits: limits}
 }
+
+// Limits returns the limits that plans are checked against.
+func (d *Dealer) Limits() Limits { return d.limits }
 
 // A Result is a shuffle whose record is durable.
 type Result struct {
@@ -55,14 +57,10 @@ type Result struct {
 	stream     *rng.Stream
 }
 
-// Shuffle deals the request. The error is an [*Invalid] where the request cannot be done, and otherwise one of the
-// ledger or of the source of randomness; in every case nothing was dealt.
-func (d *Dealer) Shuffle(request *Request) (*Result, error) {
-	plan, err := d.plan(request)
-	if err != nil {
-		return nil, err
-	}
-	statement := plan.statement
+// Deal carries a plan out. The error is one of the ledger or of the source of randomness; then nothing was dealt.
+func (d *Dealer) Deal(plan *Plan) (*Result, error) {
+	request, statement := plan.request, plan.statement
+	var err error
 	statement.Seed, err = rng.NewSeed(d.random, rng.Blocks(statement.Size, statement.Draw))
 	if err != nil {
 		return nil, err
@@ -114,10 +112,19 @@ func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
 }
 
 // Order returns the drawn part of shuffle number r of the elements, which number as many as the statement's size. It
-// uses elements up: pass a fresh copy for each shuffle. A result is not to be used by several goroutines at once.
-func Order[T any](r *Result, number uint64, elements []T) []T {
+// shuffles in scratch, of the same length, which may be elements themselves if they are not needed again; the result
+// may stand in it. A result is not to be used by several goroutines at once.
+func Order[T any](r *Result, number uint64, elements, scratch []T) []T {
+	if sparse(&r.Statement) {
+		drawn := make([]T, 0, r.Statement.Draw)
+		for _, p := range r.Positions(number) {
+			drawn = append(drawn, elements[p])
+		}
+		return drawn
+	}
 	r.stream.Seek(number)
-	return shuffle.Order(r.Statement.Algorithm, elements, int(r.Statement.Draw), r.stream)
+	copy(scratch, elements)
+	return shuffle.Order(r.Statement.Algorithm, scratch, int(r.Statement.Draw), r.stream)
 }
 
 // Positions returns the drawn part of shuffle number r as positions.

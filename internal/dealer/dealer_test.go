@@ -51,6 +51,14 @@ func size(t *testing.T, d *Dealer) uint64 {
 	return n
 }
 
+func shuffled(d *Dealer, r *Request) (*Result, error) {
+	plan, err := d.Plan(r)
+	if err != nil {
+		return nil, err
+	}
+	return d.Deal(plan)
+}
+
 func ptr(n uint64) *uint64 { return &n }
 
 func items(n uint64) *Items { return &Items{Count: n, Digest: sha256.Sum256([]byte("[]"))} }
@@ -67,9 +75,10 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 			{Items: items(0)},
 			{Size: ptr(5000), Draw: ptr(17)},
 			{Size: ptr(2)},
+			{Items: items(400), Draw: ptr(3), Repeat: ptr(2)},
 		} {
 			r.Algorithm = string(alg)
-			result, err := d.Shuffle(r)
+			result, err := shuffled(d, r)
 			if err != nil {
 				t.Fatalf("%s %+v: %v", alg, r, err)
 			}
@@ -86,7 +95,7 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 				for i := range all {
 					all[i] = uint64(i)
 				}
-				if got := Order(result, uint64(number), all); !slices.Equal(got, want) {
+				if got := Order(result, uint64(number), all, all); !slices.Equal(got, want) {
 					t.Errorf("%s %+v, shuffle %d: dealt %d, replayed %d", alg, r, number, got, want)
 				}
 				if got := result.Positions(uint64(number)); !slices.Equal(got, want) {
@@ -104,7 +113,7 @@ func TestSeedCoversEveryOrder(t *testing.T) {
 	d := newDealer(t, rand.Reader)
 	for _, kind := range d.decks.Types() {
 		for _, decks := range []uint64{1, 2, 8} {
-			p, err := d.plan(&Request{Deck: kind.Name, Decks: &decks})
+			p, err := d.Plan(&Request{Deck: kind.Name, Decks: &decks})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +129,7 @@ func TestTwoShufflesNeverShareASeed(t *testing.T) {
 	d := newDealer(t, rand.Reader)
 	seen := map[string]bool{}
 	for range 200 {
-		result, err := d.Shuffle(&Request{Size: ptr(100)})
+		result, err := shuffled(d, &Request{Size: ptr(100)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,6 +172,7 @@ func TestWhatCannotBeDoneIsRefusedAndNotWritten(t *testing.T) {
 		{"no repeat", "/repeat", "at least 1", Request{Size: ptr(2), Repeat: ptr(0)}},
 		{"repeat above limit", "/repeat", "at most 10000000", Request{Size: ptr(1000), Repeat: ptr(10_001)}},
 		{"repeat that overflows", "/repeat", "at most 10000000", Request{Size: ptr(4), Repeat: ptr(huge)}},
+		{"repeat that goes through too much", "/repeat", "goes through all 1000000", Request{Size: ptr(1_000_000), Draw: ptr(1), Repeat: ptr(200), Algorithm: "durstenfeld"}},
 		{"repeat of nothing", "/repeat", "at most 10000000", Request{Size: ptr(0), Repeat: ptr(huge)}},
 		{"hands above the deck", "/hands", "more than the 52", Request{Deck: "standard52", Hands: []uint64{27, 26}}},
 		{"hands that overflow", "/hands", "more than the 52", Request{Deck: "standard52", Hands: []uint64{huge, huge}}},
@@ -173,7 +183,7 @@ func TestWhatCannotBeDoneIsRefusedAndNotWritten(t *testing.T) {
 		{"preset of items", "/hands", "only deck types", Request{Items: items(52), Preset: "bridge"}},
 		{"preset above the draw", "/hands", "more than the 51", Request{Deck: "standard52", Draw: ptr(51), Preset: "bridge"}},
 	} {
-		_, err := d.Shuffle(&v.request)
+		_, err := shuffled(d, &v.request)
 		var invalid *Invalid
 		if !errors.As(err, &invalid) || invalid.Fields[0].Pointer != v.pointer || !strings.Contains(invalid.Fields[0].Detail, v.detail) {
 			t.Errorf("%s: %v, want %s: ... %s ...", v.name, err, v.pointer, v.detail)
@@ -190,7 +200,7 @@ func TestNoRandomnessNoShuffle(t *testing.T) {
 	broken := errors.New("the generator failed")
 	for n := int64(0); n < needed; n += 1 + n/8 { // every byte of the first few, and a sample of the rest
 		d := newDealer(t, io.MultiReader(io.LimitReader(rand.Reader, n), failing{broken}))
-		result, err := d.Shuffle(&Request{Deck: "standard52"})
+		result, err := shuffled(d, &Request{Deck: "standard52"})
 		if !errors.Is(err, broken) || result != nil {
 			t.Fatalf("after %d bytes: %v, %v", n, result, err)
 		}
@@ -199,7 +209,7 @@ func TestNoRandomnessNoShuffle(t *testing.T) {
 		}
 	}
 	d := newDealer(t, io.LimitReader(rand.Reader, needed))
-	if _, err := d.Shuffle(&Request{Deck: "standard52"}); err != nil {
+	if _, err := shuffled(d, &Request{Deck: "standard52"}); err != nil {
 		t.Errorf("with %d bytes: %v", needed, err)
 	}
 }
@@ -210,7 +220,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 func TestStuckGeneratorIsRefused(t *testing.T) {
 	d := newDealer(t, stuck{})
-	if _, err := d.Shuffle(&Request{Deck: "standard52"}); !errors.Is(err, rng.ErrSeed) {
+	if _, err := shuffled(d, &Request{Deck: "standard52"}); !errors.Is(err, rng.ErrSeed) {
 		t.Errorf("a generator that repeats itself: %v", err)
 	}
 	if n := size(t, d); n != 0 {
@@ -239,7 +249,7 @@ func TestIDsAreUUIDv7(t *testing.T) {
 
 func TestRevealTakesTheSeed(t *testing.T) {
 	d := newDealer(t, rand.Reader)
-	result, err := d.Shuffle(&Request{Deck: "standard52", Reference: "table 1"})
+	result, err := shuffled(d, &Request{Deck: "standard52", Reference: "table 1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +311,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 
 func TestRevealNowNeedsNoReveal(t *testing.T) {
 	d := newDealer(t, rand.Reader)
-	result, err := d.Shuffle(&Request{Size: ptr(6), RevealNow: true})
+	result, err := shuffled(d, &Request{Size: ptr(6), RevealNow: true})
 	if err != nil {
 		t.Fatal(err)
 	}

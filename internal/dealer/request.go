@@ -59,16 +59,31 @@ func invalid(pointer, format string, args ...any) error {
 	return &Invalid{Fields: []FieldError{{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}}}
 }
 
-// A plan is a request that can be done.
-type plan struct {
+// A Plan is a request that can be done.
+type Plan struct {
 	statement audit.Statement // without its seed
 	deck      *deck.Deck
 	copies    uint64
+	request   *Request
 }
 
-// plan checks a request against the limits, before any memory is taken for it.
-func (d *Dealer) plan(r *Request) (*plan, error) {
-	p := &plan{}
+// Held returns how many elements have to be in memory at once to deal the plan.
+func (p *Plan) Held() uint64 {
+	if p.statement.Input == audit.RangeInput && sparse(&p.statement) {
+		return p.statement.Draw
+	}
+	return p.statement.Size
+}
+
+// sparse reports whether a draw takes the memory and time of what is drawn, and not of what it is drawn from.
+func sparse(s *audit.Statement) bool {
+	return s.Algorithm == shuffle.AlgorithmFisherYates && shuffle.Few(s.Size, s.Draw)
+}
+
+// Plan checks a request against the limits, before any memory is taken for it. The error is an [*Invalid] where the
+// request cannot be done.
+func (d *Dealer) Plan(r *Request) (*Plan, error) {
+	p := &Plan{request: r}
 	s := &p.statement
 	s.Algorithm, s.Reference, s.Repeat = shuffle.AlgorithmFisherYates, r.Reference, 1
 	if r.Algorithm != "" {
@@ -101,7 +116,7 @@ func names() string {
 }
 
 // input settles what is shuffled, and how many there are.
-func (d *Dealer) input(p *plan, r *Request) error {
+func (d *Dealer) input(p *Plan, r *Request) error {
 	given := 0
 	for _, is := range []bool{r.Items != nil, r.Deck != "", r.Size != nil} {
 		if is {
@@ -133,7 +148,7 @@ func (d *Dealer) input(p *plan, r *Request) error {
 	return nil
 }
 
-func (d *Dealer) deckInput(p *plan, r *Request) error {
+func (d *Dealer) deckInput(p *Plan, r *Request) error {
 	kind, ok := d.decks.Type(r.Deck)
 	if !ok {
 		return invalid("/deck", "there is no deck type %q; GET /decks lists them", r.Deck)
@@ -171,7 +186,12 @@ func (d *Dealer) extent(s *audit.Statement, r *Request) error {
 	if r.Repeat != nil {
 		s.Repeat = *r.Repeat
 	}
-	total, exceeds := bits.Mul64(s.Repeat, s.Draw)
+	over, total := bits.Mul64(s.Repeat, s.Draw)
+	overWork, work := uint64(0), uint64(0)
+	if !sparse(s) {
+		overWork, work = bits.Mul64(s.Repeat, s.Size)
+	}
+	const most = 16 // times as much may be gone through as may be answered
 	switch {
 	case s.Draw > s.Size:
 		return invalid("/draw", "draw is %d, and there are %d to draw from", s.Draw, s.Size)
@@ -183,14 +203,16 @@ func (d *Dealer) extent(s *audit.Statement, r *Request) error {
 		return invalid("/algorithm", "%s has to go through all %d items, and at most %d can be shuffled; fisher-yates can stop early", s.Algorithm, s.Size, d.limits.Items)
 	case s.Repeat < 1:
 		return invalid("/repeat", "repeat is at least 1")
-	case total > 0 || exceeds > d.limits.Results || s.Repeat > d.limits.Results:
+	case over > 0 || total > d.limits.Results || s.Repeat > d.limits.Results:
 		return invalid("/repeat", "repeat times draw is at most %d; split the request", d.limits.Results)
+	case overWork > 0 || work/most > d.limits.Results:
+		return invalid("/repeat", "each of the shuffles goes through all %d items, which is at most %d over all; repeat less, or let fisher-yates draw less than a sixteenth", s.Size, most*d.limits.Results)
 	}
 	return nil
 }
 
 // hands settles how the draw is divided.
-func (d *Dealer) hands(p *plan, r *Request) error {
+func (d *Dealer) hands(p *Plan, r *Request) error {
 	p.statement.Hands = r.Hands
 	if r.Preset != "" {
 		sizes, err := p.deck.HandsFrom(int(p.copies), r.Preset)
@@ -203,8 +225,8 @@ func (d *Dealer) hands(p *plan, r *Request) error {
 			p.statement.Hands = append(p.statement.Hands, uint64(n))
 		}
 	}
-	if len(p.statement.Hands) > d.maximum {
-		return invalid("/hands", "there are %d hands, and at most %d can be dealt", len(p.statement.Hands), d.maximum)
+	if len(p.statement.Hands) > maxHands {
+		return invalid("/hands", "there are %d hands, and at most %d can be dealt", len(p.statement.Hands), maxHands)
 	}
 	dealt := uint64(0)
 	for i, n := range p.statement.Hands {

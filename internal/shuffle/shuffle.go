@@ -63,14 +63,13 @@ func Order[T any](alg Algorithm, a []T, m int, src Source) []T {
 	return a[:m]
 }
 
-// sparseBelow is the share of the size, as a divisor, under which holding only what moved takes less memory and
-// time than holding everything.
-const sparseBelow = 16
+// Few reports whether a draw of m out of size is one that [Sparse] makes in less memory and time than holding all.
+func Few(size, m uint64) bool { return m < size/16 }
 
 // Positions returns the first m of the order of 0, 1, ..., size-1: [Order] over the numbers themselves. A
 // [AlgorithmFisherYates] of few out of many is a [Sparse] one.
 func Positions(alg Algorithm, size, m uint64, src Source) []uint64 {
-	if alg == AlgorithmFisherYates && m < size/sparseBelow {
+	if alg == AlgorithmFisherYates && Few(size, m) {
 		return Sparse(size, m, src)
 	}
 	a := make([]uint64, size)
