@@ -145,11 +145,16 @@ func (s *Statement) Check() error {
 		return fmt.Errorf("draw %d is above the size, %d", s.Draw, s.Size)
 	case s.Repeat == 0:
 		return errors.New("repeat is 0")
+	case s.Repeat > MaxSize:
+		return fmt.Errorf("repeat %d is above %d", s.Repeat, uint64(MaxSize))
 	case s.Algorithm == shuffle.AlgorithmSattolo && s.Size == 1:
 		return errors.New("sattolo of one item: it can only keep its place")
 	}
 	dealt := uint64(0)
 	for _, n := range s.Hands {
+		if n == 0 {
+			return errors.New("a hand holds nothing")
+		}
 		if n > s.Draw-dealt {
 			return fmt.Errorf("the hands hold more than the %d items drawn", s.Draw)
 		}

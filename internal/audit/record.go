@@ -114,11 +114,11 @@ func appendString(b []byte, s string) []byte {
 
 // wireRecord is the JSON of a record, for reading.
 type wireRecord struct {
-	ID         uuid.UUID      `json:"id"`
+	ID         string         `json:"id"`
 	Time       string         `json:"time"`
 	Kind       Kind           `json:"kind"`
 	Spec       string         `json:"spec"`
-	AuditID    uuid.UUID      `json:"audit_id"`
+	AuditID    string         `json:"audit_id"`
 	Algorithm  string         `json:"algorithm"`
 	Size       uint64         `json:"size"`
 	Draw       uint64         `json:"draw"`
@@ -146,8 +146,15 @@ func ParseRecord(text []byte) (*Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the record's time: %w", err)
 	}
+	if at.Format(TimeFormat) != w.Time { // time.Parse takes a comma, and hours of one digit
+		return nil, fmt.Errorf("the record's time, %q, is not as riffle/1 writes it", w.Time)
+	}
+	id, err := parseUUID(w.ID)
+	if err != nil {
+		return nil, fmt.Errorf("the record's id: %w", err)
+	}
 	r := &Record{
-		ID: w.ID, Time: at, Kind: w.Kind, AuditID: w.AuditID,
+		ID: id, Time: at, Kind: w.Kind,
 		Parameters: w.Parameters, ClientSeed: w.ClientSeed, RevealNow: w.Reveal == "now",
 		Statement: Statement{
 			Algorithm: shuffle.Algorithm(w.Algorithm), Size: w.Size, Draw: w.Draw, Repeat: w.Repeat,
@@ -155,8 +162,8 @@ func ParseRecord(text []byte) (*Record, error) {
 		},
 	}
 	commitment, err := hex.DecodeString(w.Commitment)
-	if err != nil || len(commitment) != len(r.Commitment) {
-		return nil, errors.New("the record's commitment is not 64 hex digits")
+	if err != nil || len(commitment) != len(r.Commitment) || hex.EncodeToString(commitment) != w.Commitment {
+		return nil, errors.New("the record's commitment is not 64 hex digits in lower case")
 	}
 	copy(r.Commitment[:], commitment)
 	switch r.Kind {
@@ -168,8 +175,20 @@ func ParseRecord(text []byte) (*Record, error) {
 			return nil, fmt.Errorf("the record's client seed: %w", err)
 		}
 	case KindReveal:
+		if r.AuditID, err = parseUUID(w.AuditID); err != nil {
+			return nil, fmt.Errorf("the record's audit_id: %w", err)
+		}
 	default:
 		return nil, fmt.Errorf("a record of an unknown kind, %q", r.Kind)
 	}
 	return r, nil
+}
+
+// parseUUID reads an id as records write it: 36 characters in lower case.
+func parseUUID(text string) (uuid.UUID, error) {
+	id, err := uuid.Parse(text)
+	if err == nil && id.String() != text {
+		err = errors.New("not a lower-case UUID")
+	}
+	return id, err
 }

@@ -87,8 +87,19 @@ func (v *Verification) seed(s *Statement) {
 	v.step("seed", nil, detail)
 }
 
+// maxHeld is the most places that one replayed shuffle holds, as many as a service can be set to shuffle. What a record
+// claims costs whoever wrote it nothing, and a verifier has to survive it.
+const maxHeld = 1 << 31
+
 func (v *Verification) replay(s *Statement, keys []byte, keep uint64) error {
-	kept := s.Draw == 0 || s.Repeat <= keep/s.Draw
+	held := s.Size
+	if shuffle.Few(s.Algorithm, s.Size, s.Draw) {
+		held = s.Draw
+	}
+	if held > maxHeld {
+		return fmt.Errorf("replaying it takes %d places at once, and at most %d are held", held, uint64(maxHeld))
+	}
+	kept := s.Repeat <= keep && (s.Draw == 0 || s.Repeat <= keep/s.Draw)
 	h := sha256.New()
 	var line []byte
 	for r := range s.Repeat {

@@ -115,7 +115,7 @@ func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
 // shuffles in scratch, of the same length, which may be elements themselves if they are not needed again; the result
 // may stand in it. A result is not to be used by several goroutines at once.
 func Order[T any](r *Result, number uint64, elements, scratch []T) []T {
-	if sparse(&r.Statement) {
+	if shuffle.Few(r.Statement.Algorithm, r.Statement.Size, r.Statement.Draw) {
 		drawn := make([]T, 0, r.Statement.Draw)
 		for _, p := range r.Positions(number) {
 			drawn = append(drawn, elements[p])

@@ -69,15 +69,10 @@ type Plan struct {
 
 // Held returns how many elements have to be in memory at once to deal the plan.
 func (p *Plan) Held() uint64 {
-	if p.statement.Input == audit.RangeInput && sparse(&p.statement) {
+	if p.statement.Input == audit.RangeInput && shuffle.Few(p.statement.Algorithm, p.statement.Size, p.statement.Draw) {
 		return p.statement.Draw
 	}
 	return p.statement.Size
-}
-
-// sparse reports whether a draw takes the memory and time of what is drawn, and not of what it is drawn from.
-func sparse(s *audit.Statement) bool {
-	return s.Algorithm == shuffle.AlgorithmFisherYates && shuffle.Few(s.Size, s.Draw)
 }
 
 // Plan checks a request against the limits, before any memory is taken for it. The error is an [*Invalid] where the
@@ -188,7 +183,7 @@ func (d *Dealer) extent(s *audit.Statement, r *Request) error {
 	}
 	over, total := bits.Mul64(s.Repeat, s.Draw)
 	overWork, work := uint64(0), uint64(0)
-	if !sparse(s) {
+	if !shuffle.Few(s.Algorithm, s.Size, s.Draw) {
 		overWork, work = bits.Mul64(s.Repeat, s.Size)
 	}
 	const most = 16 // times as much may be gone through as may be answered

@@ -288,7 +288,7 @@ func TestWideBoundsAreTheReference(t *testing.T) {
 	}
 }
 
-// Refusals are so rare with 64-bit words that no seed found by chance exercises them; words are put in by hand.
+// Refusals are rare with 64-bit words; here they are put in by hand.
 func TestRefusedWordIsReplaced(t *testing.T) {
 	s := testStream(t, 1, "refused")
 	// x = 0 leaves 0 after every bound, which 2⁶⁴ mod B refuses unless B is a power of two.

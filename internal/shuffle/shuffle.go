@@ -63,13 +63,14 @@ func Order[T any](alg Algorithm, a []T, m int, src Source) []T {
 	return a[:m]
 }
 
-// Few reports whether a draw of m out of size is one that [Sparse] makes in less memory and time than holding all.
-func Few(size, m uint64) bool { return m < size/16 }
+// Few reports whether a draw of m out of size takes the memory and time of what is drawn, by [Sparse], and not of what it
+// is drawn from.
+func Few(alg Algorithm, size, m uint64) bool { return alg == AlgorithmFisherYates && m < size/16 }
 
 // Positions returns the first m of the order of 0, 1, ..., size-1: [Order] over the numbers themselves. A
 // [AlgorithmFisherYates] of few out of many is a [Sparse] one.
 func Positions(alg Algorithm, size, m uint64, src Source) []uint64 {
-	if alg == AlgorithmFisherYates && Few(size, m) {
+	if Few(alg, size, m) {
 		return Sparse(size, m, src)
 	}
 	a := make([]uint64, size)

@@ -1,0 +1,251 @@
+package audit_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/shuffle"
+)
+
+// fixedRecord has an id, a time and a commitment; the time is in another zone and finer than a record keeps it.
+func fixedRecord(t testing.TB) audit.Record {
+	t.Helper()
+	r := audit.Record{
+		ID:      uuid.MustParse("019b7ca9-8c88-7e34-8a29-e0ab088154ee"),
+		AuditID: uuid.MustParse("019b7ca9-8c89-7679-9c9b-a303e69b738d"),
+		Time:    time.Date(2026, time.January, 2, 4, 4, 5, 60_999, time.FixedZone("", 3600)),
+	}
+	for i := range r.Commitment {
+		r.Commitment[i] = byte(i)
+	}
+	return r
+}
+
+// Records are stored, hashed and signed as these bytes. They may never change.
+func TestRecordBytes(t *testing.T) {
+	smallest, reveal, full := fixedRecord(t), fixedRecord(t), fullRecord(t)
+	smallest.Kind, reveal.Kind, full.Kind = audit.KindShuffle, audit.KindReveal, audit.KindShuffle
+	smallest.Statement = audit.Statement{Algorithm: shuffle.AlgorithmSattolo, Repeat: 1, Input: audit.RangeInput, Seed: testSeed(1)}
+	const (
+		head       = `{"id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","time":"2026-01-02T03:04:05.000060Z",`
+		commitment = `"commitment":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"}`
+	)
+	for want, r := range map[string]audit.Record{
+		head + `"kind":"shuffle","spec":"riffle/1","algorithm":"sattolo","size":0,"draw":0,"repeat":1,"input":"range",` + commitment: smallest,
+		head + `"kind":"reveal","spec":"riffle/1","audit_id":"019b7ca9-8c89-7679-9c9b-a303e69b738d",` + commitment:                   reveal,
+		head + `"kind":"shuffle","spec":"riffle/1","algorithm":"fisher-yates","size":12,"draw":11,"repeat":2,"hands":[4,6],` +
+			`"input":"deck undercover x2 sha256:79858da63aeb2fac29e3f830a622016237ca60687e148e78328e5caaff848854",` +
+			`"parameters":{"blank":0,"players":12},"reference":"round \"2\" \\ é","client_seed":"heads\n\u0001 \"é\"","reveal":"now",` + commitment: full,
+	} {
+		if got := r.Append([]byte("x")); string(got) != "x"+want {
+			t.Errorf("the record is\n%s, want\n%s", got[1:], want)
+		}
+	}
+}
+
+// Nothing in a record depends on the seed but its commitment.
+func TestRecordHoldsNoSeed(t *testing.T) {
+	r := fullRecord(t)
+	r.Kind = audit.KindShuffle
+	a := r.Append(nil)
+	if showsSeed(string(a), r.Statement.Seed) {
+		t.Errorf("the record shows its seed: %s", a)
+	}
+	r.Statement.Seed = nil
+	if b := r.Append(nil); !bytes.Equal(a, b) {
+		t.Errorf("with another seed and the same commitment the record is\n%s, without\n%s", a, b)
+	}
+}
+
+func TestParseRecordReadsWhatAppendWrites(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	texts := []string{"", "x", `"`, `\`, "/", "é", "e\u0301", "🀄", "<&>", " ", "seed 00", "\u00e9\U0001F0A1"}
+	pick := func() string { return texts[random.IntN(len(texts))] + texts[random.IntN(len(texts))] }
+	for range 20_000 {
+		r := &audit.Record{Kind: audit.KindShuffle, Time: time.UnixMicro(random.Int64N(4e15)).UTC()}
+		for i := range r.ID {
+			r.ID[i], r.AuditID[i] = byte(random.Uint32()), byte(random.Uint32())
+		}
+		for i := range r.Commitment {
+			r.Commitment[i] = byte(random.Uint32())
+		}
+		if random.IntN(4) == 0 {
+			r.Kind = audit.KindReveal
+		} else {
+			r.AuditID = uuid.Nil
+			r.Statement = randomStatement(random)
+			r.Statement.Reference, r.Statement.Seed = pick(), nil
+			r.ClientSeed = pick() + []string{"", "\n\r\t\b\f\x01\x1f\x7f", "\u2028"}[random.IntN(3)]
+			r.RevealNow = random.IntN(2) == 0
+			if random.IntN(2) == 0 {
+				r.Parameters = map[string]int{"players": random.IntN(100), "blank": random.IntN(3)}
+			}
+			if r.Statement.Check() != nil {
+				continue
+			}
+		}
+		text := r.Append(nil)
+		got, err := audit.ParseRecord(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if !reflect.DeepEqual(got, r) {
+			t.Fatalf("%s\nreads as %+v, want %+v", text, got, r)
+		}
+	}
+}
+
+// Each refusal says what is wrong. The vectors hold many more, without the reason.
+func TestParseRecordRefuses(t *testing.T) {
+	r := fullRecord(t)
+	record := sealed(r)
+	commitment := r.Statement.Commitment().String()
+	input := r.Statement.Input
+	for _, c := range []struct{ old, new, reason string }{
+		{`"spec":"riffle/1"`, `"spec":"riffle/2"`, "riffle/2"},
+		{`"spec":"riffle/1",`, ``, "not of riffle/1"},
+		{`"kind":"shuffle"`, `"kind":"deal"`, "unknown kind"},
+		{`"kind":"shuffle"`, `"kind":"Shuffle"`, "unknown kind"},
+		{`"kind":"shuffle",`, ``, "unknown kind"},
+		{`"size":12`, `"size":12,"size":12`, "not a record"},
+		{`"parameters":{`, `"parameters":{"blank":0,`, "not a record"},
+		{`"size":12`, `"other":{"a":1,"a":1},"size":12`, "not a record"},
+		{`"time":"2026-01-02T`, `"time":"2026-01-02 `, "time"},
+		{`05.000060Z`, `05Z`, "time"},
+		{`05.000060Z`, `05.00006Z`, "time"},
+		{`05.000060Z`, `05.0000600Z`, "time"},
+		{`05.000060Z`, `05.000060+00:00`, "time"},
+		{`2026-01-02`, `2026-02-29`, "time"},
+		{`T03:`, `T24:`, "time"},
+		{`"draw":11`, `"draw":13`, "draw 13 is above the size, 12"},
+		{`"size":12`, `"size":9007199254740992`, "size 9007199254740992 is above 9007199254740991"},
+		{`"size":12`, `"size":18446744073709551616`, "not a record"},
+		{`"size":12`, `"size":12.0`, "not a record"},
+		{`"size":12`, `"size":1.2e1`, "not a record"},
+		{`"size":12`, `"size":-12`, "not a record"},
+		{`"size":12`, `"size":"12"`, "not a record"},
+		{`"repeat":2`, `"repeat":0`, "repeat"},
+		{`"repeat":2`, `"repeat":null`, "repeat"},
+		{`"repeat":2`, `"repeat":9007199254740992`, "repeat 9007199254740992 is above"},
+		{`"hands":[4,6]`, `"hands":[4,0,6]`, "a hand holds nothing"},
+		{`05.000060Z`, `05,000060Z`, "time"},
+		{`T03:`, `T3:`, "time"},
+		{`"id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee",`, ``, "id"},
+		{`"id":"019b7ca9`, `"id":"019B7CA9`, "id"},
+		{`"id":"019b7ca9`, `"id":"urn:uuid:019b7ca9`, "id"},
+		{commitment, strings.ToUpper(commitment), "lower case"},
+		{`"hands":[4,6]`, `"hands":[4,8]`, "hands hold more than the 11"},
+		{`"hands":[4,6]`, `"hands":[11,18446744073709551605]`, "hands hold more"},
+		{`"algorithm":"fisher-yates"`, `"algorithm":"naive"`, `no algorithm "naive"`},
+		{`"algorithm":"fisher-yates","size":12,"draw":11,"repeat":2,"hands":[4,6]`, `"algorithm":"sattolo","size":1,"draw":1,"repeat":1`, "sattolo of one"},
+		{input, `range\nreference x`, "input"},
+		{input, ``, "input"},
+		{`"reference":"round`, `"reference":"round\n`, "printable"},
+		{`"reference":"round`, `"reference":"round\u2028`, "printable"},
+		{`"reference":"round`, `"reference":"` + strings.Repeat("x", audit.MaxReference), "at most 128 characters"},
+		{`"client_seed":"heads`, `"client_seed":"heads\u0000`, "NUL"},
+		{`"client_seed":"heads`, `"client_seed":"` + strings.Repeat("x", audit.MaxClientSeed), "at most 256 bytes"},
+		{`"client_seed":"heads`, `"client_seed":"\ud800`, "not a record"},
+		{commitment, commitment[1:], "64 hex digits"},
+		{commitment, commitment[2:], "64 hex digits"},
+		{commitment, commitment + "00", "64 hex digits"},
+		{commitment, commitment + "0", "64 hex digits"},
+		{commitment, commitment + "g0", "64 hex digits"},
+		{commitment, "g" + commitment[1:], "64 hex digits"},
+		{`"id":"019b7ca9`, `"id":"x19b7ca9`, "id"},
+		{`{"id"`, `[{"id"`, "not a record"},
+		{commitment + `"}`, commitment + `"}{}`, "not a record"},
+	} {
+		changed := strings.Replace(record, c.old, c.new, 1)
+		if changed == record {
+			t.Fatalf("%s is not in %s", c.old, record)
+		}
+		if got, err := audit.ParseRecord([]byte(changed)); err == nil || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%s for %s: %+v, %v; want an error with %q", c.new, c.old, got, err, c.reason)
+		}
+	}
+}
+
+// Later versions may say more of the same kinds.
+func TestParseRecordPassesOverWhatItDoesNotKnow(t *testing.T) {
+	r := fullRecord(t)
+	record := sealed(r)
+	more := strings.Replace(record, `"size"`, `"size_of_table":{"legs":[4,null]},"Size":13,"size"`, 1)
+	v := verify(t, more, r.Statement.Seed, 0)
+	if !v.OK || v.OrderDigest != verify(t, record, r.Statement.Seed, 0).OrderDigest {
+		t.Errorf("%+v", v.Steps)
+	}
+}
+
+// Only "now" reveals: whatever else a later version may say must not publish a seed.
+func TestOnlyNowReveals(t *testing.T) {
+	r := fullRecord(t)
+	record := sealed(r)
+	for member, now := range map[string]bool{
+		`"reveal":"now"`: true, `"reveal":"later"`: false, `"reveal":"NOW"`: false, `"reveal":""`: false, `"reveal":null`: false, `"revealed":"now"`: false,
+	} {
+		got, err := audit.ParseRecord([]byte(strings.Replace(record, `"reveal":"now"`, member, 1)))
+		if err != nil || got.RevealNow != now {
+			t.Errorf("%s: %+v, %v; want it revealed: %v", member, got, err, now)
+		}
+	}
+}
+
+func FuzzParseRecord(f *testing.F) {
+	for _, v := range vectors(f) {
+		if len(v.Record) < 1000 {
+			f.Add([]byte(v.Record))
+		}
+	}
+	for _, v := range invalidVectors(f) {
+		f.Add([]byte(v.Record))
+	}
+	r := fullRecord(f)
+	f.Add([]byte(sealed(r)))
+	r.Kind = audit.KindReveal
+	f.Add(r.Append(nil))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := audit.ParseRecord(text)
+		if err != nil {
+			if r != nil || err.Error() == "" {
+				t.Fatalf("%+v with the error %q", r, err)
+			}
+			return
+		}
+		if r.Kind == audit.KindShuffle {
+			if err := r.Statement.Check(); err != nil {
+				t.Fatalf("read with a statement that cannot be: %v", err)
+			}
+			if got, err := readStatement(string(r.Statement.Append(nil))); err != nil || !same(got, &r.Statement) {
+				t.Fatalf("the statement reads as %+v, %v", got, err)
+			}
+		}
+		first := r.Append(nil)
+		again, err := audit.ParseRecord(first)
+		if err != nil {
+			t.Fatalf("%s\nis not read again: %v", first, err)
+		}
+		if second := again.Append(nil); !bytes.Equal(first, second) {
+			t.Fatalf("written again it is\n%s, was\n%s", second, first)
+		}
+	})
+}
+
+func ExampleVerify() {
+	s := audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: 5, Draw: 5, Repeat: 1, Input: audit.RangeInput, Seed: testSeed(1)}
+	r := audit.Record{
+		ID: uuid.MustParse("019b7ca9-8c88-7e34-8a29-e0ab088154ee"), Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Kind: audit.KindShuffle, Statement: s, Commitment: s.Commitment(),
+	}
+	v := audit.Verify(r.Append(nil), s.Seed, 5)
+	fmt.Println(v.OK, v.Orders)
+	// Output: true [[4 2 3 0 1]]
+}

@@ -1,0 +1,282 @@
+package audit_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riffle/internal/audit"
+	"riffle/internal/rng"
+	"riffle/internal/shuffle"
+)
+
+// verify is [audit.Verify], of which it checks what always holds: the steps end with the first that fails, and no
+// detail shows any part of the seed.
+func verify(t testing.TB, record string, seed []byte, keep uint64) *audit.Verification {
+	t.Helper()
+	v := audit.Verify([]byte(record), seed, keep)
+	for i, step := range v.Steps {
+		last := i == len(v.Steps)-1
+		if step.OK != (v.OK || !last) {
+			t.Errorf("verified is %v, and step %d of %d is %+v", v.OK, i+1, len(v.Steps), step)
+		}
+		if step.Detail == "" {
+			t.Errorf("step %s says nothing", step.Name)
+		}
+		if showsSeed(step.Detail, seed) {
+			t.Errorf("step %s shows the seed: %s", step.Name, step.Detail)
+		}
+	}
+	return v
+}
+
+// showsSeed reports whether 8 bytes of the seed in a row stand in the text, raw or in hex.
+func showsSeed(text string, seed []byte) bool {
+	lower := strings.ToLower(text)
+	for i := 0; i+8 <= len(seed); i++ {
+		part := seed[i : i+8]
+		if strings.Contains(lower, hex.EncodeToString(part)) || strings.Contains(text, string(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+func stepNames(v *audit.Verification) string {
+	var names []string
+	for _, step := range v.Steps {
+		names = append(names, step.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// sealed returns the record of the statement with its commitment.
+func sealed(r audit.Record) string {
+	r.Kind = audit.KindShuffle
+	r.Commitment = r.Statement.Commitment()
+	return string(r.Append(nil))
+}
+
+func testSeed(k int) rng.Seed {
+	seed := make(rng.Seed, k*rng.BlockSize)
+	for i := range seed {
+		seed[i] = byte(37*i + i/rng.BlockSize + 11)
+	}
+	return seed
+}
+
+// fullRecord says everything that a record of a shuffle can.
+func fullRecord(t testing.TB) audit.Record {
+	t.Helper()
+	r := fixedRecord(t)
+	r.Statement = audit.Statement{
+		Algorithm: shuffle.AlgorithmFisherYates, Size: 12, Draw: 11, Repeat: 2, Hands: []uint64{4, 6},
+		Input: audit.DeckInput("undercover", 2, []string{"civilian", "civilian", "civilian", "civilian", "civilian", "undercover"}), Reference: `round "2" \ é`,
+		Seed: testSeed(1),
+	}
+	r.Parameters = map[string]int{"blank": 0, "players": 12}
+	r.ClientSeed = "heads\n\x01 \"é\""
+	r.RevealNow = true
+	return r
+}
+
+// memberAt returns the name of the outermost member whose name or value the byte of the record is in, or "".
+func memberAt(t testing.TB, record string, at int) string {
+	t.Helper()
+	d := jsontext.NewDecoder(strings.NewReader(record))
+	if _, err := d.ReadToken(); err != nil {
+		t.Fatal(err)
+	}
+	for d.PeekKind() == '"' {
+		start := int(d.InputOffset())
+		if record[start] == ',' {
+			start++
+		}
+		name, err := d.ReadToken()
+		if err != nil {
+			t.Fatal(err)
+		}
+		member := name.String()
+		if err := d.SkipValue(); err != nil {
+			t.Fatal(err)
+		}
+		if at >= start && at < int(d.InputOffset()) {
+			return member
+		}
+	}
+	return ""
+}
+
+// Every byte of a record is exchanged for every other. The commitment binds what decides the order but for the client
+// seed. Only these members may say something else and the record still verify:
+//
+//   - id and time name the record and place it; no order depends on them;
+//   - parameters say what deck was asked for, and the input has the digest of what it came to;
+//   - reveal says who may see the seed;
+//   - client_seed decides the order and can only be bound after the commitment: a changed one gives another order.
+//
+// It is the log that binds them, for it holds the record's exact bytes.
+func TestEveryByteOfTheRecordCounts(t *testing.T) {
+	r := fullRecord(t)
+	record, seed := sealed(r), r.Statement.Seed
+	original := verify(t, record, seed, 100)
+	if !original.OK {
+		t.Fatalf("the record does not verify: %+v", original.Steps)
+	}
+	survived, failed := map[string]int{}, map[string]int{}
+	for at := range len(record) {
+		member := memberAt(t, record, at)
+		for c := range 256 {
+			if byte(c) == record[at] {
+				continue
+			}
+			changed := []byte(record)
+			changed[at] = byte(c)
+			v := audit.Verify(changed, seed, 100)
+			if !v.OK {
+				failed[v.Steps[len(v.Steps)-1].Name]++
+				continue
+			}
+			if bytes.Equal(v.Record.Append(nil), []byte(record)) {
+				if v.OrderDigest != original.OrderDigest {
+					t.Fatalf("byte %d as %q: the same record gives another order", at, byte(c))
+				}
+				continue // another spelling of the same
+			}
+			survived[member]++
+			if !reflect.DeepEqual(v.Record.Statement, original.Record.Statement) || v.Record.Commitment != original.Record.Commitment ||
+				v.Record.Kind != original.Record.Kind {
+				t.Errorf("byte %d as %q: verifies, and states something else: %+v", at, byte(c), v.Record)
+			}
+			if same := v.OrderDigest == original.OrderDigest; same != (v.Record.ClientSeed == original.Record.ClientSeed) {
+				t.Errorf("byte %d as %q, in %s: the order is the same: %v", at, byte(c), member, same)
+			}
+		}
+	}
+	if got, want := slices.Sorted(maps.Keys(survived)), []string{"client_seed", "id", "parameters", "reveal", "time"}; !slices.Equal(got, want) {
+		t.Errorf("members that can change are %v, want %v", survived, want)
+	}
+	if got, want := slices.Sorted(maps.Keys(failed)), []string{"commitment", "record"}; !slices.Equal(got, want) {
+		t.Errorf("steps that fail are %v, want %v", failed, want)
+	}
+	t.Logf("%d bytes; failed at %v; verified with another value of %v", len(record), failed, survived)
+}
+
+func TestEveryBitOfTheSeedCounts(t *testing.T) {
+	for _, name := range []string{"worked-one-block", "worked-two-blocks", "fisher-yates-136"} {
+		v := vectorNamed(t, name)
+		for bit := range 8 * len(v.Seed) {
+			seed := bytes.Clone(v.Seed)
+			seed[bit/8] ^= 1 << (bit % 8)
+			got := verify(t, v.Record, seed, 1000)
+			if got.OK || stepNames(got) != "record seed commitment" || got.Orders != nil || got.OrderDigest != "" {
+				t.Errorf("%s, bit %d of the seed flipped: %+v", name, bit, got)
+			}
+		}
+	}
+}
+
+// A seed that the statement commits to and that no generator can have made.
+func TestInvalidSeedFailsAtTheKeys(t *testing.T) {
+	twice := append(testSeed(2), testSeed(1)...)
+	for name, seed := range map[string]rng.Seed{
+		"no seed": nil, "half a block": testSeed(1)[:16], "a byte too many": append(testSeed(1), 0),
+		"a block twice": twice, "more blocks than any draw needs": testSeed(rng.MaxBlocks + 1),
+	} {
+		r := fixedRecord(t)
+		r.Statement = audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: 5, Draw: 5, Repeat: 1, Input: audit.RangeInput, Seed: seed}
+		if v := verify(t, sealed(r), seed, 100); v.OK || stepNames(v) != "record seed commitment keys" {
+			t.Errorf("%s: %+v", name, v.Steps)
+		}
+	}
+}
+
+func TestOnlyShufflesReplay(t *testing.T) {
+	r := fixedRecord(t)
+	r.Kind = audit.KindReveal
+	v := verify(t, string(r.Append(nil)), testSeed(1), 100)
+	if v.OK || v.Steps[len(v.Steps)-1].Name != "record" || !strings.Contains(v.Steps[len(v.Steps)-1].Detail, "reveal") {
+		t.Errorf("%+v", v.Steps)
+	}
+}
+
+func TestVerifyKeepsNoMoreThanAsked(t *testing.T) {
+	for _, c := range []struct {
+		size, draw, repeat, keep uint64
+		kept                     bool
+	}{
+		{5, 5, 1, 5, true},
+		{5, 5, 1, 4, false},
+		{9, 3, 4, 12, true},
+		{9, 3, 4, 11, false},
+		{9, 3, 4, 0, false},
+		{9, 0, 4, 4, true}, // of no positions
+		{0, 0, 1, 1, true},
+		{1 << 40, 2, 3, 6, true},
+		{1 << 40, 2, 3, 5, false},
+		{9, 3, 4, ^uint64(0), true},
+	} {
+		r := fixedRecord(t)
+		r.Statement = audit.Statement{
+			Algorithm: shuffle.AlgorithmFisherYates, Size: c.size, Draw: c.draw, Repeat: c.repeat, Input: audit.RangeInput, Seed: testSeed(1),
+		}
+		v := verify(t, sealed(r), testSeed(1), c.keep)
+		if !v.OK || (v.Orders != nil) != c.kept {
+			t.Errorf("%+v: kept %d, verified is %v", c, v.Orders, v.OK)
+			continue
+		}
+		all := verify(t, sealed(r), testSeed(1), c.repeat*max(1, c.draw))
+		if v.OrderDigest != all.OrderDigest || v.OrderDigest != digest(all.Orders) {
+			t.Errorf("%+v: the digest is %s with %d kept, want %s", c, v.OrderDigest, c.keep, digest(all.Orders))
+		}
+	}
+}
+
+// What costs nothing to claim must cost nothing to refuse: the commitment is compared before anything is replayed.
+func TestHugeClaimsAreNotReplayed(t *testing.T) {
+	r := fixedRecord(t)
+	r.Statement = audit.Statement{Algorithm: shuffle.AlgorithmDurstenfeld, Size: audit.MaxSize, Draw: audit.MaxSize, Repeat: audit.MaxSize, Input: audit.RangeInput}
+	r.Kind = audit.KindShuffle
+	if v := verify(t, string(r.Append(nil)), testSeed(1), ^uint64(0)); v.OK || stepNames(v) != "record seed commitment" {
+		t.Errorf("%+v", v.Steps)
+	}
+}
+
+// A record may commit to what no memory holds.
+func TestImpossibleClaimsFailAtTheOrder(t *testing.T) {
+	for _, s := range []audit.Statement{
+		{Algorithm: shuffle.AlgorithmDurstenfeld, Size: audit.MaxSize, Draw: 1, Repeat: 1},
+		{Algorithm: shuffle.AlgorithmFisherYates, Size: audit.MaxSize, Draw: audit.MaxSize, Repeat: 1},
+		{Algorithm: shuffle.AlgorithmFisherYates, Size: audit.MaxSize, Draw: 1 << 40, Repeat: 1},
+	} {
+		s.Input, s.Seed = audit.RangeInput, testSeed(1)
+		r := fixedRecord(t)
+		r.Statement = s
+		if v := verify(t, sealed(r), s.Seed, 1); v.OK || stepNames(v) != "record seed commitment keys order" {
+			t.Errorf("%+v", v.Steps)
+		}
+	}
+}
+
+func TestOrderOfAnotherShuffleDiffers(t *testing.T) {
+	r := fixedRecord(t)
+	r.Statement = audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: 30, Draw: 30, Repeat: 3, Input: audit.RangeInput, Seed: testSeed(1)}
+	v := verify(t, sealed(r), testSeed(1), 100)
+	if len(v.Orders) != 3 {
+		t.Fatalf("%d orders, want 3", len(v.Orders))
+	}
+	seen := map[string]bool{}
+	for _, order := range v.Orders {
+		seen[fmt.Sprint(order)] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("orders repeat: %d", v.Orders)
+	}
+}
