@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -196,6 +197,8 @@ func (l *Log) enqueue(e Entry) (*batch, int, error) {
 func (l *Log) write() {
 	defer close(l.done)
 	for range l.wake {
+		// Whoever is about to append does so first and shares the commit. When nobody is, this takes no time.
+		runtime.Gosched()
 		if b := l.take(); len(b.entries) > 0 {
 			l.commit(b)
 			l.settle(b)

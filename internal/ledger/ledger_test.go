@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -19,12 +20,16 @@ import (
 // A faulty store is a real one whose next appends wait for leave and fail as told.
 type faulty struct {
 	ledger.Store
-	leave  chan struct{} // if not nil, an append waits for it
-	before error         // if not nil, appends fail and write nothing
-	after  error         // if not nil, appends write and then fail
+	entered chan struct{} // if not nil, an append says so
+	leave   chan struct{} // if not nil, an append waits for it
+	before  error         // if not nil, appends fail and write nothing
+	after   error         // if not nil, appends write and then fail
 }
 
 func (f *faulty) Append(ctx context.Context, b ledger.Batch) error {
+	if f.entered != nil {
+		f.entered <- struct{}{}
+	}
 	if f.leave != nil {
 		<-f.leave
 	}
@@ -277,28 +282,31 @@ func TestClaimIsHeldOnce(t *testing.T) {
 
 func TestCloseCommitsWhatWaits(t *testing.T) {
 	f := store(t)
-	f.leave = make(chan struct{})
+	f.entered, f.leave = make(chan struct{}, 2), make(chan struct{}, 2)
 	l := open(t, f, ledger.Options{})
 	entries := ledgertest.Entries("closing", 10)
 	results := make(chan error, len(entries))
-	for _, e := range entries {
-		go func() {
-			_, err := l.Append(e)
-			results <- err
-		}()
-	}
-	for depth := 0; depth < len(entries)-1; depth, _ = l.Queued() { // the first is being committed, or waits as well
-	}
-	go func() {
-		for {
-			f.leave <- struct{}{}
+	appendAll := func(entries []ledger.Entry) {
+		for _, e := range entries {
+			go func() {
+				_, err := l.Append(e)
+				results <- err
+			}()
 		}
-	}()
+	}
+	appendAll(entries[:1])
+	<-f.entered // the first is being committed, so
+	appendAll(entries[1:])
+	for depth := 0; depth < len(entries)-1; depth, _ = l.Queued() { // the others wait
+		runtime.Gosched()
+	}
+	f.leave <- struct{}{}
+	f.leave <- struct{}{}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for range entries {
-		if err := <-results; err != nil && !errors.Is(err, ledger.ErrClosed) {
+		if err := <-results; err != nil {
 			t.Error(err)
 		}
 	}

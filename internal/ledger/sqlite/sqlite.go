@@ -96,8 +96,15 @@ func migrate(ctx context.Context, path string) (err error) {
 	if have > newest {
 		return fmt.Errorf("the store has version %d, and this program knows versions up to %d; start a newer program", have, newest)
 	}
-	_, err = provider.Up(ctx)
-	return err
+	if _, err := provider.Up(ctx); err != nil {
+		return err
+	}
+	// What a killed process has left in the write-ahead log need not have reached the disk, and what follows it there
+	// is readable only as long as it has. Closing would copy it back as well, but would not tell of a failed fsync.
+	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil && !full(err) {
+		return fmt.Errorf("copying the write-ahead log back: %w", err)
+	}
+	return nil
 }
 
 func syncFolder(path string) (err error) {

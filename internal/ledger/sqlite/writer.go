@@ -13,6 +13,10 @@ import (
 // rowsAtOnce is how many rows the long form of the insert takes: most of what there is to gain over single rows.
 const rowsAtOnce = 16
 
+// measureEvery is how many entries and commits are written before the write-ahead log is measured again. Each writes a few
+// pages at most.
+const measureEvery = 256
+
 // checkpointPages is how many pages the write-ahead log takes before it is copied back: 8 MiB.
 const checkpointPages = 2048
 
@@ -21,10 +25,11 @@ const checkpointPages = 2048
 type writer struct {
 	conn                    driver.Conn
 	begin, commit, rollback driver.Stmt
-	size                    driver.Stmt
 	walPages, checkpoint    driver.Stmt
 	insertOne, insertMany   driver.Stmt
 	args                    []driver.NamedValue
+	size                    uint64 // of the log: nobody else writes while this process holds the lock
+	sinceMeasured           int    // entries and commits since the write-ahead log was measured
 }
 
 func newWriter(ctx context.Context, path string) (*writer, error) {
@@ -38,7 +43,6 @@ func newWriter(ctx context.Context, path string) (*writer, error) {
 		&w.begin:      "BEGIN IMMEDIATE",
 		&w.commit:     "COMMIT",
 		&w.rollback:   "ROLLBACK",
-		&w.size:       "SELECT coalesce(max(idx) + 1, 0) FROM entries",
 		&w.walPages:   "PRAGMA wal_checkpoint(NOOP)",
 		&w.checkpoint: "PRAGMA wal_checkpoint(PASSIVE)",
 		&w.insertOne:  "INSERT INTO entries (idx, id, reference, claim, record, secret) VALUES " + row,
@@ -48,12 +52,20 @@ func newWriter(ctx context.Context, path string) (*writer, error) {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}
+	size, err := queryOne(ctx, conn, "SELECT coalesce(max(idx) + 1, 0) FROM entries")
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	w.size = uint64(size.(int64))
 	return w, nil
 }
 
 // append commits the batch. A full disk is rolled back, and then nothing has changed; any other failure may have left
 // the batch on disk, and the connection is not to be used again.
 func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
+	if w.size != batch.Size {
+		return fmt.Errorf("%w: it has %d entries, the batch continues %d", ledger.ErrConflict, w.size, batch.Size)
+	}
 	if err := exec(ctx, w.begin, nil); err != nil {
 		return err
 	}
@@ -63,18 +75,15 @@ func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
 	}
 	switch {
 	case err == nil:
-		return w.copyBack(ctx)
+		w.size += uint64(len(batch.Entries))
+		return w.copyBack(ctx, batch)
 	case full(err):
 		if errBack := w.rollBack(ctx); errBack != nil {
 			return fmt.Errorf("rolling back after a full disk: %w", errBack)
 		}
 		return fmt.Errorf("%w: %w", ledger.ErrNoSpace, err)
-	case errors.Is(err, ledger.ErrConflict):
-		if errBack := w.rollBack(ctx); errBack != nil {
-			return fmt.Errorf("rolling back a conflict: %w", errBack)
-		}
 	}
-	return err
+	return errors.Join(err, w.rollBack(ctx))
 }
 
 // rollBack ends the transaction, if SQLite has not done so itself, as it does where the disk is full while it spills.
@@ -87,13 +96,6 @@ func (w *writer) rollBack(ctx context.Context) error {
 }
 
 func (w *writer) insert(ctx context.Context, batch ledger.Batch) error {
-	size, err := queryInt(ctx, w.size, 0)
-	if err != nil {
-		return err
-	}
-	if uint64(size) != batch.Size {
-		return fmt.Errorf("%w: it has %d entries, the batch continues %d", ledger.ErrConflict, size, batch.Size)
-	}
 	index, entries := batch.Size, batch.Entries
 	for len(entries) > 0 {
 		stmt, n := w.insertOne, 1
@@ -133,7 +135,12 @@ func nullable(s string) driver.Value {
 // copyBack moves the write-ahead log into the file once enough has been written. The batch is durable already; what
 // makes this an error all the same is a failed write or fsync, after which nothing on this disk is to be trusted. No
 // space is none: the log stays where it is, and the next batch comes to hear of it.
-func (w *writer) copyBack(ctx context.Context) error {
+func (w *writer) copyBack(ctx context.Context, batch ledger.Batch) error {
+	w.sinceMeasured += 1 + len(batch.Entries)
+	if w.sinceMeasured < measureEvery {
+		return nil
+	}
+	w.sinceMeasured = 0
 	const pages = 1 // the column of wal_checkpoint that counts the pages in the write-ahead log
 	written, err := queryInt(ctx, w.walPages, pages)
 	if err != nil {
@@ -150,7 +157,7 @@ func (w *writer) copyBack(ctx context.Context) error {
 
 func (w *writer) close() error {
 	var errs []error
-	for _, stmt := range []driver.Stmt{w.begin, w.commit, w.rollback, w.size, w.walPages, w.checkpoint, w.insertOne, w.insertMany} {
+	for _, stmt := range []driver.Stmt{w.begin, w.commit, w.rollback, w.walPages, w.checkpoint, w.insertOne, w.insertMany} {
 		errs = append(errs, stmt.Close())
 	}
 	return errors.Join(append(errs, w.conn.Close())...)
