@@ -8,6 +8,7 @@ package api
 import (
 	"log/slog"
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -37,20 +38,20 @@ type API struct {
 	router       *chi.Mux
 	gate         gate
 	memory       budget
-	metrics      http.Handler
+	replays      chan struct{} // a place for each replay that runs
 	writeTimeout time.Duration // see [NewServer]
 }
 
 // New returns the API, to be served by [NewServer]. It says that it is ready until [API.Drain].
 func New(o Options) *API {
-	a := &API{Options: o, memory: budget{left: o.Memory}, metrics: metricsHandler(o)}
+	a := &API{Options: o, memory: budget{left: o.Memory}, replays: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	a.router = a.routes()
 	return a
 }
 
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.measure)
+	r.Use(a.measure, a.framed)
 	r.NotFound(a.handle(notFound))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	r.Post("/shuffle", a.handle(a.shuffle))
@@ -63,7 +64,7 @@ func (a *API) routes() *chi.Mux {
 	r.Post("/audits/{id}/reveal", a.handle(a.reveal))
 	r.Get("/healthz", a.handle(a.healthz))
 	r.Get("/readyz", a.handle(a.readyz))
-	r.Get("/metrics", a.metrics.ServeHTTP)
+	r.Get("/metrics", a.handle(a.metrics))
 	r.Get("/openapi.yaml", a.handle(a.contract))
 	return r
 }

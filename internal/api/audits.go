@@ -95,13 +95,16 @@ func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 		return newProblem(http.StatusBadRequest, "Say whose records you want with reference, as it stood in the shuffle request.").in("reference")
 	}
 	from, limit := uint64(0), uint64(defaultAudits)
-	for name, value := range map[string]*uint64{"from": &from, "limit": &limit} {
-		if text, ok := query[name]; ok {
-			n, err := countParameter(name, text)
+	for _, p := range []struct {
+		name  string
+		value *uint64
+	}{{"from", &from}, {"limit", &limit}} {
+		if text, ok := query[p.name]; ok {
+			n, err := countParameter(p.name, text)
 			if err != nil {
 				return err
 			}
-			*value = *n
+			*p.value = *n
 		}
 	}
 	if limit < 1 || limit > mostAudits {
@@ -140,6 +143,13 @@ func (a *API) verifyAudit(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := noParameters(r); err != nil {
 		return err
+	}
+	// A replay takes a processor to itself. Those who ask while all are taken wait, and take nothing meanwhile.
+	select {
+	case a.replays <- struct{}{}:
+		defer func() { <-a.replays }()
+	case <-r.Context().Done():
+		panic(http.ErrAbortHandler) // the caller is gone
 	}
 	found, v, err := a.Dealer.Verify(r.Context(), id, shownPositions)
 	if err != nil {
@@ -206,8 +216,8 @@ func decodeReveal(body []byte) ([]byte, error) {
 		return nil, err
 	}
 	seed, err := hex.DecodeString(text)
-	if err != nil || len(seed) == 0 {
-		return nil, newProblem(http.StatusBadRequest, "Send the seed of the answer, as it stands: hex digits.").at("/seed")
+	if err != nil || len(seed) == 0 || hex.EncodeToString(seed) != text {
+		return nil, newProblem(http.StatusBadRequest, "Send the seed of the answer, as it stands: lower-case hex digits.").at("/seed")
 	}
 	return seed, nil
 }

@@ -104,21 +104,25 @@ func (b *body) grow() bool {
 
 // checkHeader refuses what the header says cannot be read.
 func checkHeader(r *http.Request, longest int64) error {
-	media, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	charset := parameters["charset"]
-	switch {
+	switch encoding := r.Header.Get("Content-Encoding"); {
 	case r.ContentLength > longest:
 		return problemTooLarge(longest)
-	case ambiguousLength(r):
-		p := newProblem(http.StatusBadRequest, "The request has both Content-Length and Transfer-Encoding. Send one of them.")
-		p.close = true
-		return p
-	case r.Header.Get("Content-Encoding") != "" && !strings.EqualFold(r.Header.Get("Content-Encoding"), "identity"):
+	case encoding != "" && !strings.EqualFold(encoding, "identity"):
 		return newProblem(http.StatusUnsupportedMediaType, "The body is compressed. Send it as it is, without Content-Encoding.")
-	case err != nil || media != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8"):
+	case !isJSON(r.Header.Get("Content-Type")):
 		return newProblem(http.StatusUnsupportedMediaType, "The body has to be JSON. Send it with the header Content-Type: application/json (curl: --json).")
 	}
 	return nil
+}
+
+// isJSON reports whether a media type is JSON in UTF-8.
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	media, parameters, err := mime.ParseMediaType(contentType)
+	charset := parameters["charset"]
+	return err == nil && media == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
 func problemTooLarge(longest int64) *problem {

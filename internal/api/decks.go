@@ -37,17 +37,17 @@ func (a *API) listCards(w http.ResponseWriter, r *http.Request) error {
 	code, wantsOne := query["code"]
 	delete(query, "code")
 	cards := shuffleRequest{}
-	for name, value := range query {
+	for _, name := range names(query) {
 		if len(kind.Parameters) == 0 {
 			return unknownParameter(name, []string{"code"})
 		}
-		if err := cards.deckParameter(name, value); err != nil {
+		if err := cards.deckParameter(name, query[name]); err != nil {
 			return err
 		}
 	}
 	d, err := kind.Deck(cards.Parameters)
 	if parameter := (*deck.ParameterError)(nil); errors.As(err, &parameter) {
-		return newProblem(http.StatusUnprocessableEntity, "%s", sentence(parameter.Reason)).in(parameter.Name)
+		return newProblem(http.StatusUnprocessableEntity, "%s", sentence(parameter.Error())).in(parameter.Name)
 	} else if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"io"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 
 	"riffle/internal/ledger"
 	"riffle/internal/shuffle"
@@ -140,8 +140,13 @@ func method(m string) string {
 	return "other"
 }
 
-func metricsHandler(o Options) http.Handler {
-	return promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{
-		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelError), MaxRequestsInFlight: 4, EnableOpenMetrics: true,
-	})
+// metrics answers GET /metrics.
+func (a *API) metrics(w http.ResponseWriter, r *http.Request) error {
+	families, err := a.Gatherer.Gather()
+	if err != nil {
+		return err
+	}
+	gathered := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return families, nil })
+	promhttp.HandlerFor(gathered, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(w, r)
+	return nil
 }

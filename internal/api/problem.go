@@ -29,9 +29,9 @@ type problem struct {
 
 // A fieldError points at one part of the request.
 type fieldError struct {
-	Pointer   string `json:"pointer,omitempty"`   // JSON pointer into the body
-	Parameter string `json:"parameter,omitempty"` // or the name of a query parameter
-	Detail    string `json:"detail"`
+	Pointer   *string `json:"pointer,omitempty"`   // JSON pointer into the body; empty for the whole of it
+	Parameter string  `json:"parameter,omitempty"` // or the name of a query parameter
+	Detail    string  `json:"detail"`
 }
 
 func (p *problem) Error() string { return p.Title + ": " + p.Detail }
@@ -42,7 +42,7 @@ func newProblem(status int, format string, args ...any) *problem {
 
 // at points the problem at a member of the body.
 func (p *problem) at(pointer string) *problem {
-	p.Errors = []fieldError{{Pointer: pointer, Detail: p.Detail}}
+	p.Errors = []fieldError{{Pointer: &pointer, Detail: p.Detail}}
 	return p
 }
 
@@ -110,7 +110,7 @@ func (a *API) problem(r *http.Request, err error) *problem {
 func place(r *http.Request, f dealer.FieldError) fieldError {
 	detail := sentence(f.Detail)
 	if r.Method != http.MethodGet {
-		return fieldError{Pointer: f.Pointer, Detail: detail}
+		return fieldError{Pointer: &f.Pointer, Detail: detail}
 	}
 	name := strings.TrimPrefix(f.Pointer, "/parameters")
 	name, _, _ = strings.Cut(strings.TrimPrefix(name, "/"), "/")

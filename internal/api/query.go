@@ -1,8 +1,10 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +21,8 @@ func parseQuery(r *http.Request) (map[string]string, error) {
 		return nil, newProblem(400, "The query is malformed: pairs of name=value joined by &, other characters escaped with %%.")
 	}
 	query := make(map[string]string, len(values))
-	for name, list := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list := values[name]
 		if len(list) != 1 {
 			return nil, newProblem(400, "This parameter stands twice. Send it once.").in(name)
 		}
@@ -29,25 +32,28 @@ func parseQuery(r *http.Request) (map[string]string, error) {
 }
 
 // onlyParameters returns an error unless every parameter has one of the names.
-func onlyParameters(query map[string]string, names ...string) error {
-	for name := range query {
+func onlyParameters(query map[string]string, allowed ...string) error {
+	for _, name := range names(query) {
 		known := false
-		for _, n := range names {
+		for _, n := range allowed {
 			known = known || n == name
 		}
 		if !known {
-			return unknownParameter(name, names)
+			return unknownParameter(name, allowed)
 		}
 	}
 	return nil
 }
 
-func unknownParameter(name string, names []string) error {
-	if len(names) == 0 {
+func unknownParameter(name string, allowed []string) error {
+	if len(allowed) == 0 {
 		return newProblem(400, "This path takes no parameters.").in(name)
 	}
-	return newProblem(400, "There is no such parameter here; there are %s.", strings.Join(names, ", ")).in(name)
+	return newProblem(400, "There is no such parameter here. What there is: %s.", strings.Join(allowed, ", ")).in(name)
 }
+
+// names returns the names of a query in a fixed order, so that the same mistakes get the same answer.
+func names(query map[string]string) []string { return slices.Sorted(maps.Keys(query)) }
 
 func countParameter(name, value string) (*uint64, error) {
 	n, wrong := parseCount(value)
@@ -69,7 +75,8 @@ func textParameter(name, value string, check func(string) error) (string, error)
 func deckQuery(query map[string]string, deckType string, hasParameters bool) (*shuffleRequest, error) {
 	q := &shuffleRequest{}
 	q.Deck = deckType
-	for name, value := range query {
+	for _, name := range names(query) {
+		value := query[name]
 		var err error
 		switch name {
 		case "decks":

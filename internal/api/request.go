@@ -249,7 +249,7 @@ func (q *shuffleRequest) readItems(d *reader, most uint64) error {
 	count := uint64(0)
 	packed := 2 // bytes of the array if it has no white space: brackets, commas and items
 	nested := false
-	q.items = []span{}
+	q.items = make([]span, 0, 64) // most lists are not longer
 	err := d.list("/items", func(i int) error {
 		value, at, err := d.value()
 		if err != nil {

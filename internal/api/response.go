@@ -57,16 +57,23 @@ func (a *API) handle(f func(http.ResponseWriter, *http.Request) error) http.Hand
 	}
 }
 
+// Header values that every answer shares; Header.Set would make each of them anew.
+var (
+	noSniff  = []string{"nosniff"}
+	noStore  = []string{"no-store"}
+	typeJSON = []string{"application/json"}
+)
+
 // writeJSON sends a whole JSON document.
 func writeJSON(w http.ResponseWriter, status int, body []byte) error {
-	w.Header().Set("Content-Type", "application/json")
+	w.Header()["Content-Type"] = typeJSON
 	return writeBody(w, status, body)
 }
 
 func writeBody(w http.ResponseWriter, status int, body []byte) error {
 	h := w.Header()
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("X-Content-Type-Options", "nosniff")
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["X-Content-Type-Options"] = noSniff
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil {
 		panic(http.ErrAbortHandler) // the caller is gone

@@ -78,9 +78,9 @@ func (c *framedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ambiguous reports whether a header for the target that was read lately has both lengths. What only looks like such a
-// header, in the body of a request with chunks, is refused along with them.
-func (c *framedConn) ambiguous(target string) bool {
+// ambiguous reports whether a header for the target that was read lately has both lengths or, in old HTTP/1.0, chunks.
+// What only looks like such a header, in the body of a request with chunks, is refused along with them.
+func (c *framedConn) ambiguous(target string, old bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	rest := bytes.ToLower(c.recent)
@@ -91,18 +91,34 @@ func (c *framedConn) ambiguous(target string) bool {
 			return false
 		}
 		header, _, _ := bytes.Cut(after, []byte("\r\n\r\n"))
-		if bytes.Contains(header, []byte("\ntransfer-encoding:")) && bytes.Contains(header, []byte("\ncontent-length:")) {
+		if bytes.Contains(header, []byte("\ntransfer-encoding:")) && (old || bytes.Contains(header, []byte("\ncontent-length:"))) {
 			return true
 		}
 		rest = after
 	}
 }
 
-// ambiguousLength reports whether the request says its length in two ways.
+// ambiguousLength reports whether the request says its length in two ways. HTTP/1.0 has no chunks: net/http passes over
+// Transfer-Encoding there, and RFC 9112, 6.1 has a server take it for faulty framing.
 func ambiguousLength(r *http.Request) bool {
-	if len(r.TransferEncoding) == 0 {
+	old := !r.ProtoAtLeast(1, 1)
+	if len(r.TransferEncoding) == 0 && !old {
 		return false
 	}
 	c, ok := r.Context().Value(connKey{}).(*framedConn)
-	return ok && c.ambiguous(r.RequestURI)
+	return ok && c.ambiguous(r.RequestURI, old)
+}
+
+// framed refuses, whatever it asks for, a request whose length can be taken in two ways: what follows it on the
+// connection may be its body to a proxy in front.
+func (a *API) framed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ambiguousLength(r) {
+			p := newProblem(http.StatusBadRequest, "The request has both Content-Length and Transfer-Encoding. Send one of them.")
+			p.close = true
+			writeProblem(w, p)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

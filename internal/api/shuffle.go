@@ -259,8 +259,8 @@ func (a *API) newStream(w http.ResponseWriter) *stream {
 
 func (s *stream) head() {
 	h := s.w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store") // it holds a seed that is nobody else's
+	h["Content-Type"] = typeJSON
+	h["Cache-Control"] = noStore // it holds a seed that is nobody else's
 }
 
 // flush sends what there is, if it is enough. It panics with http.ErrAbortHandler if the caller is gone.
@@ -271,7 +271,7 @@ func (s *stream) flush() {
 	if !s.sent {
 		s.sent = true
 		s.head()
-		s.w.Header().Set("X-Content-Type-Options", "nosniff")
+		s.w.Header()["X-Content-Type-Options"] = noSniff
 		s.control = http.NewResponseController(s.w)
 	}
 	s.send()

@@ -151,7 +151,7 @@ func (d *Dealer) deckInput(p *Plan, r *Request) error {
 	var err error
 	p.deck, err = kind.Deck(r.Parameters)
 	if parameter := (*deck.ParameterError)(nil); errors.As(err, &parameter) {
-		return invalid("/parameters/"+escape(parameter.Name), "%s", parameter.Reason)
+		return invalid("/parameters/"+escape(parameter.Name), "%s", parameter.Error())
 	} else if err != nil {
 		return err
 	}
