@@ -1,0 +1,220 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riffle"
+	"riffle/client"
+	"riffle/internal/api"
+	"riffle/internal/dealer"
+	"riffle/internal/deck"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/sqlite"
+)
+
+// serve serves the real API, its ledger in the folder, at the url.
+func serve(folder string) (url string, stop func() error, err error) {
+	store, err := sqlite.Open(context.Background(), filepath.Join(folder, "riffle.db"))
+	if err != nil {
+		return "", nil, err
+	}
+	log, err := ledger.Open(context.Background(), store, ledger.Options{})
+	if err != nil {
+		return "", nil, errors.Join(err, store.Close())
+	}
+	decks, err := deck.Builtin()
+	if err != nil {
+		return "", nil, errors.Join(err, log.Close())
+	}
+	registry := prometheus.NewRegistry()
+	a := api.New(api.Options{
+		Dealer: dealer.New(log, decks, rand.Reader, time.Now, dealer.Limits{Items: 1_000_000, Results: 10_000_000}),
+		Decks:  decks, Log: log, Logger: slog.New(slog.DiscardHandler),
+		Metrics: api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: 512 << 20,
+	})
+	a.WatchLog(registry)
+	server := httptest.NewServer(a)
+	return server.URL, func() error { server.Close(); return log.Close() }, nil
+}
+
+// connect returns a client of a service that runs as long as the test.
+func connect(t *testing.T) *client.ClientWithResponses {
+	t.Helper()
+	url, stop, err := serve(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := client.NewClientWithResponses(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// must ends the test unless the call did what it was asked to.
+func must[A client.Answer](t *testing.T) func(a A, err error) A {
+	return func(a A, err error) A {
+		t.Helper()
+		if err == nil {
+			err = client.AsError(a)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+}
+
+func TestItemsSurvive(t *testing.T) {
+	c := connect(t)
+	items := []client.Item{
+		client.Item(`9007199254740993`), client.Item(`18446744073709551615`), client.Item(`-0`), client.Item(`1e400`),
+		client.Item(`0.30000000000000000000000000001`), client.Item(`"\u00e9\/"`), client.Item(`{"b":[null],"a":1.50}`),
+	}
+	made := must[*client.ShuffleResp](t)(c.ShuffleWithResponse(t.Context(), client.ShuffleRequest{Items: items})).JSON200
+	sort := func(list []client.Item) []client.Item {
+		return slices.SortedFunc(slices.Values(list), func(a, b client.Item) int { return bytes.Compare(a, b) })
+	}
+	if got := sort(made.Items); !slices.EqualFunc(got, sort(items), func(a, b client.Item) bool { return bytes.Equal(a, b) }) {
+		t.Errorf("sent %s, answered %s", items, got)
+	}
+	none := must[*client.ShuffleResp](t)(c.ShuffleWithResponse(t.Context(), client.ShuffleRequest{Items: []client.Item{}})).JSON200
+	if none.Items == nil || len(none.Items) > 0 {
+		t.Errorf("an empty list shuffles to %v", none.Items)
+	}
+}
+
+func TestHandsAndParameters(t *testing.T) {
+	c := connect(t)
+	deck, repeat := "standard52", uint64(2)
+	sizes, name := new(client.ShuffleRequest_Hands), new(client.ShuffleRequest_Hands)
+	if err := errors.Join(sizes.FromHandSizes(client.HandSizes{5, 5}), name.FromHandsName("bridge")); err != nil {
+		t.Fatal(err)
+	}
+	shuffle := must[*client.ShuffleResp](t)
+	dealt := shuffle(c.ShuffleWithResponse(t.Context(), client.ShuffleRequest{Deck: &deck, Hands: sizes})).JSON200
+	if len(dealt.Hands) != 2 || len(dealt.Hands[1]) != 5 || len(dealt.Rest) != 42 || dealt.Items != nil {
+		t.Errorf("two hands of five: %+v", dealt)
+	}
+	twice := shuffle(c.ShuffleWithResponse(t.Context(), client.ShuffleRequest{Deck: &deck, Hands: name, Repeat: &repeat})).JSON200
+	if len(twice.Shuffles) != 2 || len(twice.Shuffles[1]) != 5 {
+		t.Errorf("bridge, twice: %+v", twice)
+	}
+
+	hands, players := "undercover", client.DeckParameters{"players": 8, "undercover": 2}
+	roles := must[*client.DealDeckResp](t)(c.DealDeckWithResponse(t.Context(), "undercover", &client.DealDeckParams{Hands: &hands, Parameters: &players})).JSON200
+	if len(roles.Hands) != 8 || strings.Count(joined(roles.Hands), "undercover") != 2 {
+		t.Errorf("eight roles: %s", joined(roles.Hands))
+	}
+	code := "10S"
+	card := must[*client.ListCardsResp](t)(c.ListCardsWithResponse(t.Context(), deck, &client.ListCardsParams{Code: &code})).JSON200
+	if card.Size != 52 || len(card.Cards) != 1 || card.Cards[0].Code != "TS" || card.Cards[0].Attributes.MustGet()["suit"] != "spades" {
+		t.Errorf("the ten of spades: %+v", card)
+	}
+}
+
+func joined(hands [][]client.Item) string {
+	var list []string
+	for _, hand := range hands {
+		for _, item := range hand {
+			list = append(list, string(item))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+func TestAudit(t *testing.T) {
+	c := connect(t)
+	reference, draw := "club-7/board-12", uint64(5)
+	made := must[*client.DealDeckResp](t)(c.DealDeckWithResponse(t.Context(), "standard52", &client.DealDeckParams{Reference: &reference, Draw: &draw})).JSON200
+
+	answer := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(t.Context(), made.AuditID))
+	held := answer.JSON200
+	if held.Revealed || !held.Seed.IsNull() || held.LogIndex != made.LogIndex {
+		t.Errorf("held back: %+v", held)
+	}
+	record, err := held.Record.AsShuffleRecord()
+	if err != nil || record.ID != made.AuditID || record.Draw != 5 || record.Commitment != made.Commitment || *record.Reference != reference {
+		t.Errorf("the record is %+v (%v)", record, err)
+	}
+	exact, err := held.Record.MarshalJSON()
+	if err != nil || !bytes.Contains(answer.Body, exact) || !bytes.HasPrefix(exact, []byte(`{"id":"`)) {
+		t.Errorf("the bytes of the record are %s (%v), of %s", exact, err, answer.Body)
+	}
+
+	public := must[*client.RevealAuditResp](t)(c.RevealAuditWithResponse(t.Context(), made.AuditID, client.RevealRequest{Seed: made.Seed})).JSON200
+	if !public.Revealed || public.Seed.MustGet() != made.Seed {
+		t.Errorf("revealed: %+v", public)
+	}
+	check := must[*client.VerifyAuditResp](t)(c.VerifyAuditWithResponse(t.Context(), made.AuditID)).JSON200
+	if orders, err := check.Orders.Get(); err != nil || !check.Verified || len(orders) != 1 || len(orders[0]) != 5 {
+		t.Errorf("the replay is %+v (%v)", check, err)
+	}
+	list := must[*client.ListAuditsResp](t)(c.ListAuditsWithResponse(t.Context(), &client.ListAuditsParams{Reference: reference})).JSON200
+	if len(list.Audits) != 2 || !list.Next.IsNull() {
+		t.Fatalf("the game's records are %+v", list)
+	}
+	if kind, err := list.Audits[1].Record.Discriminator(); err != nil || kind != "reveal" {
+		t.Errorf("the second record is a %s (%v)", kind, err)
+	}
+}
+
+func TestOperation(t *testing.T) {
+	c := connect(t)
+	ctx := t.Context()
+	if decks := must[*client.ListDecksResp](t)(c.ListDecksWithResponse(ctx)).JSON200; len(decks.Decks) < 20 {
+		t.Errorf("there are %d deck types", len(decks.Decks))
+	}
+	if s := must[*client.HealthzResp](t)(c.HealthzWithResponse(ctx)).JSON200; s.Status != client.Alive {
+		t.Errorf("health is %s", s.Status)
+	}
+	if s := must[*client.ReadyzResp](t)(c.ReadyzWithResponse(ctx)).JSON200; s.Status != client.Ready {
+		t.Errorf("readiness is %s", s.Status)
+	}
+	ready := must[*client.MetricsResp](t)(c.MetricsWithResponse(ctx, &client.MetricsParams{Name: []string{"riffle_ready"}}))
+	if !strings.HasSuffix(string(ready.Body), "\nriffle_ready 1\n") || strings.Count(string(ready.Body), "# HELP") != 1 {
+		t.Errorf("one metric is %s", ready.Body)
+	}
+	if text := must[*client.ContractResp](t)(c.ContractWithResponse(ctx)); !bytes.Equal(text.Body, riffle.Contract) {
+		t.Error("the contract that is served is another")
+	}
+}
+
+func TestProblem(t *testing.T) {
+	c := connect(t)
+	answer, err := c.GetAuditWithResponse(t.Context(), uuid.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problem *client.Problem
+	if err := client.AsError(answer); !errors.As(err, &problem) || problem.Status != 404 || answer.ApplicationProblemJSON404 == nil {
+		t.Errorf("an audit that is not there: %v", err)
+	}
+	size, draw := uint64(3), uint64(4)
+	refused, err := c.ShuffleWithResponse(t.Context(), client.ShuffleRequest{Size: &size, Draw: &draw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.AsError(refused); !errors.As(err, &problem) || len(problem.Errors) != 1 || *problem.Errors[0].Pointer != "/draw" {
+		t.Errorf("a draw above the size: %v", err)
+	}
+}

@@ -1,0 +1,79 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"riffle/client"
+)
+
+func Example() {
+	folder, err := os.MkdirTemp("", "riffle")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	url, stop, err := serve(folder)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = stop() }()
+	if err := play(context.Background(), url); err != nil {
+		fmt.Println(err)
+	}
+	// Unordered output:
+	// 9007199254740993
+	// 9007199254740995
+	// 9007199254740997
+	// fisher-yates of 3 items, and the commitment is that of the answer: true
+	// 404 Not Found: There is no such deck type; GET /decks lists them.
+}
+
+func play(ctx context.Context, url string) error {
+	riffle, err := client.NewClientWithResponses(url)
+	if err != nil {
+		return err
+	}
+
+	// A shuffle of three ids, which no float64 could hold.
+	reference := "table-4/round-9"
+	shuffled, err := riffle.ShuffleWithResponse(ctx, client.ShuffleRequest{
+		Items:     []client.Item{client.Item("9007199254740993"), client.Item("9007199254740995"), client.Item("9007199254740997")},
+		Reference: &reference,
+	})
+	if err != nil {
+		return err
+	}
+	if err := client.AsError(shuffled); err != nil {
+		return err
+	}
+	for _, id := range shuffled.JSON200.Items {
+		fmt.Println(string(id))
+	}
+
+	// Its record, which is for everyone to see.
+	audit, err := riffle.GetAuditWithResponse(ctx, shuffled.JSON200.AuditID)
+	if err != nil {
+		return err
+	}
+	if err := client.AsError(audit); err != nil {
+		return err
+	}
+	record, err := audit.JSON200.Record.AsShuffleRecord()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s of %d items, and the commitment is that of the answer: %t\n",
+		record.Algorithm, record.Size, record.Commitment == shuffled.JSON200.Commitment)
+
+	// A deck that there is not.
+	refused, err := riffle.DealDeckWithResponse(ctx, "standard53", nil)
+	if err != nil {
+		return err
+	}
+	fmt.Println(client.AsError(refused))
+	return nil
+}

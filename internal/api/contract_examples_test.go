@@ -1,0 +1,259 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/uuid"
+
+	"riffle/internal/ledger"
+)
+
+// story is the order in which the examples that write to the log, or depend on what it holds, come about. All other
+// examples can be replayed at any time.
+var story = []string{
+	"shuffle bridge", "shuffle items", "shuffle emptyList", "shuffle lottery", "shuffle secretSanta", "shuffle repeat",
+	"shuffle repeatedHands", "shuffle undercover", "dealDeck werewolf", "dealDeck undercover", "dealDeck details",
+	"getAudit heldBack", "verifyAudit heldBack", "revealAudit notTheSeed",
+	"revealAudit reveal", "getAudit revealed", "verifyAudit revealed", "getAudit revealRecord", "listAudits game",
+}
+
+// replay sends the requests that the contract shows and checks that they get the answers that it shows. Shuffles are
+// dealt from the seeds of the examples, at their times, so that they are the same to the last digit.
+func replay(t *testing.T, c *contract, note func(operation string, status int, example string)) {
+	var random bytes.Buffer
+	var now time.Time
+	var damaged string
+	s := start(t, setup{random: &random, now: func() time.Time { return now }, store: func(s ledger.Store) ledger.Store {
+		return &faultyStore{Store: s, secret: func(stored *ledger.Stored) {
+			if stored.ID.String() == damaged {
+				clear(stored.Secret)
+			}
+		}}
+	}})
+	records := recordsShown(t, c)
+	list := slices.Clone(story)
+	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
+		for _, name := range c.requests(operation) {
+			if pair := operation + " " + name; !slices.Contains(list, pair) {
+				list = append(list, pair)
+			}
+		}
+	}
+	for _, pair := range list {
+		operation, name, _ := strings.Cut(pair, " ")
+		t.Run("example "+pair, func(t *testing.T) {
+			status, want := c.answerShown(t, operation, name)
+			request, ok := c.request(t, operation, name)
+			if !ok {
+				t.Fatal("the contract does not show the request")
+			}
+			switch {
+			case operation == "revealAudit" && status == http.StatusOK:
+				reveal := records["reveal "+member(want, "audit_id")]
+				now = reveal.time
+				random.Write(reveal.id[6:])
+			case (operation == "shuffle" || operation == "dealDeck") && status == http.StatusOK:
+				seed, err := hex.DecodeString(member(want, "seed"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				id := uuid.MustParse(member(want, "audit_id"))
+				random.Write(append(seed, id[6:]...))
+				now = time.Unix(id.Time().UnixTime()).UTC()
+				if shown, ok := records["shuffle "+id.String()]; ok {
+					now = shown.time
+				}
+			case name == "damaged":
+				damaged = member(want, "audit_id")
+			}
+			answer := s.answer(request)
+			body := read(t, answer)
+			if answer.StatusCode != status || random.Len() > 0 {
+				t.Fatalf("%d, not %d, and %d bytes of the seed left: %s", answer.StatusCode, status, random.Len(), body)
+			}
+			if err := c.check(operation, answer, body); err != nil {
+				t.Error(err)
+			}
+			if !same(t, body, want) {
+				text, err := json.Marshal(want)
+				t.Errorf("the answer is\n%s\nand the example\n%s (%v)", body, text, err)
+			}
+			note(operation, status, name)
+		})
+	}
+}
+
+// A shownRecord is what an example of an audit tells of a record.
+type shownRecord struct {
+	id   uuid.UUID
+	time time.Time
+}
+
+// recordsShown returns the records in the examples, by kind and the id of the shuffle.
+func recordsShown(t *testing.T, c *contract) map[string]shownRecord {
+	t.Helper()
+	shown := map[string]shownRecord{}
+	for _, example := range c.examples("getAudit", http.StatusOK) {
+		record := example.(map[string]any)["record"]
+		at, err := time.Parse(time.RFC3339Nano, member(record, "time"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := member(record, "id")
+		if member(record, "kind") == "reveal" {
+			of = member(record, "audit_id")
+		}
+		shown[member(record, "kind")+" "+of] = shownRecord{uuid.MustParse(member(record, "id")), at}
+	}
+	return shown
+}
+
+func member(object any, name string) string {
+	text, _ := object.(map[string]any)[name].(string)
+	return text
+}
+
+// requests returns the names of the examples that make up a whole request of the operation and have an answer of the
+// same name.
+func (c *contract) requests(operation string) (names []string) {
+	op := c.operations[operation]
+	given := map[string]int{}
+	required := 0
+	for _, p := range c.parameters(operation) {
+		if p.Required {
+			required++
+		}
+		for name := range p.Examples {
+			given[name] += 0
+			if p.Required {
+				given[name]++
+			}
+		}
+	}
+	if op.Operation.RequestBody != nil {
+		required++
+		for name := range op.Operation.RequestBody.Value.Content["application/json"].Examples {
+			given[name]++
+		}
+	}
+	if len(c.parameters(operation)) == 0 && required == 0 {
+		for name := range c.examples(operation, http.StatusOK) {
+			given[name] = 0
+		}
+	}
+	for _, response := range op.Operation.Responses.Map() {
+		for name := range examplesOf(response.Value) {
+			if n, ok := given[name]; ok && n == required {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (c *contract) parameters(operation string) (list []*openapi3.Parameter) {
+	op := c.operations[operation]
+	for _, p := range slices.Concat(op.PathItem.Parameters, op.Operation.Parameters) {
+		list = append(list, p.Value)
+	}
+	return list
+}
+
+// request makes the request that the examples of the name describe, or says that they do not make up a whole one.
+func (c *contract) request(t *testing.T, operation, name string) (_ *http.Request, whole bool) {
+	t.Helper()
+	op := c.operations[operation]
+	path, query := op.Path, url.Values{}
+	for _, p := range c.parameters(operation) {
+		example, ok := p.Examples[name]
+		if !ok {
+			if p.Required {
+				return nil, false
+			}
+			continue
+		}
+		switch value := example.Value.Value.(type) {
+		case map[string]any: // by the names of its members
+			for k, v := range value {
+				query.Add(k, fmt.Sprint(v))
+			}
+		case []any:
+			for _, v := range value {
+				query.Add(p.Name, fmt.Sprint(v))
+			}
+		default:
+			if p.In == "path" {
+				path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(fmt.Sprint(value)))
+				continue
+			}
+			query.Add(p.Name, fmt.Sprint(value))
+		}
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	if op.Operation.RequestBody == nil {
+		return request(t, op.Method, path), true
+	}
+	example, ok := op.Operation.RequestBody.Value.Content["application/json"].Examples[name]
+	if !ok {
+		return nil, false
+	}
+	body, err := json.Marshal(example.Value.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return post(t, path, string(body)), true
+}
+
+func request(t testing.TB, method, target string) *http.Request {
+	return httptest.NewRequestWithContext(t.Context(), method, target, nil)
+}
+
+// answerShown returns the one answer of the operation that has the name.
+func (c *contract) answerShown(t *testing.T, operation, name string) (status int, value any) {
+	t.Helper()
+	for text := range c.operations[operation].Operation.Responses.Map() {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if example, ok := c.examples(operation, n)[name]; ok {
+			if status != 0 {
+				t.Fatalf("the example is shown for both %d and %d", status, n)
+			}
+			status, value = n, example
+		}
+	}
+	if status == 0 {
+		t.Fatal("the contract shows no answer")
+	}
+	return status, value
+}
+
+// TestRequestsAreAnswered makes sure that no request is shown without its answer.
+func TestRequestsAreAnswered(t *testing.T) {
+	c := theContract(t)
+	for operation, op := range c.operations {
+		if op.Operation.RequestBody == nil {
+			continue
+		}
+		for name := range op.Operation.RequestBody.Value.Content["application/json"].Examples {
+			c.answerShown(t, operation, name)
+		}
+	}
+}

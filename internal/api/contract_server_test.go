@@ -1,0 +1,201 @@
+package api_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riffle"
+	"riffle/internal/api"
+	"riffle/internal/dealer"
+	"riffle/internal/deck"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/sqlite"
+)
+
+// A setup says how a service of a test differs from one with default settings. The zero value is no difference.
+type setup struct {
+	random   io.Reader
+	now      func() time.Time
+	store    func(ledger.Store) ledger.Store // stands between the log and SQLite
+	gatherer prometheus.Gatherer
+	queue    int
+	memory   int64
+}
+
+// A service is an API with what it needs: the deck types that come with it and a store in a folder of the test.
+type service struct {
+	*api.API
+	log *ledger.Log
+}
+
+// start starts a service for as long as the test runs.
+func start(t testing.TB, s setup) *service {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	if s.random == nil {
+		s.random = rand.Reader
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.gatherer == nil {
+		s.gatherer = registry
+	}
+	if s.memory == 0 {
+		s.memory = 512 << 20
+	}
+	var store ledger.Store
+	store, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "riffle.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.store != nil {
+		store = s.store(store)
+	}
+	metrics := api.NewMetrics(registry, "v0", "test")
+	log, err := ledger.Open(context.Background(), store, ledger.Options{Queue: s.queue, Observe: metrics.Commit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil && !errors.Is(err, ledger.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	decks, err := deck.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := api.New(api.Options{
+		Dealer: dealer.New(log, decks, metrics.Random(s.random), s.now, dealer.Limits{Items: 1_000_000, Results: 10_000_000}),
+		Decks:  decks, Log: log, Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{ReplaceAttr: withoutStack})), Metrics: metrics, Gatherer: s.gatherer,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: s.memory,
+	})
+	a.WatchLog(registry)
+	return &service{API: a, log: log}
+}
+
+// withoutStack shortens the log: where a panic came from is of interest only when it was not meant.
+func withoutStack(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == "stack" && strings.Contains(a.Value.String(), "panickingWriter") {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// answer has the service answer a request, without a network in between.
+func (s *service) answer(r *http.Request) *http.Response {
+	recorder := httptest.NewRecorder()
+	s.ServeHTTP(recorder, r)
+	return recorder.Result()
+}
+
+// get and post make requests.
+func get(t testing.TB, target string) *http.Request {
+	return httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+}
+
+func post(t testing.TB, target, body string) *http.Request {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+// read returns the body of an answer.
+func read(t testing.TB, r *http.Response) []byte {
+	t.Helper()
+	body, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, r.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// A faultyStore is a store that does what it is told before it does its work.
+type faultyStore struct {
+	ledger.Store
+	appending func() error
+	reading   func() error
+	secret    func(*ledger.Stored) // changes what was read
+}
+
+func (s *faultyStore) Append(ctx context.Context, batch ledger.Batch) error {
+	if s.appending != nil {
+		if err := s.appending(); err != nil {
+			return err
+		}
+	}
+	return s.Store.Append(ctx, batch)
+}
+
+func (s *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	if s.reading != nil {
+		if err := s.reading(); err != nil {
+			return nil, err
+		}
+	}
+	stored, err := s.Store.ByID(ctx, id)
+	if err == nil && s.secret != nil {
+		s.secret(stored)
+	}
+	return stored, err
+}
+
+func (s *faultyStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
+	if s.reading != nil {
+		if err := s.reading(); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.ByReference(ctx, reference, from, limit)
+}
+
+// failing returns a store that fails to append with the error.
+func failing(err error) func(ledger.Store) ledger.Store {
+	return func(s ledger.Store) ledger.Store {
+		return &faultyStore{Store: s, appending: func() error { return err }}
+	}
+}
+
+// unreadable returns a store that cannot be read.
+func unreadable(s ledger.Store) ledger.Store {
+	return &faultyStore{Store: s, reading: func() error { return errors.New("the disk does not answer") }}
+}
+
+// brokenReader is a source of randomness, or a body, that fails.
+type brokenReader struct{ err error }
+
+func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
+
+// panickingWriter panics when it is first written to, as a defect anywhere in a handler would.
+type panickingWriter struct {
+	*httptest.ResponseRecorder
+	panicked bool
+}
+
+func (w *panickingWriter) Header() http.Header {
+	if !w.panicked {
+		w.panicked = true
+		panic("a defect")
+	}
+	return w.ResponseRecorder.Header()
+}
+
+// answerWithDefect has the service answer a request with a handler that panics.
+func (s *service) answerWithDefect(r *http.Request) *http.Response {
+	w := &panickingWriter{ResponseRecorder: httptest.NewRecorder()}
+	s.ServeHTTP(w, r)
+	return w.Result()
+}

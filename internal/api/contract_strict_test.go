@@ -1,0 +1,373 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"riffle"
+)
+
+// mayGo are the members of answers that are left out where they say nothing, and openEnded the objects and lists whose
+// contents are the caller's, or data: there, and only there, an answer may be changed without the contract noticing.
+var (
+	mayGo = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|players|players_from|client_seed|reference|reveal)$`)
+	// of cards, items and parameters
+	openEnded = regexp.MustCompile(`^/(items|rest|hands/\d+|shuffles/\d+)/\d+|/parameters/[a-z]+$`)
+	// objects that any member may be added to
+	anyMember = regexp.MustCompile(`/attributes$|/parameters$`)
+)
+
+// TestCheckNotices holds the checks themselves to account: every answer of the contract, changed in any one place, must
+// no longer pass.
+func TestCheckNotices(t *testing.T) {
+	c := theContract(t)
+	changes := 0
+	shared := map[string]bool{}
+	for operation, op := range c.operations {
+		for text, response := range op.Operation.Responses.Map() {
+			if shared[response.Ref] {
+				continue
+			}
+			shared[response.Ref] = response.Ref != ""
+			status, err := strconv.Atoi(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, example := range c.examples(operation, status) {
+				if _, isText := example.(string); isText {
+					continue
+				}
+				answer := answerLike(t, c, operation, status)
+				passes := func(v any) bool {
+					body, err := json.Marshal(v)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return c.check(operation, answer, body) == nil
+				}
+				if !passes(example) {
+					t.Fatalf("%s %d %s does not pass unchanged", operation, status, name)
+				}
+				change(example, "", func(pointer, what string) {
+					changes++
+					if passes(example) {
+						t.Errorf("%s %d %s passes with %s at %s", operation, status, name, what, pointer)
+					}
+				})
+			}
+		}
+	}
+	t.Logf("%d changes", changes)
+	if changes < 1000 {
+		t.Error("these are too few to be all")
+	}
+}
+
+// change makes one change after the other to a JSON value, calls changed after each, and takes it back. Of the elements
+// of a list that have the same members, it changes the first.
+func change(v any, pointer string, changed func(pointer, what string)) {
+	if openEnded.MatchString(pointer) {
+		return
+	}
+	replace := func(set func(any), was any, at string) {
+		if openEnded.MatchString(at) {
+			return
+		}
+		wrongs := []any{map[string]any{"unexpected": true}}
+		if !freeText.MatchString(at) {
+			wrongs = append(wrongs, "unexpected \n")
+		}
+		switch was.(type) {
+		case []any: // any list may do
+		case float64:
+			wrongs = append(wrongs, -1, 0.5)
+		default:
+			wrongs = append(wrongs, []any{[]any{true}})
+		}
+		for _, wrong := range wrongs {
+			set(wrong)
+			changed(at, fmt.Sprintf("%T", wrong))
+		}
+		set(was)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			at, was := pointer+"/"+name, v[name]
+			if !mayGo.MatchString(at) && !anyMember.MatchString(pointer) {
+				delete(v, name)
+				changed(at, "nothing")
+				v[name] = was
+			}
+			replace(func(w any) { v[name] = w }, was, at)
+			change(was, at, changed)
+		}
+		if !anyMember.MatchString(pointer) {
+			v["unexpected"] = "member"
+			changed(pointer, "one member more")
+			delete(v, "unexpected")
+		}
+	case []any:
+		seen := map[string]bool{}
+		for i := range v {
+			members := shape(v[i])
+			if seen[members] {
+				continue
+			}
+			seen[members] = true
+			at, was := pointer+"/"+strconv.Itoa(i), v[i]
+			replace(func(w any) { v[i] = w }, was, at)
+			change(was, at, changed)
+		}
+	}
+}
+
+// shape tells what members a value has, and those of its members.
+func shape(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		var members []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			members = append(members, name+shape(v[name]))
+		}
+		return fmt.Sprint(members)
+	case []any:
+		var elements []string
+		for _, e := range v {
+			elements = append(elements, shape(e))
+		}
+		slices.Sort(elements)
+		return fmt.Sprint(slices.Compact(elements))
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// freeText is where any text passes.
+var freeText = regexp.MustCompile(`/(detail|title|name|en|zh|glyph|parameter|players_from|client_seed|attributes/[a-z_]+)$`)
+
+// answerLike returns an answer with the headers that the contract asks for.
+func answerLike(t *testing.T, c *contract, operation string, status int) *http.Response {
+	t.Helper()
+	response := c.operations[operation].Operation.Responses.Status(status).Value
+	answer := &http.Response{StatusCode: status, Header: http.Header{}}
+	for media := range response.Content {
+		if strings.HasSuffix(media, "json") {
+			answer.Header.Set("Content-Type", media)
+		}
+	}
+	for name, header := range response.Headers {
+		value := header.Value.Example
+		if enum := header.Value.Schema.Value.Enum; value == nil && len(enum) > 0 {
+			value = enum[0]
+		}
+		answer.Header.Set(name, fmt.Sprint(value))
+	}
+	return answer
+}
+
+// TestCheckNoticesHeaders does the same for what stands around a body.
+func TestCheckNoticesHeaders(t *testing.T) {
+	c := theContract(t)
+	body, err := json.Marshal(c.examples("shuffle", http.StatusServiceUnavailable)["queueFull"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, change := range map[string]func(*http.Response){
+		"another status":      func(r *http.Response) { r.StatusCode = http.StatusInternalServerError },
+		"an unknown status":   func(r *http.Response) { r.StatusCode = http.StatusTeapot },
+		"JSON":                func(r *http.Response) { r.Header.Set("Content-Type", "application/json") },
+		"no Retry-After":      func(r *http.Response) { r.Header.Del("Retry-After") },
+		"Retry-After: soon":   func(r *http.Response) { r.Header.Set("Retry-After", "soon") },
+		"Retry-After: 0":      func(r *http.Response) { r.Header.Set("Retry-After", "0") },
+		"no Cache-Control":    func(r *http.Response) { r.Header.Del("Cache-Control") },
+		"another cache entry": func(r *http.Response) { r.Header.Set("Cache-Control", "public") },
+	} {
+		answer := answerLike(t, c, "shuffle", http.StatusServiceUnavailable)
+		if err := c.check("shuffle", answer, body); err != nil {
+			t.Fatal(err)
+		}
+		change(answer)
+		if c.check("shuffle", answer, body) == nil {
+			t.Errorf("an answer with %s passes", what)
+		}
+	}
+}
+
+// TestNothingElseIsTaken asks the service about every word of its own source: those that it takes as members and
+// parameters have to be those of the contract.
+func TestNothingElseIsTaken(t *testing.T) {
+	c := theContract(t)
+	s := start(t, setup{})
+	words := append(wordsOf(t, "*.go", "../dealer/*.go", "../audit/*.go"), contractWords(c)...)
+	slices.Sort(words)
+	words = slices.Compact(words)
+	made := shuffleOnce(t, s, `{"size":2}`)
+
+	t.Run("members", func(t *testing.T) {
+		for operation, schema := range map[string]string{"shuffle": "ShuffleRequest", "revealAudit": "RevealRequest"} {
+			target := strings.ReplaceAll(c.operations[operation].Path, "{id}", made.AuditID)
+			refused := func(word string) string {
+				name, err := json.Marshal(word)
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer := s.answer(post(t, target, `{`+string(name)+`:null}`))
+				return detail(t, answer)
+			}
+			compare(t, operation, words, refused, slices.Sorted(maps.Keys(c.Components.Schemas[schema].Value.Properties)))
+		}
+	})
+	t.Run("parameters", func(t *testing.T) {
+		passedOver := []string{"healthz", "readyz", "metrics", "contract"} // they say so
+		for operation, op := range c.operations {
+			if slices.Contains(passedOver, operation) {
+				continue
+			}
+			var documented []string
+			for _, p := range c.parameters(operation) {
+				if p.In == "query" && p.Schema.Value.AdditionalProperties.Schema == nil {
+					documented = append(documented, p.Name)
+				}
+			}
+			slices.Sort(documented)
+			target := strings.NewReplacer("{type}", "standard52", "{id}", made.AuditID).Replace(op.Path)
+			refused := func(word string) string {
+				r := request(t, op.Method, target+"?"+url.Values{word: {""}}.Encode())
+				r.Header.Set("Content-Type", "application/json")
+				return detail(t, s.answer(r))
+			}
+			compare(t, operation, words, refused, documented)
+		}
+	})
+}
+
+// compare checks that the documented words, and no others, are treated unlike a word that is certainly not taken.
+func compare(t *testing.T, operation string, words []string, refused func(string) string, documented []string) {
+	t.Helper()
+	unknown := refused("no-such-word")
+	var taken []string
+	for _, word := range words {
+		if refused(word) != unknown {
+			taken = append(taken, word)
+		}
+	}
+	if !slices.Equal(taken, documented) {
+		t.Errorf("%s takes %q, and the contract has %q", operation, taken, documented)
+	}
+}
+
+// detail returns what is wrong, if something is.
+func detail(t *testing.T, answer *http.Response) string {
+	t.Helper()
+	var problem struct {
+		Status int
+		Detail string
+	}
+	body := read(t, answer)
+	if err := json.Unmarshal(body, &problem); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return fmt.Sprint(problem.Status, problem.Detail)
+}
+
+// wordsOf returns the words in the strings of Go files, tests left out.
+func wordsOf(t *testing.T, patterns ...string) (words []string) {
+	t.Helper()
+	word := regexp.MustCompile(`[A-Za-z][A-Za-z0-9_-]*(\[\])?`)
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+					words = append(words, word.FindAllString(literal.Value, -1)...)
+				}
+				return true
+			})
+		}
+	}
+	return words
+}
+
+func contractWords(c *contract) (words []string) {
+	for _, schema := range c.Components.Schemas {
+		words = slices.AppendSeq(words, maps.Keys(schema.Value.Properties))
+	}
+	for operation := range c.operations {
+		for _, p := range c.parameters(operation) {
+			words = append(words, p.Name)
+		}
+	}
+	return words
+}
+
+// TestLimitsAreTheDefaults reads the limits that the contract tells and the defaults of the options that set them.
+func TestLimitsAreTheDefaults(t *testing.T) {
+	source, err := os.ReadFile("../../cmd/server/options.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "options.go", source, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defaults := map[string]uint64{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) != 4 {
+			return true
+		}
+		name, ok := call.Args[1].(*ast.BasicLit)
+		if !ok || name.Kind != token.STRING {
+			return true
+		}
+		value, err := types.Eval(fset, nil, token.NoPos, string(source[fset.Position(call.Args[2].Pos()).Offset:fset.Position(call.Args[2].End()).Offset]))
+		if err != nil || value.Value == nil {
+			return true // a text or a duration
+		}
+		if n, exact := constant.Uint64Val(constant.ToInt(value.Value)); exact {
+			defaults["-"+strings.Trim(name.Value, `"`)] = n
+		}
+		return true
+	})
+	rows := regexp.MustCompile("(?m)^ *\\| `(-[a-z-]+)` \\| ([0-9,]+) \\|").FindAllStringSubmatch(string(riffle.Contract), -1)
+	for _, row := range rows {
+		told, err := strconv.ParseUint(strings.ReplaceAll(row[2], ",", ""), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if value, ok := defaults[row[1]]; !ok || value != told {
+			t.Errorf("the contract says that %s is %d, and it is %d", row[1], told, value)
+		}
+	}
+	for _, name := range []string{"-max-items", "-max-results", "-max-body", "-memory", "-queue"} {
+		if !slices.ContainsFunc(rows, func(row []string) bool { return row[1] == name }) {
+			t.Errorf("the contract does not tell of %s", name)
+		}
+	}
+}
