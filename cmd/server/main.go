@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -61,7 +62,19 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	case o.healthcheck:
 		return healthcheck(ctx, o.addr)
 	}
+	collectLess(o, env)
 	return serve(ctx, o, slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: o.logLevel})))
+}
+
+// collectLess lets garbage grow to four times of what is in use, which is little, before it is collected. What keeps the
+// process small when long requests make that much is a limit of its memory. GOGC and GOMEMLIMIT win where they are set.
+func collectLess(o *options, env func(string) string) {
+	if env("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	if env("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(2*o.memory + 256<<20)
+	}
 }
 
 // serve runs the service until the context ends or the ledger fails.
@@ -87,8 +100,10 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 	}
 	// Whatever stops the service, the ledger is closed last, when nothing can append to it any more.
 	defer func() {
-		if log.Err() == nil {
+		if failure := log.Err(); failure == nil {
 			err = errors.Join(err, log.Close())
+		} else if !errors.Is(err, failure) {
+			err = errors.Join(err, failure)
 		}
 	}()
 
@@ -111,17 +126,22 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 	case err := <-served:
 		return err
 	case <-log.Failed():
-		// Not a graceful stop: what waits has got its error, and nothing more can be answered.
-		return errors.Join(log.Err(), server.Close())
+		// Nothing more can be shuffled. What waits has its error, and gets the time to be told.
+		return errors.Join(log.Err(), shutdown(server, time.Second))
 	case <-ctx.Done():
 	}
 	logger.Info("stopping", "reason", context.Cause(ctx))
 	handler.Drain()
 	wait(o.drain, log.Failed())
-	grace, cancel := context.WithTimeout(context.Background(), o.grace)
+	return shutdown(server, o.grace)
+}
+
+// shutdown takes no more requests and answers those that were accepted, as far as the time goes.
+func shutdown(server *http.Server, grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	if err := server.Shutdown(grace); err != nil {
-		return errors.Join(fmt.Errorf("requests were still being answered after %s: %w", o.grace, err), server.Close())
+	if err := server.Shutdown(ctx); err != nil {
+		return errors.Join(fmt.Errorf("requests were still being answered after %s: %w", grace, err), server.Close())
 	}
 	return nil
 }

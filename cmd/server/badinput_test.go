@@ -1,0 +1,651 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A refusal is a request that has to be answered with a problem document and to leave nothing behind.
+type refusal struct {
+	name    string
+	body    string
+	status  int
+	says    string // part of the detail; may be empty
+	headers []string
+}
+
+// refuse sends every request and makes sure, after each, that the log has not grown and that the server is as it was.
+func refuse(t *testing.T, s *server, list []refusal) {
+	t.Helper()
+	next := s.deal(`{"size": 2}`).LogIndex + 1
+	before, slowest := s.memory("VmHWM"), time.Duration(0)
+	for _, r := range list {
+		t.Run(r.name, func(t *testing.T) {
+			began := time.Now()
+			a, err := s.ask(http.MethodPost, "/shuffle", r.body, r.headers...)
+			slowest = max(slowest, time.Since(began))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if detail := a.problem(t, r.status); !strings.Contains(detail, r.says) {
+				t.Errorf("answered %q, which does not say %q", detail, r.says)
+			}
+			if index := s.deal(`{"size": 2}`).LogIndex; index != next {
+				t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next)
+				next = index
+			}
+			next++
+		})
+	}
+	after := s.memory("VmHWM")
+	t.Logf("%d refusals, the slowest after %v; memory at most %d, then %d MiB", len(list), slowest, before, after)
+	if after > before+96 {
+		t.Errorf("memory grew from %d to %d MiB", before, after)
+	}
+	if slowest > 5*time.Second {
+		t.Errorf("a refusal took %v", slowest)
+	}
+}
+
+func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
+
+func TestMalformedJSONIsRefused(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	var list []refusal
+	for name, body := range map[string]string{
+		"nested 101 deep":                     `{"items": [` + nested(99) + `]}`,
+		"nested 101 deep in objects":          `{"items": [` + strings.Repeat(`{"a":`, 99) + "1" + strings.Repeat("}", 99) + `]}`,
+		"nested a million deep":               `{"items": ` + nested(1_000_000) + `}`,
+		"opened a million times":              `{"items": ` + strings.Repeat("[", 1_000_000),
+		"objects opened a million times":      strings.Repeat(`{"items":`, 1_000_000),
+		"deep in an unknown member":           `{"size": 5, "x": ` + nested(20_000) + `}`,
+		"deep in a member of another type":    `{"size": ` + nested(20_000) + `}`,
+		"deep hands":                          `{"size": 5, "hands": ` + nested(20_000) + `}`,
+		"a member twice":                      `{"size": 5, "size": 5}`,
+		"a member twice, once escaped":        `{"size": 5, "s\u0069ze": 6}`,
+		"items twice":                         `{"items": [1], "items": [2]}`,
+		"a member twice in an item":           `{"items": [1, {"a": 1, "a": 2}]}`,
+		"a member twice deep in an item":      `{"items": [[[{"b": {"a": 1, "c": 0, "a": 1}}]]]}`,
+		"a member twice escaped in an item":   `{"items": [{"a": 1, "\u0061": 2}]}`,
+		"a parameter twice":                   `{"deck": "undercover", "parameters": {"players": 5, "players": 6}}`,
+		"something behind":                    `{"size": 5} x`,
+		"two objects":                         `{"size": 5}{"size": 5}`,
+		"two objects on two lines":            "{\"size\": 5}\n{\"size\": 5}",
+		"a comma behind":                      `{"size": 5},`,
+		"a bracket behind":                    `{"size": 5}}`,
+		"NUL behind":                          "{\"size\": 5}\x00",
+		"NUL in front":                        "\x00{\"size\": 5}",
+		"NUL in a string":                     "{\"items\": [\"a\x00b\"]}",
+		"a line break in a string":            "{\"items\": [\"a\nb\"]}",
+		"a bad byte":                          "{\"items\": [\"\xff\"]}",
+		"a bad byte in a name":                "{\"items\": [{\"\xff\": 1}]}",
+		"a bad byte in the reference":         "{\"size\": 5, \"reference\": \"\xc3\x28\"}",
+		"an overlong slash":                   "{\"items\": [\"\xc0\xaf\"]}",
+		"a surrogate in UTF-8":                "{\"items\": [\"\xed\xa0\x80\"]}",
+		"beyond Unicode":                      "{\"items\": [\"\xf4\x90\x80\x80\"]}",
+		"UTF-16":                              "\xff\xfe{\x00}\x00",
+		"a byte order mark":                   "\xef\xbb\xbf{\"size\": 5}",
+		"a high surrogate alone":              `{"items": ["\ud800"]}`,
+		"a low surrogate alone":               `{"items": ["\udc00"]}`,
+		"two high surrogates":                 `{"items": ["\ud83d\ud83d"]}`,
+		"surrogates the wrong way round":      `{"items": ["\ude00\ud83d"]}`,
+		"a lone surrogate in the reference":   `{"size": 5, "reference": "\ud800"}`,
+		"a lone surrogate in the client seed": `{"size": 5, "client_seed": "\udfff"}`,
+		"a lone surrogate in a name":          `{"\ud800": 5}`,
+		"an unfinished escape":                `{"items": ["\u00"]}`,
+		"an escape that is none":              `{"items": ["\x41"]}`,
+		"no body":                             " ",
+		"white space":                         " \n\t ",
+		"an array at the top":                 `[1, 2, 3]`,
+		"a number at the top":                 `5`,
+		"a string at the top":                 `"items"`,
+		"null at the top":                     `null`,
+		"an unknown member":                   `{"size": 5, "seed": "00"}`,
+		"a member in capitals":                `{"Size": 5}`,
+		"a member with a space":               `{"size ": 5}`,
+		"an empty name":                       `{"": 5}`,
+		"size null":                           `{"size": null}`,
+		"items null":                          `{"items": null}`,
+		"deck null":                           `{"deck": null}`,
+		"draw null":                           `{"size": 5, "draw": null}`,
+		"hands null":                          `{"size": 5, "hands": null}`,
+		"a hand null":                         `{"size": 5, "hands": [null]}`,
+		"reference null":                      `{"size": 5, "reference": null}`,
+		"parameters null":                     `{"deck": "undercover", "parameters": null}`,
+		"size a string":                       `{"size": "5"}`,
+		"size a boolean":                      `{"size": true}`,
+		"size with a point":                   `{"size": 5.0}`,
+		"size with an exponent":               `{"size": 5e0}`,
+		"size 1e400":                          `{"size": 1e400}`,
+		"size 1e-400":                         `{"size": 1e-400}`,
+		"draw 2.5":                            `{"size": 5, "draw": 2.5}`,
+		"decks 1e1":                           `{"deck": "standard52", "decks": 1e1}`,
+		"repeat an array":                     `{"size": 5, "repeat": [1]}`,
+		"items an object":                     `{"items": {"0": 1}}`,
+		"items a string":                      `{"items": "abc"}`,
+		"deck a number":                       `{"deck": 52}`,
+		"hands a number":                      `{"size": 5, "hands": 2}`,
+		"hands of strings":                    `{"size": 5, "hands": ["2"]}`,
+		"parameters an array":                 `{"deck": "undercover", "parameters": [5]}`,
+		"a parameter a string":                `{"deck": "undercover", "parameters": {"players": "5"}}`,
+		"reveal a boolean":                    `{"size": 5, "reveal": true}`,
+		"client seed a number":                `{"size": 5, "client_seed": 5}`,
+		"client seed with NUL":                `{"size": 5, "client_seed": "a\u0000b"}`,
+		"client seed of 257 bytes":            `{"size": 5, "client_seed": "` + strings.Repeat("s", 257) + `"}`,
+		"reference a number":                  `{"size": 5, "reference": 7}`,
+		"reference with a line break":         `{"size": 5, "reference": "a\nseed 00"}`,
+		"reference of 129 characters":         `{"size": 5, "reference": "` + strings.Repeat("é", 129) + `"}`,
+		"reference that turns text around":    `{"size": 5, "reference": "\u202e"}`,
+		"01":                                  `{"items": [01]}`,
+		"+1":                                  `{"items": [+1]}`,
+		".5":                                  `{"items": [.5]}`,
+		"5.":                                  `{"items": [5.]}`,
+		"-":                                   `{"items": [-]}`,
+		"0x10":                                `{"items": [0x10]}`,
+		"NaN":                                 `{"items": [NaN]}`,
+		"Infinity":                            `{"items": [-Infinity]}`,
+		"single quotes":                       `{'size': 5}`,
+		"no quotes":                           `{size: 5}`,
+		"a comment":                           `{"size": 5 /* five */}`,
+		"a comma at the end":                  `{"items": [1, 2, ]}`,
+		"a comma at the end of the object":    `{"size": 5, }`,
+		"no comma":                            `{"items": [1 2]}`,
+		"an open array":                       `{"items": [1, 2`,
+		"an open string":                      `{"items": ["a`,
+		"an open object":                      `{"size": 5`,
+		"a name alone":                        `{"size"}`,
+		"no value":                            `{"size":}`,
+		"a wrong bracket":                     `{"items": [1, 2}}`,
+		"True":                                `{"items": [True]}`,
+		"a no-break space":                    "{\"size\":\u00a05}",
+	} {
+		list = append(list, refusal{name: name, body: body, status: http.StatusBadRequest})
+	}
+	refuse(t, s, list)
+	if a := s.post("/shuffle", "", "Content-Type", "application/json"); a.status != http.StatusBadRequest {
+		t.Errorf("an empty body is answered %v", a)
+	}
+	if a := s.post("/shuffle", `{"items": [`+nested(98)+`, 1]}`); a.status != http.StatusOK {
+		t.Errorf("a body nested 100 deep is answered %v", a)
+	}
+}
+
+func TestWhatCannotBeDoneIsRefused(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	var list []refusal
+	for name, body := range map[string]string{
+		"nothing":                             `{}`,
+		"two inputs":                          `{"size": 5, "deck": "standard52"}`,
+		"three inputs":                        `{"size": 5, "deck": "standard52", "items": []}`,
+		"no such deck":                        `{"deck": "nothing"}`,
+		"no such algorithm":                   `{"size": 5, "algorithm": "naive"}`,
+		"empty algorithm":                     `{"size": 5, "algorithm": ""}`,
+		"size -1":                             `{"size": -1}`,
+		"size -0":                             `{"size": -0}`,
+		"size 2^53":                           `{"size": 9007199254740992, "draw": 1}`,
+		"size 2^64":                           `{"size": 18446744073709551616, "draw": 1}`,
+		"size of 30 digits":                   `{"size": 123456789012345678901234567890, "draw": 1}`,
+		"size above what can be answered":     `{"size": 1000001}`,
+		"one item too many":                   `{"items": [0` + strings.Repeat(",0", 1_000_000) + `]}`,
+		"draw above size":                     `{"size": 5, "draw": 6}`,
+		"draw 2^64-1":                         `{"size": 5, "draw": 18446744073709551615}`,
+		"draw -1":                             `{"size": 5, "draw": -1}`,
+		"draw above what can be answered":     `{"size": 9007199254740991, "draw": 1000001}`,
+		"decks 0":                             `{"deck": "standard52", "decks": 0}`,
+		"one deck too many":                   `{"deck": "standard52", "decks": 19231}`,
+		"decks whose size overflows":          `{"deck": "standard52", "decks": 354745078340568301}`,
+		"decks 2^64-1":                        `{"deck": "standard52", "decks": 18446744073709551615}`,
+		"decks of 30 digits":                  `{"deck": "standard52", "decks": 123456789012345678901234567890}`,
+		"decks without deck":                  `{"size": 5, "decks": 2}`,
+		"repeat 0":                            `{"size": 5, "repeat": 0}`,
+		"repeat -1":                           `{"size": 5, "repeat": -1}`,
+		"repeat times draw above the limit":   `{"size": 1, "repeat": 10000001}`,
+		"repeat times draw just above":        `{"size": 1000000, "repeat": 11}`,
+		"repeat of nothing, 10,000,001 times": `{"size": 0, "repeat": 10000001}`,
+		"repeat 2^63 times 4":                 `{"size": 4, "repeat": 9223372036854775808}`,
+		"repeat 2^64-1":                       `{"size": 2, "repeat": 18446744073709551615}`,
+		"repeat 2^62 times 4":                 `{"size": 4, "repeat": 4611686018427387904}`,
+		"repeat whose product wraps to 16":    `{"size": 16, "repeat": 1152921504606846977}`,
+		"hands above draw":                    `{"size": 52, "hands": [26, 27]}`,
+		"hands whose sum overflows":           `{"size": 52, "hands": [52, 18446744073709551615, 1]}`,
+		"hands whose sum wraps to 2":          `{"size": 52, "hands": [9223372036854775809, 9223372036854775809]}`,
+		"a hand of 0":                         `{"size": 52, "hands": [0]}`,
+		"no hands":                            `{"size": 52, "hands": []}`,
+		"1001 hands":                          `{"size": 2000, "hands": [1` + strings.Repeat(",1", 1000) + `]}`,
+		"no such preset":                      `{"deck": "standard52", "hands": "nothing"}`,
+		"preset of no deck":                   `{"size": 52, "hands": "bridge"}`,
+		"sattolo of one":                      `{"size": 1, "algorithm": "sattolo"}`,
+		"a slow algorithm over a vast size":   `{"size": 9007199254740991, "draw": 5, "algorithm": "durstenfeld"}`,
+		"a parameter too large":               `{"deck": "undercover", "parameters": {"players": 17}}`,
+		"a parameter above 2^20":              `{"deck": "undercover", "parameters": {"players": 4294967300}}`,
+		"no such parameter":                   `{"deck": "undercover", "parameters": {"dealers": 1}}`,
+		"parameters that do not fit":          `{"deck": "undercover", "parameters": {"players": 4, "undercover": 7}}`,
+		"parameters of a plain deck":          `{"deck": "standard52", "parameters": {"players": 4}}`,
+		"reveal later":                        `{"size": 5, "reveal": "later"}`,
+	} {
+		list = append(list, refusal{name: name, body: body, status: http.StatusUnprocessableEntity})
+	}
+	refuse(t, s, list)
+}
+
+// TestWrongMediaIsRefused sends bodies that are not JSON, by their header or in fact.
+func TestWrongMediaIsRefused(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	const body = `{"size": 5}`
+	var list []refusal
+	for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp", "application/json; charset=latin1", "application/json; charset", "application/json, text/plain", "json", "*/*", ";", ""} {
+		list = append(list, refusal{"of type " + media, body, http.StatusUnsupportedMediaType, "Content-Type", []string{"Content-Type", media}})
+	}
+	for _, coding := range []string{"gzip", "br", "identity, gzip", "zstd", "x"} {
+		list = append(list, refusal{"coded as " + coding, "\x1f\x8b\x08\x00", http.StatusUnsupportedMediaType, "compressed", []string{"Content-Encoding", coding}})
+	}
+	refuse(t, s, list)
+	for _, media := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"} {
+		if a := s.post("/shuffle", body, "Content-Type", media); a.status != http.StatusOK {
+			t.Errorf("%s: answered %v", media, a)
+		}
+	}
+	answers := s.speak(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 11\r\n\r\n"+body)
+	if len(answers) != 1 {
+		t.Fatalf("without a media type: answered %v", answers)
+	}
+	answers[0].problem(t, http.StatusUnsupportedMediaType)
+}
+
+// TestItemsComeBackAsTheyWereSent shuffles values that readers of JSON like to change.
+func TestItemsComeBackAsTheyWereSent(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	items := []string{
+		`1e400`, `-1E+400`, `1e-400`, `-0`, `-0.0`, `0.10`, `1.0`, `9007199254740993`, `18446744073709551616`,
+		`123456789012345678901234567890`, `-9223372036854775809`, `3.14159265358979323846264338327950288`,
+		`""`, `"\u0041\/\b\f\n\r\t\"\\"`, `"A"`, `"\u0000"`, `"\uD83D\uDE00"`, `"😀"`, `"👩‍👩‍👧"`, "\"\u2028\u2029\"", `"\u2028"`,
+		`"<script>&amp;</script>"`, `"é"`, `"é"`, `"\u007f"`, "\"\u007f\"", "\"\ufeff\"", "\"\U0010ffff\"",
+		`null`, `true`, `false`, `[]`, `{}`, `[ ]`, "{ \t\r\n }", `[1 , 2,3 ]`, `{"b" : 1, "a":{"__proto__" : [ 1.50 ]}}`, `{"a": 1e2, "A": 100}`,
+		`"]"`, `"}, {"`, `"\\\""`, `["]", "\"["]`,
+	}
+	body := "{ \"items\" :\t[ " + strings.Join(items, " ,\r\n ") + " ] , \"reference\": \"as they were\" }\n"
+	a := s.post("/shuffle", body)
+	var shuffled struct {
+		AuditID string `json:"audit_id"`
+		Items   []json.RawMessage
+	}
+	s.read(a, &shuffled)
+	var got []string
+	for _, item := range shuffled.Items {
+		got = append(got, string(item))
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(items))) {
+		t.Errorf("sent\n%s\nand got\n%s", items, got)
+	}
+	// The digest of the record is of the array without white space, and with every other byte as it was sent.
+	var packed bytes.Buffer
+	if err := json.Compact(&packed, []byte("["+strings.Join(items, ",")+"]")); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("items sha256:%x", sha256.Sum256(packed.Bytes())); !bytes.Contains(s.get("/audits/"+shuffled.AuditID).body, []byte(want)) {
+		t.Errorf("the record has not the input %s", want)
+	}
+	for _, item := range items { // one alone has nowhere else to go
+		if a := s.post("/shuffle", `{"items":[`+item+`]}`); a.status != http.StatusOK || !bytes.Contains(a.body, []byte(`"items":[`+item+`],`)) {
+			t.Errorf("%s: answered %v", item, a)
+		}
+	}
+}
+
+// TestSizesAtTheirEnds shuffles the least and the most.
+func TestSizesAtTheirEnds(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	for body, count := range map[string]int{
+		`{"items": []}`: 0, `{"items": [7]}`: 1, `{"items": [7, 8]}`: 2, `{"items": [0` + strings.Repeat(",0", 999_999) + `]}`: 1_000_000,
+		`{"size": 0}`: 0, `{"size": 1}`: 1, `{"size": 2}`: 2, `{"size": 1000000}`: 1_000_000,
+		`{"size": 5, "draw": 0}`:                            0,
+		`{"size": 9007199254740991, "draw": 10}`:            10,
+		`{"size": 9007199254740991, "draw": 1000000}`:       1_000_000,
+		`{"deck": "standard52", "decks": 19230}`:            999_960,
+		`{"items": [], "algorithm": "sattolo"}`:             0,
+		`{"items": [1, 2], "algorithm": "sattolo"}`:         2,
+		`{"items": [7], "algorithm": "strike-out"}`:         1,
+		`{"size": 0, "draw": 0, "algorithm": "inside-out"}`: 0,
+	} {
+		var d struct{ Items []json.RawMessage }
+		s.read(s.post("/shuffle", body), &d)
+		if d.Items == nil || len(d.Items) != count {
+			t.Errorf("%.60s: %d items, want %d", body, len(d.Items), count)
+		}
+	}
+	var repeated struct{ Shuffles [][]int }
+	s.read(s.post("/shuffle", `{"size": 0, "repeat": 3}`), &repeated)
+	if len(repeated.Shuffles) != 3 {
+		t.Errorf("three shuffles of nothing are %v", repeated)
+	}
+	// Orders of the largest size are as large as numbers get, and exact.
+	var d struct{ Items []json.Number }
+	s.read(s.post("/shuffle", `{"size": 9007199254740991, "draw": 1000}`), &d)
+	largest, limit := new(big.Int), big.NewInt(1<<53-1)
+	for _, item := range d.Items {
+		n, ok := new(big.Int).SetString(string(item), 10)
+		if !ok || n.Sign() < 0 || n.Cmp(limit) >= 0 {
+			t.Errorf("drew %s of 2^53-1", item)
+		} else if n.Cmp(largest) > 0 {
+			largest = n
+		}
+	}
+	if largest.BitLen() < 53 {
+		t.Errorf("of a thousand draws the largest is %s", largest)
+	}
+}
+
+// TestMostThatCanBeAnsweredIsStreamed asks for ten million items and counts them. The server never holds them all.
+func TestMostThatCanBeAnsweredIsStreamed(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	response, err := s.client.Post("http://"+s.addr+"/shuffle", "application/json", strings.NewReader(`{"size": 1000000, "repeat": 10}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	size, arrays, commas, end := 0, 0, 0, []byte(nil)
+	for buf := make([]byte, 1<<20); err == nil; {
+		var n int
+		n, err = response.Body.Read(buf)
+		size, arrays, commas = size+n, arrays+bytes.Count(buf[:n], []byte("]")), commas+bytes.Count(buf[:n], []byte(","))
+		end = append(end, buf[max(0, n-100):n]...)
+		end = end[max(0, len(end)-100):]
+	}
+	if !errors.Is(err, io.EOF) {
+		t.Fatalf("after %d bytes: %v", size, err)
+	}
+	// Ten arrays in one, commas between a million items of each, between the ten, and between six members.
+	if want := 10*999_999 + 9 + 5; arrays != 11 || commas != want || !bytes.HasSuffix(end, []byte("\"}\n")) {
+		t.Errorf("%d bytes with %d ends of arrays and %d commas, want 11 and %d; at the end %q", size, arrays, commas, want, end)
+	}
+	most := s.memory("VmHWM")
+	if most > 256 {
+		t.Errorf("it took %d MiB to answer %d", most, size>>20)
+	}
+	t.Logf("%d MiB were answered with at most %d MiB of memory", size>>20, most)
+}
+
+// TestLongBodiesAreRefused sends more than the server takes, with and without telling it before.
+func TestLongBodiesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"-max-body", "1048576", "-memory", "8388608", "-max-items", "1000"}}.start(t)
+	next := s.deal(small).LogIndex + 1
+
+	// Announced: refused before any of it has come.
+	answers := s.speak(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1048577\r\n\r\n")
+	if len(answers) != 1 {
+		t.Fatalf("answered %v", answers)
+	}
+	answers[0].problem(t, http.StatusRequestEntityTooLarge)
+	// Announced as more than any number is.
+	if answers := s.speak(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999999999999\r\n\r\n"); len(answers) != 1 || answers[0].status != http.StatusBadRequest {
+		t.Errorf("a length beyond 64 bits is answered %v", answers)
+	}
+	// Not announced: refused when it has come to be too long, however long it goes on.
+	before := s.memory("VmHWM")
+	c := s.dial(t)
+	sent := make(chan int)
+	go func() {
+		total, chunk := 0, "1000\r\n"+strings.Repeat(" ", 4096)+"\r\n"
+		_, err := io.WriteString(c, "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+		for err == nil && total < 1<<30 {
+			_, err = io.WriteString(c, chunk)
+			total += len(chunk)
+		}
+		sent <- total
+	}()
+	status := 0
+	if response, err := http.ReadResponse(bufio.NewReader(c), nil); err == nil {
+		status = response.StatusCode
+	} else if !errors.Is(err, syscall.ECONNRESET) {
+		t.Error(err)
+	}
+	total := <-sent // which ends because the server hangs up
+	if status != http.StatusRequestEntityTooLarge && status != 0 {
+		t.Errorf("an endless body is answered %d", status)
+	}
+	if total >= 1<<30 {
+		t.Error("the server takes an endless body")
+	}
+	after := s.memory("VmHWM")
+	if after > before+64 {
+		t.Errorf("memory grew from %d to %d MiB", before, after)
+	}
+	// At the limit itself a body is taken, one byte above it not, whichever way it comes.
+	for size, want := range map[int]int{1 << 20: http.StatusOK, 1<<20 + 1: http.StatusRequestEntityTooLarge} {
+		body := `{"size": 2` + strings.Repeat(" ", size-11) + "}"
+		for _, text := range []string{
+			fmt.Sprintf("Content-Length: %d\r\n\r\n%s", size, body),
+			fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", size, body),
+		} {
+			answers := s.speak(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"+text)
+			if len(answers) != 1 || answers[0].status != want {
+				t.Errorf("a body of %d bytes is answered %v, want %d", size, answers, want)
+			}
+		}
+	}
+	if index := s.deal(small).LogIndex; index != next+2 {
+		t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next+2)
+	}
+	t.Logf("the endless body was cut off after %d KiB; memory at most %d, then %d MiB", total>>10, before, after)
+}
+
+// TestManyLongBodiesShareMemory sends long bodies at once, more than there is memory for.
+func TestManyLongBodiesShareMemory(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"-max-body", "4194304", "-memory", "33554432", "-max-items", "1000"}}.start(t)
+	before := s.memory("VmHWM")
+	l := s.press(16, 4, `{"size": 2, "reference": "fault"`+strings.Repeat(" ", 4<<20-40)+"}")
+	if len(l.broken) > 0 || len(l.dealt) == 0 || len(l.dealt) == 64 || len(l.dealt)+l.refused[http.StatusServiceUnavailable] != 64 {
+		t.Errorf("%d were answered, refused %s, no answer: %v", len(l.dealt), counts(l.refused), l.broken)
+	}
+	after := s.memory("VmHWM")
+	if after > before+256 {
+		t.Errorf("memory grew from %d to %d MiB", before, after)
+	}
+	if held := s.holds("fault", l.dealt); held != len(l.dealt) {
+		t.Errorf("%d were answered, and the log holds %d", len(l.dealt), held)
+	}
+	t.Logf("%d bodies of 4 MiB were answered, %d refused; memory at most %d, then %d MiB", len(l.dealt), l.refused[http.StatusServiceUnavailable], before, after)
+}
+
+// TestLengthsThatLieAreRefused sends bodies shorter or longer than their header says.
+func TestLengthsThatLieAreRefused(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"-read-timeout", "500ms", "-header-timeout", "300ms"}}.start(t)
+	next := s.deal(small).LogIndex + 1
+	const head = "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+	for name, c := range map[string]struct {
+		text   string
+		hangUp bool
+		want   []int
+	}{
+		"too short":                 {head + "Content-Length: 5\r\n\r\n{\"size\": 5}", false, []int{400, 400}},
+		"none":                      {head + "\r\n{\"size\": 5}", false, []int{400, 400}},
+		"too long, then silence":    {head + "Content-Length: 100\r\n\r\n{\"size\": 5}", false, []int{408}},
+		"too long, then the end":    {head + "Content-Length: 100\r\n\r\n{\"size\": 5}", true, []int{400}},
+		"negative":                  {head + "Content-Length: -11\r\n\r\n{\"size\": 5}", false, []int{400}},
+		"with a sign":               {head + "Content-Length: +11\r\n\r\n{\"size\": 5}", false, []int{400}},
+		"in words":                  {head + "Content-Length: eleven\r\n\r\n{\"size\": 5}", false, []int{400}},
+		"two in one":                {head + "Content-Length: 11, 11\r\n\r\n{\"size\": 5}", false, []int{400}},
+		"chunks without an end":     {head + "Transfer-Encoding: chunked\r\n\r\nb\r\n{\"size\": 5}\r\n", false, []int{408}},
+		"chunks that are cut off":   {head + "Transfer-Encoding: chunked\r\n\r\nb\r\n{\"size\": 5}\r\n", true, []int{400}},
+		"a chunk that is too short": {head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"size\": 5}\r\n0\r\n\r\n", false, []int{400}},
+		"a chunk size of -1":        {head + "Transfer-Encoding: chunked\r\n\r\n-1\r\n{\"size\": 5}\r\n0\r\n\r\n", false, []int{400}},
+		"a chunk size of 17 digits": {head + "Transfer-Encoding: chunked\r\n\r\n1000000000000000b\r\n{\"size\": 5}\r\n0\r\n\r\n", false, []int{400}},
+	} {
+		conn := s.dial(t)
+		if _, err := io.WriteString(conn, c.text); err != nil {
+			t.Fatal(err)
+		}
+		if c.hangUp {
+			if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got []int
+		for _, a := range hear(t, conn) {
+			got = append(got, a.status)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: answered %v, want %v", name, got, c.want)
+		}
+	}
+	if index := s.deal(small).LogIndex; index != next {
+		t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next)
+	}
+}
+
+// TestNothingIsSmuggled sends requests that a proxy in front could take for one and the server for two. The second must
+// never be carried out, so the server has to refuse the first and close the connection.
+func TestNothingIsSmuggled(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"-header-timeout", "1s", "-idle-timeout", "1s"}}.start(t)
+	number := 0
+	for _, c := range []struct{ name, text string }{
+		{"both lengths", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"both lengths, the other way round", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: <length>\r\n\r\n" + chunks},
+		{"both lengths in odd letters", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nCONTENT-LENGTH: <length>\r\ntRANSFER-eNCODING: CHUNKED\r\n\r\n" + chunks},
+		{"both lengths between bare line feeds", "POST /shuffle HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: <length>\nTransfer-Encoding: chunked\n\n" + chunks},
+		{"both lengths, one folded", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding:\r\n chunked\r\n\r\n" + chunks},
+		{"both lengths with the whole address", "POST http://x/shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"both lengths behind a good request", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nPOST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"both lengths behind a long header", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nX: " + strings.Repeat("x", 7_000) + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"both lengths of a GET", "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"both lengths of a deal", "GET /decks/standard52?reference=<reference> HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"both lengths to nowhere", "POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"both lengths of a wrong method", "PUT /shuffle HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"both lengths of a wrong type", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"both lengths with a query", "POST /shuffle?x=1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"both lengths of a reveal", "POST /audits/x/reveal HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"both lengths of metrics", "GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks},
+		{"chunks in HTTP/1.0", "POST /shuffle HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}"},
+		{"chunks in HTTP/1.0 and no length", "POST /shuffle HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"},
+		{"two lengths", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nContent-Length: <length>\r\n\r\n{\"size\": 5}"},
+		{"two codings", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunks},
+		{"two codings in two lines", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n" + chunks},
+		{"an unknown coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: xchunked\r\n\r\n" + chunks},
+		{"no coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: identity\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
+		{"a space before the colon", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding : chunked\r\n\r\n{\"size\": 5}"},
+		{"a space before the name", "POST /shuffle HTTP/1.1\r\n Transfer-Encoding: chunked\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
+		{"a vertical tab in the coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: \x0bchunked\r\n\r\n{\"size\": 5}"},
+		{"NUL in a header", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nX: a\x00b\r\n\r\n{\"size\": 5}"},
+		{"a bare line feed in a chunk", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb;x\n{\"size\": 5}\r\n0\r\n\r\n"},
+		{"two hosts", "POST /shuffle HTTP/1.1\r\nHost: x\r\nHost: y\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
+		{"no host", "POST /shuffle HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
+		{"a carriage return alone", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nX: a\rTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			number++
+			reference := fmt.Sprintf("smuggled-%d", number)
+			body := `{"size": 5, "reference": "` + reference + `"}`
+			second := fmt.Sprintf("POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+			text := strings.ReplaceAll(c.text, "<reference>", reference)
+			_, first, _ := strings.Cut(strings.ReplaceAll(text, "\r", ""), "\n\n")
+			text = strings.ReplaceAll(text, "<length>", fmt.Sprint(len(first)+len(second)))
+			answers := s.speak(t, text+second)
+			if len(answers) == 0 {
+				t.Fatal("the connection was closed without an answer")
+			}
+			last := answers[len(answers)-1]
+			if last.status != http.StatusBadRequest && last.status != http.StatusNotImplemented {
+				t.Errorf("answered %v", answers)
+			}
+			if found := s.list(reference); len(found) > 0 {
+				t.Errorf("%d requests were carried out", len(found))
+			}
+		})
+	}
+}
+
+const chunks = "b\r\n{\"size\": 5}\r\n0\r\n\r\n"
+
+// TestSlowClientsAreHungUpOn has clients that send slowly, or nothing.
+func TestSlowClientsAreHungUpOn(t *testing.T) {
+	t.Parallel()
+	// net/http has the time for a whole request stand in for one that is not set, so each is the only short one once.
+	header := launch{args: []string{"-header-timeout", "300ms"}}.start(t)
+	idle := launch{args: []string{"-idle-timeout", "300ms"}}.start(t)
+	body := launch{args: []string{"-read-timeout", "700ms"}}.start(t)
+	next := body.deal(small).LogIndex + 1
+	const head = "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+	for name, c := range map[string]struct {
+		s    *server
+		text string // sent at once
+		slow string // sent byte by byte, without end
+		want []int
+	}{
+		"nothing":            {header, "", "", nil},
+		"half a header":      {header, "POST /shuffle HTTP/1.1\r\nHost: x\r\n", "", nil},
+		"a slow header":      {header, "POST /shuffle HTTP/1.1\r\nHost: x\r\nX: ", "x", nil},
+		"half a body":        {body, head + "Content-Length: 1000\r\n\r\n{\"size\"", "", []int{408}},
+		"a slow body":        {body, head + "Content-Length: 100000\r\n\r\n", " ", []int{408}},
+		"slow chunks":        {body, head + "Transfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n", []int{408}},
+		"an idle connection": {idle, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "", []int{200}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := c.s.dial(t)
+			if _, err := io.WriteString(conn, c.text); err != nil {
+				t.Fatal(err)
+			}
+			if c.slow != "" {
+				go func() {
+					tick := time.NewTicker(20 * time.Millisecond) // the pace of the client; nothing waits for it
+					defer tick.Stop()
+					for range tick.C {
+						if _, err := io.WriteString(conn, c.slow); err != nil {
+							return
+						}
+					}
+				}()
+			}
+			began := time.Now()
+			var got []int
+			for _, a := range hear(t, conn) {
+				got = append(got, a.status)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("answered %v, want %v", got, c.want)
+			}
+			t.Logf("closed after %v", time.Since(began).Round(time.Millisecond))
+		})
+	}
+	if index := body.deal(small).LogIndex; index != next {
+		t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next)
+	}
+}
+
+// TestLongHeadersAreRefused sends a header longer than any request needs.
+func TestLongHeadersAreRefused(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	c := s.dial(t)
+	go func() {
+		_, _ = io.WriteString(c, "GET /decks HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("x", 1<<20)+"\r\n\r\n")
+	}()
+	response, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err == nil && response.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("answered %s", response.Status)
+	} else if err != nil && !errors.Is(err, syscall.ECONNRESET) { // which may overtake the answer
+		t.Error(err)
+	}
+}

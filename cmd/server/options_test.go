@@ -1,0 +1,223 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// once runs the program to its end and returns its exit code and what it wrote.
+func once(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	command := exec.CommandContext(t.Context(), program, args...)
+	command.Env, command.Dir = append(environment(), env...), t.TempDir()
+	command.Stdout, command.Stderr = &out, &errs
+	timer := time.AfterFunc(patience, func() { _ = command.Process.Kill() })
+	defer timer.Stop()
+	_ = command.Run() // how it went is in ProcessState
+	return command.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+func TestVersionAndHelp(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := once(t, nil, "-version")
+	if code != 0 || !strings.HasPrefix(stdout, "riffle "+version+" ") || stderr != "" {
+		t.Errorf("-version: %d, %q, %q", code, stdout, stderr)
+	}
+	code, _, stderr = once(t, nil, "-help")
+	if code != 0 || !strings.Contains(stderr, "-max-items") || !strings.Contains(stderr, "RIFFLE_MAX_ITEMS") {
+		t.Errorf("-help: %d, %q", code, stderr)
+	}
+}
+
+func TestBadSettingsAreRefused(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	garbage := t.TempDir()
+	if err := os.WriteFile(filepath.Join(garbage, "riffle.db"), bytes.Repeat([]byte("garbage "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		env  []string
+		says string // part of the error
+	}{
+		{[]string{"-queue", "0"}, nil, "-queue is at least 1"},
+		{[]string{"-queue", "-5"}, nil, "-queue is at least 1"},
+		{[]string{"-queue", "many"}, nil, "-queue"},
+		{[]string{"-max-items", "0"}, nil, "-max-items is from 1"},
+		{[]string{"-max-items", "2147483649", "-max-results", "3000000000"}, nil, "-max-items is from 1"},
+		{[]string{"-max-results", "10"}, nil, "-max-results is at least -max-items"},
+		{[]string{"-max-body", "0"}, nil, "-max-body is from 1"},
+		{[]string{"-memory", "1"}, nil, "-memory is at least"},
+		{[]string{"-idle-timeout", "0"}, nil, "timeouts are longer than 0"},
+		{[]string{"-read-timeout", "5"}, nil, "-read-timeout"},
+		{[]string{"-log-level", "loud"}, nil, "-log-level"},
+		{[]string{"-no-such-flag"}, nil, "-no-such-flag"},
+		{[]string{"serve"}, nil, `unknown argument "serve"`},
+		{nil, []string{"RIFFLE_QUEUE=none"}, "RIFFLE_QUEUE"},
+		{nil, []string{"RIFFLE_MAX_BODY=-1"}, "-max-body is from 1"},
+		{nil, []string{"RIFFLE_READ_TIMEOUT=soon"}, "RIFFLE_READ_TIMEOUT"},
+		{[]string{"-addr", "nowhere"}, nil, "missing port"},
+		{[]string{"-addr", taken.Addr().String()}, nil, "address already in use"},
+		{[]string{"-data", file}, nil, "making the data folder"},
+		{[]string{"-data", garbage}, nil, "file is not a database"},
+		{[]string{"-decks", filepath.Join(garbage, "nowhere")}, nil, "reading deck types from"},
+		{[]string{"-healthcheck", "-addr", "nowhere"}, nil, "missing port"},
+	} {
+		t.Run(strings.Join(slices.Concat(c.args, c.env), " "), func(t *testing.T) {
+			code, _, stderr := once(t, append([]string{"RIFFLE_ADDR=127.0.0.1:0"}, c.env...), c.args...)
+			lines := strings.Split(strings.TrimSpace(stderr), "\n")
+			last := lines[len(lines)-1]
+			if code != 1 || !strings.HasPrefix(last, "server: ") || !strings.Contains(stderr, c.says) {
+				t.Errorf("exit code %d, and last words %q; want 1 and %q", code, last, c.says)
+			}
+		})
+	}
+}
+
+// TestEnvironmentAndFlags sets the same setting both ways.
+func TestEnvironmentAndFlags(t *testing.T) {
+	t.Parallel()
+	env := []string{"RIFFLE_MAX_ITEMS=10", "RIFFLE_QUEUE=77", "RIFFLE_DATA=/dev/null/not-a-folder", "RIFFLE_HEALTHCHECK=true", "RIFFLE_VERSION=true"}
+	s := launch{env: env, args: []string{"-max-items", "20"}}.start(t)
+	if capacity := s.metric("riffle_queue_capacity", ""); capacity != 77 {
+		t.Errorf("RIFFLE_QUEUE=77 makes a queue of %v", capacity)
+	}
+	if a := s.post("/shuffle", `{"size": 20}`); a.status != http.StatusOK {
+		t.Errorf("-max-items 20 over RIFFLE_MAX_ITEMS=10: a shuffle of 20 is answered %v", a)
+	}
+	s.post("/shuffle", `{"size": 21}`).problem(t, http.StatusUnprocessableEntity)
+}
+
+// TestNoSettingsAtAll starts the program in an empty folder, with the address from the environment alone: the one of
+// its own is for one program at a time.
+func TestNoSettingsAtAll(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s := &server{t: t, log: &output{listening: make(chan string, 1)}, ended: make(chan struct{}), client: &http.Client{Timeout: patience}}
+	s.run([]string{"sh", "-c", `cd "$0" && umask 0 && exec "$@"`, folder, program}, nil, []string{"RIFFLE_ADDR=127.0.0.1:0"})
+	select {
+	case s.addr = <-s.log.listening:
+	case <-s.ended:
+		t.Fatalf("the server ended with %d:\n%s", s.code(), s.log)
+	case <-time.After(patience):
+		t.Fatalf("the server does not listen:\n%s", s.log)
+	}
+	s.deal(`{"size": 5}`)
+	info, err := os.Stat(filepath.Join(folder, "data"))
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the data folder: %v, %v; want mode 0700", info, err)
+	}
+	s.stop()
+}
+
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"-drain", patience.String()}}.start(t)
+	if code, _, stderr := once(t, nil, "-healthcheck", "-addr", s.addr); code != 0 || stderr != "" {
+		t.Errorf("of a ready server: %d, %q", code, stderr)
+	}
+	if code, _, stderr := once(t, []string{"RIFFLE_ADDR=" + s.addr}, "-healthcheck"); code != 0 {
+		t.Errorf("with RIFFLE_ADDR: %d, %q", code, stderr)
+	}
+	_, port, _ := net.SplitHostPort(s.addr)
+	if code, _, stderr := once(t, nil, "-healthcheck", "-addr", ":"+port); code != 0 {
+		t.Errorf("with the address of all interfaces: %d, %q", code, stderr)
+	}
+	s.signal(syscall.SIGTERM)
+	until(t, "the server says that it stops", func() bool { return s.get("/readyz").status != http.StatusOK })
+	if code, _, stderr := once(t, nil, "-healthcheck", "-addr", s.addr); code != 1 || !strings.Contains(stderr, "not ready: 503") {
+		t.Errorf("of a stopping server: %d, %q", code, stderr)
+	}
+	s.kill()
+	if code, _, stderr := once(t, nil, "-healthcheck", "-addr", s.addr); code != 1 || !strings.Contains(stderr, "connection refused") {
+		t.Errorf("of no server: %d, %q", code, stderr)
+	}
+}
+
+// coins is a deck type of an operator's own.
+const coins = `{
+  "type": "coins",
+  "name": {"en": "Two coins", "zh": "两枚硬币"},
+  "family": "other",
+  "size": 2,
+  "cards": [
+    {"code": "H", "name": {"en": "Heads", "zh": "正面"}, "glyph": "H"},
+    {"code": "T", "name": {"en": "Tails", "zh": "反面"}, "glyph": "T"}
+  ]
+}
+`
+
+func TestDeckTypesOfAnOperator(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("coins.json", coins)
+	s := launch{args: []string{"-decks", folder}}.start(t)
+	var list struct{ Decks []struct{ Type string } }
+	s.read(s.get("/decks"), &list)
+	if !slices.ContainsFunc(list.Decks, func(d struct{ Type string }) bool { return d.Type == "coins" }) {
+		t.Errorf("GET /decks does not list coins: %v", list)
+	}
+	var toss struct{ Items []string }
+	s.read(s.get("/decks/coins"), &toss)
+	if slices.Sort(toss.Items); !slices.Equal(toss.Items, []string{"H", "T"}) {
+		t.Errorf("GET /decks/coins answers %v", toss)
+	}
+	s.stop()
+
+	for name, c := range map[string]struct{ text, says string }{
+		"a double code":  {strings.Replace(coins, `"T"`, `"H"`, 1), `bad.json:8: the code "H" is taken by line 7`},
+		"no JSON":        {"{\n\n]", "bad.json:3: this is not JSON"},
+		"a wrong size":   {strings.Replace(coins, `"size": 2`, `"size": 3`, 1), "bad.json:5:"},
+		"a taken name":   {strings.Replace(coins, `"coins"`, `"standard52"`, 1), "standard52"},
+		"an empty file":  {"", "bad.json:1: the file is empty"},
+		"an extra field": {strings.Replace(coins, `"size"`, `"sise": 2, "size"`, 1), `bad.json:5: a type has no field "sise"`},
+	} {
+		write("bad.json", c.text)
+		s := launch{args: []string{"-decks", folder}}.try(t)
+		if s.addr != "" {
+			t.Errorf("%s: the server starts", name)
+		} else if stderr := s.log.String(); s.code() != 1 || !strings.Contains(stderr, c.says) || !strings.Contains(stderr, folder) {
+			t.Errorf("%s: exit code %d, %s", name, s.code(), stderr)
+		}
+	}
+}
+
+// member returns a text member of a JSON answer.
+func member(t *testing.T, a *answer, name string) string {
+	t.Helper()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(a.body, &members); err != nil {
+		t.Fatalf("answered %v: %v", a, err)
+	}
+	var text string
+	if err := json.Unmarshal(members[name], &text); err != nil {
+		t.Fatalf("answered %v: %v", a, err)
+	}
+	return text
+}
