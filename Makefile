@@ -1,4 +1,4 @@
-# What a developer and CI run. `make test` needs Go and nothing else; what a fault test needs besides, it says.
+# What a developer and CI run.
 
 BIN := $(CURDIR)/.bin
 export GOBIN := $(BIN)
@@ -13,6 +13,7 @@ run: ## the service on localhost:8080, its ledger in ./data
 	go run ./cmd/server
 
 test: ## every test, against the real binary, SQLite files, signals and kills
+	bash .ci/tools
 	go test ./...
 
 race: ## the same under the race detector

@@ -244,18 +244,23 @@ func readAnswer(in *bufio.Reader) error {
 	return err
 }
 
-// report prints the medians, without the first run, and their ratios to the first contender.
+// report prints the medians, without the first run, and the median of the ratios to the first contender, run by run:
+// runs that follow each other find the machine at about the same speed.
 func report(contenders []*contender, connections int, length time.Duration) {
 	fmt.Printf("%s %s/%s, %d CPUs; POST of 52 strings, %d connections, %d runs of %s each, alternating\n",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), connections, len(contenders[0].rates)-1, length)
-	ceiling := 0.0
 	for _, c := range contenders {
 		rates := c.rates[1:]
-		slices.Sort(rates)
-		median := rates[len(rates)/2]
-		if ceiling == 0 {
-			ceiling = median
+		var ratios []float64
+		for i, rate := range rates {
+			ratios = append(ratios, rate/contenders[0].rates[1+i])
 		}
-		fmt.Printf("%-16s %8.0f/s  (%.0f to %.0f)  %.2fx\n", c.name, median, rates[0], rates[len(rates)-1], median/ceiling)
+		fmt.Printf("%-16s %8.0f/s (%.0f to %.0f)   %.2fx (%.2f to %.2f)\n",
+			c.name, median(rates), slices.Min(rates), slices.Max(rates), median(ratios), slices.Min(ratios), slices.Max(ratios))
 	}
+}
+
+func median(list []float64) float64 {
+	sorted := slices.Sorted(slices.Values(list))
+	return sorted[len(sorted)/2]
 }

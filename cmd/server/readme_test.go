@@ -1,0 +1,121 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A command of the README, with what it prints.
+type command struct {
+	line         int
+	text, output string
+}
+
+// commands returns the commands of the README's console blocks.
+func commands(t *testing.T) (list []command) {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := false
+	for i, line := range strings.Split(string(text), "\n") {
+		switch {
+		case line == "```console":
+			inside = true
+		case line == "```":
+			inside = false
+		case !inside:
+		case strings.HasPrefix(line, "$ "):
+			list = append(list, command{line: i + 1, text: line[2:]})
+		default:
+			list[len(list)-1].output += line + "\n"
+		}
+	}
+	return list
+}
+
+// shape replaces what differs from run to run by what it looks like: ids, digests and times in JSON, and numbers and
+// cards by their type. Members, lengths of lists and all other text stay.
+func shape(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			v[name] = shape(member)
+		}
+	case []any:
+		for i, element := range v {
+			v[i] = shape(element)
+		}
+	case string:
+		for kind, form := range map[string]*regexp.Regexp{
+			"a UUID":   regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
+			"a digest": regexp.MustCompile(`^([0-9a-f]{64})+$`),
+			"a time":   regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`),
+			"a card":   regexp.MustCompile(`^([A2-9TJQK][SHDC]|X[12])$`),
+			"a name":   regexp.MustCompile(`^(ann|bob|cyn)$`),
+		} {
+			if form.MatchString(v) {
+				return fmt.Sprintf("%s of %d characters", kind, len(v))
+			}
+		}
+		return regexp.MustCompile(`[0-9a-f]{64}`).ReplaceAllString(v, "a digest")
+	case json.Number:
+		return "a number"
+	}
+	return v
+}
+
+func read(t *testing.T, text string) any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
+// A list of names and a number is in any order.
+func encode(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.MarshalIndent(shape(v), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sorted := strings.ReplaceAll(string(text), `"a number"`, `"a name of 3 characters"`)
+	return sorted
+}
+
+func TestReadmeSaysWhatIsPrinted(t *testing.T) {
+	s := launch{}.start(t)
+	var script strings.Builder
+	list := commands(t)
+	if len(list) < 10 {
+		t.Fatalf("the README has %d commands", len(list))
+	}
+	for _, step := range list {
+		fmt.Fprintf(&script, "%s\necho '#'\n", strings.ReplaceAll(step.text, "localhost:8080", s.addr))
+	}
+	shell := exec.Command("bash", "-eu", "-c", script.String())
+	shell.Dir = t.TempDir()
+	out, err := shell.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	outputs := strings.Split(string(out), "#\n")
+	for i, step := range list {
+		if step.output == "" && outputs[i] == "" {
+			continue
+		}
+		if got, want := encode(t, read(t, outputs[i])), encode(t, read(t, step.output)); got != want {
+			t.Errorf("README.md:%d: %s\nprints\n%s\nand the README says\n%s", step.line, step.text, outputs[i], step.output)
+		}
+	}
+}
