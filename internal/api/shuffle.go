@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
@@ -33,9 +32,9 @@ func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
 	return a.deal(w, q, b.bytes)
 }
 
-// elementBytes is what an element that is shuffled takes up: itself, a second time where it is shuffled again and again,
-// and what the algorithm notes of it.
-const elementBytes = 48
+// elementBytes is what an element that is shuffled takes up: its position, a second time where the algorithm makes a copy,
+// what it notes besides, and where an item stands in the body.
+const elementBytes = 40
 
 // deal deals a request and answers it. body holds the caller's items, if it has any.
 func (a *API) deal(w http.ResponseWriter, q *shuffleRequest, body []byte) error {
@@ -97,141 +96,95 @@ func (a *API) answer(w http.ResponseWriter, q *shuffleRequest, result *dealer.Re
 	out.buf = append(out.buf, `,"algorithm":"`...)
 	out.buf = append(out.buf, result.Statement.Algorithm...)
 	out.buf = append(out.buf, `",`...)
-	switch {
-	case result.Deck != nil && q.details:
-		elements, err := cardElements(result)
-		if err != nil {
-			return err
-		}
-		dealt(a, out, q, result, elements, func(b []byte, card json.RawMessage) []byte { return append(b, card...) })
-	case result.Deck != nil:
-		dealt(a, out, q, result, codeElements(result), func(b []byte, code string) []byte {
-			return append(append(append(b, '"'), code...), '"')
-		})
-	case q.items != nil:
-		dealt(a, out, q, result, q.items, func(b []byte, item span) []byte { return append(b, body[item.from:item.to]...) })
-	default:
-		a.write(out, q, result, func(number uint64) {
-			began := time.Now()
-			positions := result.Positions(number)
-			out.dealt += time.Since(began)
-			writeOrder(out, q, result, positions, func(b []byte, p uint64) []byte { return strconv.AppendUint(b, p, 10) })
-		})
-	}
+	spent := a.writeOrders(out, q, result, elements(q, result, body))
 	out.buf = append(out.buf, `,"commitment":"`...)
 	out.buf = hex.AppendEncode(out.buf, result.Commitment[:])
 	out.buf = append(out.buf, `","seed":"`...)
 	out.buf = hex.AppendEncode(out.buf, result.Statement.Seed)
 	out.buf = append(out.buf, "\"}\n"...)
-	a.Metrics.shuffles[result.Statement.Algorithm].Observe(out.dealt.Seconds())
+	a.Metrics.shuffles[result.Statement.Algorithm].Observe(spent.Seconds())
 	a.Metrics.items.Add(float64(result.Statement.Draw * result.Statement.Repeat))
 	return out.finish()
 }
 
-// codeElements are the codes of all the copies.
-func codeElements(result *dealer.Result) []string {
-	codes := make([]string, 0, result.Statement.Size)
-	for range result.Copies {
-		codes = append(codes, result.Deck.Codes()...)
+// An element appends what stands at a position of the unshuffled input, as JSON.
+type element func(b []byte, position uint64) []byte
+
+// elements returns the elements of what was shuffled.
+func elements(q *shuffleRequest, result *dealer.Result, body []byte) element {
+	switch {
+	case result.Deck != nil && q.details:
+		return cardElements(result.Deck.Cards())
+	case result.Deck != nil:
+		codes := result.Deck.Codes()
+		return func(b []byte, position uint64) []byte {
+			return append(append(append(b, '"'), codes[position%uint64(len(codes))]...), '"')
+		}
+	case q.items != nil:
+		return func(b []byte, position uint64) []byte {
+			item := q.items[position]
+			return append(b, body[item.from:item.to]...)
+		}
 	}
-	return codes
+	return func(b []byte, position uint64) []byte { return strconv.AppendUint(b, position, 10) }
 }
 
-// cardElements are the cards of all the copies as JSON. Instances go on from copy to copy, so that no two cards of the
-// shuffle are alike.
-func cardElements(result *dealer.Result) ([]json.RawMessage, error) {
-	cards := result.Deck.Cards()
+// cardElements are whole cards. Instances go on from copy to copy of the deck, so that no two cards are alike.
+func cardElements(cards []deck.Card) element {
 	count := map[string]int{}
 	for i := range cards {
 		count[cards[i].Code]++
 	}
-	elements := make([]json.RawMessage, 0, result.Statement.Size)
-	for copied := range int(result.Copies) {
-		for _, card := range cards {
-			card.Instance += copied * count[card.Code]
-			text, err := json.Marshal(card)
-			if err != nil {
-				return nil, fmt.Errorf("encoding card %s: %w", card.Code, err)
-			}
-			elements = append(elements, text)
+	return func(b []byte, position uint64) []byte {
+		size := uint64(len(cards))
+		card := cards[position%size]
+		card.Instance += int(position/size) * count[card.Code]
+		text, err := json.Marshal(card)
+		if err != nil {
+			panic("api: a card does not marshal: " + err.Error())
 		}
+		return append(b, text...)
 	}
-	return elements, nil
 }
 
-// dealt writes the shuffles of the elements.
-func dealt[T any](a *API, out *stream, q *shuffleRequest, result *dealer.Result, elements []T, element func([]byte, T) []byte) {
-	scratch := elements
-	if result.Statement.Repeat > 1 {
-		scratch = make([]T, len(elements))
-	}
-	a.write(out, q, result, func(number uint64) {
+// writeOrders writes the members that hold the orders and returns the time that was spent shuffling.
+func (a *API) writeOrders(out *stream, q *shuffleRequest, result *dealer.Result, e element) (spent time.Duration) {
+	var positions []uint64
+	order := func(number uint64) []uint64 {
 		began := time.Now()
-		order := dealer.Order(result, number, elements, scratch)
-		out.dealt += time.Since(began)
-		writeOrder(out, q, result, order, element)
-	})
-}
-
-// write writes the members that hold the orders; order writes that of one shuffle.
-func (a *API) write(out *stream, q *shuffleRequest, result *dealer.Result, order func(number uint64)) {
-	if !q.repeats {
-		order(0)
-		return
-	}
-	out.buf = append(out.buf, `"shuffles":[`...)
-	for number := range result.Statement.Repeat {
-		if number > 0 {
-			out.buf = append(out.buf, ',')
-		}
-		order(number)
-	}
-	out.buf = append(out.buf, ']')
-}
-
-// writeOrder writes one order: as items, as hands and rest, or within a list of shuffles as an array of the items or of
-// the hands and the rest.
-func writeOrder[T any](out *stream, q *shuffleRequest, result *dealer.Result, order []T, element func([]byte, T) []byte) {
-	array := func(part []T) {
-		out.buf = append(out.buf, '[')
-		for i, e := range part {
-			if i > 0 {
-				out.buf = append(out.buf, ',')
-			}
-			out.buf = element(out.buf, e)
-			out.flush()
-		}
-		out.buf = append(out.buf, ']')
-		out.flush()
+		positions = result.Positions(number, positions)
+		spent += time.Since(began)
+		return positions
 	}
 	hands := result.Statement.Hands
-	if hands == nil {
-		if !q.repeats {
-			out.buf = append(out.buf, `"items":`...)
-		}
-		array(order)
-		return
-	}
-	if q.repeats {
-		out.buf = append(out.buf, '[')
-	} else {
-		out.buf = append(out.buf, `"hands":[`...)
-	}
-	for i, n := range hands {
-		if i > 0 {
+	switch {
+	case q.repeats:
+		out.buf = append(out.buf, `"shuffles":[`...)
+		for number := range result.Statement.Repeat {
+			if number > 0 {
+				out.buf = append(out.buf, ',')
+			}
+			if hands == nil {
+				out.array(order(number), e)
+				continue
+			}
+			out.buf = append(out.buf, '[')
+			rest := out.hands(order(number), hands, e)
 			out.buf = append(out.buf, ',')
+			out.array(rest, e)
+			out.buf = append(out.buf, ']')
 		}
-		array(order[:n])
-		order = order[n:]
-	}
-	if q.repeats {
-		out.buf = append(out.buf, ',')
-		array(order)
 		out.buf = append(out.buf, ']')
-	} else {
+	case hands != nil:
+		out.buf = append(out.buf, `"hands":[`...)
+		rest := out.hands(order(0), hands, e)
 		out.buf = append(out.buf, `],"rest":`...)
-		array(order)
+		out.array(rest, e)
+	default:
+		out.buf = append(out.buf, `"items":`...)
+		out.array(order(0), e)
 	}
+	return spent
 }
 
 // A stream is an answer that is sent in parts once it is long. Its first parts leave before the last are made, so an
@@ -243,7 +196,6 @@ type stream struct {
 	control *http.ResponseController
 	api     *API
 	sent    bool
-	dealt   time.Duration // spent shuffling
 }
 
 // part is how much of an answer is sent at a time.
@@ -255,6 +207,32 @@ var answers = sync.Pool{New: func() any { b := make([]byte, 0, 2048); return &b 
 func (a *API) newStream(w http.ResponseWriter) *stream {
 	pooled := answers.Get().(*[]byte)
 	return &stream{buf: *pooled, pooled: pooled, w: w, api: a}
+}
+
+// array writes the elements at the positions as an array.
+func (s *stream) array(positions []uint64, e element) {
+	s.buf = append(s.buf, '[')
+	for i, p := range positions {
+		if i > 0 {
+			s.buf = append(s.buf, ',')
+		}
+		s.buf = e(s.buf, p)
+		s.flush()
+	}
+	s.buf = append(s.buf, ']')
+	s.flush()
+}
+
+// hands writes the hands, from the head of the order, each as an array, and returns the rest.
+func (s *stream) hands(order, sizes []uint64, e element) (rest []uint64) {
+	for i, n := range sizes {
+		if i > 0 {
+			s.buf = append(s.buf, ',')
+		}
+		s.array(order[:n], e)
+		order = order[n:]
+	}
+	return order
 }
 
 func (s *stream) head() {

@@ -107,7 +107,7 @@ func (v *Verification) replay(s *Statement, keys []byte, keep uint64) error {
 		if err != nil {
 			return err
 		}
-		positions := shuffle.Positions(s.Algorithm, s.Size, s.Draw, source)
+		positions := shuffle.Positions(s.Algorithm, s.Size, s.Draw, source, nil)
 		line = append(line[:0], '[')
 		for i, p := range positions {
 			if i > 0 {

@@ -247,7 +247,7 @@ func checkReferenceOrders(t *testing.T, v *vector, s *audit.Statement, keys []by
 			words++
 			return word()
 		}
-		orders = append(orders, shuffle.Positions(s.Algorithm, s.Size, s.Draw, refusals{reference, r, &words, &refused}))
+		orders = append(orders, shuffle.Positions(s.Algorithm, s.Size, s.Draw, refusals{reference, r, &words, &refused}, nil))
 	}
 	checkOrders(t, v, "the reference", orders)
 	if !reflect.DeepEqual(refused, v.Refused) {
@@ -265,7 +265,7 @@ func checkStreamOrders(t *testing.T, v *vector, s *audit.Statement, keys []byte)
 	var elements, positions [][]uint64
 	for r := range s.Repeat {
 		stream.Seek(r)
-		positions = append(positions, shuffle.Positions(s.Algorithm, s.Size, s.Draw, stream))
+		positions = append(positions, shuffle.Positions(s.Algorithm, s.Size, s.Draw, stream, nil))
 		if s.Size > 1<<20 {
 			continue
 		}

@@ -111,24 +111,9 @@ func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
 	return id, nil
 }
 
-// Order returns the drawn part of shuffle number r of the elements, which number as many as the statement's size. It
-// shuffles in scratch, of the same length, which may be elements themselves if they are not needed again; the result
-// may stand in it. A result is not to be used by several goroutines at once.
-func Order[T any](r *Result, number uint64, elements, scratch []T) []T {
-	if shuffle.Few(r.Statement.Algorithm, r.Statement.Size, r.Statement.Draw) {
-		drawn := make([]T, 0, r.Statement.Draw)
-		for _, p := range r.Positions(number) {
-			drawn = append(drawn, elements[p])
-		}
-		return drawn
-	}
+// Positions returns the drawn part of shuffle number r, as positions in the unshuffled input. It may use scratch, which
+// may be an earlier result or nil. A result is not to be used by several goroutines at once.
+func (r *Result) Positions(number uint64, scratch []uint64) []uint64 {
 	r.stream.Seek(number)
-	copy(scratch, elements)
-	return shuffle.Order(r.Statement.Algorithm, scratch, int(r.Statement.Draw), r.stream)
-}
-
-// Positions returns the drawn part of shuffle number r as positions.
-func (r *Result) Positions(number uint64) []uint64 {
-	r.stream.Seek(number)
-	return shuffle.Positions(r.Statement.Algorithm, r.Statement.Size, r.Statement.Draw, r.stream)
+	return shuffle.Positions(r.Statement.Algorithm, r.Statement.Size, r.Statement.Draw, r.stream, scratch)
 }

@@ -68,12 +68,15 @@ func Order[T any](alg Algorithm, a []T, m int, src Source) []T {
 func Few(alg Algorithm, size, m uint64) bool { return alg == AlgorithmFisherYates && m < size/16 }
 
 // Positions returns the first m of the order of 0, 1, ..., size-1: [Order] over the numbers themselves. A
-// [AlgorithmFisherYates] of few out of many is a [Sparse] one.
-func Positions(alg Algorithm, size, m uint64, src Source) []uint64 {
+// [AlgorithmFisherYates] of few out of many is a [Sparse] one. It may use scratch for the numbers; nil will do.
+func Positions(alg Algorithm, size, m uint64, src Source, scratch []uint64) []uint64 {
 	if Few(alg, size, m) {
 		return Sparse(size, m, src)
 	}
-	a := make([]uint64, size)
+	if scratch == nil || uint64(cap(scratch)) < size {
+		scratch = make([]uint64, size)
+	}
+	a := scratch[:size]
 	for i := range a {
 		a[i] = uint64(i)
 	}
