@@ -301,7 +301,7 @@ type DeckType struct {
 // Digest A SHA-256.
 type Digest = string
 
-// FieldError One part of the request. With neither pointer nor parameter it is the body as a whole.
+// FieldError One part of the request, by its pointer or its parameter.
 type FieldError struct {
 	// Detail What to do about it.
 	Detail string `json:"detail"`
@@ -309,7 +309,7 @@ type FieldError struct {
 	// Parameter The name of a query parameter.
 	Parameter *string `json:"parameter,omitempty"`
 
-	// Pointer A JSON pointer (RFC 6901) into the body.
+	// Pointer A JSON pointer (RFC 6901) into the body; empty for the body as a whole.
 	Pointer *string `json:"pointer,omitempty"`
 }
 
@@ -2723,11 +2723,11 @@ type MetricsResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
-	ApplicationProblemJSON500 *Problem
+	ApplicationProblemJSON500 *Failed
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
-func (r MetricsResp) GetApplicationProblemJSON500() *Problem {
+func (r MetricsResp) GetApplicationProblemJSON500() *Failed {
 	return r.ApplicationProblemJSON500
 }
 
@@ -3618,14 +3618,11 @@ func ParseMetricsResp(rsp *http.Response) (*MetricsResp, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
-		var dest Problem
+		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
 		response.ApplicationProblemJSON500 = &dest
-
-	case rsp.StatusCode == 500:
-		// Content-type (text/plain) unsupported
 
 	}
 

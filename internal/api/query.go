@@ -70,10 +70,9 @@ func textParameter(name, value string, check func(string) error) (string, error)
 	return value, nil
 }
 
-// deckQuery reads the query of GET /decks/{type}. Names that are not those of the request are parameters of the deck
+// decodeQuery reads the query of GET /decks/{type}. Names that are not those of the request are parameters of the deck
 // type, if it has any.
-func deckQuery(query map[string]string, deckType string, hasParameters bool) (*shuffleRequest, error) {
-	q := &shuffleRequest{}
+func (q *shuffleRequest) decodeQuery(query map[string]string, deckType string, hasParameters bool) error {
 	q.Deck = deckType
 	for _, name := range names(query) {
 		value := query[name]
@@ -100,15 +99,15 @@ func deckQuery(query map[string]string, deckType string, hasParameters bool) (*s
 			}
 		default:
 			if !hasParameters {
-				return nil, unknownParameter(name, []string{"decks", "draw", "hands", "algorithm", "client_seed", "reference", "details"})
+				return unknownParameter(name, []string{"decks", "draw", "hands", "algorithm", "client_seed", "reference", "details"})
 			}
 			err = q.deckParameter(name, value)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return q, nil
+	return nil
 }
 
 func (q *shuffleRequest) deckParameter(name, value string) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -22,9 +23,26 @@ type span struct{ from, to uint32 }
 // A shuffleRequest is a decoded request: what the dealer needs, and what the answer needs besides.
 type shuffleRequest struct {
 	dealer.Request
-	items   []span // into the body
-	repeats bool   // the answer is a list of shuffles, even if of one
-	details bool   // deck cards are answered whole
+	items     []span   // into the body
+	positions []uint64 // room for an order
+	repeats   bool     // the answer is a list of shuffles, even if of one
+	details   bool     // deck cards are answered whole
+}
+
+// requests keeps the room that small requests need.
+var requests = sync.Pool{New: func() any { return new(shuffleRequest) }}
+
+// commonSize is how many items a request may have whose room is kept.
+const commonSize = 1024
+
+func newRequest() *shuffleRequest { return requests.Get().(*shuffleRequest) }
+
+// release lets others have the room of a request that nothing refers to any more.
+func (q *shuffleRequest) release() {
+	if cap(q.items) <= commonSize && cap(q.positions) <= commonSize {
+		*q = shuffleRequest{items: q.items[:0], positions: q.positions}
+		requests.Put(q)
+	}
 }
 
 // A reader reads the strict JSON of a body: RFC 8259 in UTF-8, no member twice, no lone surrogates, nothing behind it.
@@ -178,14 +196,13 @@ func (d *reader) list(pointer string, read func(i int) error) error {
 	return d.end(']')
 }
 
-// decodeShuffle reads the body of POST /shuffle.
-func decodeShuffle(body []byte, maxItems uint64) (*shuffleRequest, error) {
-	q := &shuffleRequest{}
+// decode reads the body of POST /shuffle.
+func (q *shuffleRequest) decode(body []byte, maxItems uint64) error {
 	d := newReader(body)
 	if err := d.object(func(name string) error { return q.member(d, name, maxItems) }); err != nil {
-		return nil, err
+		return err
 	}
-	return q, d.finish()
+	return d.finish()
 }
 
 // member reads one member of the request.
@@ -249,7 +266,6 @@ func (q *shuffleRequest) readItems(d *reader, most uint64) error {
 	count := uint64(0)
 	packed := 2 // bytes of the array if it has no white space: brackets, commas and items
 	nested := false
-	q.items = make([]span, 0, 64) // most lists are not longer
 	err := d.list("/items", func(i int) error {
 		value, at, err := d.value()
 		if err != nil {

@@ -25,8 +25,9 @@ func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer b.release()
-	q, err := decodeShuffle(b.bytes, a.Dealer.Limits().Items)
-	if err != nil {
+	q := newRequest()
+	defer q.release()
+	if err := q.decode(b.bytes, a.Dealer.Limits().Items); err != nil {
 		return err
 	}
 	return a.deal(w, q, b.bytes)
@@ -69,8 +70,9 @@ func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q, err := deckQuery(query, kind.Name, len(kind.Parameters) > 0)
-	if err != nil {
+	q := newRequest()
+	defer q.release()
+	if err := q.decodeQuery(query, kind.Name, len(kind.Parameters) > 0); err != nil {
 		return err
 	}
 	return a.deal(w, q, nil)
@@ -120,7 +122,7 @@ func elements(q *shuffleRequest, result *dealer.Result, body []byte) element {
 		return func(b []byte, position uint64) []byte {
 			return append(append(append(b, '"'), codes[position%uint64(len(codes))]...), '"')
 		}
-	case q.items != nil:
+	case q.Items != nil:
 		return func(b []byte, position uint64) []byte {
 			item := q.items[position]
 			return append(b, body[item.from:item.to]...)
@@ -149,11 +151,11 @@ func cardElements(cards []deck.Card) element {
 
 // writeOrders writes the members that hold the orders and returns the time that was spent shuffling.
 func (a *API) writeOrders(out *stream, q *shuffleRequest, result *dealer.Result, e element) (spent time.Duration) {
-	var positions []uint64
 	order := func(number uint64) []uint64 {
 		began := time.Now()
-		positions = result.Positions(number, positions)
+		positions := result.Positions(number, q.positions)
 		spent += time.Since(began)
+		q.positions = positions[:0]
 		return positions
 	}
 	hands := result.Statement.Hands

@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -85,9 +86,10 @@ func (d *Dealer) Deal(plan *Plan) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	index, err := d.log.Append(ledger.Entry{
-		ID: id, Reference: statement.Reference, Record: record.Append(make([]byte, 0, 512)), Secret: statement.Seed,
-	})
+	buf := records.Get().(*[]byte)
+	*buf = record.Append((*buf)[:0])
+	index, err := d.log.Append(ledger.Entry{ID: id, Reference: statement.Reference, Record: *buf, Secret: statement.Seed})
+	records.Put(buf) // the store keeps a copy
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +98,9 @@ func (d *Dealer) Deal(plan *Plan) (*Result, error) {
 		Deck: plan.deck, Copies: plan.copies, stream: stream,
 	}, nil
 }
+
+// records are buffers for records on their way to the ledger.
+var records = sync.Pool{New: func() any { return new([]byte) }}
 
 // newID returns a UUIDv7 (RFC 9562, 5.7) whose 74 free bits are all random, so that ids cannot be guessed from each
 // other.

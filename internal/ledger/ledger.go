@@ -66,7 +66,7 @@ type Store interface {
 	Size(ctx context.Context) (uint64, error)
 	// Append adds the batch whole or not at all. Once it returns nil, the batch survives power loss. ErrConflict: the
 	// log is not at batch.Size; ErrNoSpace: there is no room; in both cases nothing changed. After any other error it
-	// is unknown whether the batch is there.
+	// is unknown whether the batch is there. Nothing of the batch is kept when it returns, but in the store.
 	Append(ctx context.Context, batch Batch) error
 	// ByID and ByClaim return the one entry that has the id or holds the claim, or ErrNotFound.
 	ByID(ctx context.Context, id uuid.UUID) (*Stored, error)
@@ -152,7 +152,7 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
 
 // Append writes the entry and returns its index once it survives power loss. It does not end before the outcome is
-// known, which a full queue (ErrBusy) is at once. Other errors are ErrClosed, ErrNoSpace, ErrClaimed and ErrBroken.
+// known, which a full queue (ErrBusy) is at once; afterwards the entry's bytes are the caller's again. Other errors are ErrClosed, ErrNoSpace, ErrClaimed and ErrBroken.
 func (l *Log) Append(e Entry) (uint64, error) {
 	b, place, err := l.enqueue(e)
 	if err != nil {

@@ -1,7 +1,6 @@
 package rng
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -108,15 +107,32 @@ func Keys(seed Seed, commitment [sha256.Size]byte, clientSeed string) ([]byte, e
 	if err := seed.check(); err != nil {
 		return nil, err
 	}
-	message := make([]byte, 0, 320)
-	message = append(message, "riffle/1 key\n"...)
-	message = append(message, commitment[:]...)
-	message = append(message, clientSeed...)
+	// HMAC(K, m) is H((K ^ opad) + H((K ^ ipad) + m)). Written out, it needs no state but one buffer; the standard
+	// library's takes six allocations a key, half of what a small shuffle would allocate.
+	const inner, outer = 0x36, 0x5c
+	buf := make([]byte, 0, 384)
 	keys := make([]byte, 0, len(seed))
 	for block := seed; len(block) > 0; block = block[BlockSize:] {
-		mac := hmac.New(sha256.New, block[:BlockSize])
-		mac.Write(message)
-		keys = mac.Sum(keys)
+		buf = appendPadded(buf[:0], block[:BlockSize], inner)
+		buf = append(buf, "riffle/1 key\n"...)
+		buf = append(buf, commitment[:]...)
+		buf = append(buf, clientSeed...)
+		digest := sha256.Sum256(buf)
+		buf = appendPadded(buf[:0], block[:BlockSize], outer)
+		key := sha256.Sum256(append(buf, digest[:]...))
+		keys = append(keys, key[:]...)
 	}
 	return keys, nil
+}
+
+// appendPadded appends the key of an HMAC, filled up with zeroes to the block of SHA-256, with every byte XORed with pad.
+func appendPadded(b, key []byte, pad byte) []byte {
+	for i := range sha256.BlockSize {
+		k := byte(0)
+		if i < len(key) {
+			k = key[i]
+		}
+		b = append(b, k^pad)
+	}
+	return b
 }
