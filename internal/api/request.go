@@ -188,12 +188,14 @@ func (d *reader) list(pointer string, read func(i int) error) error {
 	if _, err := d.ReadToken(); err != nil {
 		return d.syntax(err)
 	}
-	for i := 0; d.PeekKind() != ']' && d.PeekKind() != 0; i++ {
+	for i := 0; ; i++ {
+		if kind := d.PeekKind(); kind == ']' || kind == 0 {
+			return d.end(']')
+		}
 		if err := read(i); err != nil {
 			return err
 		}
 	}
-	return d.end(']')
 }
 
 // decode reads the body of POST /shuffle.

@@ -70,11 +70,11 @@ type framedConn struct {
 func (c *framedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if over := len(c.recent) + n - remembered; over > 0 {
-		c.recent = append(c.recent[:0], c.recent[min(over, len(c.recent)):]...)
+	if len(c.recent)+n > 2*remembered { // not sooner, so that little is moved
+		c.recent = append(c.recent[:0], c.recent[max(0, len(c.recent)-remembered):]...)
 	}
 	c.recent = append(c.recent, p[:n]...)
+	c.mu.Unlock()
 	return n, err
 }
 

@@ -2,6 +2,7 @@ package rng
 
 import (
 	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
@@ -109,30 +110,35 @@ func Keys(seed Seed, commitment [sha256.Size]byte, clientSeed string) ([]byte, e
 	}
 	// HMAC(K, m) is H((K ^ opad) + H((K ^ ipad) + m)). Written out, it needs no state but one buffer; the standard
 	// library's takes six allocations a key, half of what a small shuffle would allocate.
-	const inner, outer = 0x36, 0x5c
 	buf := make([]byte, 0, 384)
 	keys := make([]byte, 0, len(seed))
 	for block := seed; len(block) > 0; block = block[BlockSize:] {
-		buf = appendPadded(buf[:0], block[:BlockSize], inner)
+		buf = appendPadded(buf[:0], block[:BlockSize], &innerPad)
 		buf = append(buf, "riffle/1 key\n"...)
 		buf = append(buf, commitment[:]...)
 		buf = append(buf, clientSeed...)
 		digest := sha256.Sum256(buf)
-		buf = appendPadded(buf[:0], block[:BlockSize], outer)
+		buf = appendPadded(buf[:0], block[:BlockSize], &outerPad)
 		key := sha256.Sum256(append(buf, digest[:]...))
 		keys = append(keys, key[:]...)
 	}
 	return keys, nil
 }
 
-// appendPadded appends the key of an HMAC, filled up with zeroes to the block of SHA-256, with every byte XORed with pad.
-func appendPadded(b, key []byte, pad byte) []byte {
-	for i := range sha256.BlockSize {
-		k := byte(0)
-		if i < len(key) {
-			k = key[i]
-		}
-		b = append(b, k^pad)
+// The pads of HMAC are one byte each, as often as fills the block of SHA-256.
+var innerPad, outerPad = repeat(0x36), repeat(0x5c)
+
+func repeat(b byte) (pad [sha256.BlockSize]byte) {
+	for i := range pad {
+		pad[i] = b
 	}
+	return pad
+}
+
+// appendPadded appends the pad, its head XORed with the key.
+func appendPadded(b, key []byte, pad *[sha256.BlockSize]byte) []byte {
+	b = append(b, pad[:]...)
+	head := b[len(b)-len(pad):]
+	subtle.XORBytes(head, head, key)
 	return b
 }

@@ -5,13 +5,14 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"riffle/internal/ledger"
 )
 
-// rowsAtOnce is how many rows the long form of the insert takes: most of what there is to gain over single rows.
-const rowsAtOnce = 16
+// rowsAtOnce is how many rows each form of the insert takes. The longest has most of what there is to gain over single rows.
+var rowsAtOnce = [...]int{16, 4, 1}
 
 // measureEvery is how many entries and commits are written before the write-ahead log is measured again. Each writes a few
 // pages at most.
@@ -26,7 +27,7 @@ type writer struct {
 	conn                    driver.Conn
 	begin, commit, rollback driver.Stmt
 	walPages, checkpoint    driver.Stmt
-	insertOne, insertMany   driver.Stmt
+	inserts                 [len(rowsAtOnce)]driver.Stmt
 	args                    []driver.NamedValue
 	size                    uint64 // of the log: nobody else writes while this process holds the lock
 	sinceMeasured           int    // entries and commits since the write-ahead log was measured
@@ -38,16 +39,18 @@ func newWriter(ctx context.Context, path string) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{conn: conn}
-	const row = "(?, ?, ?, ?, ?, ?)"
-	for stmt, query := range map[*driver.Stmt]string{
+	queries := map[*driver.Stmt]string{
 		&w.begin:      "BEGIN IMMEDIATE",
 		&w.commit:     "COMMIT",
 		&w.rollback:   "ROLLBACK",
 		&w.walPages:   "PRAGMA wal_checkpoint(NOOP)",
 		&w.checkpoint: "PRAGMA wal_checkpoint(PASSIVE)",
-		&w.insertOne:  "INSERT INTO entries (idx, id, reference, claim, record, secret) VALUES " + row,
-		&w.insertMany: "INSERT INTO entries (idx, id, reference, claim, record, secret) VALUES " + row + strings.Repeat(", "+row, rowsAtOnce-1),
-	} {
+	}
+	const row = ", (?, ?, ?, ?, ?, ?)"
+	for i, rows := range rowsAtOnce {
+		queries[&w.inserts[i]] = "INSERT INTO entries (idx, id, reference, claim, record, secret) VALUES " + strings.Repeat(row, rows)[2:]
+	}
+	for stmt, query := range queries {
 		if *stmt, err = conn.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
@@ -98,10 +101,8 @@ func (w *writer) rollBack(ctx context.Context) error {
 func (w *writer) insert(ctx context.Context, batch ledger.Batch) error {
 	index, entries := batch.Size, batch.Entries
 	for len(entries) > 0 {
-		stmt, n := w.insertOne, 1
-		if len(entries) >= rowsAtOnce {
-			stmt, n = w.insertMany, rowsAtOnce
-		}
+		form := slices.IndexFunc(rowsAtOnce[:], func(rows int) bool { return rows <= len(entries) })
+		n := rowsAtOnce[form]
 		w.args = w.args[:0]
 		for i := range entries[:n] {
 			e := &entries[i]
@@ -113,7 +114,7 @@ func (w *writer) insert(ctx context.Context, batch ledger.Batch) error {
 			w.bind(e.Secret)
 			index++
 		}
-		if err := exec(ctx, stmt, w.args); err != nil {
+		if err := exec(ctx, w.inserts[form], w.args); err != nil {
 			return err
 		}
 		entries = entries[n:]
@@ -157,7 +158,7 @@ func (w *writer) copyBack(ctx context.Context, batch ledger.Batch) error {
 
 func (w *writer) close() error {
 	var errs []error
-	for _, stmt := range []driver.Stmt{w.begin, w.commit, w.rollback, w.walPages, w.checkpoint, w.insertOne, w.insertMany} {
+	for _, stmt := range append(w.inserts[:], w.begin, w.commit, w.rollback, w.walPages, w.checkpoint) {
 		errs = append(errs, stmt.Close())
 	}
 	return errors.Join(append(errs, w.conn.Close())...)
