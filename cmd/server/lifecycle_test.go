@@ -116,6 +116,28 @@ func TestGraceEnds(t *testing.T) {
 	}
 }
 
+func TestFurtherSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"-drain", "1h"}}.start(t)
+	answered := s.press(4, 5, small).dealt
+	s.signal(syscall.SIGTERM)
+	until(t, "the server says that it is stopping", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
+	until(t, "a further signal ends the server", func() bool {
+		_ = s.cmd.Process.Signal(syscall.SIGTERM) // which may have ended just now
+		select {
+		case <-s.ended:
+			return true
+		default:
+			return false
+		}
+	})
+	if s.code() == 0 {
+		t.Errorf("the server ended well in the middle of stopping:\n%s", s.log)
+	}
+	s = launch{data: s.data}.start(t)
+	s.holds("fault", answered)
+}
+
 // TestEverythingIsThereAfterRestart compares what is served before and after.
 func TestEverythingIsThereAfterRestart(t *testing.T) {
 	t.Parallel()
