@@ -1,0 +1,219 @@
+package proof_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger/proof"
+)
+
+// keys makes a key of a log from a seed.
+func keys(t *testing.T, name string, seed byte) (note.Signer, note.Verifier) {
+	t.Helper()
+	private, public, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{seed}, 64)), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := note.NewVerifier(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signer, verifier
+}
+
+// forest is a tree in memory.
+type forest []tlog.Hash
+
+func (f forest) ReadHashes(indexes []int64) (hashes []tlog.Hash, err error) {
+	for _, i := range indexes {
+		hashes = append(hashes, f[i])
+	}
+	return hashes, nil
+}
+
+func record(i int) []byte { return fmt.Appendf(nil, `{"record":%d}`, i) }
+
+// plant returns a tree of n records and its checkpoint.
+func plant(t *testing.T, n int, signer note.Signer) (forest, []byte) {
+	t.Helper()
+	var f forest
+	for i := range n {
+		hashes, err := tlog.StoredHashes(int64(i), record(i), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f = append(f, hashes...)
+	}
+	root, err := tlog.TreeHash(int64(n), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := proof.Checkpoint{Origin: signer.Name(), Size: uint64(n), Root: root}.Sign(signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, signed
+}
+
+func prove(t *testing.T, f forest, n, index int, checkpoint []byte) *proof.Inclusion {
+	t.Helper()
+	hashes, err := tlog.ProveRecord(int64(n), int64(index), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &proof.Inclusion{Index: uint64(index), Hashes: hashes, Checkpoint: checkpoint}
+}
+
+// The checkpoint of an empty tree has the SHA-256 of nothing for its root (RFC 6962, 2.1).
+func TestCheckpointHasThreeLines(t *testing.T) {
+	signer, verifier := keys(t, "example.com/log", 1)
+	_, signed := plant(t, 0, signer)
+	const want = "example.com/log\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— example.com/log "
+	if !strings.HasPrefix(string(signed), want) {
+		t.Errorf("the checkpoint is\n%s\nwant it to begin\n%s", signed, want)
+	}
+	if c, err := proof.OpenCheckpoint(signed, verifier); err != nil || c.Size != 0 || c.Origin != "example.com/log" {
+		t.Errorf("it opens as %+v, %v", c, err)
+	}
+}
+
+func TestCheckpointOfAnotherKeyIsRefused(t *testing.T) {
+	signer, _ := keys(t, "example.com/log", 1)
+	_, signed := plant(t, 3, signer)
+	for name, other := range map[string]note.Verifier{
+		"another key of the name": second(keys(t, "example.com/log", 2)),
+		"another name":            second(keys(t, "example.com/other", 1)),
+	} {
+		if _, err := proof.OpenCheckpoint(signed, other); !errors.Is(err, proof.ErrSignature) {
+			t.Errorf("%s: %v, want ErrSignature", name, err)
+		}
+	}
+	// A key may have signed something else than a checkpoint of its own log.
+	strange, verifier := keys(t, "example.com/strange", 3)
+	for text, want := range map[string]error{
+		"example.com/log\n3\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n":                       proof.ErrSignature,
+		"example.com/strange\n03\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n":                  proof.ErrMalformed,
+		"example.com/strange\n9223372036854775808\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n": proof.ErrMalformed,
+		"example.com/strange\n3\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFV=\n":                   proof.ErrMalformed,
+		"example.com/strange\n3\n47DEQpj8HBSa\n":                                                   proof.ErrMalformed,
+		"example.com/strange\n3\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\nextension\n":        proof.ErrMalformed,
+		"example.com/strange\n3\n": proof.ErrMalformed,
+		"hello\n":                  proof.ErrMalformed,
+	} {
+		signed, err := note.Sign(&note.Note{Text: text}, strange)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := proof.OpenCheckpoint(signed, verifier); !errors.Is(err, want) {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+	}
+	if _, err := (proof.Checkpoint{Origin: "example.com/other"}).Sign(signer); err == nil {
+		t.Error("a key signed for a log of another name")
+	}
+}
+
+func second(_ note.Signer, v note.Verifier) note.Verifier { return v }
+
+// TestEveryRecordOfEveryTreeIsProven goes through all trees of up to 70 records.
+func TestEveryRecordOfEveryTreeIsProven(t *testing.T) {
+	signer, verifier := keys(t, "example.com/log", 1)
+	for n := 1; n <= 70; n++ {
+		f, signed := plant(t, n, signer)
+		for i := range n {
+			p := prove(t, f, n, i, signed)
+			back, err := proof.ParseInclusion(p.Text())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, err := back.Check(record(i), verifier); err != nil || c.Size != uint64(n) {
+				t.Fatalf("record %d of %d: %+v, %v", i, n, c, err)
+			}
+			if _, err := back.Check(record(i+1), verifier); !errors.Is(err, proof.ErrNotIncluded) {
+				t.Fatalf("another record than %d of %d: %v, want ErrNotIncluded", i, n, err)
+			}
+			back.Index = uint64((i + 1) % (n + 1))
+			if _, err := back.Check(record(i), verifier); !errors.Is(err, proof.ErrNotIncluded) {
+				t.Fatalf("record %d of %d at another index: %v, want ErrNotIncluded", i, n, err)
+			}
+		}
+	}
+}
+
+// TestProofWithAnyByteChangedFails changes every byte of a proof, of its record too, to every other value.
+func TestProofWithAnyByteChangedFails(t *testing.T) {
+	signer, verifier := keys(t, "example.com/log", 1)
+	f, signed := plant(t, 11, signer)
+	text := prove(t, f, 11, 6, signed).Text()
+	check := func(text string, record []byte) error {
+		p, err := proof.ParseInclusion(text)
+		if err != nil {
+			return err
+		}
+		_, err = p.Check(record, verifier)
+		return err
+	}
+	if err := check(text, record(6)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range text {
+		changed := []byte(text)
+		for change := 1; change < 256; change++ {
+			changed[i] = text[i] ^ byte(change)
+			if check(string(changed), record(6)) == nil {
+				t.Fatalf("byte %d as %q: the proof still holds:\n%s", i, changed[i], changed)
+			}
+		}
+	}
+	for i := range record(6) {
+		changed := record(6)
+		changed[i] ^= 1
+		if !errors.Is(check(text, changed), proof.ErrNotIncluded) {
+			t.Errorf("byte %d of the record changed, and the proof holds", i)
+		}
+	}
+}
+
+func TestMalformedProofsAreRefused(t *testing.T) {
+	signer, _ := keys(t, "example.com/log", 1)
+	f, signed := plant(t, 11, signer)
+	text := prove(t, f, 11, 6, signed).Text()
+	for name, bad := range map[string]string{
+		"nothing":            "",
+		"no empty line":      strings.Replace(text, "\n\n", "\n", 1),
+		"another version":    strings.Replace(text, "@v1", "@v2", 1),
+		"no index":           strings.Replace(text, "index 6\n", "", 1),
+		"a padded index":     strings.Replace(text, "index 6", "index 06", 1),
+		"a negative index":   strings.Replace(text, "index 6", "index -6", 1),
+		"too large an index": strings.Replace(text, "index 6", "index 9223372036854775808", 1),
+		"extra data":         strings.Replace(text, "index 6", "extra aGk=\nindex 6", 1),
+		"CRLF":               strings.ReplaceAll(text, "\n", "\r\n"),
+		"a short hash":       strings.Replace(text, "=\n", "\n", 1),
+		"too many hashes":    strings.Replace(text, "index 6\n", "index 6\n"+strings.Repeat("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n", 64), 1),
+	} {
+		if _, err := proof.ParseInclusion(bad); !errors.Is(err, proof.ErrMalformed) {
+			t.Errorf("%s: %v, want ErrMalformed", name, err)
+		}
+	}
+}
+
+func FuzzParseInclusion(f *testing.F) {
+	f.Add("c2sp.org/tlog-proof@v1\nindex 0\n\nexample.com/log\n1\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— example.com/log AAAA\n")
+	f.Add("c2sp.org/tlog-proof@v1\nindex 1\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := proof.ParseInclusion(text)
+		if err == nil && p.Text() != text {
+			t.Errorf("%q was read, and is written as %q", text, p.Text())
+		}
+	})
+}
