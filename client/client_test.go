@@ -31,7 +31,7 @@ func serve(folder string) (url string, stop func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	log, err := ledger.Open(context.Background(), store, ledger.Options{})
+	log, err := ledger.Open(context.Background(), store, ledger.Options{Folder: folder})
 	if err != nil {
 		return "", nil, errors.Join(err, store.Close())
 	}

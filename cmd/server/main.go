@@ -95,7 +95,9 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	log, err := ledger.Open(ctx, store, ledger.Options{Queue: o.queue, Observe: metrics.Commit})
+	log, err := ledger.Open(ctx, store, ledger.Options{
+		Folder: o.data, KeyFile: o.key, Origin: o.origin, Queue: o.queue, Observe: metrics.Commit,
+	})
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

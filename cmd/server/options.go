@@ -16,6 +16,9 @@ import (
 type options struct {
 	addr       string
 	data       string
+	store      string
+	key        string
+	origin     string
 	decks      string
 	queue      int
 	maxItems   uint64
@@ -36,11 +39,14 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	f := flag.NewFlagSet("server", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.Usage = func() {
-		_, _ = fmt.Fprintln(stderr, "Usage: server [flags]\n\nEach setting is a flag or an environment variable: -addr is RIFFLE_ADDR, -max-items is RIFFLE_MAX_ITEMS.")
+		_, _ = fmt.Fprintln(stderr, "Usage: server [flags]\n\nEach setting is a flag or an environment variable: -addr is RIFFLE_ADDR, -max-items is RIFFLE_MAX_ITEMS, and only -key is RIFFLE_KEY_FILE.")
 		f.PrintDefaults()
 	}
 	f.StringVar(&o.addr, "addr", "localhost:8080", "`address` to listen at; :8080 for all interfaces")
 	f.StringVar(&o.data, "data", "./data", "`folder` of the ledger; made if it is not there")
+	f.StringVar(&o.store, "store", "", "`URL` of the PostgreSQL database that has the ledger (postgres://...); SQLite in the data folder unless given")
+	f.StringVar(&o.key, "key", "", "`file` of the log's private key; log.key in the data folder unless given. Made with the log; replicas of one log share it")
+	f.StringVar(&o.origin, "origin", "", "`name` of the log in its checkpoints, for a new log; one with random digits unless given")
 	f.StringVar(&o.decks, "decks", "", "`folder` with deck types of your own, one JSON file each")
 	f.IntVar(&o.queue, "queue", 4096, "how many shuffles may wait for the next commit before requests are answered 503")
 	f.Uint64Var(&o.maxItems, "max-items", 1_000_000, "how many items one shuffle may have, and how many a draw may answer")
@@ -75,11 +81,16 @@ func fromEnvironment(f *flag.FlagSet, env func(string) string) error {
 	given := map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
 	var errs []error
+	names := map[string]string{"key": "KEY_FILE"} // where the name of the variable says more
 	f.VisitAll(func(fl *flag.Flag) {
 		if fl.Name == "healthcheck" || fl.Name == "version" {
 			return
 		}
-		name := "RIFFLE_" + strings.ToUpper(strings.ReplaceAll(fl.Name, "-", "_"))
+		name, ok := names[fl.Name]
+		if !ok {
+			name = strings.ToUpper(strings.ReplaceAll(fl.Name, "-", "_"))
+		}
+		name = "RIFFLE_" + name
 		if value := env(name); value != "" && !given[fl.Name] {
 			if err := f.Set(fl.Name, value); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", name, err))
@@ -92,6 +103,8 @@ func fromEnvironment(f *flag.FlagSet, env func(string) string) error {
 // check refuses settings that cannot be meant.
 func (o *options) check() error {
 	switch {
+	case o.store != "" && !strings.HasPrefix(o.store, "postgres://") && !strings.HasPrefix(o.store, "postgresql://"):
+		return errors.New("-store is the URL of a database, postgres://..., or is left out for SQLite in the data folder")
 	case o.queue < 1:
 		return errors.New("-queue is at least 1")
 	case o.maxItems < 1 || o.maxItems > 1<<31:

@@ -34,12 +34,13 @@ func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 // BenchmarkHandler is the whole path of a request but for the network: what it allocates, and what it takes while 64
 // callers share the commits.
 func BenchmarkHandler(b *testing.B) {
-	store, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "riffle.db"))
+	folder := b.TempDir()
+	store, err := sqlite.Open(b.Context(), filepath.Join(folder, "riffle.db"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	metrics := NewMetrics(prometheus.NewRegistry(), "", "")
-	log, err := ledger.Open(b.Context(), store, ledger.Options{Observe: metrics.Commit})
+	log, err := ledger.Open(b.Context(), store, ledger.Options{Folder: folder, Observe: metrics.Commit})
 	if err != nil {
 		b.Fatal(err)
 	}

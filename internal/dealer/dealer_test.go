@@ -22,11 +22,12 @@ import (
 
 func newDealer(t *testing.T, random io.Reader) *Dealer {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "riffle.db"))
+	folder := t.TempDir()
+	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := ledger.Open(t.Context(), store, ledger.Options{})
+	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +45,8 @@ func newDealer(t *testing.T, random io.Reader) *Dealer {
 
 func size(t *testing.T, d *Dealer) uint64 {
 	t.Helper()
-	n, err := d.log.Store().Size(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	committed, _ := d.log.Sizes()
+	return committed
 }
 
 func shuffled(d *Dealer, r *Request) (*Result, error) {
@@ -82,7 +80,7 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s %+v: %v", alg, r, err)
 			}
-			stored, err := d.log.Store().ByID(t.Context(), result.AuditID)
+			stored, err := d.log.ByID(t.Context(), result.AuditID)
 			if err != nil || stored.Index != result.LogIndex || !bytes.Equal(stored.Secret, result.Statement.Seed) {
 				t.Fatalf("%s: stored as %+v, %v", alg, stored, err)
 			}

@@ -1,23 +1,27 @@
-// Package ledger is the log behind every audit id: records in one order, durable before anyone is told of them.
+// Package ledger is the tamper-evident log behind every audit id: records in one order, durable before anyone is told
+// of them, under checkpoints that make every later change show.
 //
 // Callers hand entries to a [Log] and wait. One writer takes whatever has queued while the last commit ran, with no
-// timer, numbers it and has the [Store] commit it in one transaction; only then do the callers go on, each with the
-// index of its record. A store holds one engine's SQL and decides nothing.
+// timer, and has the [Store] commit it in one transaction: the records, the hashes by which they join the Merkle tree,
+// and the signed checkpoint of the tree. Only then do the callers go on, each with the index of its record. A store
+// holds one engine's SQL and decides nothing: numbering, hashing and signing are done here, once for every engine.
+// Several processes may append to one store; a batch goes in only where the log has the size that the batch continues.
+//
+// Behind the writer a follower reads every record back, from the store and not from memory, and grows a tree of its
+// own. A checkpoint is published, and proofs refer to it, only once that tree has the signed root.
 //
 // The log fails closed. A commit that failed in a way that leaves open what is on disk is never tried again: every
 // waiting caller gets an error, and so does everyone after them, until the process is started anew and reads what
-// is really there. Only a full disk, which changes nothing, is something to recover from.
+// is really there. What is recovered from is a full disk, which changes nothing, and a lost connection to a database,
+// which can be asked afterwards what it holds.
 package ledger
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
-	"sync"
-	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 // Errors of a [Log] and of its [Store].
@@ -30,21 +34,37 @@ var (
 	ErrNoSpace = errors.New("the store has no space left")
 	// ErrClaimed is for an entry whose claim an earlier record holds. Nothing was written.
 	ErrClaimed = errors.New("another record holds the claim")
+	// ErrTooLong is for a record that the log could not serve. Nothing was written.
+	ErrTooLong = errors.New("the record is longer than a log entry can be")
 	// ErrBroken is for everything after a commit that failed for another reason than space.
 	ErrBroken = errors.New("the ledger failed and takes no more records")
-	// ErrNotFound is for a record that is not in the store.
+	// ErrNotFound is for a record, or a part of the tree, that is not there.
 	ErrNotFound = errors.New("no such record")
+	// ErrNotPublished is for a record that no published checkpoint covers yet.
+	ErrNotPublished = errors.New("the record is durable, and its checkpoint is not published yet")
 	// ErrConflict is a store's answer to a batch for another size than the log has. Nothing was written.
 	ErrConflict = errors.New("the log is not at the size that the batch continues")
+	// ErrUnavailable is a store's answer when it cannot be reached. After an Append it is unknown whether the batch is
+	// there; once the store can be reached again, reading tells.
+	ErrUnavailable = errors.New("the store cannot be reached")
+	// ErrInUse is for a store that another process has, and that takes only one.
+	ErrInUse = errors.New("another process is writing to this store")
+	// ErrCorrupt is for a store whose content does not add up.
+	ErrCorrupt = errors.New("the store does not hold what was signed")
 )
+
+// maxRecord is the longest record, in bytes: a log entry is served behind a length of 16 bits.
+const maxRecord = 1<<16 - 1
 
 // An Entry is what is kept of one event.
 type Entry struct {
 	ID        uuid.UUID
 	Reference string // the caller's name for the game and round, to find its records by; may be empty
 	Claim     string // at most one record of the log holds a claim; empty for none
-	Record    []byte // the exact bytes, which are public
+	Record    []byte // the exact bytes, which are public; at most 65,535
 	Secret    []byte // the seed; kept beside the record and shown by nobody's leave but the caller's; may be nil
+
+	Hash tlog.Hash // the record's as a leaf of the tree; [Log.Append] sets it
 }
 
 // A Stored entry has its place in the log.
@@ -53,21 +73,45 @@ type Stored struct {
 	Entry
 }
 
-// A Batch is a run of entries; the first gets the index Size.
+// A Node is the hash over a complete subtree of 256^Level records, Level being at least 1. Those of level 0 are the
+// hashes of the entries, and those between can be calculated.
+type Node struct {
+	Level int
+	Index uint64 // counted in subtrees of this level
+	Hash  tlog.Hash
+}
+
+// A Head is where the log has got to.
+type Head struct {
+	Size       uint64 // how many records there are
+	Edge       []byte // hashes of the complete subtrees that the tree is made of, from the left, 32 bytes each
+	Checkpoint []byte // the signed note of this size; empty in a store whose log has not begun
+}
+
+// A Batch is a run of entries with what they add to the tree. The first entry gets the index Size. A batch without
+// entries begins a log: it signs a store that has no checkpoint.
 type Batch struct {
 	Size    uint64
 	Entries []Entry
+	Nodes   []Node
+	Head    Head // after the batch
 }
 
-// A Store keeps entries in order. It decides nothing: numbering and what may be written belong to [Log]. All its
-// methods may be called at the same time, but only one Append at a time.
+// A Store keeps entries in order, and the tree over them. It decides nothing: numbering, hashing, signing and what may
+// be written belong to [Log]. All its methods may be called at the same time, but only one Append at a time. Each may
+// fail with ErrUnavailable where the engine is one that is reached over a network.
 type Store interface {
-	// Size returns how many entries there are.
-	Size(ctx context.Context) (uint64, error)
+	// Head returns where the log has got to: what the last batch has said. It is the zero Head in a new store.
+	Head(ctx context.Context) (Head, error)
 	// Append adds the batch whole or not at all. Once it returns nil, the batch survives power loss. ErrConflict: the
-	// log is not at batch.Size; ErrNoSpace: there is no room; in both cases nothing changed. After any other error it
-	// is unknown whether the batch is there. Nothing of the batch is kept when it returns, but in the store.
+	// log is not at batch.Size, or it has begun and the batch would begin it, or one of the ids or claims is in it;
+	// ErrNoSpace: there is no room; in all these cases nothing changed. After any other error it is unknown whether
+	// the batch is there. Nothing of the batch is kept when it returns, but in the store.
 	Append(ctx context.Context, batch Batch) error
+	// Hashes returns hashes of a level from an index on, at most n: of entries at level 0, of nodes above.
+	Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error)
+	// Range returns entries in log order from an index on, at most n.
+	Range(ctx context.Context, from uint64, n int) ([]Stored, error)
 	// ByID and ByClaim return the one entry that has the id or holds the claim, or ErrNotFound.
 	ByID(ctx context.Context, id uuid.UUID) (*Stored, error)
 	ByClaim(ctx context.Context, claim string) (*Stored, error)
@@ -75,280 +119,4 @@ type Store interface {
 	ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error)
 	// Close releases the store. It is called once, after the last Append.
 	Close() error
-}
-
-// A Commit is what an observer learns of a batch.
-type Commit struct {
-	Records  int
-	Duration time.Duration
-	Err      error
-}
-
-// Options of a log. The zero value of a field stands for its default.
-type Options struct {
-	Queue   int              // how many entries may wait for the next commit; 4,096
-	Observe func(Commit)     // called by the writer after each commit; may be nil
-	Now     func() time.Time // time.Now
-}
-
-// slowCommit is how long a commit may run before the log says that it is not healthy.
-const slowCommit = time.Second
-
-// spaceRecheck is for how long after a full disk the log says that it is not healthy. Afterwards it asks for traffic
-// again, since only a commit shows whether there is space.
-const spaceRecheck = 5 * time.Second
-
-// A Log appends entries to a store. Its methods may be called at the same time.
-type Log struct {
-	store   Store
-	options Options
-	size    uint64 // of the log; the writer's alone
-
-	wake   chan struct{} // tells the writer that the queue is no longer empty
-	failed chan struct{} // closed when the log breaks
-	done   chan struct{} // closed when the writer has ended
-
-	mu      sync.Mutex
-	queue   *batch    // what the next commit takes
-	closed  bool      // no more entries are taken
-	broken  error     // why the log takes nothing any more
-	began   time.Time // when the running commit began; zero between commits
-	noSpace time.Time // when a commit last found no space; zero after one that did
-}
-
-// A batch is what callers of one commit share.
-type batch struct {
-	entries []Entry
-	done    chan struct{} // closed once the outcome below stands
-	first   uint64        // the index of the first entry that was written
-	err     error         // of the whole batch
-	claimed map[int]bool  // entries that were left out because their claim is taken; nil for none
-}
-
-// Open starts the log on a store and takes the store over: the log's Close closes it.
-func Open(ctx context.Context, store Store, options Options) (*Log, error) {
-	if options.Queue == 0 {
-		options.Queue = 4096
-	}
-	if options.Observe == nil {
-		options.Observe = func(Commit) {}
-	}
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	size, err := store.Size(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("reading the size of the log: %w", err)
-	}
-	l := &Log{
-		store: store, options: options, size: size,
-		wake: make(chan struct{}, 1), failed: make(chan struct{}), done: make(chan struct{}),
-		queue: newBatch(),
-	}
-	go l.write()
-	return l, nil
-}
-
-func newBatch() *batch { return &batch{done: make(chan struct{})} }
-
-// Append writes the entry and returns its index once it survives power loss. It does not end before the outcome is
-// known, which a full queue (ErrBusy) is at once; afterwards the entry's bytes are the caller's again. Other errors are ErrClosed, ErrNoSpace, ErrClaimed and ErrBroken.
-func (l *Log) Append(e Entry) (uint64, error) {
-	b, place, err := l.enqueue(e)
-	if err != nil {
-		return 0, err
-	}
-	<-b.done
-	switch {
-	case b.err != nil:
-		return 0, b.err
-	case b.claimed[place]:
-		return 0, ErrClaimed
-	}
-	index := b.first + uint64(place)
-	for left := range b.claimed {
-		if left < place {
-			index--
-		}
-	}
-	return index, nil
-}
-
-func (l *Log) enqueue(e Entry) (*batch, int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.broken != nil:
-		return nil, 0, l.broken
-	case l.closed:
-		return nil, 0, ErrClosed
-	case len(l.queue.entries) >= l.options.Queue:
-		return nil, 0, ErrBusy
-	}
-	b, place := l.queue, len(l.queue.entries)
-	b.entries = append(b.entries, e)
-	if place == 0 {
-		l.wake <- struct{}{}
-	}
-	return b, place, nil
-}
-
-// write is the writer: it commits what has queued until the log is closed and empty, or broken.
-func (l *Log) write() {
-	defer close(l.done)
-	for range l.wake {
-		// Whoever is about to append does so first and shares the commit. When nobody is, this takes no time.
-		runtime.Gosched()
-		if b := l.take(); len(b.entries) > 0 {
-			l.commit(b)
-			l.settle(b)
-		}
-		if l.ended() {
-			return
-		}
-	}
-}
-
-// ended reports whether the writer has nothing more to do, ever.
-func (l *Log) ended() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.broken != nil || l.closed && len(l.queue.entries) == 0
-}
-
-// take takes the queue over.
-func (l *Log) take() *batch {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b := l.queue
-	l.queue = newBatch()
-	l.queue.entries = make([]Entry, 0, len(b.entries))
-	l.began = l.options.Now()
-	return b
-}
-
-// commit has the store append the batch and notes the outcome in it. It is not given up when a caller leaves.
-func (l *Log) commit(b *batch) {
-	ctx := context.Background()
-	began := l.options.Now()
-	entries := b.entries
-	if b.claimed, b.err = l.takenClaims(ctx, b.entries); b.err == nil && len(b.claimed) > 0 {
-		entries = make([]Entry, 0, len(b.entries))
-		for i, e := range b.entries {
-			if !b.claimed[i] {
-				entries = append(entries, e)
-			}
-		}
-	}
-	b.first = l.size
-	if b.err == nil && len(entries) > 0 {
-		b.err = l.store.Append(ctx, Batch{Size: l.size, Entries: entries})
-	}
-	if b.err == nil {
-		l.size += uint64(len(entries))
-	}
-	l.options.Observe(Commit{Records: len(entries), Duration: l.options.Now().Sub(began), Err: b.err})
-}
-
-// takenClaims returns the places of entries whose claim is held by a record of the log or by an entry before them.
-// The answer stands until the log grows, and only this writer makes it grow.
-func (l *Log) takenClaims(ctx context.Context, entries []Entry) (map[int]bool, error) {
-	var taken map[int]bool
-	var claims map[string]bool
-	for i, e := range entries {
-		if e.Claim == "" {
-			continue
-		}
-		_, err := l.store.ByClaim(ctx, e.Claim)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return nil, fmt.Errorf("looking up a claim: %w", err)
-		}
-		if err == nil || claims[e.Claim] {
-			if taken == nil {
-				taken = make(map[int]bool)
-			}
-			taken[i] = true
-		}
-		if claims == nil {
-			claims = make(map[string]bool)
-		}
-		claims[e.Claim] = true
-	}
-	return taken, nil
-}
-
-// settle makes the outcome known, first to the log and then to the batch's callers.
-func (l *Log) settle(b *batch) {
-	l.mu.Lock()
-	l.began = time.Time{}
-	switch {
-	case b.err == nil:
-		l.noSpace = time.Time{}
-	case errors.Is(b.err, ErrNoSpace):
-		l.noSpace = l.options.Now()
-	default:
-		b.err = fmt.Errorf("%w: %w", ErrBroken, b.err)
-		l.broken = b.err
-		l.queue.err = b.err
-		close(l.queue.done)
-		close(l.failed)
-	}
-	l.mu.Unlock()
-	close(b.done)
-}
-
-// Store returns the store, for reading.
-func (l *Log) Store() Store { return l.store }
-
-// Failed returns a channel that is closed when the log breaks. The process should then end: see [Log.Err].
-func (l *Log) Failed() <-chan struct{} { return l.failed }
-
-// Err returns why the log broke, or nil.
-func (l *Log) Err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.broken
-}
-
-// Queued returns how many entries wait for the next commit, and how many may.
-func (l *Log) Queued() (depth, capacity int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.queue.entries), l.options.Queue
-}
-
-// Health returns nil if an entry that came now would be committed in good time, and otherwise what is in its way.
-func (l *Log) Health() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.options.Now()
-	switch {
-	case l.broken != nil:
-		return l.broken
-	case l.closed:
-		return ErrClosed
-	case len(l.queue.entries) >= l.options.Queue:
-		return ErrBusy
-	case !l.began.IsZero() && now.Sub(l.began) > slowCommit:
-		return fmt.Errorf("a commit has been running for more than %s", slowCommit)
-	case !l.noSpace.IsZero() && now.Sub(l.noSpace) < spaceRecheck:
-		return ErrNoSpace
-	}
-	return nil
-}
-
-// Close takes no more entries, commits those that wait, and closes the store.
-func (l *Log) Close() error {
-	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
-		return ErrClosed
-	}
-	l.closed = true
-	if len(l.queue.entries) == 0 {
-		l.wake <- struct{}{} // a queue that is not empty has woken the writer already
-	}
-	l.mu.Unlock()
-	<-l.done
-	return l.store.Close()
 }

@@ -3,24 +3,72 @@ package ledgertest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"testing"
 
 	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
 )
 
-// Run runs the suite. open opens the store that it opened before in the same test, if it did, and else an empty one.
-func Run(t *testing.T, open func(t *testing.T) ledger.Store) {
-	t.Run("EmptyStoreHoldsNothing", func(t *testing.T) { empty(t, open(t)) })
-	t.Run("BatchesComeBackAsWritten", func(t *testing.T) { batches(t, open) })
-	t.Run("WrongSizeChangesNothing", func(t *testing.T) { conflict(t, open(t)) })
-	t.Run("DoubleIDChangesNothing", func(t *testing.T) { double(t, open(t)) })
-	t.Run("ReferencesComeInLogOrder", func(t *testing.T) { references(t, open(t)) })
-	t.Run("ReadersSeeWholeBatches", func(t *testing.T) { readers(t, open(t)) })
+// An Engine is what the suite has to know of one.
+type Engine struct {
+	// New returns the location of a new, empty store: a path or a URL.
+	New func(t *testing.T) string
+	// Open opens a store. It must not need anything of the process that it is called in.
+	Open func(ctx context.Context, location string) (ledger.Store, error)
+	// Shared: several processes may have one store open at a time.
+	Shared bool
+}
+
+// Run runs the suite. The test's package has to have [Main] for its TestMain.
+func (e Engine) Run(t *testing.T) {
+	for name, test := range map[string]func(*testing.T, Engine){
+		"EmptyStoreHoldsNothing":      empty,
+		"LogBeginsOnce":               begins,
+		"BatchesComeBackAsWritten":    batches,
+		"WrongSizeChangesNothing":     conflict,
+		"DoubleChangesNothing":        double,
+		"ReferencesComeInLogOrder":    references,
+		"HashesComeByLevel":           levels,
+		"ReadersSeeWholeBatches":      readers,
+		"OneOfTwoAppendsGoesIn":       contest,
+		"ProcessesShareOneLog":        processes,
+		"DamagedStoreIsFound":         damaged,
+		"CanceledReadIsNoTruth":       canceled,
+		"LongestRecordComesBackWhole": longest,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, e) })
+	}
+}
+
+func (e Engine) open(t *testing.T, location string) ledger.Store {
+	t.Helper()
+	s, err := e.Open(t.Context(), location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// begun opens a new store in which a log has begun.
+func (e Engine) begun(t *testing.T) (ledger.Store, *Chain) {
+	t.Helper()
+	s, c := e.open(t, e.New(t)), NewChain(t)
+	c.append(s)
+	return s, c
+}
+
+func closeStore(t *testing.T, s ledger.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // Entries returns n entries that differ from each other and from those of another label, of many lengths.
@@ -36,35 +84,86 @@ func Entries(label string, n int) []ledger.Entry {
 	return entries
 }
 
-func closeStore(t *testing.T, s ledger.Store) {
+// A Chain makes the batches of one log, as a [ledger.Log] does.
+type Chain struct {
+	t       *testing.T
+	signer  note.Signer
+	Verify  note.Verifier
+	tree    ledger.Tree
+	Entries []ledger.Entry // of all batches
+}
+
+// NewChain returns the chain of a new log.
+func NewChain(t *testing.T) *Chain {
 	t.Helper()
-	if err := s.Close(); err != nil {
-		t.Error(err)
+	key, err := ledger.ParseKey("PRIVATE+KEY+ledgertest+d141e3c3+AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Chain{t: t, signer: key, Verify: key.Verifier}
+}
+
+// Next returns the batch that continues the chain with the entries; without any, it begins the log.
+func (c *Chain) Next(entries ...ledger.Entry) ledger.Batch {
+	c.t.Helper()
+	for i := range entries {
+		entries[i].Hash = tlog.RecordHash(entries[i].Record)
+	}
+	batch, err := c.tree.Seal(entries, c.signer)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.Entries = append(c.Entries, entries...)
+	return batch
+}
+
+// append appends the next batch to a store.
+func (c *Chain) append(s ledger.Store, entries ...ledger.Entry) {
+	c.t.Helper()
+	if err := s.Append(c.t.Context(), c.Next(entries...)); err != nil {
+		c.t.Fatal(err)
 	}
 }
 
-// check compares the store with the entries that it should hold.
-func check(t *testing.T, s ledger.Store, want []ledger.Entry) {
-	t.Helper()
-	size, err := s.Size(t.Context())
-	if err != nil || size != uint64(len(want)) {
-		t.Fatalf("size %d, %v, want %d", size, err, len(want))
+// CheckLog builds the tree anew from the records of a store, and compares them with those of the chain.
+func (c *Chain) CheckLog(s ledger.Store) {
+	c.t.Helper()
+	size := CheckLog(c.t, s, c.Verify)
+	if size != uint64(len(c.Entries)) {
+		c.t.Fatalf("the log has %d records, want %d", size, len(c.Entries))
 	}
-	for i, e := range want {
-		got, err := s.ByID(t.Context(), e.ID)
-		if err != nil {
-			t.Fatalf("entry %d: %v", i, err)
-		}
-		if got.Index != uint64(i) || got.ID != e.ID || got.Reference != e.Reference || got.Claim != e.Claim ||
-			!bytes.Equal(got.Record, e.Record) || !bytes.Equal(got.Secret, e.Secret) {
-			t.Fatalf("entry %d came back as %+v, want %+v", i, got, e)
+	list, err := s.Range(c.t.Context(), 0, len(c.Entries)+1)
+	if err != nil || len(list) != len(c.Entries) {
+		c.t.Fatalf("%d records, %v, want %d", len(list), err, len(c.Entries))
+	}
+	for i, want := range c.Entries {
+		got := list[i]
+		if got.Index != uint64(i) || got.ID != want.ID || got.Reference != want.Reference || got.Claim != want.Claim ||
+			!bytes.Equal(got.Record, want.Record) || !bytes.Equal(got.Secret, want.Secret) || got.Hash != want.Hash {
+			c.t.Fatalf("entry %d came back as %+v, want %+v", i, got, want)
 		}
 	}
 }
 
-func empty(t *testing.T, s ledger.Store) {
+// CheckLog builds the tree of a store anew from its records and returns how many there are.
+func CheckLog(t *testing.T, s ledger.Store, verifier note.Verifier) uint64 {
+	t.Helper()
+	result, err := ledger.Check{Verifier: verifier}.Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Findings) > 0 {
+		t.Fatalf("the log does not add up: %q", result.Findings)
+	}
+	return result.Checkpoint.Size
+}
+
+func empty(t *testing.T, e Engine) {
+	s := e.open(t, e.New(t))
 	defer closeStore(t, s)
-	check(t, s, nil)
+	if head, err := s.Head(t.Context()); err != nil || head.Size != 0 || len(head.Edge) != 0 || len(head.Checkpoint) != 0 {
+		t.Errorf("the head is %+v, %v, want none", head, err)
+	}
 	if _, err := s.ByID(t.Context(), uuid.UUID{1}); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("an unknown id: %v, want ErrNotFound", err)
 	}
@@ -74,70 +173,101 @@ func empty(t *testing.T, s ledger.Store) {
 	if list, err := s.ByReference(t.Context(), "game", 0, 10); err != nil || len(list) != 0 {
 		t.Errorf("an unknown reference: %v, %v", list, err)
 	}
+	if list, err := s.Range(t.Context(), 0, 10); err != nil || len(list) != 0 {
+		t.Errorf("a range: %v, %v", list, err)
+	}
+	for level := range 3 {
+		if list, err := s.Hashes(t.Context(), level, 0, 10); err != nil || len(list) != 0 {
+			t.Errorf("hashes of level %d: %v, %v", level, list, err)
+		}
+	}
 }
 
-func batches(t *testing.T, open func(t *testing.T) ledger.Store) {
-	s := open(t)
-	var all []ledger.Entry
-	for i, n := range []int{1, 15, 16, 17, 31, 33, 200} {
+func begins(t *testing.T, e Engine) {
+	s, c := e.open(t, e.New(t)), NewChain(t)
+	defer closeStore(t, s)
+	early := NewChain(t).Next(Entries("early", 2)...)
+	if err := s.Append(t.Context(), early); !errors.Is(err, ledger.ErrConflict) {
+		t.Errorf("entries of a log that has not begun: %v, want ErrConflict", err)
+	}
+	c.append(s)
+	c.CheckLog(s)
+	if err := s.Append(t.Context(), NewChain(t).Next()); !errors.Is(err, ledger.ErrConflict) {
+		t.Errorf("the log began a second time: %v, want ErrConflict", err)
+	}
+	c.append(s, Entries("first", 2)...)
+	c.CheckLog(s)
+}
+
+func batches(t *testing.T, e Engine) {
+	location := e.New(t)
+	s, c := e.open(t, location), NewChain(t)
+	c.append(s)
+	for i, n := range []int{1, 15, 16, 17, 31, 33, 200, 700} {
 		batch := Entries(fmt.Sprint("batch ", i), n)
 		batch[0].Reference, batch[0].Claim = "game ♣ 7", fmt.Sprint("claim ", i)
-		if err := s.Append(t.Context(), ledger.Batch{Size: uint64(len(all)), Entries: batch}); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, batch...)
-		check(t, s, all)
+		batch[n-1].Secret = nil
+		c.append(s, batch...)
+		c.CheckLog(s)
 	}
 	got, err := s.ByClaim(t.Context(), "claim 2")
 	if err != nil || got.Index != 16 {
 		t.Errorf("the holder of a claim is %v, %v, want entry 16", got, err)
 	}
 	closeStore(t, s)
-	s = open(t)
-	check(t, s, all)
+	s = e.open(t, location)
+	c.CheckLog(s)
 	closeStore(t, s)
 }
 
-func conflict(t *testing.T, s ledger.Store) {
+func conflict(t *testing.T, e Engine) {
+	s, c := e.begun(t)
 	defer closeStore(t, s)
-	first := Entries("first", 3)
-	if err := s.Append(t.Context(), ledger.Batch{Entries: first}); err != nil {
-		t.Fatal(err)
-	}
+	c.append(s, Entries("first", 3)...)
 	for _, size := range []uint64{0, 2, 4, 1 << 40} {
-		err := s.Append(t.Context(), ledger.Batch{Size: size, Entries: Entries("second", 20)})
-		if !errors.Is(err, ledger.ErrConflict) {
+		other := NewChain(t)
+		batch := other.Next(Entries("second", 20)...)
+		batch.Size = size
+		batch.Head.Size = size + 20
+		if err := s.Append(t.Context(), batch); !errors.Is(err, ledger.ErrConflict) {
 			t.Errorf("a batch for size %d: %v, want ErrConflict", size, err)
 		}
+		c.CheckLog(s)
 	}
-	check(t, s, first)
-	if err := s.Append(t.Context(), ledger.Batch{Size: 3, Entries: Entries("second", 20)}); err != nil {
-		t.Errorf("the batch for the right size, after a conflict: %v", err)
-	}
+	c.append(s, Entries("second", 20)...)
+	c.CheckLog(s)
 }
 
-func double(t *testing.T, s ledger.Store) {
+// double has an id, and then a claim, that is in the log already.
+func double(t *testing.T, e Engine) {
+	s, c := e.begun(t)
 	defer closeStore(t, s)
-	first := Entries("first", 2)
-	if err := s.Append(t.Context(), ledger.Batch{Entries: first}); err != nil {
-		t.Fatal(err)
+	entries := Entries("first", 2)
+	entries[1].Claim = "the only one"
+	c.append(s, entries...)
+	before := *c
+	sameID := append(Entries("again", 20), entries[0])
+	sameClaim := Entries("claim", 300)
+	sameClaim[270].Claim = entries[1].Claim
+	for name, list := range map[string][]ledger.Entry{"id": sameID, "claim": sameClaim} {
+		attempt := before
+		if err := s.Append(t.Context(), attempt.Next(list...)); !errors.Is(err, ledger.ErrConflict) {
+			t.Errorf("an %s that is in the log was written again: %v, want ErrConflict", name, err)
+		}
+		before.CheckLog(s)
 	}
-	again := append(Entries("again", 20), first[0])
-	if err := s.Append(t.Context(), ledger.Batch{Size: 2, Entries: again}); err == nil {
-		t.Error("an id that is in the log was written again")
-	}
-	check(t, s, first)
+	before.append(s, Entries("third", 300)...)
+	before.CheckLog(s)
 }
 
-func references(t *testing.T, s ledger.Store) {
+func references(t *testing.T, e Engine) {
+	s, c := e.begun(t)
 	defer closeStore(t, s)
 	entries := Entries("references", 40)
 	for i := range entries {
 		entries[i].Reference = fmt.Sprint("game ", i%2)
 	}
-	if err := s.Append(t.Context(), ledger.Batch{Entries: entries}); err != nil {
-		t.Fatal(err)
-	}
+	c.append(s, entries...)
 	for _, v := range []struct {
 		from  uint64
 		limit int
@@ -147,27 +277,85 @@ func references(t *testing.T, s ledger.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []uint64
-		for _, e := range list {
-			got = append(got, e.Index)
-		}
-		if fmt.Sprint(got) != fmt.Sprint(v.want) {
+		if got := indexes(list); fmt.Sprint(got) != fmt.Sprint(v.want) {
 			t.Errorf("from %d, at most %d: %d, want %d", v.from, v.limit, got, v.want)
 		}
 	}
 }
 
-// readers reads while batches of ten are written: the size is always a whole number of them.
-func readers(t *testing.T, s ledger.Store) {
+func indexes(list []ledger.Stored) (indexes []uint64) {
+	for _, e := range list {
+		indexes = append(indexes, e.Index)
+	}
+	return indexes
+}
+
+// levels fills three levels of tiles.
+func levels(t *testing.T, e Engine) {
+	s, c := e.begun(t)
+	defer closeStore(t, s)
+	const size = 256*256 + 300
+	forest := map[int64]tlog.Hash{}
+	for len(c.Entries) < size {
+		c.append(s, Entries(fmt.Sprint(len(c.Entries)), min(5000, size-len(c.Entries)))...)
+	}
+	reader := tlog.HashReaderFunc(func(indexes []int64) (list []tlog.Hash, err error) {
+		for _, i := range indexes {
+			list = append(list, forest[i])
+		}
+		return list, nil
+	})
+	for i, entry := range c.Entries {
+		hashes, err := tlog.StoredHashesForRecordHash(int64(i), entry.Hash, reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, h := range hashes {
+			forest[tlog.StoredHashIndex(0, int64(i))+int64(k)] = h
+		}
+	}
+	for level := range 4 {
+		have := size >> (8 * level)
+		for _, v := range []struct{ from, n, want int }{
+			{0, 10, min(10, have)}, {have - 1, 256, 1}, {have, 1, 0}, {max(have-256, 0), 256, min(256, have)},
+		} {
+			if v.from < 0 {
+				continue
+			}
+			got, err := s.Hashes(t.Context(), level, uint64(v.from), v.n)
+			if err != nil || len(got) != v.want {
+				t.Errorf("level %d from %d, at most %d: %d hashes, %v, want %d", level, v.from, v.n, len(got), err, v.want)
+			}
+			for i, h := range got {
+				if h != forest[tlog.StoredHashIndex(8*level, int64(v.from+i))] {
+					t.Fatalf("level %d: hash %d is wrong", level, v.from+i)
+				}
+			}
+		}
+	}
+	list, err := s.Range(t.Context(), 65_000, 3)
+	if err != nil || fmt.Sprint(indexes(list)) != "[65000 65001 65002]" {
+		t.Errorf("a range: %v, %v", indexes(list), err)
+	}
+	CheckLog(t, s, c.Verify)
+}
+
+// readers reads while batches of ten are written: the size is always a whole number of them, and all of them are there.
+func readers(t *testing.T, e Engine) {
+	s, c := e.begun(t)
 	defer closeStore(t, s)
 	var wait sync.WaitGroup
 	stop := make(chan struct{})
 	for range 4 {
 		wait.Go(func() {
 			for {
-				size, err := s.Size(t.Context())
-				if err != nil || size%10 != 0 {
-					t.Errorf("a reader sees the size %d, %v", size, err)
+				head, err := s.Head(t.Context())
+				if err != nil || head.Size%10 != 0 {
+					t.Errorf("a reader sees the size %d, %v", head.Size, err)
+					return
+				}
+				if list, err := s.Range(t.Context(), max(head.Size, 5)-5, 5); err != nil || head.Size > 0 && len(list) != 5 {
+					t.Errorf("a reader sees %d of the last five of %d, %v", len(list), head.Size, err)
 					return
 				}
 				select {
@@ -179,11 +367,110 @@ func readers(t *testing.T, s ledger.Store) {
 		})
 	}
 	for i := range 100 {
-		if err := s.Append(t.Context(), ledger.Batch{Size: uint64(10 * i), Entries: Entries(fmt.Sprint(i), 10)}); err != nil {
-			t.Error(err)
-			break
-		}
+		c.append(s, Entries(fmt.Sprint(i), 10)...)
 	}
 	close(stop)
 	wait.Wait()
+	c.CheckLog(s)
+}
+
+// contest has two who both want to continue the log at one size.
+func contest(t *testing.T, e Engine) {
+	location := e.New(t)
+	first := e.open(t, location)
+	defer closeStore(t, first)
+	second, err := e.Open(t.Context(), location)
+	if !e.Shared {
+		if !errors.Is(err, ledger.ErrInUse) {
+			t.Errorf("a second opener: %v, want ErrInUse", err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeStore(t, second)
+	c := NewChain(t)
+	c.append(first)
+	for round := range 50 {
+		var tries [2]*Chain
+		var outcomes [2]error
+		var wait sync.WaitGroup
+		for i, s := range []ledger.Store{first, second} {
+			mine := *c
+			mine.Entries = append([]ledger.Entry(nil), c.Entries...)
+			tries[i] = &mine
+			batch := mine.Next(Entries(fmt.Sprint(round, i), 1+round*7%40)...)
+			wait.Go(func() { outcomes[i] = s.Append(t.Context(), batch) })
+		}
+		wait.Wait()
+		switch {
+		case outcomes[0] == nil && errors.Is(outcomes[1], ledger.ErrConflict):
+			c = tries[0]
+		case outcomes[1] == nil && errors.Is(outcomes[0], ledger.ErrConflict):
+			c = tries[1]
+		default:
+			t.Fatalf("round %d: %v and %v, want one to go in and one to be ErrConflict", round, outcomes[0], outcomes[1])
+		}
+	}
+	c.CheckLog(second)
+}
+
+// damaged appends batches of which parts are wrong. The store keeps what it is given; the check has to find it.
+func damaged(t *testing.T, e Engine) {
+	for name, damage := range map[string]func(*ledger.Batch){
+		"a record":        func(b *ledger.Batch) { b.Entries[200].Record = append([]byte("x"), b.Entries[200].Record...) },
+		"a hash":          func(b *ledger.Batch) { b.Entries[200].Hash[3] ^= 1 },
+		"a node":          func(b *ledger.Batch) { b.Nodes[0].Hash[3] ^= 1 },
+		"a lost node":     func(b *ledger.Batch) { b.Nodes = nil },
+		"a node too many": func(b *ledger.Batch) { b.Nodes = append(b.Nodes, ledger.Node{Level: 1, Index: 1}) },
+		"the edge":        func(b *ledger.Batch) { b.Head.Edge[3] ^= 1 },
+		"the checkpoint":  func(b *ledger.Batch) { b.Head.Checkpoint[20] ^= 1 },
+		"the size":        func(b *ledger.Batch) { b.Head.Size++ },
+		"a lost record":   func(b *ledger.Batch) { b.Entries = b.Entries[:299] },
+		"one too many":    func(b *ledger.Batch) { b.Entries = append(b.Entries, ledger.Entry{Record: []byte("{}")}) },
+		"an exchange":     func(b *ledger.Batch) { exchange(b.Entries, 7, 8) },
+		// No node is over the last ones.
+		"a late exchange": func(b *ledger.Batch) { exchange(b.Entries, 298, 299) },
+	} {
+		s, c := e.begun(t)
+		batch := c.Next(Entries("damaged", 300)...)
+		damage(&batch)
+		if err := s.Append(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		result, err := ledger.Check{Verifier: c.Verify}.Run(t.Context(), s)
+		if err != nil || len(result.Findings) == 0 {
+			t.Errorf("%s is wrong, and the check finds nothing (%v)", name, err)
+		}
+		closeStore(t, s)
+	}
+}
+
+// exchange exchanges the records of two entries.
+func exchange(entries []ledger.Entry, i, k int) {
+	entries[i].Record, entries[k].Record = entries[k].Record, entries[i].Record
+	entries[i].Hash, entries[k].Hash = entries[k].Hash, entries[i].Hash
+}
+
+// canceled reads with a context that has ended: there must be an error, and none that says how things are.
+func canceled(t *testing.T, e Engine) {
+	s, c := e.begun(t)
+	defer closeStore(t, s)
+	c.append(s, Entries("there", 1)...)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.ByID(ctx, c.Entries[0].ID); err == nil || errors.Is(err, ledger.ErrNotFound) || errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("a read that was called off: %v", err)
+	}
+	c.CheckLog(s)
+}
+
+func longest(t *testing.T, e Engine) {
+	s, c := e.begun(t)
+	defer closeStore(t, s)
+	entries := Entries("long", 3)
+	entries[1].Record = bytes.Repeat([]byte("0123456789abcde"), 65535/15)
+	c.append(s, entries...)
+	c.CheckLog(s)
 }

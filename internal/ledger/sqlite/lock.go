@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"riffle/internal/ledger"
 )
 
 // acquire takes the lock that lets one process write. It is flock(2) and not the file's existence, so that a killed
@@ -16,7 +18,7 @@ func acquire(path string) (*os.File, error) {
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("another process is writing to this store (it holds %s): stop it, or give this one a data folder of its own", path)
+		err = fmt.Errorf("%w (it holds %s): stop it, or give this one a data folder of its own", ledger.ErrInUse, path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

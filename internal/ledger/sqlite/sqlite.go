@@ -22,6 +22,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/pressly/goose/v3"
+	"golang.org/x/mod/sumdb/tlog"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -85,7 +86,8 @@ func migrate(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, folder)
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, folder, goose.WithDisableGlobalRegistry(true),
+		goose.WithGoMigrations(goose.NewGoMigration(2, &goose.GoFunc{RunTx: plantTree}, nil)))
 	if err != nil {
 		return err
 	}
@@ -159,11 +161,12 @@ func queryOne(ctx context.Context, conn driver.Conn, query string) (value driver
 	return row[0], err
 }
 
-// Size returns how many entries there are.
-func (s *Store) Size(ctx context.Context) (uint64, error) {
+// Head returns where the log has got to.
+func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	var size int64
-	err := s.readers.QueryRowContext(ctx, "SELECT coalesce(max(idx) + 1, 0) FROM entries").Scan(&size)
-	return uint64(size), err
+	err = s.readers.QueryRowContext(ctx, "SELECT size, edge, checkpoint FROM head").Scan(&size, &h.Edge, &h.Checkpoint)
+	h.Size = uint64(size)
+	return h, err
 }
 
 // Append adds a batch in one transaction.
@@ -171,7 +174,37 @@ func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
 	return s.writer.append(ctx, batch)
 }
 
-const columns = "SELECT idx, id, coalesce(reference, ''), coalesce(claim, ''), record, secret FROM entries "
+// Hashes returns hashes of a level of the tree.
+func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hashes []tlog.Hash, err error) {
+	query, args := "SELECT idx, hash FROM nodes WHERE level = ? AND idx >= ? ORDER BY idx LIMIT ?", []any{level, int64(from), n}
+	if level == 0 {
+		query, args = "SELECT idx, hash FROM entries WHERE idx >= ? ORDER BY idx LIMIT ?", args[1:]
+	}
+	rows, err := s.readers.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for next := int64(from); rows.Next(); next++ {
+		var index int64
+		var hash []byte
+		if err := rows.Scan(&index, &hash); err != nil {
+			return nil, err
+		}
+		if index != next || len(hash) != tlog.HashSize {
+			return nil, fmt.Errorf("%w: the hash %d of level %d is missing or has %d bytes", ledger.ErrCorrupt, next, level, len(hash))
+		}
+		hashes = append(hashes, tlog.Hash(hash))
+	}
+	return hashes, rows.Err()
+}
+
+const columns = "SELECT idx, id, coalesce(reference, ''), coalesce(claim, ''), record, secret, hash FROM entries "
+
+// Range returns entries in log order from an index on, at most n.
+func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
+	return s.list(ctx, columns+"WHERE idx >= ? ORDER BY idx LIMIT ?", int64(from), n)
+}
 
 // ByID returns the entry with the id.
 func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
@@ -208,14 +241,14 @@ func (s *Store) list(ctx context.Context, query string, args ...any) (list []led
 	for rows.Next() {
 		var e ledger.Stored
 		var index int64
-		var id []byte
-		if err := rows.Scan(&index, &id, &e.Reference, &e.Claim, &e.Record, &e.Secret); err != nil {
+		var id, hash []byte
+		if err := rows.Scan(&index, &id, &e.Reference, &e.Claim, &e.Record, &e.Secret, &hash); err != nil {
 			return nil, err
 		}
-		e.Index = uint64(index)
-		if e.ID, err = uuid.FromBytes(id); err != nil {
-			return nil, err
+		if len(id) != len(e.ID) || len(hash) != len(e.Hash) {
+			return nil, fmt.Errorf("%w: record %d has an id of %d bytes and a hash of %d", ledger.ErrCorrupt, index, len(id), len(hash))
 		}
+		e.Index, e.ID, e.Hash = uint64(index), uuid.UUID(id), tlog.Hash(hash)
 		list = append(list, e)
 	}
 	return list, rows.Err()
@@ -233,8 +266,33 @@ func (s *Store) Close() error {
 	return errors.Join(append(errs, s.lock.Close())...)
 }
 
+// Check has SQLite check the file itself: its pages, its indexes and that each agrees with its table.
+func (s *Store) Check(ctx context.Context) (findings []string, err error) {
+	rows, err := s.readers.QueryContext(ctx, "PRAGMA integrity_check")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var finding string
+		if err := rows.Scan(&finding); err != nil {
+			return nil, err
+		}
+		if finding != "ok" {
+			findings = append(findings, finding)
+		}
+	}
+	return findings, rows.Err()
+}
+
 // full reports whether the error is SQLite's for a disk, quota or file size that is used up.
 func full(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL
+}
+
+// taken reports whether the error is SQLite's for a row whose id, claim or index is there already.
+func taken(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
 }

@@ -2,13 +2,18 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pressly/goose/v3"
+	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -23,18 +28,20 @@ func open(t *testing.T, path string) *Store {
 	return s
 }
 
-func TestStore(t *testing.T) {
-	folders := map[string]string{}
-	ledgertest.Run(t, func(t *testing.T) ledger.Store {
-		if folders[t.Name()] == "" {
-			folders[t.Name()] = filepath.Join(t.TempDir(), "a folder ? with % signs")
-			if err := os.Mkdir(folders[t.Name()], 0o700); err != nil {
-				t.Fatal(err)
-			}
+var engine = ledgertest.Engine{
+	New: func(t *testing.T) string {
+		folder := filepath.Join(t.TempDir(), "a folder ? with % signs")
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
 		}
-		return open(t, filepath.Join(folders[t.Name()], "riffle.db"))
-	})
+		return filepath.Join(folder, "riffle.db")
+	},
+	Open: func(ctx context.Context, path string) (ledger.Store, error) { return Open(ctx, path) },
 }
+
+func TestMain(m *testing.M) { engine.Main(m) }
+
+func TestStore(t *testing.T) { engine.Run(t) }
 
 func TestEveryConnectionIsDurable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "riffle.db")
@@ -75,7 +82,7 @@ func TestSecondWriterIsRefused(t *testing.T) {
 	if err == nil || second != nil || !strings.Contains(err.Error(), "another process is writing to this store") {
 		t.Fatalf("a second writer: %v", err)
 	}
-	if err := first.Append(t.Context(), ledger.Batch{Entries: ledgertest.Entries("first", 1)}); err != nil {
+	if err := first.Append(t.Context(), ledgertest.NewChain(t).Next()); err != nil {
 		t.Errorf("the first writer, after the second was refused: %v", err)
 	}
 	if err := first.Close(); err != nil {
@@ -104,11 +111,66 @@ func TestNewerStoreIsRefused(t *testing.T) {
 	}
 }
 
+// A store of version 1 has records and no tree. They are its first leaves.
+func TestRecordsFromBeforeTheTreeAreItsFirstLeaves(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "riffle.db")
+	db := sql.OpenDB(connector{dsn: dsn(path)})
+	scripts, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, scripts, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	entries := ledgertest.Entries("before", 600)
+	for i, e := range entries {
+		if _, err := db.ExecContext(t.Context(), "INSERT INTO entries (idx, id, record, secret) VALUES (?, ?, ?, ?)", i, e.ID[:], e.Record, e.Secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log, err := ledger.Open(t.Context(), open(t, path), ledger.Options{Folder: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if index, err := log.Append(ledgertest.Entries("after", 1)[0]); err != nil || index != 600 {
+		t.Errorf("the next record: index %d, %v", index, err)
+	}
+	verifier, err := note.NewVerifier(log.Verifier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range entries {
+		p, err := log.Prove(t.Context(), uint64(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Check(e.Record, verifier); err != nil {
+			t.Fatalf("record %d: %v", i, err)
+		}
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path)
+	defer func() { _ = s.Close() }()
+	if n := ledgertest.CheckLog(t, s, verifier); n != 601 {
+		t.Errorf("the log has %d records, want 601", n)
+	}
+}
+
 func TestNobodyElseCanReadTheSeeds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "riffle.db")
 	s := open(t, path)
 	defer func() { _ = s.Close() }()
-	if err := s.Append(t.Context(), ledger.Batch{Entries: ledgertest.Entries("secret", 1)}); err != nil {
+	if err := s.Append(t.Context(), ledgertest.NewChain(t).Next()); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
@@ -126,13 +188,15 @@ func TestWriteAheadLogStaysBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "riffle.db")
 	s := open(t, path)
 	defer func() { _ = s.Close() }()
-	size := uint64(0)
-	for range 200 {
-		batch := ledgertest.Entries(fmt.Sprint(size), 500)
-		if err := s.Append(context.Background(), ledger.Batch{Size: size, Entries: batch}); err != nil {
+	chain := ledgertest.NewChain(t)
+	if err := s.Append(t.Context(), chain.Next()); err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for ; size < 100_000; size += 500 {
+		if err := s.Append(t.Context(), chain.Next(ledgertest.Entries(fmt.Sprint(size), 500)...)); err != nil {
 			t.Fatal(err)
 		}
-		size += uint64(len(batch))
 	}
 	info, err := os.Stat(path + "-wal")
 	if err != nil {

@@ -27,10 +27,10 @@ type writer struct {
 	conn                    driver.Conn
 	begin, commit, rollback driver.Stmt
 	walPages, checkpoint    driver.Stmt
+	advance, node           driver.Stmt
 	inserts                 [len(rowsAtOnce)]driver.Stmt
 	args                    []driver.NamedValue
-	size                    uint64 // of the log: nobody else writes while this process holds the lock
-	sinceMeasured           int    // entries and commits since the write-ahead log was measured
+	sinceMeasured           int // entries and commits since the write-ahead log was measured
 }
 
 func newWriter(ctx context.Context, path string) (*writer, error) {
@@ -45,48 +45,44 @@ func newWriter(ctx context.Context, path string) (*writer, error) {
 		&w.rollback:   "ROLLBACK",
 		&w.walPages:   "PRAGMA wal_checkpoint(NOOP)",
 		&w.checkpoint: "PRAGMA wal_checkpoint(PASSIVE)",
+		&w.advance:    "UPDATE head SET size = ?, edge = ?, checkpoint = ? WHERE size = ? AND (checkpoint = x'') = ?",
+		&w.node:       "INSERT INTO nodes (level, idx, hash) VALUES (?, ?, ?)",
 	}
-	const row = ", (?, ?, ?, ?, ?, ?)"
+	const row = ", (?, ?, ?, ?, ?, ?, ?)"
 	for i, rows := range rowsAtOnce {
-		queries[&w.inserts[i]] = "INSERT INTO entries (idx, id, reference, claim, record, secret) VALUES " + strings.Repeat(row, rows)[2:]
+		queries[&w.inserts[i]] = "INSERT INTO entries (idx, id, reference, claim, record, secret, hash) VALUES " + strings.Repeat(row, rows)[2:]
 	}
 	for stmt, query := range queries {
 		if *stmt, err = conn.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}
-	size, err := queryOne(ctx, conn, "SELECT coalesce(max(idx) + 1, 0) FROM entries")
-	if err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	w.size = uint64(size.(int64))
 	return w, nil
 }
 
-// append commits the batch. A full disk is rolled back, and then nothing has changed; any other failure may have left
-// the batch on disk, and the connection is not to be used again.
+// append commits the batch. A conflict and a full disk are rolled back, and then nothing has changed; any other failure
+// may have left the batch on disk, and the connection is not to be used again.
 func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
-	if w.size != batch.Size {
-		return fmt.Errorf("%w: it has %d entries, the batch continues %d", ledger.ErrConflict, w.size, batch.Size)
-	}
 	if err := exec(ctx, w.begin, nil); err != nil {
 		return err
 	}
-	err := w.insert(ctx, batch)
+	err := w.write(ctx, batch)
 	if err == nil {
 		err = exec(ctx, w.commit, nil)
 	}
-	switch {
-	case err == nil:
-		w.size += uint64(len(batch.Entries))
+	if err == nil {
 		return w.copyBack(ctx, batch)
-	case full(err):
-		if errBack := w.rollBack(ctx); errBack != nil {
-			return fmt.Errorf("rolling back after a full disk: %w", errBack)
-		}
-		return fmt.Errorf("%w: %w", ledger.ErrNoSpace, err)
 	}
-	return errors.Join(err, w.rollBack(ctx))
+	if errBack := w.rollBack(ctx); errBack != nil {
+		return fmt.Errorf("%s, and rolling back: %w", err.Error(), errBack)
+	}
+	switch {
+	case full(err):
+		return fmt.Errorf("%w: %w", ledger.ErrNoSpace, err)
+	case taken(err):
+		return fmt.Errorf("%w: %w", ledger.ErrConflict, err)
+	}
+	return err
 }
 
 // rollBack ends the transaction, if SQLite has not done so itself, as it does where the disk is full while it spills.
@@ -96,6 +92,34 @@ func (w *writer) rollBack(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// write takes the log along, if it is where the batch continues it.
+func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
+	w.args = w.args[:0]
+	w.bind(int64(batch.Head.Size))
+	w.bind(batch.Head.Edge)
+	w.bind(batch.Head.Checkpoint)
+	w.bind(int64(batch.Size))
+	w.bind(len(batch.Entries) == 0)
+	result, err := w.advance.(driver.StmtExecContext).ExecContext(ctx, w.args)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, fmt.Errorf("%w, which is %d", ledger.ErrConflict, batch.Size))
+	}
+	for i := range batch.Nodes {
+		n := &batch.Nodes[i]
+		w.args = w.args[:0]
+		w.bind(int64(n.Level))
+		w.bind(int64(n.Index))
+		w.bind(n.Hash[:])
+		if err := exec(ctx, w.node, w.args); err != nil {
+			return err
+		}
+	}
+	return w.insert(ctx, batch)
 }
 
 func (w *writer) insert(ctx context.Context, batch ledger.Batch) error {
@@ -112,6 +136,7 @@ func (w *writer) insert(ctx context.Context, batch ledger.Batch) error {
 			w.bind(nullable(e.Claim))
 			w.bind(e.Record)
 			w.bind(e.Secret)
+			w.bind(e.Hash[:])
 			index++
 		}
 		if err := exec(ctx, w.inserts[form], w.args); err != nil {
@@ -158,7 +183,7 @@ func (w *writer) copyBack(ctx context.Context, batch ledger.Batch) error {
 
 func (w *writer) close() error {
 	var errs []error
-	for _, stmt := range append(w.inserts[:], w.begin, w.commit, w.rollback, w.walPages, w.checkpoint) {
+	for _, stmt := range append(w.inserts[:], w.begin, w.commit, w.rollback, w.walPages, w.checkpoint, w.advance, w.node) {
 		errs = append(errs, stmt.Close())
 	}
 	return errors.Join(append(errs, w.conn.Close())...)

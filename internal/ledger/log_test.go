@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
+
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 	"riffle/internal/ledger/sqlite"
@@ -27,6 +29,9 @@ type faulty struct {
 }
 
 func (f *faulty) Append(ctx context.Context, b ledger.Batch) error {
+	if len(b.Entries) == 0 { // the log begins
+		return f.Store.Append(ctx, b)
+	}
 	if f.entered != nil {
 		f.entered <- struct{}{}
 	}
@@ -53,6 +58,9 @@ func store(t *testing.T) *faulty {
 
 func open(t *testing.T, s ledger.Store, o ledger.Options) *ledger.Log {
 	t.Helper()
+	if o.Folder == "" {
+		o.Folder = t.TempDir()
+	}
 	l, err := ledger.Open(t.Context(), s, o)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +95,7 @@ func TestConcurrentAppendsGetEveryIndexOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				got, err := l.Store().ByID(t.Context(), e.ID)
+				got, err := l.ByID(t.Context(), e.ID)
 				if err != nil || got.Index != index {
 					t.Errorf("an acknowledged entry: %+v, %v, want index %d", got, err, index)
 				}
@@ -113,7 +121,7 @@ func TestConcurrentAppendsGetEveryIndexOnce(t *testing.T) {
 
 func TestFullQueueIsRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &faulty{Store: memory{}, leave: make(chan struct{})}
+		s := &faulty{Store: &memory{}, leave: make(chan struct{})}
 		l := open(t, s, ledger.Options{Queue: 3})
 		var wait sync.WaitGroup
 		appendOne := func(e ledger.Entry, want error) {
@@ -151,7 +159,7 @@ func TestFullQueueIsRefusedAtOnce(t *testing.T) {
 
 func TestSlowCommitShowsInHealth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &faulty{Store: memory{}, leave: make(chan struct{})}
+		s := &faulty{Store: &memory{}, leave: make(chan struct{})}
 		l := open(t, s, ledger.Options{})
 		done := make(chan error)
 		go func() {
@@ -203,12 +211,31 @@ func TestFailedCommitEndsTheLog(t *testing.T) {
 			if l.Err() == nil || l.Health() == nil {
 				t.Error("the log does not say that it is broken")
 			}
-			if _, err := l.Store().ByID(t.Context(), entries[0].ID); err != nil {
+			if _, err := l.ByID(t.Context(), entries[0].ID); err != nil {
 				t.Errorf("reading what was acknowledged: %v", err)
 			}
 			closeLog(t, l)
 		})
 	}
+}
+
+func TestFailedCommitFailsThoseWhoWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &faulty{Store: &memory{}, leave: make(chan struct{}), before: errors.New("input/output error")}
+		l := open(t, s, ledger.Options{})
+		var wait sync.WaitGroup
+		for _, e := range ledgertest.Entries("waiting", 4) {
+			wait.Go(func() {
+				if _, err := l.Append(e); !errors.Is(err, ledger.ErrBroken) {
+					t.Errorf("%v, want ErrBroken", err)
+				}
+			})
+			synctest.Wait() // one is being committed, and the others wait
+		}
+		s.leave <- struct{}{}
+		wait.Wait()
+		closeLog(t, l)
+	})
 }
 
 func TestFullDiskIsRecoveredFrom(t *testing.T) {
@@ -257,7 +284,7 @@ func TestClaimIsHeldOnce(t *testing.T) {
 			defer mu.Unlock()
 			if err == nil {
 				indexes = append(indexes, index)
-				if got, err := l.Store().ByID(t.Context(), e.ID); err != nil || got.Index != index {
+				if got, err := l.ByID(t.Context(), e.ID); err != nil || got.Index != index {
 					t.Errorf("entry %s: %+v, %v, want index %d", e.ID, got, err, index)
 				}
 			} else if errors.Is(err, ledger.ErrClaimed) {
@@ -300,9 +327,14 @@ func TestCloseCommitsWhatWaits(t *testing.T) {
 	for depth := 0; depth < len(entries)-1; depth, _ = l.Queued() { // the others wait
 		runtime.Gosched()
 	}
+	closed := make(chan error)
+	go func() { closed <- l.Close() }()
+	for !errors.Is(l.Health(), ledger.ErrClosed) {
+		runtime.Gosched()
+	}
 	f.leave <- struct{}{}
 	f.leave <- struct{}{}
-	if err := l.Close(); err != nil {
+	if err := <-closed; err != nil {
 		t.Fatal(err)
 	}
 	for range entries {
@@ -318,9 +350,55 @@ func TestCloseCommitsWhatWaits(t *testing.T) {
 	}
 }
 
-// memory is an empty store for tests of time, whose bubble a real database would leave.
-type memory struct{ ledger.Store }
+// A memory is a store for tests of time, whose bubble a real database would leave.
+type memory struct {
+	ledger.Store
+	mu      sync.Mutex
+	head    ledger.Head
+	entries []ledger.Stored
+	unread  error // if not nil, entries cannot be read
+}
 
-func (memory) Size(context.Context) (uint64, error)       { return 0, nil }
-func (memory) Append(context.Context, ledger.Batch) error { return nil }
-func (memory) Close() error                               { return nil }
+func (m *memory) breakRange(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.unread = err
+}
+
+func (m *memory) Head(context.Context) (ledger.Head, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.head, nil
+}
+
+func (m *memory) Range(_ context.Context, from uint64, n int) ([]ledger.Stored, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.unread != nil {
+		return nil, m.unread
+	}
+	return m.entries[from:min(int(from)+n, len(m.entries))], nil
+}
+
+func (m *memory) ByID(_ context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.entries {
+		if m.entries[i].ID == id {
+			return &m.entries[i], nil
+		}
+	}
+	return nil, ledger.ErrNotFound
+}
+
+func (m *memory) Append(_ context.Context, b ledger.Batch) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, e := range b.Entries {
+		m.entries = append(m.entries, ledger.Stored{Index: b.Size + uint64(i), Entry: e})
+	}
+	m.head = b.Head
+	return nil
+}
+
+func (*memory) Close() error { return nil }

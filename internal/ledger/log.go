@@ -1,0 +1,536 @@
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger/proof"
+)
+
+// A Commit is what an observer learns of a batch.
+type Commit struct {
+	Records   int
+	Conflicts int // how often another process was first, and the batch was sealed anew
+	Duration  time.Duration
+	Err       error
+}
+
+// Options of a log. The zero value of a field stands for its default.
+type Options struct {
+	Folder  string // where the second copy of the last checkpoint is; it has to be there, and is for one process alone
+	KeyFile string // the private key of the log; made with the log, if it is not there; log.key in the folder
+	Origin  string // the name of the log, and of a key that is made; riffle/ and random digits
+
+	Queue    int              // how many entries may wait for the next commit; 4,096
+	Patience time.Duration    // for how long a store is waited for that was lost in the middle of a commit; 30 s
+	Observe  func(Commit)     // called by the writer after each commit; may be nil
+	Now      func() time.Time // time.Now
+	Random   io.Reader        // for a key; crypto/rand.Reader
+}
+
+// Names of files in the folder of a log.
+const (
+	KeyName  = "log.key"
+	CopyName = "checkpoint"
+)
+
+// slowCommit is how long a commit may run before the log says that it is not healthy.
+const slowCommit = time.Second
+
+// spaceRecheck is for how long after a full disk the log says that it is not healthy. Afterwards it asks for traffic
+// again, since only a commit shows whether there is space.
+const spaceRecheck = 5 * time.Second
+
+// A Log appends entries to a store. Its methods may be called at the same time.
+type Log struct {
+	store   Store
+	options Options
+	key     *Key
+	copy    *secondCopy
+	tree    Tree // over what is committed; the writer's alone
+
+	committed atomic.Uint64 // the size of tree
+	published atomic.Pointer[published]
+	follower  follower
+
+	wake   chan struct{} // tells the writer that the queue is no longer empty
+	failed chan struct{} // closed when the log breaks
+	done   chan struct{} // closed when the writer has ended
+
+	mu      sync.Mutex
+	queue   *batch        // what the next commit takes
+	closed  bool          // no more entries are taken
+	broken  error         // why the log takes nothing any more
+	began   time.Time     // when the running commit began; zero between commits
+	noSpace time.Time     // when a commit last found no space; zero after one that did
+	behind  time.Time     // since when records cannot be read back; zero if they can
+	unread  error         // why they cannot
+	news    chan struct{} // closed when a checkpoint is published
+}
+
+// A batch is what callers of one commit share.
+type batch struct {
+	entries []Entry
+	done    chan struct{} // closed once the outcome below stands
+	first   uint64        // the index of the first entry that was written
+	err     error         // of the whole batch
+	claimed map[int]bool  // entries that were left out because their claim is taken; nil for none
+}
+
+// Open starts the log on a store and takes the store over: the log's Close closes it. A store that does not add up is
+// refused with [ErrCorrupt]: what its head says has to be signed by the key, its last records have to lead to the signed
+// root, and it must not be behind the second copy of the checkpoint, nor part from it. The cost does not grow with the
+// log. If the log has not begun, this begins it, with a key of its own unless there is one.
+func Open(ctx context.Context, store Store, options Options) (*Log, error) {
+	if options.KeyFile == "" {
+		options.KeyFile = filepath.Join(options.Folder, KeyName)
+	}
+	if options.Queue == 0 {
+		options.Queue = 4096
+	}
+	if options.Patience == 0 {
+		options.Patience = 30 * time.Second
+	}
+	if options.Observe == nil {
+		options.Observe = func(Commit) {}
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Random == nil {
+		options.Random = rand.Reader
+	}
+	l := &Log{
+		store: store, options: options, news: make(chan struct{}), queue: newBatch(),
+		wake: make(chan struct{}, 1), failed: make(chan struct{}), done: make(chan struct{}),
+	}
+	if err := l.open(ctx); err != nil {
+		if l.copy != nil {
+			err = errors.Join(err, l.copy.close())
+		}
+		return nil, err
+	}
+	go l.write()
+	return l, nil
+}
+
+func (l *Log) open(ctx context.Context) error {
+	head, err := l.store.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the head of the log: %w", err)
+	}
+	begun := len(head.Checkpoint) > 0
+	var kept []byte
+	copyFile := filepath.Join(l.options.Folder, CopyName)
+	if l.copy, kept, err = openCopy(copyFile); err != nil {
+		return fmt.Errorf("opening the second copy of the checkpoint: %w", err)
+	}
+	if l.key, err = l.obtainKey(begun || len(kept) > 0); err != nil {
+		return err
+	}
+	if err := CheckCopy(ctx, l.store, l.key.Verifier, copyFile, kept); err != nil {
+		return err
+	}
+	if !begun {
+		if head, err = l.begin(ctx, head); err != nil {
+			return fmt.Errorf("beginning the log: %w", err)
+		}
+	}
+	var c proof.Checkpoint
+	if l.tree, c, err = openHead(head, l.key.Verifier); errors.Is(err, proof.ErrSignature) {
+		return fmt.Errorf("the key file %s has the key %s, and the store is of another log: %w. Start with the key that the store was written with",
+			l.options.KeyFile, l.key.Name(), err)
+	} else if err != nil {
+		return err
+	}
+	l.committed.Store(l.tree.Size())
+	if err := l.beginFollower(ctx, c); err != nil {
+		return fmt.Errorf("checking the last records of the log: %w. Run `riffle log check` on a copy of the store to see what is wrong", err)
+	}
+	return l.copy.write(head.Checkpoint)
+}
+
+// obtainKey reads the key, and makes one for a log that has not begun.
+func (l *Log) obtainKey(begun bool) (*Key, error) {
+	o := &l.options
+	key, err := readKey(o.KeyFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && begun:
+		return nil, fmt.Errorf("there is a log already, and its key is not there (%s): put the key back from a backup. No other key can continue the log", o.KeyFile)
+	case errors.Is(err, fs.ErrNotExist):
+		origin := o.Origin
+		if origin == "" {
+			var unique [8]byte
+			if _, err := io.ReadFull(o.Random, unique[:]); err != nil {
+				return nil, fmt.Errorf("reading randomness for a name of the log: %w", err)
+			}
+			origin = "riffle/" + hex.EncodeToString(unique[:])
+		} else if err := CheckOrigin(origin); err != nil {
+			return nil, err
+		}
+		if key, err = makeKey(o.KeyFile, origin, o.Random); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	}
+	if o.Origin != "" && o.Origin != key.Name() {
+		return nil, fmt.Errorf("the key in %s is of the log %s and not of %s: a log keeps its origin for ever", o.KeyFile, key.Name(), o.Origin)
+	}
+	return key, nil
+}
+
+// begin signs the first checkpoint, unless another process has done so in the meantime.
+func (l *Log) begin(ctx context.Context, head Head) (Head, error) {
+	tree, err := treeOf(head)
+	if err != nil {
+		return head, err
+	}
+	first, err := tree.Seal(nil, l.key)
+	if err != nil {
+		return head, err
+	}
+	if err := l.store.Append(ctx, first); err != nil && !errors.Is(err, ErrConflict) {
+		return head, err
+	}
+	return l.store.Head(ctx)
+}
+
+func newBatch() *batch { return &batch{done: make(chan struct{})} }
+
+// Append writes the entry and returns its index once it survives power loss. It does not end before the outcome is
+// known, which a full queue (ErrBusy) is at once; afterwards the entry's bytes are the caller's again. Other errors are
+// ErrClosed, ErrNoSpace, ErrClaimed, ErrTooLong and ErrBroken.
+func (l *Log) Append(e Entry) (uint64, error) {
+	if len(e.Record) > maxRecord {
+		return 0, ErrTooLong
+	}
+	e.Hash = tlog.RecordHash(e.Record)
+	b, place, err := l.enqueue(e)
+	if err != nil {
+		return 0, err
+	}
+	<-b.done
+	switch {
+	case b.err != nil:
+		return 0, b.err
+	case b.claimed[place]:
+		return 0, ErrClaimed
+	}
+	index := b.first + uint64(place)
+	for left := range b.claimed {
+		if left < place {
+			index--
+		}
+	}
+	return index, nil
+}
+
+func (l *Log) enqueue(e Entry) (*batch, int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.broken != nil:
+		return nil, 0, l.broken
+	case l.closed:
+		return nil, 0, ErrClosed
+	case len(l.queue.entries) >= l.options.Queue:
+		return nil, 0, ErrBusy
+	}
+	b, place := l.queue, len(l.queue.entries)
+	b.entries = append(b.entries, e)
+	if place == 0 {
+		wakeUp(l.wake)
+	}
+	return b, place, nil
+}
+
+// write is the writer: it commits what has queued until the log is closed and empty, or broken.
+func (l *Log) write() {
+	defer close(l.done)
+	for range l.wake {
+		// Whoever is about to append does so first and shares the commit. When nobody is, this takes no time.
+		runtime.Gosched()
+		if b := l.take(); len(b.entries) > 0 {
+			l.commit(b)
+			l.settle(b)
+		}
+		if l.ended() {
+			return
+		}
+	}
+}
+
+// ended reports whether the writer has nothing more to do, ever.
+func (l *Log) ended() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.broken != nil || l.closed && len(l.queue.entries) == 0
+}
+
+// take takes the queue over.
+func (l *Log) take() *batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.queue
+	l.queue = newBatch()
+	l.queue.entries = make([]Entry, 0, len(b.entries))
+	if len(b.entries) > 0 {
+		l.began = l.options.Now()
+	}
+	return b
+}
+
+// commit has the store append the batch and notes the outcome in it. It is not given up when a caller leaves.
+func (l *Log) commit(b *batch) {
+	c := Commit{}
+	began := l.options.Now()
+	c.Records, c.Conflicts, b.err = l.append(context.Background(), b)
+	if b.err == nil {
+		wakeUp(l.follower.wake)
+	}
+	c.Duration, c.Err = l.options.Now().Sub(began), b.err
+	l.options.Observe(c)
+}
+
+// append seals the batch and has it stored, once more wherever another process was first. Of a connection that was lost
+// in the middle the store is asked afterwards, by id: either the batch is there, or it can go in again, for two attempts
+// at one size cannot both succeed, and neither can two with one id.
+func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err error) {
+	deadline := l.options.Now().Add(l.options.Patience)
+	lost := false // whether the outcome of an attempt is not known
+	for {
+		entries, err := l.unclaimed(ctx, b)
+		if err == nil {
+			err = l.attempt(ctx, b, entries)
+		}
+		switch {
+		case err == nil:
+			return len(entries), conflicts, nil
+		case errors.Is(err, ErrUnavailable) && l.options.Now().Before(deadline):
+			lost = true
+		case errors.Is(err, ErrConflict):
+			conflicts++
+		case lost:
+			return 0, conflicts, fmt.Errorf("an attempt of unknown outcome was followed by this: %s", err.Error()) // not wrapped: that nothing was written is not known
+		default:
+			return 0, conflicts, err
+		}
+		before := l.tree.Size()
+		if err := l.refresh(ctx, deadline); err != nil {
+			return 0, conflicts, err
+		}
+		if !lost && l.tree.Size() == before {
+			return 0, conflicts, err // a conflict with nobody: an id is in the log twice
+		}
+		if lost && len(entries) > 0 {
+			if arrived, err := l.arrived(ctx, b, entries[0].ID); arrived || err != nil {
+				return len(entries), conflicts, err
+			}
+		}
+	}
+}
+
+// attempt seals the entries and has them stored.
+func (l *Log) attempt(ctx context.Context, b *batch, entries []Entry) error {
+	b.first = l.tree.Size()
+	if len(entries) == 0 {
+		return nil
+	}
+	next := l.tree
+	sealed, err := next.Seal(entries, l.key)
+	if err != nil {
+		return err
+	}
+	if err := l.store.Append(ctx, sealed); err != nil {
+		return err
+	}
+	return l.advance(next, sealed.Head)
+}
+
+// arrived reports whether the store has the batch after all, of which the id is the first.
+func (l *Log) arrived(ctx context.Context, b *batch, first uuid.UUID) (bool, error) {
+	found, err := l.store.ByID(ctx, first)
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrUnavailable) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	b.first = found.Index
+	return true, nil
+}
+
+// advance takes note of a batch that was stored.
+func (l *Log) advance(tree Tree, head Head) error {
+	l.tree = tree
+	l.committed.Store(tree.Size())
+	return l.copy.write(head.Checkpoint)
+}
+
+// refresh learns where other processes have taken the log. A store that cannot be reached is waited for.
+func (l *Log) refresh(ctx context.Context, deadline time.Time) error {
+	pause := 10 * time.Millisecond
+	head, err := l.store.Head(ctx)
+	for errors.Is(err, ErrUnavailable) && l.options.Now().Before(deadline) {
+		time.Sleep(pause)
+		pause = min(2*pause, time.Second)
+		head, err = l.store.Head(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	tree, c, err := openHead(head, l.key.Verifier)
+	if err != nil {
+		return err
+	}
+	if c.Size < l.tree.Size() {
+		return fmt.Errorf("%w: it has gone back from %d records to %d", ErrCorrupt, l.tree.Size(), c.Size)
+	}
+	return l.advance(tree, head)
+}
+
+// unclaimed returns the entries of the batch that can be written, and notes the others in it.
+func (l *Log) unclaimed(ctx context.Context, b *batch) (entries []Entry, err error) {
+	if b.claimed, err = l.takenClaims(ctx, b.entries); err != nil || len(b.claimed) == 0 {
+		return b.entries, err
+	}
+	for i, e := range b.entries {
+		if !b.claimed[i] {
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+// takenClaims returns the places of entries whose claim is held by a record of the log or by an entry before them.
+// The answer stands until the log grows, which a batch that goes by it then conflicts with.
+func (l *Log) takenClaims(ctx context.Context, entries []Entry) (map[int]bool, error) {
+	var taken map[int]bool
+	var claims map[string]bool
+	for i, e := range entries {
+		if e.Claim == "" {
+			continue
+		}
+		holder, err := l.store.ByClaim(ctx, e.Claim)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, fmt.Errorf("looking up a claim: %w", err)
+		}
+		// An entry may be its own holder: an attempt that was given up for lost was not.
+		if err == nil && holder.ID != e.ID || claims[e.Claim] {
+			if taken == nil {
+				taken = make(map[int]bool)
+			}
+			taken[i] = true
+		}
+		if claims == nil {
+			claims = make(map[string]bool)
+		}
+		claims[e.Claim] = true
+	}
+	return taken, nil
+}
+
+// settle makes the outcome known, first to the log and then to the batch's callers.
+func (l *Log) settle(b *batch) {
+	l.mu.Lock()
+	l.began = time.Time{}
+	switch {
+	case b.err == nil:
+		l.noSpace = time.Time{}
+	case errors.Is(b.err, ErrNoSpace):
+		l.noSpace = l.options.Now()
+	default:
+		b.err = l.breakDown(b.err)
+	}
+	l.mu.Unlock()
+	close(b.done)
+}
+
+// fail ends the log for a reason that is found outside of a commit.
+func (l *Log) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.breakDown(err)
+}
+
+// breakDown ends the log: whoever waits or comes gets the error that it returns. l.mu is held.
+func (l *Log) breakDown(err error) error {
+	if l.broken != nil {
+		return l.broken
+	}
+	l.broken = fmt.Errorf("%w: %w", ErrBroken, err)
+	l.queue.err = l.broken
+	close(l.queue.done)
+	l.queue = newBatch()
+	close(l.failed)
+	wakeUp(l.wake)
+	return l.broken
+}
+
+// Failed returns a channel that is closed when the log breaks. The process should then end: see [Log.Err].
+func (l *Log) Failed() <-chan struct{} { return l.failed }
+
+// Err returns why the log broke, or nil.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.broken
+}
+
+// Queued returns how many entries wait for the next commit, and how many may.
+func (l *Log) Queued() (depth, capacity int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue.entries), l.options.Queue
+}
+
+// Health returns nil if an entry that came now would be committed in good time, and otherwise what is in its way.
+func (l *Log) Health() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.options.Now()
+	switch {
+	case l.broken != nil:
+		return l.broken
+	case l.closed:
+		return ErrClosed
+	case len(l.queue.entries) >= l.options.Queue:
+		return ErrBusy
+	case !l.began.IsZero() && now.Sub(l.began) > slowCommit:
+		return fmt.Errorf("a commit has been running for more than %s", slowCommit)
+	case !l.noSpace.IsZero() && now.Sub(l.noSpace) < spaceRecheck:
+		return ErrNoSpace
+	case !l.behind.IsZero() && now.Sub(l.behind) > behindFor:
+		return fmt.Errorf("records have not been read back for more than %s: %w", behindFor, l.unread)
+	}
+	return nil
+}
+
+// Close takes no more entries, commits those that wait, and closes the store.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return ErrClosed
+	}
+	l.closed = true
+	l.mu.Unlock()
+	wakeUp(l.wake)
+	<-l.done
+	l.follower.cancel()
+	<-l.follower.done
+	return errors.Join(l.copy.close(), l.store.Close())
+}
