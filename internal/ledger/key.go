@@ -84,7 +84,7 @@ func makeKey(path, origin string, random io.Reader) (_ *Key, err error) {
 	// A link appears whole, or not at all where the name is taken.
 	draft, err := os.CreateTemp(filepath.Dir(path), ".key-")
 	if err != nil {
-		return nil, fmt.Errorf("making the key file: %w", err)
+		return nil, fmt.Errorf("making the key file %s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, os.Remove(draft.Name())) }()
 	_, err = draft.WriteString(private + "\n")

@@ -312,6 +312,7 @@ func (l *Log) commit(b *batch) {
 func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err error) {
 	deadline := l.options.Now().Add(l.options.Patience)
 	lost := false // whether the outcome of an attempt is not known
+	pause := 10 * time.Millisecond
 	for {
 		entries, err := l.unclaimed(ctx, b)
 		if err == nil {
@@ -322,12 +323,16 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 			return len(entries), conflicts, nil
 		case errors.Is(err, ErrUnavailable) && l.options.Now().Before(deadline):
 			lost = true
-		case errors.Is(err, ErrConflict):
+		case errors.Is(err, ErrConflict) && (!lost || l.options.Now().Before(deadline)):
 			conflicts++
 		case lost:
 			return 0, conflicts, fmt.Errorf("an attempt of unknown outcome was followed by this: %s", err.Error()) // not wrapped: that nothing was written is not known
 		default:
 			return 0, conflicts, err
+		}
+		if lost { // a store may be there to be read and not to be written
+			time.Sleep(pause)
+			pause = min(2*pause, time.Second)
 		}
 		before := l.tree.Size()
 		if err := l.refresh(ctx, deadline); err != nil {

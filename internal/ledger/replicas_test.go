@@ -150,7 +150,7 @@ func TestHeadAfterALostConnectionIsChecked(t *testing.T) {
 				}
 				synctest.Wait() // until it is published, so that only the writer looks
 				damage(m, earlier)
-				f.before = 1
+				f.lose(func(f *flaky) { f.before = 1 })
 				if _, err := l.Append(entries[1]); !errors.Is(err, ledger.ErrBroken) || !errors.Is(err, ledger.ErrCorrupt) {
 					t.Errorf("%v, want ErrBroken for ErrCorrupt", err)
 				}
@@ -203,4 +203,32 @@ func TestRecordsThatCannotBeReadBackShow(t *testing.T) {
 		}
 		closeLog(t, l)
 	})
+}
+
+// A store may be there to be read and not to be written, as one that has become a standby. It is not asked without pause.
+func TestStoreThatCannotBeWrittenEndsTheLog(t *testing.T) {
+	const forever = 1 << 20
+	for name, f := range map[string]*flaky{
+		"unavailable":              {before: forever},
+		"in conflict with nothing": {before: 1, then: ledger.ErrConflict}, // which may be with the attempt before
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f.Store = &memory{}
+				before := f.before
+				l := open(t, f, ledger.Options{Patience: 5 * time.Second})
+				began := time.Now()
+				if _, err := l.Append(ledgertest.Entries("standby", 1)[0]); !errors.Is(err, ledger.ErrBroken) {
+					t.Errorf("%v, want ErrBroken", err)
+				}
+				if took := time.Since(began); took < 5*time.Second || took > 7*time.Second {
+					t.Errorf("it was given up after %s", took)
+				}
+				if attempts := before - f.before; attempts > 20 {
+					t.Errorf("the store was asked %d times", attempts)
+				}
+				closeLog(t, l)
+			})
+		})
+	}
 }

@@ -599,39 +599,57 @@ func TestLongestRecordsAreServedWhole(t *testing.T) {
 // A flaky store loses its connection: in an append, before or after the batch is there.
 type flaky struct {
 	ledger.Store
-	before, after int   // how many appends are lost
-	then          error // if not nil, what appends fail with afterwards
-	down          int   // how many reads of the head are lost
-	lookups       int   // how many look-ups by id are lost
+	mu            sync.Mutex // of the numbers, since the follower reads as well
+	before, after int        // how many appends are lost
+	down          int        // how many reads of the head are lost
+	lookups       int        // how many look-ups by id are lost
+	then          error      // if not nil, what the other appends fail with
+}
+
+// lose sets the numbers.
+func (f *flaky) lose(set func(*flaky)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	set(f)
+}
+
+// lost counts one of the numbers down.
+func (f *flaky) lost(number *int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if *number == 0 {
+		return false
+	}
+	*number--
+	return true
 }
 
 func (f *flaky) Append(ctx context.Context, b ledger.Batch) error {
-	if len(b.Entries) > 0 && f.before > 0 {
-		f.before--
+	if len(b.Entries) == 0 { // the log begins
+		return f.Store.Append(ctx, b)
+	}
+	if f.lost(&f.before) {
 		return fmt.Errorf("%w: connection reset", ledger.ErrUnavailable)
 	}
-	if len(b.Entries) > 0 && f.after == 0 && f.then != nil {
+	late := f.lost(&f.after)
+	if !late && f.then != nil {
 		return f.then
 	}
-	err := f.Store.Append(ctx, b)
-	if err == nil && len(b.Entries) > 0 && f.after > 0 {
-		f.after--
-		return fmt.Errorf("%w: connection reset", ledger.ErrUnavailable)
+	if err := f.Store.Append(ctx, b); err != nil || !late {
+		return err
 	}
-	return err
+	return fmt.Errorf("%w: connection reset", ledger.ErrUnavailable)
 }
 
 func (f *flaky) Head(ctx context.Context) (ledger.Head, error) {
-	if f.down > 0 {
-		f.down--
+	if f.lost(&f.down) {
 		return ledger.Head{}, fmt.Errorf("%w: connection refused", ledger.ErrUnavailable)
 	}
 	return f.Store.Head(ctx)
 }
 
 func (f *flaky) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	if f.lookups > 0 {
-		f.lookups--
+	if f.lost(&f.lookups) {
 		return nil, fmt.Errorf("%w: connection refused", ledger.ErrUnavailable)
 	}
 	return f.Store.ByID(ctx, id)
@@ -651,7 +669,7 @@ func TestLostConnectionIsReconciled(t *testing.T) {
 			defer closeLog(t, l)
 			for i, e := range ledgertest.Entries(name, 6) {
 				if i == 2 || i == 4 {
-					lose(f)
+					f.lose(lose)
 				}
 				e.Claim = e.ID.String()
 				if index, err := l.Append(e); err != nil || index != uint64(i) {
@@ -669,7 +687,7 @@ func TestConnectionThatStaysLostEndsTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{Store: &memory{}}
 		l := open(t, f, ledger.Options{Patience: 5 * time.Second})
-		f.before, f.down = 1, 1<<30
+		f.lose(func(f *flaky) { f.before, f.down = 1, 1<<30 })
 		began := time.Now()
 		if _, err := l.Append(ledgertest.Entries("lost", 1)[0]); !errors.Is(err, ledger.ErrBroken) {
 			t.Errorf("%v, want ErrBroken", err)
@@ -677,7 +695,7 @@ func TestConnectionThatStaysLostEndsTheLog(t *testing.T) {
 		if took := time.Since(began); took < 5*time.Second || took > 7*time.Second {
 			t.Errorf("it was given up after %s", took)
 		}
-		f.down = 0
+		f.lose(func(f *flaky) { f.down = 0 })
 		closeLog(t, l)
 	})
 }

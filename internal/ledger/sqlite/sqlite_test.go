@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -72,6 +73,104 @@ func TestFileThatCannotBeDurableIsRefused(t *testing.T) {
 	_, err := connector{dsn: "file::memory:?_pragma=journal_mode(WAL)"}.Connect(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "journal_mode is memory") {
 		t.Errorf("a store in memory: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "riffle.db")
+	_, err = connector{dsn: "file:" + path + "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"}.Connect(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "synchronous is 1") {
+		t.Errorf("a connection that does not sync at every commit: %v", err)
+	}
+}
+
+// A limit on the number of pages is to SQLite what a full disk is.
+func TestFullStoreTakesNothingAndGoesOn(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "riffle.db"))
+	defer func() { _ = s.Close() }()
+	chain := ledgertest.NewChain(t)
+	for _, b := range []ledger.Batch{chain.Next(), chain.Next(ledgertest.Entries("before", 10)...)} {
+		if err := s.Append(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit := func(pages int) {
+		if _, err := queryOne(t.Context(), s.writer.conn, fmt.Sprint("PRAGMA max_page_count = ", pages)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(1) // which is to say, as many as there are
+	for _, n := range []int{1000, 1} {
+		var err error
+		for round := 0; err == nil; round++ {
+			before := *chain
+			if err = s.Append(t.Context(), chain.Next(ledgertest.Entries(fmt.Sprint(n, "at once", round), n)...)); err != nil {
+				*chain = before
+			}
+		}
+		if !errors.Is(err, ledger.ErrNoSpace) {
+			t.Errorf("batches of %d: %v, want ErrNoSpace", n, err)
+		}
+		chain.CheckLog(s)
+	}
+	limit(1 << 30)
+	if err := s.Append(t.Context(), chain.Next(ledgertest.Entries("after", 10)...)); err != nil {
+		t.Error(err)
+	}
+	chain.CheckLog(s)
+}
+
+func TestDamagedIndexIsFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "riffle.db")
+	s := open(t, path)
+	chain := ledgertest.NewChain(t)
+	for _, b := range []ledger.Batch{chain.Next(), chain.Next(ledgertest.Entries("indexed", 3)...)} {
+		if err := s.Append(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if findings, err := s.Check(t.Context()); err != nil || len(findings) != 0 {
+		t.Errorf("the check of a store that is well finds %q, %v", findings, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := chain.Entries[1].ID[:]
+	if n := bytes.Count(file, id); n != 2 {
+		t.Fatalf("the id is in the file %d times, want once in the table and once in its index", n)
+	}
+	file[bytes.LastIndex(file, id)+15] ^= 1
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	defer func() { _ = s.Close() }()
+	if findings, err := s.Check(t.Context()); err != nil || len(findings) == 0 {
+		t.Errorf("the check of a damaged index finds %q, %v", findings, err)
+	}
+}
+
+// A hash that is not there must not let those after it take its place.
+func TestMissingHashIsFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "riffle.db")
+	s := open(t, path)
+	defer func() { _ = s.Close() }()
+	chain := ledgertest.NewChain(t)
+	for _, b := range []ledger.Batch{chain.Next(), chain.Next(ledgertest.Entries("hashed", 600)...)} {
+		if err := s.Append(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := sql.OpenDB(connector{dsn: dsn(path)})
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(t.Context(), "DELETE FROM entries WHERE idx = 7; DELETE FROM nodes WHERE idx = 0"); err != nil {
+		t.Fatal(err)
+	}
+	for level, from := range []uint64{5, 0} {
+		if _, err := s.Hashes(t.Context(), level, from, 5); !errors.Is(err, ledger.ErrCorrupt) {
+			t.Errorf("level %d: %v, want ErrCorrupt", level, err)
+		}
 	}
 }
 

@@ -57,6 +57,10 @@ func newWriter(ctx context.Context, path string) (*writer, error) {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}
+	// A file whose header says that it is not to be written opens like any other, and would fail the first batch.
+	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, "DELETE FROM head WHERE FALSE", nil); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
 	return w, nil
 }
 
