@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle"
 	"riffle/client"
@@ -22,6 +24,7 @@ import (
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
 )
 
@@ -175,6 +178,43 @@ func TestAudit(t *testing.T) {
 	}
 	if kind, err := list.Audits[1].Record.Discriminator(); err != nil || kind != "reveal" {
 		t.Errorf("the second record is a %s (%v)", kind, err)
+	}
+}
+
+// The log is to be read with a client of its format; a proof and what goes with it are to be had here.
+func TestLog(t *testing.T) {
+	c := connect(t)
+	ctx := t.Context()
+	made := must[*client.DealDeckResp](t)(c.DealDeckWithResponse(ctx, "standard52", nil)).JSON200
+	answer := must[*client.ProveAuditResp](t)(c.ProveAuditWithResponse(ctx, made.AuditID)).JSON200
+	if answer.Spec != "riffle/1" || !answer.Seed.IsNull() || answer.ClientSeed != "" {
+		t.Errorf("the proof is %+v", answer)
+	}
+	key := must[*client.GetLogKeyResp](t)(c.GetLogKeyWithResponse(ctx))
+	if string(key.Body) != answer.LogKey+"\n" {
+		t.Errorf("the key is %s, and in the proof %s", key.Body, answer.LogKey)
+	}
+	verifier, err := note.NewVerifier(answer.LogKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inclusion, err := proof.ParseInclusion(answer.TlogProof)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inclusion.Check([]byte(answer.Record), verifier); err != nil {
+		t.Error(err)
+	}
+	checkpoint := must[*client.GetCheckpointResp](t)(c.GetCheckpointWithResponse(ctx))
+	if _, err := proof.OpenCheckpoint(checkpoint.Body, verifier); err != nil {
+		t.Error(err)
+	}
+	hash := tlog.RecordHash([]byte(answer.Record))
+	if tile := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "0/000.p/1")); !bytes.Equal(tile.Body, hash[:]) {
+		t.Errorf("the tile of one record is %x, and its hash %s", tile.Body, hash)
+	}
+	if records := must[*client.GetTileResp](t)(c.GetTileWithResponse(ctx, "entries/000.p/1")); string(records.Body[2:]) != answer.Record {
+		t.Errorf("the one record is %q, and in the proof %s", records.Body, answer.Record)
 	}
 }
 

@@ -201,6 +201,28 @@ type AuditList struct {
 	Reference Reference `json:"reference"`
 }
 
+// AuditProof A record with all that it takes to check it offline.
+type AuditProof struct {
+	// ClientSeed The client seed of the record; empty if it has none.
+	ClientSeed ClientSeed `json:"client_seed"`
+
+	// LogKey The verifier key of the log, as `GET /log/key` has it.
+	LogKey string `json:"log_key"`
+
+	// Record The text of the record, exactly as the log holds it.
+	Record string `json:"record"`
+
+	// Seed The seed, once it is revealed; null while it is held back, and for a record that has none.
+	Seed nullable.Nullable[HeldSeed] `json:"seed"`
+
+	// Spec The name of the rules that lead from a seed to an order.
+	Spec Spec `json:"spec"`
+
+	// TlogProof The proof that the record is in the log, and the signed checkpoint that it leads to: the text of C2SP's
+	// tlog-proof (https://c2sp.org/tlog-proof).
+	TlogProof string `json:"tlog_proof"`
+}
+
 // Card defines model for Card.
 type Card struct {
 	// Attributes What games ask about, such as suit and rank; null if nothing.
@@ -608,6 +630,9 @@ type IDInPath = openapi_types.UUID
 // ParametersInQuery Integers by their names.
 type ParametersInQuery = DeckParameters
 
+// TileInPath defines model for TileInPath.
+type TileInPath = string
+
 // TypeInPath A deck type; `GET /decks` lists them.
 type TypeInPath = DeckName
 
@@ -625,6 +650,9 @@ type BadReveal = Problem
 
 // BadShuffle A problem document (RFC 9457).
 type BadShuffle = Problem
+
+// CannotRead A problem document (RFC 9457).
+type CannotRead = Problem
 
 // Failed A problem document (RFC 9457).
 type Failed = Problem
@@ -656,8 +684,14 @@ type NoSuchCard = Problem
 // NoSuchDeck A problem document (RFC 9457).
 type NoSuchDeck = Problem
 
+// NoSuchTile A problem document (RFC 9457).
+type NoSuchTile = Problem
+
 // NotNow A problem document (RFC 9457).
 type NotNow = Problem
+
+// NotProven A problem document (RFC 9457).
+type NotProven = Problem
 
 // NotReady A problem document (RFC 9457).
 type NotReady = Problem
@@ -990,6 +1024,19 @@ type ClientInterface interface {
 	// Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 	GetAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ProveAudit Get the proof of a record
+	//
+	// Everything that it takes to check the record offline, as one file: the exact bytes of the record, its seed once
+	// that is revealed, and the proof that it is in the log, under a signed checkpoint. The proof of the same record
+	// may be another the next time, for the log has grown; an earlier one stays as good as it was.
+	//
+	// To check it: the leaf is SHA-256 of a zero byte and the bytes of `record`; its hashes in `tlog_proof` lead to the
+	// root in the checkpoint (RFC 6962, 2.1.1), which `log_key` has signed. Compare `log_key` with the key of the log as
+	// you know it from elsewhere: by itself it says only that the answer agrees with itself.
+	//
+	// Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
+	ProveAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// RevealAuditWithBody Make a seed public
 	//
 	// Sending the seed shows that the caller may: only who asked for the shuffle was told it. The reveal is a record of
@@ -1051,6 +1098,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /healthz (the `Healthz` operationId).
 	Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCheckpoint Get the checkpoint of the log
+	//
+	// A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
+	// records under it have been read back from the store and lead to the root. Records of the last moments may not be
+	// under it yet.
+	//
+	// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
+	GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLogKey Get the public key of the log
+	//
+	// The verifier key of the checkpoints, as signed notes have it (https://c2sp.org/signed-note), on one line: the name
+	// of the log, a hash, and an Ed25519 key. It stays the same for as long as the log is this log.
+	//
+	// Corresponds with GET /log/key (the `GetLogKey` operationId).
+	GetLogKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTile Get a tile of the log
+	//
+	// Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
+	// is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
+	// that is not in its one form included.
+	//
+	// Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
+	GetTile(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Metrics Metrics for Prometheus
 	//
@@ -1129,6 +1202,29 @@ func (c *Client) ListAudits(ctx context.Context, params *ListAuditsParams, reqEd
 // Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 func (c *Client) GetAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetAuditRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ProveAudit Get the proof of a record
+//
+// Everything that it takes to check the record offline, as one file: the exact bytes of the record, its seed once
+// that is revealed, and the proof that it is in the log, under a signed checkpoint. The proof of the same record
+// may be another the next time, for the log has grown; an earlier one stays as good as it was.
+//
+// To check it: the leaf is SHA-256 of a zero byte and the bytes of `record`; its hashes in `tlog_proof` lead to the
+// root in the checkpoint (RFC 6962, 2.1.1), which `log_key` has signed. Compare `log_key` with the key of the log as
+// you know it from elsewhere: by itself it says only that the answer agrees with itself.
+//
+// Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
+func (c *Client) ProveAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewProveAuditRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -1261,6 +1357,62 @@ func (c *Client) ListCards(ctx context.Context, pType TypeInPath, params *ListCa
 // Corresponds with GET /healthz (the `Healthz` operationId).
 func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewHealthzRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCheckpoint Get the checkpoint of the log
+//
+// A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
+// records under it have been read back from the store and lead to the root. Records of the last moments may not be
+// under it yet.
+//
+// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
+func (c *Client) GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCheckpointRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLogKey Get the public key of the log
+//
+// The verifier key of the checkpoints, as signed notes have it (https://c2sp.org/signed-note), on one line: the name
+// of the log, a hash, and an Ed25519 key. It stays the same for as long as the log is this log.
+//
+// Corresponds with GET /log/key (the `GetLogKey` operationId).
+func (c *Client) GetLogKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLogKeyRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTile Get a tile of the log
+//
+// Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
+// is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
+// that is not in its one form included.
+//
+// Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
+func (c *Client) GetTile(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTileRequest(c.Server, tile)
 	if err != nil {
 		return nil, err
 	}
@@ -1463,6 +1615,40 @@ func NewGetAuditRequest(server string, id IDInPath) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/audits/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewProveAuditRequest constructs an http.Request for the ProveAudit method
+func NewProveAuditRequest(server string, id IDInPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/audits/%s/proof", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -1833,6 +2019,94 @@ func NewHealthzRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewGetCheckpointRequest constructs an http.Request for the GetCheckpoint method
+func NewGetCheckpointRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/log/checkpoint")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetLogKeyRequest constructs an http.Request for the GetLogKey method
+func NewGetLogKeyRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/log/key")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetTileRequest constructs an http.Request for the GetTile method
+func NewGetTileRequest(server string, tile TileInPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tile", tile, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/log/tile/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewMetricsRequest constructs an http.Request for the Metrics method
 func NewMetricsRequest(server string, params *MetricsParams) (*http.Request, error) {
 	var err error
@@ -2044,6 +2318,21 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 	GetAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*GetAuditResp, error)
 
+	// ProveAuditWithResponse Get the proof of a record
+	//
+	// Everything that it takes to check the record offline, as one file: the exact bytes of the record, its seed once
+	// that is revealed, and the proof that it is in the log, under a signed checkpoint. The proof of the same record
+	// may be another the next time, for the log has grown; an earlier one stays as good as it was.
+	//
+	// To check it: the leaf is SHA-256 of a zero byte and the bytes of `record`; its hashes in `tlog_proof` lead to the
+	// root in the checkpoint (RFC 6962, 2.1.1), which `log_key` has signed. Compare `log_key` with the key of the log as
+	// you know it from elsewhere: by itself it says only that the answer agrees with itself.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
+	ProveAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*ProveAuditResp, error)
+
 	// RevealAuditWithBodyWithResponse Make a seed public
 	//
 	// Sending the seed shows that the caller may: only who asked for the shuffle was told it. The reveal is a record of
@@ -2116,6 +2405,38 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /healthz (the `Healthz` operationId).
 	HealthzWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*HealthzResp, error)
 
+	// GetCheckpointWithResponse Get the checkpoint of the log
+	//
+	// A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
+	// records under it have been read back from the store and lead to the root. Records of the last moments may not be
+	// under it yet.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
+	GetCheckpointWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCheckpointResp, error)
+
+	// GetLogKeyWithResponse Get the public key of the log
+	//
+	// The verifier key of the checkpoints, as signed notes have it (https://c2sp.org/signed-note), on one line: the name
+	// of the log, a hash, and an Ed25519 key. It stays the same for as long as the log is this log.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /log/key (the `GetLogKey` operationId).
+	GetLogKeyWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetLogKeyResp, error)
+
+	// GetTileWithResponse Get a tile of the log
+	//
+	// Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
+	// is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
+	// that is not in its one form included.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
+	GetTileWithResponse(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*GetTileResp, error)
+
 	// MetricsWithResponse Metrics for Prometheus
 	//
 	// In the text format, or by the header `Accept` as OpenMetrics or protocol buffers. Query parameters other than
@@ -2185,6 +2506,8 @@ type ListAuditsResp struct {
 	ApplicationProblemJSON422 *ImpossibleList
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *CannotRead
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -2205,6 +2528,11 @@ func (r ListAuditsResp) GetApplicationProblemJSON422() *ImpossibleList {
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
 func (r ListAuditsResp) GetApplicationProblemJSON500() *Failed {
 	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ListAuditsResp) GetApplicationProblemJSON503() *CannotRead {
+	return r.ApplicationProblemJSON503
 }
 
 // GetBody returns the raw response body bytes
@@ -2247,6 +2575,8 @@ type GetAuditResp struct {
 	ApplicationProblemJSON404 *NoSuchAudit
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *CannotRead
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -2267,6 +2597,11 @@ func (r GetAuditResp) GetApplicationProblemJSON404() *NoSuchAudit {
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
 func (r GetAuditResp) GetApplicationProblemJSON500() *Failed {
 	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetAuditResp) GetApplicationProblemJSON503() *CannotRead {
+	return r.ApplicationProblemJSON503
 }
 
 // GetBody returns the raw response body bytes
@@ -2292,6 +2627,75 @@ func (r GetAuditResp) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetAuditResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ProveAuditResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditProof
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchAudit
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotProven
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ProveAuditResp) GetJSON200() *AuditProof {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ProveAuditResp) GetApplicationProblemJSON400() *NoParameters {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ProveAuditResp) GetApplicationProblemJSON404() *NoSuchAudit {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ProveAuditResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ProveAuditResp) GetApplicationProblemJSON503() *NotProven {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ProveAuditResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ProveAuditResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ProveAuditResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ProveAuditResp) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -2415,6 +2819,8 @@ type VerifyAuditResp struct {
 	ApplicationProblemJSON422 *NoSeed
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *CannotRead
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -2440,6 +2846,11 @@ func (r VerifyAuditResp) GetApplicationProblemJSON422() *NoSeed {
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
 func (r VerifyAuditResp) GetApplicationProblemJSON500() *Failed {
 	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r VerifyAuditResp) GetApplicationProblemJSON503() *CannotRead {
+	return r.ApplicationProblemJSON503
 }
 
 // GetBody returns the raw response body bytes
@@ -2719,6 +3130,164 @@ func (r HealthzResp) ContentType() string {
 	return ""
 }
 
+type GetCheckpointResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetCheckpointResp) GetApplicationProblemJSON400() *NoParameters {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r GetCheckpointResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCheckpointResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCheckpointResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCheckpointResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCheckpointResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetLogKeyResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetLogKeyResp) GetApplicationProblemJSON400() *NoParameters {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r GetLogKeyResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetBody returns the raw response body bytes
+func (r GetLogKeyResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLogKeyResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLogKeyResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetLogKeyResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetTileResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchTile
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *CannotRead
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetTileResp) GetApplicationProblemJSON400() *NoParameters {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetTileResp) GetApplicationProblemJSON404() *NoSuchTile {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r GetTileResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetTileResp) GetApplicationProblemJSON503() *CannotRead {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTileResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTileResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTileResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTileResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type MetricsResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -2977,6 +3546,27 @@ func (c *ClientWithResponses) GetAuditWithResponse(ctx context.Context, id IDInP
 	return ParseGetAuditResp(rsp)
 }
 
+// ProveAuditWithResponse Get the proof of a record
+//
+// Everything that it takes to check the record offline, as one file: the exact bytes of the record, its seed once
+// that is revealed, and the proof that it is in the log, under a signed checkpoint. The proof of the same record
+// may be another the next time, for the log has grown; an earlier one stays as good as it was.
+//
+// To check it: the leaf is SHA-256 of a zero byte and the bytes of `record`; its hashes in `tlog_proof` lead to the
+// root in the checkpoint (RFC 6962, 2.1.1), which `log_key` has signed. Compare `log_key` with the key of the log as
+// you know it from elsewhere: by itself it says only that the answer agrees with itself.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
+func (c *ClientWithResponses) ProveAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*ProveAuditResp, error) {
+	rsp, err := c.ProveAudit(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseProveAuditResp(rsp)
+}
+
 // RevealAuditWithBodyWithResponse Make a seed public
 //
 // Sending the seed shows that the caller may: only who asked for the shuffle was told it. The reveal is a record of
@@ -3089,6 +3679,56 @@ func (c *ClientWithResponses) HealthzWithResponse(ctx context.Context, reqEditor
 		return nil, err
 	}
 	return ParseHealthzResp(rsp)
+}
+
+// GetCheckpointWithResponse Get the checkpoint of the log
+//
+// A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
+// records under it have been read back from the store and lead to the root. Records of the last moments may not be
+// under it yet.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
+func (c *ClientWithResponses) GetCheckpointWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCheckpointResp, error) {
+	rsp, err := c.GetCheckpoint(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCheckpointResp(rsp)
+}
+
+// GetLogKeyWithResponse Get the public key of the log
+//
+// The verifier key of the checkpoints, as signed notes have it (https://c2sp.org/signed-note), on one line: the name
+// of the log, a hash, and an Ed25519 key. It stays the same for as long as the log is this log.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /log/key (the `GetLogKey` operationId).
+func (c *ClientWithResponses) GetLogKeyWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetLogKeyResp, error) {
+	rsp, err := c.GetLogKey(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLogKeyResp(rsp)
+}
+
+// GetTileWithResponse Get a tile of the log
+//
+// Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
+// is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
+// that is not in its one form included.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
+func (c *ClientWithResponses) GetTileWithResponse(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*GetTileResp, error) {
+	rsp, err := c.GetTile(ctx, tile, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTileResp(rsp)
 }
 
 // MetricsWithResponse Metrics for Prometheus
@@ -3220,6 +3860,13 @@ func ParseListAuditsResp(rsp *http.Response) (*ListAuditsResp, error) {
 		}
 		response.ApplicationProblemJSON500 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest CannotRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
 	}
 
 	return response, nil
@@ -3266,6 +3913,67 @@ func ParseGetAuditResp(rsp *http.Response) (*GetAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest CannotRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseProveAuditResp parses an HTTP response from a ProveAuditWithResponse call
+func ParseProveAuditResp(rsp *http.Response) (*ProveAuditResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ProveAuditResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditProof
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest NoParameters
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchAudit
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotProven
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
 
 	}
 
@@ -3409,6 +4117,13 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest CannotRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
 
 	}
 
@@ -3597,6 +4312,119 @@ func ParseHealthzResp(rsp *http.Response) (*HealthzResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON500 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetCheckpointResp parses an HTTP response from a GetCheckpointWithResponse call
+func ParseGetCheckpointResp(rsp *http.Response) (*GetCheckpointResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCheckpointResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest NoParameters
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetLogKeyResp parses an HTTP response from a GetLogKeyWithResponse call
+func ParseGetLogKeyResp(rsp *http.Response) (*GetLogKeyResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLogKeyResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest NoParameters
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTileResp parses an HTTP response from a GetTileWithResponse call
+func ParseGetTileResp(rsp *http.Response) (*GetTileResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTileResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest NoParameters
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchTile
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest CannotRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
 
 	}
 

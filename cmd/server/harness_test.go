@@ -25,7 +25,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"riffle/internal/audit"
+	"riffle/internal/ledger/proof"
 )
 
 // program is the path of the program under test, and version what it was told that it is.
@@ -449,8 +452,32 @@ func (s *server) holds(reference string, answered []dealt) int {
 		if s.read(s.get("/audits/"+d.AuditID+"/verify"), &verified); !verified.Verified {
 			s.t.Errorf("the service does not verify %s", d.AuditID)
 		}
+		s.proves(d, record)
 	}
 	return len(all)
+}
+
+// proves makes sure that an answered shuffle has a proof, which holds offline.
+func (s *server) proves(d dealt, record []byte) {
+	s.t.Helper()
+	var file struct {
+		Record    string
+		TlogProof string `json:"tlog_proof"`
+		LogKey    string `json:"log_key"`
+	}
+	s.read(s.get("/audits/"+d.AuditID+"/proof"), &file)
+	verifier, err := note.NewVerifier(file.LogKey)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	inclusion, err := proof.ParseInclusion(file.TlogProof)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	checkpoint, err := inclusion.Check([]byte(file.Record), verifier)
+	if err != nil || file.Record != string(record) || inclusion.Index != d.LogIndex || checkpoint.Size <= d.LogIndex {
+		s.t.Errorf("the proof of record %d, %s: %v, %+v, %+v", d.LogIndex, record, err, file, checkpoint)
+	}
 }
 
 // metric returns the sum of a metric over the labels that contain the text.

@@ -61,6 +61,29 @@ func (a *API) getAudit(w http.ResponseWriter, r *http.Request) error {
 	return fresh(w, show(found))
 }
 
+// proveAudit answers GET /audits/{id}/proof: one file that can be checked offline.
+func (a *API) proveAudit(w http.ResponseWriter, r *http.Request) error {
+	id, err := auditID(r)
+	if err != nil {
+		return err
+	}
+	if err := noParameters(r); err != nil {
+		return err
+	}
+	p, err := a.Dealer.Prove(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return fresh(w, struct {
+		Spec       string  `json:"spec"`
+		Record     string  `json:"record"` // the exact bytes, which a string keeps through any JSON reader
+		Seed       *string `json:"seed"`   // null while it is held back
+		ClientSeed string  `json:"client_seed"`
+		TlogProof  string  `json:"tlog_proof"`
+		LogKey     string  `json:"log_key"`
+	}{audit.Spec, string(p.Record), seedText(p.Seed), p.ClientSeed, p.Inclusion.Text(), p.LogKey})
+}
+
 // fresh sends what may be different the next time. Records stand in it as they are: nothing is escaped.
 func fresh(w http.ResponseWriter, v any) error {
 	var text bytes.Buffer

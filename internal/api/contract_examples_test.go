@@ -26,8 +26,9 @@ import (
 var story = []string{
 	"shuffle bridge", "shuffle items", "shuffle emptyList", "shuffle lottery", "shuffle secretSanta", "shuffle repeat",
 	"shuffle repeatedHands", "shuffle undercover", "dealDeck werewolf", "dealDeck undercover", "dealDeck details",
-	"getAudit heldBack", "verifyAudit heldBack", "revealAudit notTheSeed",
-	"revealAudit reveal", "getAudit revealed", "verifyAudit revealed", "getAudit revealRecord", "listAudits game",
+	"getAudit heldBack", "verifyAudit heldBack", "proveAudit heldBack", "revealAudit notTheSeed",
+	"revealAudit reveal", "getAudit revealed", "verifyAudit revealed", "proveAudit revealed", "getAudit revealRecord",
+	"proveAudit revealRecord", "listAudits game", "getCheckpoint published",
 }
 
 // replay sends the requests that the contract shows and checks that they get the answers that it shows. Shuffles are
@@ -79,6 +80,7 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 			case name == "damaged":
 				damaged = member(want, "audit_id")
 			}
+			s.published(t) // what is shown of the log is under its last checkpoint
 			answer := s.answer(request)
 			body := read(t, answer)
 			if answer.StatusCode != status || random.Len() > 0 {
@@ -93,6 +95,18 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 			}
 			note(operation, status, name)
 		})
+	}
+	for _, name := range []string{"hashes", "records"} { // bytes, which the contract has no example of
+		request, ok := c.request(t, "getTile", name)
+		if !ok {
+			t.Fatalf("the contract does not show %s", name)
+		}
+		answer := s.answer(request)
+		body := read(t, answer)
+		if err := c.check("getTile", answer, body); err != nil || answer.StatusCode != http.StatusOK || len(body) == 0 {
+			t.Errorf("getTile %s: %d, %d bytes, %v", name, answer.StatusCode, len(body), err)
+		}
+		note("getTile", answer.StatusCode, "")
 	}
 }
 

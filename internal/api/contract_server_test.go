@@ -1,13 +1,16 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +18,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle"
 	"riffle/internal/api"
@@ -30,6 +35,7 @@ type setup struct {
 	now      func() time.Time
 	store    func(ledger.Store) ledger.Store // stands between the log and SQLite
 	gatherer prometheus.Gatherer
+	output   io.Writer // takes what is logged, of every level; the test's by default, without the levels below Info
 	queue    int
 	memory   int64
 }
@@ -37,7 +43,8 @@ type setup struct {
 // A service is an API with what it needs: the deck types that come with it and a store in a folder of the test.
 type service struct {
 	*api.API
-	log *ledger.Log
+	log   *ledger.Log
+	first shuffled // the one record of a service that cannot be asked for more
 }
 
 // start starts a service for as long as the test runs.
@@ -65,7 +72,21 @@ func start(t testing.TB, s setup) *service {
 	if s.store != nil {
 		store = s.store(store)
 	}
+	logging := slog.HandlerOptions{ReplaceAttr: withoutStack}
+	if s.output == nil {
+		s.output = t.Output()
+	} else {
+		logging.Level = slog.LevelDebug
+	}
 	metrics := api.NewMetrics(registry, "v0", "test")
+	// Every log has the same key, so that the contract can show what it signs.
+	private, _, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{1}, ed25519.SeedSize)), "shuffles.example.com/2026")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, ledger.KeyName), []byte(private+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	log, err := ledger.Open(context.Background(), store, ledger.Options{Folder: folder, Queue: s.queue, Observe: metrics.Commit})
 	if err != nil {
 		t.Fatal(err)
@@ -81,11 +102,23 @@ func start(t testing.TB, s setup) *service {
 	}
 	a := api.New(api.Options{
 		Dealer: dealer.New(log, decks, metrics.Random(s.random), s.now, dealer.Limits{Items: 1_000_000, Results: 10_000_000}),
-		Decks:  decks, Log: log, Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{ReplaceAttr: withoutStack})), Metrics: metrics, Gatherer: s.gatherer,
+		Decks:  decks, Log: log, Logger: slog.New(slog.NewTextHandler(s.output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: s.memory,
 	})
 	a.WatchLog(registry)
 	return &service{API: a, log: log}
+}
+
+// published waits until the published checkpoint covers all that there is.
+func (s *service) published(t testing.TB) {
+	t.Helper()
+	committed, _ := s.log.Sizes()
+	if committed == 0 {
+		return
+	}
+	if _, err := s.log.Prove(t.Context(), committed-1); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // withoutStack shortens the log: where a panic came from is of interest only when it was not meant.
@@ -129,11 +162,30 @@ type faultyStore struct {
 	ledger.Store
 	appending func() error
 	reading   func() error
+	following func() error         // before records are read back
 	secret    func(*ledger.Stored) // changes what was read
 }
 
+func (s *faultyStore) Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error) {
+	if s.reading != nil {
+		if err := s.reading(); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.Hashes(ctx, level, from, n)
+}
+
+func (s *faultyStore) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
+	if s.following != nil {
+		if err := s.following(); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.Range(ctx, from, n)
+}
+
 func (s *faultyStore) Append(ctx context.Context, batch ledger.Batch) error {
-	if s.appending != nil && len(batch.Entries) > 0 { // not when the log begins
+	if s.appending != nil && len(batch.Entries) > 0 { // a batch without entries begins the log
 		if err := s.appending(); err != nil {
 			return err
 		}

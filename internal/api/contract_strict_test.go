@@ -217,10 +217,11 @@ func TestNothingElseIsTaken(t *testing.T) {
 	slices.Sort(words)
 	words = slices.Compact(words)
 	made := shuffleOnce(t, s, `{"size":2}`)
+	s.published(t)
 
 	t.Run("members", func(t *testing.T) {
 		for operation, schema := range map[string]string{"shuffle": "ShuffleRequest", "revealAudit": "RevealRequest"} {
-			target := strings.ReplaceAll(c.operations[operation].Path, "{id}", made.AuditID)
+			target := target(c.operations[operation].Path, made.AuditID)
 			refused := func(word string) string {
 				name, err := json.Marshal(word)
 				if err != nil {
@@ -245,7 +246,7 @@ func TestNothingElseIsTaken(t *testing.T) {
 				}
 			}
 			slices.Sort(documented)
-			target := strings.NewReplacer("{type}", "standard52", "{id}", made.AuditID).Replace(op.Path)
+			target := target(op.Path, made.AuditID)
 			refused := func(word string) string {
 				r := request(t, op.Method, target+"?"+url.Values{word: {""}}.Encode())
 				r.Header.Set("Content-Type", "application/json")

@@ -16,7 +16,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -157,7 +159,7 @@ func TestEveryRouteIsInTheContract(t *testing.T) {
 	c := theContract(t)
 	var routes, documented []string
 	err := chi.Walk(start(t, setup{}).Routes(), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		routes = append(routes, method+" "+route)
+		routes = append(routes, method+" "+strings.Replace(route, "*", "{tile}", 1)) // OpenAPI has no name for the rest of a path
 		return nil
 	})
 	if err != nil {
@@ -200,6 +202,10 @@ func probes(t *testing.T, c *contract) []probe {
 	id := audit.AuditID
 	reveal := "/audits/" + id + "/reveal"
 	long := `{"items":["` + strings.Repeat("a", 16<<20) + `"]}`
+
+	first := func(ask func(shuffled) *http.Request) func(*service) *http.Request {
+		return func(s *service) *http.Request { return ask(s.first) }
+	}
 
 	list := []probe{
 		{"shuffle", 200, "", body(`{"size":20000,"hands":[1,19000],"repeat":3}`), sound, nil}, // long enough to be sent in parts
@@ -289,6 +295,35 @@ func probes(t *testing.T, c *contract) []probe {
 			return post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`)
 		}, withOpenStore, nil},
 
+		{"revealAudit", 503, "unreachable", first(func(a shuffled) *http.Request {
+			return post(t, "/audits/"+a.AuditID+"/reveal", `{"seed":"`+a.Seed+`"}`)
+		}), outOfReach, nil},
+
+		{"listAudits", 503, "unreachable", fixed(get(t, "/audits?reference=a")), outOfReach, nil},
+		{"getAudit", 503, "unreachable", first(func(a shuffled) *http.Request { return get(t, "/audits/"+a.AuditID) }), outOfReach, nil},
+		{"verifyAudit", 503, "unreachable", first(func(a shuffled) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), outOfReach, nil},
+
+		{"proveAudit", 400, "noParameters", fixed(get(t, "/audits/"+id+"/proof?page=2")), sound, nil},
+		{"proveAudit", 400, "malformedQuery", fixed(get(t, "/audits/"+id+"/proof?%zz")), sound, nil},
+		{"proveAudit", 404, "noSuchAudit", fixed(get(t, "/audits/"+strings.ToUpper(id)+"/proof")), sound, nil},
+		{"proveAudit", 404, "noSuchAudit", fixed(get(t, "/audits/1/proof")), sound, nil},
+		{"proveAudit", 500, "failed", fixed(get(t, "/audits/"+id+"/proof")), cannotRead, nil},
+		{"proveAudit", 503, "unreachable", first(func(a shuffled) *http.Request { return get(t, "/audits/"+a.AuditID+"/proof") }), outOfReach, nil},
+		{"proveAudit", 503, "notPublished", func(s *service) *http.Request {
+			// The log waits as long as the caller does, which is for a second here.
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			t.Cleanup(cancel)
+			return get(t, "/audits/"+shuffleOnce(t, s, `{"size":3}`).AuditID+"/proof").WithContext(ctx)
+		}, notFollowing, nil},
+
+		{"getCheckpoint", 200, "", fixed(get(t, "/log/checkpoint")), sound, nil},
+		{"getCheckpoint", 400, "noParameters", fixed(get(t, "/log/checkpoint?page=2")), sound, nil},
+		{"getLogKey", 400, "noParameters", fixed(get(t, "/log/key?page=2")), sound, nil},
+		{"getTile", 400, "noParameters", fixed(get(t, "/log/tile/0/000.p/1?page=2")), sound, nil},
+		{"getTile", 404, "noSuchTile", fixed(get(t, "/log/tile/hashes")), sound, nil},
+		{"getTile", 503, "unreachable", fixed(get(t, "/log/tile/0/000.p/1")), outOfReach, nil},
+		{"getTile", 503, "unreachable", fixed(get(t, "/log/tile/entries/000.p/1")), outOfReach, nil},
+
 		{"healthz", 500, "notDurable", fixed(get(t, "/healthz")), broken, nil},
 		{"readyz", 503, "stopping", fixed(get(t, "/readyz")), draining, nil},
 		{"readyz", 503, "noSpace", fixed(get(t, "/readyz")), withoutSpace, nil},
@@ -305,7 +340,7 @@ func probes(t *testing.T, c *contract) []probe {
 	// A defect in any handler is answered, and answered alike.
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		op := c.operations[operation]
-		target := strings.NewReplacer("{type}", "standard52", "{id}", id).Replace(op.Path)
+		target := target(op.Path, id)
 		request := get(t, target)
 		switch operation {
 		case "shuffle":
@@ -322,6 +357,11 @@ func probes(t *testing.T, c *contract) []probe {
 		list = append(list, probe{operation, 500, example, fixed(request), sound, shared.answerWithDefect})
 	}
 	return list
+}
+
+// target fills in a path of the contract.
+func target(path, id string) string {
+	return strings.NewReplacer("{type}", "standard52", "{id}", id, "{tile}", "0/000.p/1").Replace(path)
 }
 
 func slow(r *http.Request)       { r.Body = io.NopCloser(brokenReader{os.ErrDeadlineExceeded}) }
@@ -347,6 +387,29 @@ func withoutRandomness(t testing.TB) *service {
 func withoutMemory(t testing.TB) *service { return start(t, setup{memory: 1}) }
 
 func cannotRead(t testing.TB) *service { return start(t, setup{store: unreadable}) }
+
+// outOfReach returns a service with one record, whose store was lost behind it.
+func outOfReach(t testing.TB) *service {
+	var lost atomic.Bool
+	reading := func() error {
+		if lost.Load() {
+			return ledger.ErrUnavailable
+		}
+		return nil
+	}
+	s := start(t, setup{store: func(s ledger.Store) ledger.Store { return &faultyStore{Store: s, reading: reading} }})
+	s.first = shuffleOnce(t, s, `{"size":3,"reference":"a"}`)
+	s.published(t)
+	lost.Store(true)
+	return s
+}
+
+// notFollowing returns a service that cannot read back what it has written, and so publishes no checkpoint of it.
+func notFollowing(t testing.TB) *service {
+	return start(t, setup{store: func(s ledger.Store) ledger.Store {
+		return &faultyStore{Store: s, following: func() error { return ledger.ErrUnavailable }}
+	}})
+}
 
 // broken returns a service whose log has failed.
 func broken(t testing.TB) *service {
@@ -407,8 +470,9 @@ func uncollectable(t testing.TB) *service {
 
 // A shuffled is what later requests need of the answer to a shuffle.
 type shuffled struct {
-	AuditID string `json:"audit_id"`
-	Seed    string `json:"seed"`
+	LogIndex uint64 `json:"log_index"`
+	AuditID  string `json:"audit_id"`
+	Seed     string `json:"seed"`
 }
 
 func shuffleOnce(t testing.TB, s *service, request string) (made shuffled) {
@@ -508,7 +572,7 @@ func noPath(t *testing.T, c *contract) {
 		}
 	}
 	for path, item := range c.Paths.Map() {
-		target := strings.NewReplacer("{type}", "standard52", "{id}", "1").Replace(path)
+		target := target(path, "1")
 		taken := slices.Sorted(maps.Keys(item.Operations()))
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "QUERY"} {
 			if slices.Contains(taken, method) {

@@ -27,6 +27,7 @@ type Metrics struct {
 	shed     prometheus.Counter
 	commits  *prometheus.HistogramVec
 	records  prometheus.Histogram
+	lost     prometheus.Counter // races for the end of the log
 	random   prometheus.Counter
 }
 
@@ -41,13 +42,16 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 			Name: "riffle_items_shuffled_total", Help: "Items drawn, over all shuffles.",
 		}),
 		shed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "riffle_http_shed_total", Help: "Requests that were answered 503: queue or memory budget full, no space, stopping.",
+			Name: "riffle_http_shed_total", Help: "Requests that were answered 503: queue or memory budget full, no space, no store, no checkpoint yet, stopping.",
 		}),
 		commits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "riffle_commit_duration_seconds", Help: "Time of one durable commit of a batch of records.", Buckets: durations,
 		}, []string{"result"}),
 		records: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "riffle_commit_records", Help: "Records in one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 13),
+		}),
+		lost: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "riffle_commit_conflicts_total", Help: "Commits that were sealed anew because another process was first.",
 		}),
 		random: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "riffle_random_bytes_total", Help: "Bytes read from the operating system's generator.",
@@ -63,11 +67,11 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		Name: "riffle_build_info", Help: "1, labelled by what runs.",
 	}, []string{"version", "revision"})
 	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.commits, m.records, m.random, build)
+	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.commits, m.records, m.lost, m.random, build)
 	return m
 }
 
-// WatchLog registers what is read off a log: its queue and whether the service is ready.
+// WatchLog registers what is read off a log: its queue, its sizes and whether the service is ready.
 func (a *API) WatchLog(registry prometheus.Registerer) {
 	registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -76,6 +80,12 @@ func (a *API) WatchLog(registry prometheus.Registerer) {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "riffle_queue_capacity", Help: "Records that may wait before requests are answered 503.",
 		}, func() float64 { _, capacity := a.Log.Queued(); return float64(capacity) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "riffle_log_size", Help: "Records in the log, as far as this process knows.",
+		}, func() float64 { committed, _ := a.Log.Sizes(); return float64(committed) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "riffle_log_published_size", Help: "Records that the published checkpoint covers.",
+		}, func() float64 { _, published := a.Log.Sizes(); return float64(published) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "riffle_ready", Help: "1 while /readyz answers 200.",
 		}, func() float64 {
@@ -95,6 +105,7 @@ func (m *Metrics) Commit(c ledger.Commit) {
 	}
 	m.commits.WithLabelValues(result).Observe(c.Duration.Seconds())
 	m.records.Observe(float64(c.Records))
+	m.lost.Add(float64(c.Conflicts))
 }
 
 // Random counts what is read from a source of randomness.

@@ -102,6 +102,10 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	case errors.Is(err, ledger.ErrBroken):
 		p := newProblem(http.StatusInternalServerError, "The record could not be made durable, so there is no shuffle. The service ends and has to be started again.")
 		return p
+	case errors.Is(err, ledger.ErrNotPublished):
+		return problemBusy("The record is durable, and no published checkpoint covers it yet. Ask again in a second.")
+	case errors.Is(err, ledger.ErrUnavailable):
+		return problemBusy("The store cannot be reached at the moment. Nothing was answered; ask again in a second.")
 	}
 	return problemInternal()
 }

@@ -41,7 +41,7 @@ func (d *Dealer) Audit(ctx context.Context, id uuid.UUID) (*Audit, error) {
 
 // show leaves the seed out unless it is revealed.
 func (d *Dealer) show(ctx context.Context, stored *ledger.Stored) (*Audit, error) {
-	record, err := audit.ParseRecord(stored.Record)
+	record, err := parse(stored)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +60,15 @@ func (d *Dealer) showRecord(ctx context.Context, stored *ledger.Stored, record *
 	}
 	a.Seed = stored.Secret
 	return a, nil
+}
+
+// parse reads the record of an entry. The error is [ledger.ErrCorrupt].
+func parse(e *ledger.Stored) (*audit.Record, error) {
+	record, err := audit.ParseRecord(e.Record)
+	if err != nil {
+		return nil, fmt.Errorf("%w: record %d: %w", ledger.ErrCorrupt, e.Index, err)
+	}
+	return record, nil
 }
 
 // opens reports whether a seed is the one that the record of a shuffle commits to.
@@ -92,9 +101,9 @@ func (d *Dealer) revealed(ctx context.Context, stored *ledger.Stored, record *au
 // [ledger.ErrCorrupt].
 func CheckEntry(e *ledger.Stored) error {
 	wrong := func(what string) error { return fmt.Errorf("%w: record %d %s", ledger.ErrCorrupt, e.Index, what) }
-	record, err := audit.ParseRecord(e.Record)
+	record, err := parse(e)
 	if err != nil {
-		return fmt.Errorf("%w: record %d: %w", ledger.ErrCorrupt, e.Index, err)
+		return err
 	}
 	if record.ID != e.ID {
 		return wrong("is kept under another id")
@@ -137,7 +146,7 @@ func (d *Dealer) Prove(ctx context.Context, id uuid.UUID) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	record, err := audit.ParseRecord(stored.Record)
+	record, err := parse(stored)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +194,7 @@ func (d *Dealer) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed) (*Audi
 	if err != nil {
 		return nil, err
 	}
-	record, err := audit.ParseRecord(stored.Record)
+	record, err := parse(stored)
 	switch {
 	case err != nil:
 		return nil, err
