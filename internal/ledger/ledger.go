@@ -98,7 +98,8 @@ type Batch struct {
 }
 
 // A Store keeps entries in order, and the tree over them. It decides nothing: numbering, hashing, signing and what may
-// be written belong to [Log]. All its methods may be called at the same time, but only one Append at a time. Each may
+// be written belong to [Log]. All its methods may be called at the same time, but only one Append or AppendNext at a
+// time. Each may
 // fail with ErrUnavailable where the engine is one that is reached over a network.
 type Store interface {
 	// Head returns where the log has got to: what the last batch has said. It is the zero Head in a new store.
@@ -108,6 +109,10 @@ type Store interface {
 	// ErrNoSpace: there is no room; in all these cases nothing changed. After any other error it is unknown whether
 	// the batch is there. Nothing of the batch is kept when it returns, but in the store.
 	Append(ctx context.Context, batch Batch) error
+	// AppendNext has next make a batch from the head and appends it, with other processes kept out in between. Who was
+	// second with Append gets in this way, however fast the others are. If next returns no batch, or an error, which is
+	// passed on, nothing is written. Other errors are those of Append.
+	AppendNext(ctx context.Context, next func(Head) (*Batch, error)) error
 	// Hashes returns hashes of a level from an index on, at most n: of entries at level 0, of nodes above.
 	Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error)
 	// Range returns entries in log order from an index on, at most n.

@@ -306,42 +306,38 @@ func (l *Log) commit(b *batch) {
 	l.options.Observe(c)
 }
 
-// append seals the batch and has it stored, once more wherever another process was first. Of a connection that was lost
-// in the middle the store is asked afterwards, by id: either the batch is there, or it can go in again, for two attempts
-// at one size cannot both succeed, and neither can two with one id.
+// append seals the batch and has it stored. Where another process was first, that is done once more with the others kept
+// out. Of a connection that was lost in the middle the store is asked afterwards, by id: either the batch is there, or it
+// can go in again, for two attempts at one size cannot both succeed, and neither can two with one id.
 func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err error) {
 	deadline := l.options.Now().Add(l.options.Patience)
 	lost := false // whether the outcome of an attempt is not known
 	pause := 10 * time.Millisecond
 	for {
-		entries, err := l.unclaimed(ctx, b)
-		if err == nil {
-			err = l.attempt(ctx, b, entries)
-		}
+		entries, err := l.attempt(ctx, b, conflicts > 0)
 		switch {
 		case err == nil:
 			return len(entries), conflicts, nil
 		case errors.Is(err, ErrUnavailable) && l.options.Now().Before(deadline):
 			lost = true
-		case errors.Is(err, ErrConflict) && (!lost || l.options.Now().Before(deadline)):
+		// A conflict with the others kept out is one with nobody: an id is in the log twice. After an attempt of unknown
+		// outcome it may be with that.
+		case errors.Is(err, ErrConflict) && (conflicts == 0 || lost && l.options.Now().Before(deadline)):
 			conflicts++
 		case lost:
 			return 0, conflicts, fmt.Errorf("an attempt of unknown outcome was followed by this: %s", err.Error()) // not wrapped: that nothing was written is not known
 		default:
 			return 0, conflicts, err
 		}
-		if lost { // a store may be there to be read and not to be written
-			time.Sleep(pause)
-			pause = min(2*pause, time.Second)
+		if !lost {
+			continue
 		}
-		before := l.tree.Size()
+		time.Sleep(pause) // a store may be there to be read and not to be written
+		pause = min(2*pause, time.Second)
 		if err := l.refresh(ctx, deadline); err != nil {
 			return 0, conflicts, err
 		}
-		if !lost && l.tree.Size() == before {
-			return 0, conflicts, err // a conflict with nobody: an id is in the log twice
-		}
-		if lost && len(entries) > 0 {
+		if len(entries) > 0 {
 			if arrived, err := l.arrived(ctx, b, entries[0].ID); arrived || err != nil {
 				return len(entries), conflicts, err
 			}
@@ -349,21 +345,37 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 	}
 }
 
-// attempt seals the entries and has them stored.
-func (l *Log) attempt(ctx context.Context, b *batch, entries []Entry) error {
-	b.first = l.tree.Size()
-	if len(entries) == 0 {
-		return nil
-	}
+// attempt seals the entries of the batch that can be written, and has them stored: right away, or with other processes
+// kept out. It returns the entries, as far as it has come to them.
+func (l *Log) attempt(ctx context.Context, b *batch, alone bool) (entries []Entry, err error) {
 	next := l.tree
-	sealed, err := next.Seal(entries, l.key)
-	if err != nil {
+	var sealed Batch
+	seal := func() error {
+		var err error
+		b.first = l.tree.Size()
+		if entries, err = l.unclaimed(ctx, b); err == nil && len(entries) > 0 {
+			next = l.tree
+			sealed, err = next.Seal(entries, l.key)
+		}
 		return err
 	}
-	if err := l.store.Append(ctx, sealed); err != nil {
-		return err
+	if alone {
+		err = l.store.AppendNext(ctx, func(head Head) (*Batch, error) {
+			if err := l.catchUp(head); err != nil {
+				return nil, err
+			}
+			if err := seal(); err != nil || len(entries) == 0 {
+				return nil, err
+			}
+			return &sealed, nil
+		})
+	} else if err = seal(); err == nil && len(entries) > 0 {
+		err = l.store.Append(ctx, sealed)
 	}
-	return l.advance(next, sealed.Head)
+	if err != nil || len(entries) == 0 {
+		return entries, err
+	}
+	return entries, l.advance(next, sealed.Head)
 }
 
 // arrived reports whether the store has the batch after all, of which the id is the first.
@@ -397,6 +409,11 @@ func (l *Log) refresh(ctx context.Context, deadline time.Time) error {
 	if err != nil {
 		return err
 	}
+	return l.catchUp(head)
+}
+
+// catchUp takes the log to where the store has it.
+func (l *Log) catchUp(head Head) error {
 	tree, c, err := openHead(head, l.key.Verifier)
 	if err != nil {
 		return err
@@ -409,8 +426,10 @@ func (l *Log) refresh(ctx context.Context, deadline time.Time) error {
 
 // unclaimed returns the entries of the batch that can be written, and notes the others in it.
 func (l *Log) unclaimed(ctx context.Context, b *batch) (entries []Entry, err error) {
-	if b.claimed, err = l.takenClaims(ctx, b.entries); err != nil || len(b.claimed) == 0 {
-		return b.entries, err
+	if b.claimed, err = l.takenClaims(ctx, b.entries); err != nil {
+		return nil, err
+	} else if len(b.claimed) == 0 {
+		return b.entries, nil
 	}
 	for i, e := range b.entries {
 		if !b.claimed[i] {

@@ -28,6 +28,10 @@ type faulty struct {
 	after   error         // if not nil, appends write and then fail
 }
 
+func (f *faulty) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	return appendNext(ctx, f, next)
+}
+
 func (f *faulty) Append(ctx context.Context, b ledger.Batch) error {
 	if len(b.Entries) == 0 { // the log begins
 		return f.Store.Append(ctx, b)
@@ -402,3 +406,20 @@ func (m *memory) Append(_ context.Context, b ledger.Batch) error {
 }
 
 func (*memory) Close() error { return nil }
+
+// appendNext is what AppendNext is where nobody else writes.
+func appendNext(ctx context.Context, s ledger.Store, next func(ledger.Head) (*ledger.Batch, error)) error {
+	head, err := s.Head(ctx)
+	if err != nil {
+		return err
+	}
+	batch, err := next(head)
+	if err != nil || batch == nil {
+		return err
+	}
+	return s.Append(ctx, *batch)
+}
+
+func (m *memory) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	return appendNext(ctx, m, next)
+}

@@ -30,6 +30,10 @@ func (s *overtaken) Append(ctx context.Context, b ledger.Batch) error {
 	return s.Store.Append(ctx, b)
 }
 
+func (s *overtaken) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	return appendNext(ctx, s, next)
+}
+
 func (*overtaken) Close() error { return nil } // the other log closes it
 
 // Two logs append to one store, as two processes do. The one that comes second continues what the first has written.

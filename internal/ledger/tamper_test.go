@@ -641,6 +641,10 @@ func (f *flaky) Append(ctx context.Context, b ledger.Batch) error {
 	return fmt.Errorf("%w: connection reset", ledger.ErrUnavailable)
 }
 
+func (f *flaky) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	return appendNext(ctx, f, next)
+}
+
 func (f *flaky) Head(ctx context.Context) (ledger.Head, error) {
 	if f.lost(&f.down) {
 		return ledger.Head{}, fmt.Errorf("%w: connection refused", ledger.ErrUnavailable)

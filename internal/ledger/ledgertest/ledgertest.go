@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
@@ -38,6 +40,8 @@ func (e Engine) Run(t *testing.T) {
 		"HashesComeByLevel":           levels,
 		"ReadersSeeWholeBatches":      readers,
 		"OneOfTwoAppendsGoesIn":       contest,
+		"NextBatchIsMadeFromTheHead":  next,
+		"SecondHasItsTurn":            turns,
 		"ProcessesShareOneLog":        processes,
 		"DamagedStoreIsFound":         damaged,
 		"CanceledReadIsNoTruth":       canceled,
@@ -414,6 +418,98 @@ func contest(t *testing.T, e Engine) {
 		}
 	}
 	c.CheckLog(second)
+}
+
+// next has batches made from the head, and none.
+func next(t *testing.T, e Engine) {
+	s, c := e.begun(t)
+	defer closeStore(t, s)
+	c.append(s, Entries("first", 3)...)
+	refused := errors.New("this is not to be")
+	for _, want := range []error{nil, refused} {
+		err := s.AppendNext(t.Context(), func(ledger.Head) (*ledger.Batch, error) { return nil, want })
+		if !errors.Is(err, want) || want == nil && err != nil {
+			t.Errorf("no batch: %v, want %v", err, want)
+		}
+		c.CheckLog(s)
+	}
+	for i := range 3 {
+		err := s.AppendNext(t.Context(), func(head ledger.Head) (*ledger.Batch, error) {
+			if head.Size != uint64(len(c.Entries)) {
+				t.Errorf("the head has the size %d, want %d", head.Size, len(c.Entries))
+			}
+			batch := c.Next(Entries(fmt.Sprint("next", i), 20)...)
+			return &batch, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.CheckLog(s)
+	}
+	attempt := *c
+	err := s.AppendNext(t.Context(), func(ledger.Head) (*ledger.Batch, error) {
+		batch := attempt.Next(append(Entries("again", 2), c.Entries[0])...)
+		return &batch, nil
+	})
+	if !errors.Is(err, ledger.ErrConflict) {
+		t.Errorf("an id that is in the log was written again: %v, want ErrConflict", err)
+	}
+	c.CheckLog(s)
+	c.append(s, Entries("last", 2)...)
+	c.CheckLog(s)
+}
+
+// turns has two logs append to one store, one of them without pause. The other is never second twice for one batch.
+func turns(t *testing.T, e Engine) {
+	if !e.Shared {
+		return
+	}
+	location, key := e.New(t), filepath.Join(t.TempDir(), ledger.KeyName)
+	var conflicts [2]atomic.Int64 // of all batches
+	var logs [2]*ledger.Log
+	for i := range logs {
+		var err error
+		logs[i], err = ledger.Open(t.Context(), e.open(t, location), ledger.Options{Folder: t.TempDir(), KeyFile: key, Observe: func(c ledger.Commit) {
+			if conflicts[i].Add(int64(c.Conflicts)); c.Conflicts > 1 {
+				t.Errorf("a batch was second %d times", c.Conflicts)
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wait sync.WaitGroup
+	done := make(chan struct{})
+	busy := 0
+	wait.Go(func() {
+		for ; ; busy++ {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if _, err := logs[0].Append(Entries(fmt.Sprint("busy", busy), 1)[0]); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for _, entry := range Entries("second", 100) {
+		if _, err := logs[1].Append(entry); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(done)
+	wait.Wait()
+	t.Logf("100 entries beside %d; %d and %d conflicts", busy, conflicts[1].Load(), conflicts[0].Load())
+	if conflicts[1].Load() == 0 {
+		t.Error("there was no contention")
+	}
+	for _, log := range logs {
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // damaged appends batches of which parts are wrong. The store keeps what it is given; the check has to find it.

@@ -34,6 +34,7 @@ func (e Engine) Main(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	os.Exit(0) // and does not return to what comes after: a TestMain that starts tests would start processes, and these more
 }
 
 // Each process has this many callers, who append this many entries each, a third of them with claims that all the

@@ -174,6 +174,19 @@ func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
 	return s.writer.append(ctx, batch)
 }
 
+// AppendNext adds the batch that next makes from the head. No other process writes to the file.
+func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	head, err := s.Head(ctx)
+	if err != nil {
+		return err
+	}
+	batch, err := next(head)
+	if err != nil || batch == nil {
+		return err
+	}
+	return s.Append(ctx, *batch)
+}
+
 // Hashes returns hashes of a level of the tree.
 func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hashes []tlog.Hash, err error) {
 	query, args := "SELECT idx, hash FROM nodes WHERE level = ? AND idx >= ? ORDER BY idx LIMIT ?", []any{level, int64(from), n}
