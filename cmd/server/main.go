@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -28,6 +29,7 @@ import (
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
 )
 
@@ -43,9 +45,14 @@ func main() {
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "server:", err)
+		fmt.Fprintln(os.Stderr, "server:", oneLine(err))
 		os.Exit(1)
 	}
+}
+
+// oneLine returns the text of an error that may be several, or a list, for logs that are read line by line.
+func oneLine(err error) string {
+	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(err.Error())
 }
 
 // run is the program.
@@ -91,7 +98,7 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 	if err := os.MkdirAll(o.data, 0o700); err != nil {
 		return fmt.Errorf("making the data folder: %w", err)
 	}
-	store, err := sqlite.Open(ctx, filepath.Join(o.data, "riffle.db"))
+	store, err := openStore(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -137,6 +144,14 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 	handler.Drain()
 	wait(o.drain, log.Failed())
 	return shutdown(server, o.grace)
+}
+
+// openStore opens what the ledger is kept in.
+func openStore(ctx context.Context, o *options) (ledger.Store, error) {
+	if o.store != "" {
+		return postgres.Open(ctx, o.store)
+	}
+	return sqlite.Open(ctx, filepath.Join(o.data, "riffle.db"))
 }
 
 // shutdown takes no more requests and answers those that were accepted, as far as the time goes.

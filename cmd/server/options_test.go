@@ -80,6 +80,11 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		{[]string{"-addr", taken.Addr().String()}, nil, "address already in use"},
 		{[]string{"-data", file}, nil, "making the data folder"},
 		{[]string{"-data", garbage}, nil, "file is not a database"},
+		{[]string{"-store", "mysql://db/riffle"}, nil, "-store is the URL of a database, postgres://"},
+		{nil, []string{"RIFFLE_STORE=postgres://riffle:hush@127.0.0.1:1/riffle"}, "opening the database riffle on 127.0.0.1:1"},
+		{[]string{"-key", filepath.Join(garbage, "riffle.db"), "-data", t.TempDir()}, nil, "riffle.db"},
+		{nil, []string{"RIFFLE_KEY_FILE=" + filepath.Join(garbage, "nowhere", "log.key")}, "nowhere/log.key"},
+		{[]string{"-origin", "a name", "-data", t.TempDir()}, nil, "origin"},
 		{[]string{"-decks", filepath.Join(garbage, "nowhere")}, nil, "reading deck types from"},
 		{[]string{"-healthcheck", "-addr", "nowhere"}, nil, "missing port"},
 	} {

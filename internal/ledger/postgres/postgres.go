@@ -1,0 +1,234 @@
+// Package postgres keeps the ledger's entries in a PostgreSQL database, to which several processes may append.
+//
+// A batch is one statement, which is a transaction by itself: it moves the head from the size that the batch continues,
+// and writes the rest only if the head moved. So an append costs one round trip, whether it wins or loses, and the server
+// has the whole batch before it locks anything: a client that stops in the middle holds nobody up. Who lost takes the lock
+// of the head's row first, in a transaction of its own, and so has its turn. This is all plain tables and rows, so that
+// engines that speak PostgreSQL's language, and know nothing of its advisory locks and sessions, can take it as well.
+//
+// Durability is the server's: a connection is refused where the server says that it would lose what it has committed.
+// One connection writes; readers share a pool. Every statement has a time limit, because a network that swallows an answer
+// has to be told from a slow one at some point.
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// timeout is how long a batch, a read or a new connection may take before the server counts as one that cannot be reached.
+const timeout = 10 * time.Second
+
+// patience is how long the end of a connection may take.
+const patience = time.Second
+
+// A Store is a [ledger.Store] in one PostgreSQL database.
+type Store struct {
+	readers *pgxpool.Pool
+	writer  writer
+}
+
+// Open connects to the database that the URL names and brings its tables up to date. The URL may have the parameters of a
+// pgx pool, as pool_max_conns. An error says what to do where the caller can do something, and never has the password in it.
+func Open(ctx context.Context, url string) (*Store, error) {
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	c := config.ConnConfig
+	s := &Store{writer: writer{config: c.Copy()}}
+	err = migrate(ctx, c.Copy())
+	if err == nil {
+		err = s.writer.connect(ctx)
+	}
+	if err == nil {
+		s.readers, err = pgxpool.NewWithConfig(ctx, config)
+	}
+	if err != nil {
+		if s.writer.conn != nil {
+			s.writer.close()
+		}
+		return nil, fmt.Errorf("opening the database %s on %s:%d: %w", c.Database, c.Host, c.Port, classify(ctx, err))
+	}
+	return s, nil
+}
+
+// migrate brings the tables up to date, over a connection of its own. Of several processes that start at once one does it.
+func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
+	db := stdlib.OpenDB(*config)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	folder, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	const everySecond, forSeconds = 1, 60
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(everySecond, forSeconds))
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, folder, goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(locker))
+	if err != nil {
+		return err
+	}
+	have, newest, err := provider.GetVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if have > newest {
+		return fmt.Errorf("the store has version %d, and this program knows versions up to %d; start a newer program", have, newest)
+	}
+	if have == newest {
+		return nil // and without the lock, which would have the processes wait for each other
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+const selectHead = "SELECT size, edge, checkpoint FROM head WHERE one"
+
+// Head returns where the log has got to.
+func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
+	found := false
+	err = s.read(ctx, func(rows pgx.Rows) error {
+		found = true
+		var size int64
+		err := rows.Scan(&size, &h.Edge, &h.Checkpoint)
+		h.Size = uint64(size)
+		return err
+	}, selectHead)
+	if err == nil && !found {
+		err = fmt.Errorf("%w: the head is missing", ledger.ErrCorrupt)
+	}
+	return h, err
+}
+
+// Append adds a batch in one transaction.
+func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
+	return s.writer.append(ctx, batch)
+}
+
+// AppendNext adds the batch that next makes from the head, whose row it locks for that time.
+func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	return s.writer.appendNext(ctx, next)
+}
+
+// Hashes returns hashes of a level of the tree.
+func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hashes []tlog.Hash, err error) {
+	query, args := "SELECT idx, hash FROM nodes WHERE level = $3 AND idx >= $1 ORDER BY idx LIMIT $2", []any{int64(from), n, level}
+	if level == 0 {
+		query, args = "SELECT idx, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", args[:2]
+	}
+	next := int64(from)
+	err = s.read(ctx, func(rows pgx.Rows) error {
+		var index int64
+		var hash []byte
+		if err := rows.Scan(&index, &hash); err != nil {
+			return err
+		}
+		if index != next || len(hash) != tlog.HashSize {
+			return fmt.Errorf("%w: the hash %d of level %d is missing or has %d bytes", ledger.ErrCorrupt, next, level, len(hash))
+		}
+		hashes = append(hashes, tlog.Hash(hash))
+		next++
+		return nil
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return hashes, nil
+}
+
+const columns = "SELECT idx, id, coalesce(reference, ''), coalesce(claim, ''), record, secret, hash FROM entries "
+
+// Range returns entries in log order from an index on, at most n.
+func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
+	return s.list(ctx, columns+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
+}
+
+// ByID returns the entry with the id.
+func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	return s.one(ctx, columns+"WHERE id = $1", [16]byte(id))
+}
+
+// ByClaim returns the entry that holds the claim.
+func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
+	return s.one(ctx, columns+"WHERE claim = $1", claim)
+}
+
+// ByReference returns entries of a reference in log order.
+func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
+	return s.list(ctx, columns+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), limit)
+}
+
+func (s *Store) one(ctx context.Context, query string, args ...any) (*ledger.Stored, error) {
+	list, err := s.list(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, ledger.ErrNotFound
+	}
+	return &list[0], nil
+}
+
+func (s *Store) list(ctx context.Context, query string, args ...any) (list []ledger.Stored, err error) {
+	err = s.read(ctx, func(rows pgx.Rows) error {
+		var e ledger.Stored
+		var index int64
+		var hash []byte
+		if err := rows.Scan(&index, (*[16]byte)(&e.ID), &e.Reference, &e.Claim, &e.Record, &e.Secret, &hash); err != nil {
+			return err
+		}
+		if len(hash) != len(e.Hash) {
+			return fmt.Errorf("%w: record %d has a hash of %d bytes", ledger.ErrCorrupt, index, len(hash))
+		}
+		e.Index, e.Hash = uint64(index), tlog.Hash(hash)
+		list = append(list, e)
+		return nil
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// read calls row for every row of the answer. Rows that came before an error are not to be used.
+func (s *Store) read(ctx context.Context, row func(pgx.Rows) error, query string, args ...any) error {
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	rows, err := s.readers.Query(limited, query, args...)
+	if err != nil {
+		return classify(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			return classify(ctx, err)
+		}
+	}
+	return classify(ctx, rows.Err())
+}
+
+// Close closes all connections.
+func (s *Store) Close() error {
+	s.readers.Close()
+	s.writer.close()
+	return nil
+}

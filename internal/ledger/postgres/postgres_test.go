@@ -1,0 +1,502 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/mod/sumdb/note"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+	"riffle/internal/ledger/postgres/postgrestest"
+)
+
+// cluster is the server of all tests, or nil if none is installed.
+var cluster *postgrestest.Cluster
+
+var engine = ledgertest.Engine{
+	New:    func(t *testing.T) string { return newDatabase(t) },
+	Open:   func(ctx context.Context, url string) (ledger.Store, error) { return Open(ctx, url) },
+	Shared: true,
+}
+
+// envRunning tells a process that a test has started that there is a server already.
+const envRunning = "RIFFLE_POSTGRES_TEST_RUNNING"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(envRunning) != "" {
+		engine.Main(m)
+		return
+	}
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	if err := os.Setenv(envRunning, "yes"); err != nil {
+		return 0, err
+	}
+	cluster, err = postgrestest.Start("max_connections=200")
+	if errors.Is(err, postgrestest.ErrMissing) {
+		return m.Run(), nil
+	} else if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, cluster.Close()) }()
+	return m.Run(), nil
+}
+
+// newDatabase returns the URL of an empty database.
+func newDatabase(t testing.TB) string {
+	t.Helper()
+	if cluster == nil {
+		postgrestest.Without(t, postgrestest.ErrMissing)
+	}
+	return cluster.URL(cluster.NewDatabase(t))
+}
+
+func open(t testing.TB, url string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func closeStore(t testing.TB, s interface{ Close() error }) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// query runs SQL in a database and returns the first column of its rows as text.
+func query(t testing.TB, url, sql string, args ...any) (texts []string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	rows, err := conn.Query(t.Context(), sql, args...)
+	if err == nil {
+		texts, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+// database returns the name of the database of a URL.
+func database(t testing.TB, location string) string {
+	t.Helper()
+	u, err := url.Parse(location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimPrefix(u.Path, "/")
+}
+
+// with returns a URL with a parameter more.
+func with(url, parameter string) string { return url + "&" + parameter }
+
+// endSessions ends all other sessions of a database.
+func endSessions(t testing.TB, url string) {
+	t.Helper()
+	query(t, url, "SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+}
+
+func TestStore(t *testing.T) { engine.Run(t) }
+
+// configure changes the server's configuration until the end of the test, and waits until new sessions have it.
+func configure(t *testing.T, url, name, value string) {
+	t.Helper()
+	set := func(ctx context.Context, command, want string) {
+		if err := errors.Join(cluster.Exec(ctx, command), cluster.Exec(ctx, "SELECT pg_reload_conf()")); err != nil {
+			t.Error(err)
+			return
+		}
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			conn, err := pgx.Connect(ctx, url)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var got string
+			err = errors.Join(conn.QueryRow(ctx, "SHOW "+name).Scan(&got), conn.Close(ctx))
+			if err == nil && got == want {
+				return
+			}
+			if err != nil || time.Now().After(deadline) {
+				t.Errorf("%s is %s, %v, want %s", name, got, err, want)
+				return
+			}
+		}
+	}
+	set(t.Context(), fmt.Sprintf("ALTER SYSTEM SET %s = %s", name, value), value)
+	t.Cleanup(func() { set(context.Background(), "ALTER SYSTEM RESET "+name, "on") })
+}
+
+// refused checks that an error is the refusal of a server for a setting.
+func refused(t *testing.T, err error, name string) {
+	t.Helper()
+	if !errors.Is(err, errNotDurable) || errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), name+"=off: set "+name+" to on, in the configuration of the server") {
+		t.Errorf("with %s off: %v, want that it is refused, and what to do", name, err)
+	}
+}
+
+func TestServerThatLosesCommitsIsRefused(t *testing.T) {
+	for name := range durability {
+		t.Run(name, func(t *testing.T) {
+			url := newDatabase(t)
+			s, c := open(t, url), ledgertest.NewChain(t)
+			defer closeStore(t, s)
+			if err := s.Append(t.Context(), c.Next()); err != nil {
+				t.Fatal(err)
+			}
+			next := c.Next(ledgertest.Entries("next", 3)...)
+			t.Run("off", func(t *testing.T) {
+				configure(t, url, name, "off")
+				other, err := Open(t.Context(), url)
+				if err == nil {
+					closeStore(t, other)
+				}
+				refused(t, err, name)
+
+				endSessions(t, url)
+				if err := s.Append(t.Context(), next); !errors.Is(err, ledger.ErrUnavailable) {
+					t.Errorf("an append over a connection that was ended: %v, want ErrUnavailable", err)
+				}
+				refused(t, s.Append(t.Context(), next), name)
+				s.readers.Reset() // the connections that were ended
+				_, err = s.Head(t.Context())
+				refused(t, err, name)
+			})
+			if err := s.Append(t.Context(), next); err != nil {
+				t.Errorf("once it is on again: %v", err)
+			}
+			c.CheckLog(s)
+		})
+	}
+}
+
+func TestSettingOfARoleOrADatabaseCounts(t *testing.T) {
+	url := newDatabase(t)
+	for _, target := range []string{"DATABASE " + database(t, url), "ROLE riffle"} {
+		if err := cluster.Exec(t.Context(), "ALTER "+target+" SET synchronous_commit = off"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(t.Context(), url)
+		if err == nil {
+			closeStore(t, s)
+		}
+		refused(t, err, "synchronous_commit")
+		if err := cluster.Exec(t.Context(), "ALTER "+target+" RESET synchronous_commit"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeStore(t, open(t, url))
+}
+
+func TestSessionStaysDurable(t *testing.T) {
+	url := newDatabase(t)
+	s := open(t, url)
+	defer closeStore(t, s)
+	configure(t, url, "synchronous_commit", "off")
+	var got string
+	if err := s.writer.conn.QueryRow(t.Context(), "SHOW synchronous_commit").Scan(&got); err != nil || got != "on" {
+		t.Errorf("after the server was configured anew, a session that was durable has synchronous_commit %s, %v", got, err)
+	}
+}
+
+func TestSessionEndsWithoutItsClient(t *testing.T) {
+	for url, want := range map[string]string{newDatabase(t): "10s", with(newDatabase(t), "idle_in_transaction_session_timeout=3s"): "3s"} {
+		s := open(t, url)
+		defer closeStore(t, s)
+		for name, want := range map[string]string{"idle_in_transaction_session_timeout": want, "tcp_keepalives_idle": "10"} {
+			var got string
+			if err := s.writer.conn.QueryRow(t.Context(), "SHOW "+name).Scan(&got); err != nil || got != want {
+				t.Errorf("%s is %s, %v, want %s", name, got, err, want)
+			}
+		}
+	}
+}
+
+func TestNewerTablesAreRefused(t *testing.T) {
+	url := newDatabase(t)
+	closeStore(t, open(t, url))
+	query(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true) RETURNING ''")
+	s, err := Open(t.Context(), url)
+	if err == nil {
+		closeStore(t, s)
+	}
+	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "start a newer program") {
+		t.Errorf("tables of a newer version: %v", err)
+	}
+}
+
+func TestFirstStartsTogetherMigrateOnce(t *testing.T) {
+	url := newDatabase(t)
+	stores := make([]*Store, 6)
+	var wait sync.WaitGroup
+	for i := range stores {
+		wait.Go(func() {
+			var err error
+			if stores[i], err = Open(t.Context(), url); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	for _, s := range stores {
+		if s != nil {
+			closeStore(t, s)
+		}
+	}
+	if got := query(t, url, "SELECT version_id::text FROM goose_db_version ORDER BY id"); fmt.Sprint(got) != "[0 1]" {
+		t.Errorf("the versions are %v, want each once", got)
+	}
+}
+
+func TestServerThatIsNotThere(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, address := range map[string]string{"nobody listens": closed.Addr().String(), "nobody answers": silent.Addr().String()} {
+		began := time.Now()
+		_, err := Open(t.Context(), with(postgrestest.URLAt(address, "riffle"), "connect_timeout=1"))
+		if !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), "opening the database riffle on "+address) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := time.Since(began); took > timeout {
+			t.Errorf("%s: it took %s", name, took)
+		}
+	}
+	config, err := parse(postgrestest.URLAt("localhost:1", "riffle"))
+	if err != nil || config.ConnConfig.ConnectTimeout != timeout {
+		t.Errorf("a connection may take %s, %v, want %s", config.ConnConfig.ConnectTimeout, err, timeout)
+	}
+}
+
+func TestPasswordIsInNoError(t *testing.T) {
+	const secret = "tell/nobody?7"
+	escaped := url.QueryEscape(secret)
+	good := newDatabase(t)
+	address := strings.TrimPrefix(good[:strings.LastIndex(good, "/")], "postgres://")
+	address = address[strings.Index(address, "@")+1:]
+	for name, location := range map[string]string{
+		"not escaped":           "postgres://riffle:" + secret + "@" + address + "/riffle",
+		"badly escaped":         "postgres://riffle:" + secret + "%zz@" + address + "/riffle",
+		"no port":               "postgres://riffle:" + escaped + "@127.0.0.1:port/riffle",
+		"another scheme":        "mysql://riffle:" + escaped + "@" + address + "/riffle",
+		"in words":              "host=127.0.0.1 user=riffle password=" + secret,
+		"unknown parameter":     "postgres://riffle:" + escaped + "@" + address + "/riffle?sslmode=perhaps",
+		"bad pool parameter":    "postgres://riffle:" + escaped + "@" + address + "/riffle?pool_max_conns=many",
+		"as a parameter":        "postgres://riffle@" + address + "/riffle?sslmode=perhaps&password=" + escaped,
+		"no such server":        "postgres://riffle:" + escaped + "@127.0.0.1:1/riffle?sslmode=disable",
+		"no such database":      "postgres://riffle:" + escaped + "@" + address + "/missing?sslmode=disable",
+		"no such user":          "postgres://nobody:" + escaped + "@" + address + "/postgres?sslmode=disable",
+		"no such server either": "postgres://riffle@127.0.0.1:1/riffle?sslmode=disable&password=" + escaped,
+	} {
+		s, err := Open(t.Context(), location)
+		if err == nil {
+			closeStore(t, s)
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		for _, part := range []string{secret, escaped, "nobody?7", "nobody%3F7", "tell"} {
+			if strings.Contains(err.Error(), part) {
+				t.Errorf("%s: the password is in %q", name, err)
+			}
+		}
+	}
+	for _, location := range []string{"postgres://riffle:" + escaped + "@localhost/riffle", "postgres://riffle@localhost/riffle?password=" + escaped} {
+		config, err := parse(location)
+		if err != nil || config.ConnConfig.Password != secret || config.ConnConfig.User != "riffle" {
+			t.Errorf("the password is not used, or the user is not (%v)", err)
+		}
+	}
+}
+
+// A replica is a log over the store of a URL.
+func replica(t testing.TB, url, keyFile string) *ledger.Log {
+	t.Helper()
+	s := open(t, url)
+	l, err := ledger.Open(t.Context(), s, ledger.Options{Folder: t.TempDir(), KeyFile: keyFile})
+	if err != nil {
+		closeStore(t, s)
+		t.Fatal(err)
+	}
+	return l
+}
+
+func newKeyFile(t testing.TB) string { return filepath.Join(t.TempDir(), "log.key") }
+
+// An account has what was appended, and what was answered.
+type account struct {
+	t       *testing.T
+	mu      sync.Mutex
+	indexes map[string]uint64
+	news    chan struct{} // has one element when there has been an answer since it was last empty
+}
+
+func newAccount(t *testing.T) *account {
+	return &account{t: t, indexes: map[string]uint64{}, news: make(chan struct{}, 1)}
+}
+
+// append appends an entry, which must go in.
+func (a *account) append(l *ledger.Log, e ledger.Entry) bool {
+	index, err := l.Append(e)
+	if err != nil {
+		a.t.Errorf("appending: %v", err)
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.indexes[e.ID.String()] = index
+	select {
+	case a.news <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// load has callers append to the logs until it is stopped. Stopping waits until everyone has an answer.
+func (a *account) load(callers int, logs ...*ledger.Log) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	for i, l := range logs {
+		for caller := range callers {
+			wait.Go(func() {
+				for round := 0; ctx.Err() == nil; round++ {
+					entry := ledgertest.Entries(fmt.Sprint(i, caller, round), 1)[0]
+					if round%3 == 0 {
+						entry.Claim = entry.ID.String()
+					}
+					if !a.append(l, entry) {
+						return
+					}
+				}
+			})
+		}
+	}
+	return func() {
+		cancel()
+		wait.Wait()
+	}
+}
+
+// await waits until so many more entries are in.
+func (a *account) await(n int) {
+	a.t.Helper()
+	deadline := time.After(time.Minute)
+	a.mu.Lock()
+	want := len(a.indexes) + n
+	for len(a.indexes) < want {
+		a.mu.Unlock()
+		select {
+		case <-a.news:
+		case <-deadline:
+			a.t.Fatal("nothing more goes in")
+		}
+		a.mu.Lock()
+	}
+	a.mu.Unlock()
+}
+
+// check closes the logs, and checks that what was answered is all in the store, each entry once, and nothing else.
+func (a *account) check(url string, logs ...*ledger.Log) {
+	a.t.Helper()
+	verifier, err := note.NewVerifier(logs[0].Verifier())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, l := range logs {
+		closeStore(a.t, l)
+	}
+	s := open(a.t, url)
+	defer closeStore(a.t, s)
+	size := ledgertest.CheckLog(a.t, s, verifier)
+	if size != uint64(len(a.indexes)) {
+		a.t.Errorf("%d entries were answered, and the log has %d", len(a.indexes), size)
+	}
+	list, err := s.Range(a.t.Context(), 0, int(size)+1)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, e := range list {
+		if index, ok := a.indexes[e.ID.String()]; !ok || index != e.Index {
+			a.t.Errorf("entry %d was answered with the index %d (%t)", e.Index, index, ok)
+		}
+	}
+	a.t.Logf("%d entries", size)
+}
+
+func BenchmarkLog(b *testing.B) {
+	b.Run("commit", func(b *testing.B) { // one durable commit, to compare with
+		conn, err := pgx.Connect(b.Context(), newDatabase(b))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = conn.Close(context.Background()) }()
+		if _, err := conn.Exec(b.Context(), "CREATE TABLE t (i bigint, payload bytea)"); err != nil {
+			b.Fatal(err)
+		}
+		payload := make([]byte, 500)
+		for i := 0; b.Loop(); i++ {
+			if _, err := conn.Exec(b.Context(), "INSERT INTO t VALUES ($1, $2)", i, payload); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for _, v := range []struct{ replicas, callers int }{{1, 1}, {1, 64}, {2, 1}, {2, 32}} {
+		b.Run(fmt.Sprintf("replicas=%d/callers=%d", v.replicas, v.callers), func(b *testing.B) {
+			url, key := newDatabase(b), newKeyFile(b)
+			next := make(chan int)
+			var wait sync.WaitGroup
+			for range v.replicas {
+				l := replica(b, url, key)
+				defer closeStore(b, l)
+				for range v.callers {
+					wait.Go(func() {
+						for i := range next {
+							if _, err := l.Append(ledgertest.Entries(fmt.Sprint(i), 1)[0]); err != nil {
+								b.Error(err)
+							}
+						}
+					})
+				}
+			}
+			for i := 0; b.Loop(); i++ {
+				next <- i
+			}
+			close(next)
+			wait.Wait()
+		})
+	}
+}

@@ -1,0 +1,296 @@
+// Package postgrestest runs a PostgreSQL server for tests: a new cluster in a folder of its own, on a free port, which
+// goes with the test binary.
+package postgrestest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ErrMissing is for a machine that has no PostgreSQL server installed.
+var ErrMissing = errors.New("there is no PostgreSQL server: install the Debian package postgresql-15 or another one that has initdb and postgres")
+
+// A Mode is a way to stop a server, by the names of pg_ctl.
+type Mode syscall.Signal
+
+// Modes of [Cluster.Stop].
+const (
+	Smart     = Mode(syscall.SIGTERM) // once every client has left
+	Fast      = Mode(syscall.SIGINT)  // once every transaction is rolled back
+	Immediate = Mode(syscall.SIGQUIT) // at once, as in a crash: the next start recovers
+)
+
+// patience is for how long a server is waited for. The machine may be busy.
+const patience = 60 * time.Second
+
+// password is that of the only user. The server trusts whoever comes from this machine; the URL has one so that a test
+// can look for it where it must not be.
+const password = "pass/word?7"
+
+// A Cluster is a PostgreSQL server that is a child of this process.
+type Cluster struct {
+	folder, binaries string
+	settings         []string
+	port             int
+	server           *exec.Cmd
+	ended            chan struct{}
+	databases        atomic.Int64
+}
+
+// For starts a cluster for the test, which is skipped where there is no server to start, or fails where CI says that it is
+// CI. The settings are NAME=value.
+func For(t testing.TB, settings ...string) *Cluster {
+	t.Helper()
+	c, err := Start(settings...)
+	if errors.Is(err, ErrMissing) {
+		Without(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// Without ends a test that lacks a server. Where CI says that it is CI, nothing may be left out, so the test fails.
+func Without(t testing.TB, err error) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(err)
+	}
+	t.Skip("left out: ", err)
+}
+
+// Start starts a cluster, which has to be closed. For a TestMain; a single test has [For].
+func Start(settings ...string) (*Cluster, error) {
+	binaries, err := find()
+	if err != nil {
+		return nil, err
+	}
+	// Not below the folder of a test: where the tests are root's, the server is another user's, and could not get there.
+	folder, err := os.MkdirTemp("", "riffle-postgres-")
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{folder: folder, binaries: binaries, settings: settings}
+	if err := c.make(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// find returns the folder of the newest server.
+func find() (string, error) {
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		return "", err
+	}
+	version := func(path string) int {
+		n, err := strconv.Atoi(strings.Split(path, "/")[4])
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	if len(found) > 0 {
+		return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
+	}
+	path, err := exec.LookPath("initdb")
+	if err != nil {
+		return "", ErrMissing
+	}
+	return filepath.Dir(path), nil
+}
+
+func (c *Cluster) make() error {
+	if os.Getuid() == 0 {
+		owner, err := user.Lookup("postgres")
+		if err != nil {
+			return fmt.Errorf("PostgreSQL does not run as root: %w", err)
+		}
+		uid, err := strconv.Atoi(owner.Uid)
+		if err != nil {
+			return err
+		}
+		gid, err := strconv.Atoi(owner.Gid)
+		if err != nil {
+			return err
+		}
+		if err := os.Chown(c.folder, uid, gid); err != nil {
+			return err
+		}
+	}
+	initdb := c.command(context.Background(), "initdb", "-D", c.data(), "-U", "riffle", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync")
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	var err error
+	if c.port, err = freePort(); err != nil {
+		return err
+	}
+	return c.Restart()
+}
+
+func (c *Cluster) data() string { return filepath.Join(c.folder, "data") }
+
+// command returns a command of PostgreSQL's, as another user if this one is root. The kernel ends it with this process.
+func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	path := filepath.Join(c.binaries, name)
+	if os.Getuid() == 0 {
+		args = append([]string{"--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=INT", path}, args...)
+		path = "setpriv"
+	}
+	command := exec.CommandContext(ctx, path, args...) //nolint:gosec // a command of this package
+	command.Dir = c.folder
+	if os.Getuid() != 0 {
+		command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT}
+	}
+	return command
+}
+
+func freePort() (port int, err error) {
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}
+
+// Restart starts the server, which must not run, and waits until it answers.
+func (c *Cluster) Restart() error {
+	log, err := os.OpenFile(c.logFile(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	args := []string{"-D", c.data(), "-p", strconv.Itoa(c.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=" + c.folder}
+	for _, s := range c.settings {
+		args = append(args, "-c", s)
+	}
+	started := make(chan error)
+	ended := make(chan struct{})
+	go func() {
+		// The kernel's signal to a child comes at the end of the thread that started it, so the thread stays with it.
+		runtime.LockOSThread()
+		c.server = c.command(context.Background(), "postgres", args...)
+		c.server.Stdout, c.server.Stderr = log, log
+		err := c.server.Start()
+		started <- err
+		if err == nil {
+			_ = c.server.Wait() // how it ends is up to the test
+			close(ended)
+		}
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	c.ended = ended
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		err := c.Exec(context.Background(), "SELECT 1")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ended:
+			return fmt.Errorf("the server ended:\n%s", c.Log())
+		default:
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the server does not answer: %w\n%s", err, c.Log())
+		}
+	}
+}
+
+func (c *Cluster) logFile() string { return filepath.Join(c.folder, "log") }
+
+// Log returns what the server has logged.
+func (c *Cluster) Log() string {
+	text, err := os.ReadFile(c.logFile())
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// Exec runs SQL in the database that every cluster has.
+func (c *Cluster) Exec(ctx context.Context, sql string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, sql)
+	return errors.Join(err, conn.Close(ctx))
+}
+
+// Address returns where the server listens.
+func (c *Cluster) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
+
+// URL returns the location of a database.
+func (c *Cluster) URL(database string) string { return URLAt(c.Address(), database) }
+
+// URLAt returns the location of a database of a server that is reached at an address of a test's own.
+func URLAt(address, database string) string {
+	escaped := strings.NewReplacer("/", "%2F", "?", "%3F").Replace(password)
+	return fmt.Sprintf("postgres://riffle:%s@%s/%s?sslmode=disable", escaped, address, database)
+}
+
+// Password is the one in every URL.
+func Password() string { return password }
+
+// NewDatabase makes an empty database and returns its name.
+func (c *Cluster) NewDatabase(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprintf("riffle_%d", c.databases.Add(1))
+	if err := c.Exec(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// Stop stops the server and waits until it has ended. A server that has ended is none to stop.
+func (c *Cluster) Stop(mode Mode) error {
+	if c.ended == nil {
+		return nil
+	}
+	select {
+	case <-c.ended:
+		return nil
+	default:
+	}
+	if err := c.server.Process.Signal(syscall.Signal(mode)); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-c.ended:
+		return nil
+	case <-time.After(patience):
+		return fmt.Errorf("the server does not end:\n%s", c.Log())
+	}
+}
+
+// Close stops the server and removes its folder.
+func (c *Cluster) Close() error {
+	return errors.Join(c.Stop(Immediate), os.RemoveAll(c.folder))
+}
