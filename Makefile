@@ -7,7 +7,7 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 
-.PHONY: run test race lint contract container bench statistics stream generate
+.PHONY: run test race lint contract container bench statistics stream flips generate
 
 run: ## the service on localhost:8080, its ledger in ./data
 	go run ./cmd/server
@@ -42,6 +42,9 @@ bench: ## kernels, and throughput beside an echo handler
 
 statistics: ## the long run of the statistics, on fresh seeds
 	go test ./internal/shuffle -run Statistics -fresh -v -timeout 1h
+
+flips: ## every byte of a store flipped, to be detected or harmless; takes about 20 minutes
+	go test ./cmd/riffle -run '^TestFlips$$' -flips all -v -timeout 2h
 
 stream: ## the raw keystream through ent and dieharder
 	bash bench/rawstream/run.sh

@@ -1,0 +1,329 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"riffle/internal/dealer"
+	"riffle/internal/deck"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/proof"
+	"riffle/internal/ledger/sqlite"
+)
+
+var flips = flag.String("flips", "300", "how many flips TestFlips tries, or all")
+
+// A flip is one byte of one file with some of its bits inverted.
+type flip struct {
+	folder, file string
+	offset       int
+	mask         byte
+}
+
+// What a flip comes to.
+const (
+	found     = "found by the check"
+	unchecked = "refused by the check"
+	refused   = "found by the service alone, which refuses to start"
+	harmless  = "harmless"
+	harmful   = "HARMFUL" // it goes unnoticed, and something is not as it was
+)
+
+// Any byte of the store flipped is detected or harmless, and never a silently shorter log (F7): the check finds it or the
+// service refuses to start, or all that was in the log is as before, and the log goes on.
+//
+// The bytes are those of riffle.db after a stop, and those of the write-ahead log, the second copy of the checkpoint and
+// the key after a kill. Each is flipped as a whole, and in one bit; of a sample, in one of the two ways.
+func TestFlips(t *testing.T) {
+	for _, name := range []string{"RIFFLE_STORE", "RIFFLE_KEY_FILE"} {
+		t.Setenv(name, "")
+	}
+	parent := t.TempDir()
+	makeFolders(t, parent)
+	folders := map[string]map[string][]byte{}
+	for _, name := range []string{"data", "killed"} {
+		folders[name] = readFolder(t, filepath.Join(parent, name))
+	}
+	f := &flipper{t: t, folders: folders, counts: map[string]map[string]int{}}
+	var err error
+	if f.want, err = f.use(filepath.Join(parent, "data")); err != nil {
+		t.Fatal(err)
+	}
+	if killed, err := f.use(filepath.Join(parent, "killed")); err != nil || !reflect.DeepEqual(killed, f.want) {
+		t.Fatalf("the two stores differ: %v", err)
+	}
+	if len(f.want.Entries) != madeRecords {
+		t.Fatalf("there are %d records, want %d", len(f.want.Entries), madeRecords)
+	}
+	began, list := time.Now(), f.choose()
+	work := make(chan flip)
+	var workers sync.WaitGroup
+	for range 2 * runtime.GOMAXPROCS(0) { // they wait for the disk as well
+		folder := t.TempDir()
+		workers.Go(func() {
+			for v := range work {
+				f.try(v, folder)
+			}
+		})
+	}
+	for _, v := range list {
+		work <- v
+	}
+	close(work)
+	workers.Wait()
+	t.Logf("%d flips in %s", len(list), time.Since(began).Round(time.Second))
+	for _, file := range slices.Sorted(maps.Keys(f.counts)) {
+		t.Logf("%s, %d bytes: %v", file, f.size(file), f.counts[file])
+	}
+}
+
+type flipper struct {
+	t       *testing.T
+	folders map[string]map[string][]byte // by name: the files
+	want    *contents
+
+	mu     sync.Mutex
+	counts map[string]map[string]int // by file: how many flips came to what
+}
+
+// folderOf is the folder in which a file is flipped: that in which all of its bytes matter.
+func folderOf(file string) string {
+	if file == "riffle.db" {
+		return "data"
+	}
+	return "killed"
+}
+
+func (f *flipper) size(file string) int { return len(f.folders[folderOf(file)][file]) }
+
+// choose returns the flips to try, the same every time: of a sample, nine tenths are in the two large files.
+func (f *flipper) choose() (list []flip) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for _, file := range storeFiles {
+		size := f.size(file)
+		offsets := r.Perm(size)
+		if *flips != "all" {
+			n, err := strconv.Atoi(*flips)
+			if err != nil {
+				f.t.Fatal("-flips is a number, or all")
+			}
+			share := n * 9 / 20
+			if size < 4096 {
+				share = n / 20
+			}
+			offsets = offsets[:min(share, size)]
+		}
+		for _, offset := range offsets {
+			masks := []byte{0xff, 1 << r.IntN(8)}
+			if *flips != "all" {
+				masks = masks[r.IntN(2):][:1]
+			}
+			for _, mask := range masks {
+				list = append(list, flip{folder: folderOf(file), file: file, offset: offset, mask: mask})
+			}
+		}
+	}
+	return list
+}
+
+// try flips a byte in fresh copies of a folder and notes what that comes to.
+func (f *flipper) try(v flip, folder string) {
+	outcome, err := f.outcome(v, folder)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.counts[v.file] == nil {
+		f.counts[v.file] = map[string]int{}
+	}
+	f.counts[v.file][outcome]++
+	if outcome == harmful {
+		data := f.folders[v.folder][v.file]
+		f.t.Errorf("%s/%s, byte %d ^ %#02x, in %q|%q: %v", v.folder, v.file, v.offset, v.mask,
+			data[max(0, v.offset-24):v.offset], data[v.offset:min(len(data), v.offset+24)], err)
+	}
+}
+
+func (f *flipper) outcome(v flip, folder string) (outcome string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			outcome, err = harmful, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	f.write(v, folder)
+	if err := check(f.t.Context(), folder); errors.Is(err, errFindings) {
+		return found, nil
+	} else if err != nil {
+		return unchecked, nil
+	}
+	f.write(v, folder)
+	got, err := f.use(folder)
+	var wrong *wrongError
+	switch {
+	case errors.As(err, &wrong):
+		return harmful, err
+	case err != nil:
+		return refused, nil
+	case !reflect.DeepEqual(got, f.want):
+		return harmful, fmt.Errorf("the log has other contents: %s", got.differs(f.want))
+	}
+	return harmless, nil
+}
+
+// check is the command.
+func check(ctx context.Context, folder string) error {
+	return run(ctx, []string{"log", "check", "--data", folder}, io.Discard, io.Discard)
+}
+
+// write makes the folder a copy with the byte flipped.
+func (f *flipper) write(v flip, folder string) {
+	old, err := os.ReadDir(folder)
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range old {
+		if err := os.Remove(filepath.Join(folder, file.Name())); err != nil {
+			panic(err)
+		}
+	}
+	for name, data := range f.folders[v.folder] {
+		if name == v.file {
+			data = bytes.Clone(data)
+			data[v.offset] ^= v.mask
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o600); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// contents are all that can be asked of a log.
+type contents struct {
+	Size       uint64
+	Verifier   string
+	Checkpoint string
+	Entries    []ledger.Stored
+	ByID       []ledger.Stored
+	ByClaim    map[string]ledger.Stored
+	References map[string][]ledger.Stored
+	Tile       []byte
+	Bundle     []byte
+	Proofs     []*proof.Inclusion
+}
+
+// differs names what is not the same.
+func (c *contents) differs(want *contents) (names []string) {
+	a, b := reflect.ValueOf(*c), reflect.ValueOf(*want)
+	for i := range a.NumField() {
+		if !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			names = append(names, a.Type().Field(i).Name)
+		}
+	}
+	return names
+}
+
+// A wrongError is for a log that starts and then does not do what it is for.
+type wrongError struct{ error }
+
+// use starts the log of a folder, reads all that is in it, appends records, stops it, and checks it.
+func (f *flipper) use(folder string) (c *contents, err error) {
+	ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
+	defer cancel()
+	store, err := sqlite.Open(ctx, filepath.Join(folder, "riffle.db"))
+	if err != nil {
+		return nil, err
+	}
+	l, err := ledger.Open(ctx, store, ledger.Options{Folder: folder})
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	c, err = read(ctx, store, l)
+	if err == nil {
+		err = goOn(ctx, l, c)
+	}
+	if err = errors.Join(err, l.Close()); err == nil {
+		err = check(ctx, folder)
+	}
+	if err != nil {
+		return nil, &wrongError{err}
+	}
+	return c, nil
+}
+
+func read(ctx context.Context, store ledger.Store, l *ledger.Log) (c *contents, err error) {
+	c = &contents{
+		Verifier: l.Verifier(), Checkpoint: string(l.Checkpoint()),
+		ByClaim: map[string]ledger.Stored{}, References: map[string][]ledger.Stored{},
+	}
+	c.Size, _ = l.Sizes()
+	if c.Entries, err = store.Range(ctx, 0, 2*madeRecords); err != nil {
+		return nil, err
+	}
+	for _, e := range c.Entries {
+		one, err := l.ByID(ctx, e.ID)
+		if err != nil {
+			return nil, err
+		}
+		c.ByID = append(c.ByID, *one)
+		if e.Claim != "" {
+			if one, err = l.ByClaim(ctx, e.Claim); err != nil {
+				return nil, err
+			}
+			c.ByClaim[e.Claim] = *one
+		}
+		if e.Reference != "" {
+			if c.References[e.Reference], err = l.ByReference(ctx, e.Reference, 0, 2*madeRecords); err != nil {
+				return nil, err
+			}
+		}
+		inclusion, err := l.Prove(ctx, e.Index)
+		if err != nil {
+			return nil, err
+		}
+		c.Proofs = append(c.Proofs, inclusion)
+	}
+	if c.Tile, err = l.Tile(ctx, 0, 0, int(c.Size)); err != nil {
+		return nil, err
+	}
+	c.Bundle, err = l.Entries(ctx, 0, int(c.Size))
+	return c, err
+}
+
+// goOn appends a record with a reference, and one with a claim: the reveal of the first.
+func goOn(ctx context.Context, l *ledger.Log, c *contents) error {
+	decks, err := deck.Builtin()
+	if err != nil {
+		return err
+	}
+	d := dealer.New(l, decks, crand.Reader, time.Now, dealer.Limits{Items: 1000, Results: 1000})
+	plan, err := d.Plan(&dealer.Request{Size: ptr(4), Reference: "table 1"})
+	if err != nil {
+		return err
+	}
+	result, err := d.Deal(plan)
+	if err != nil {
+		return err
+	}
+	first := &c.Entries[0]
+	if _, err := d.Reveal(ctx, first.ID, first.Secret); err != nil {
+		return err
+	}
+	if size, _ := l.Sizes(); result.LogIndex != c.Size || size != c.Size+2 {
+		return fmt.Errorf("after %d records comes %d, and there are %d", c.Size, result.LogIndex, size)
+	}
+	return nil
+}

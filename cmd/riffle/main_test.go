@@ -1,0 +1,381 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"riffle/internal/dealer"
+	"riffle/internal/deck"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/postgres"
+	"riffle/internal/ledger/postgres/postgrestest"
+	"riffle/internal/ledger/sqlite"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"riffle": main})
+}
+
+// Every script finds two folders with the same log: data, of a service that was stopped, and killed, of one that was
+// killed and has left its last records in the write-ahead log. older is a backup from before those, forked has that
+// backup with other records after it, signed with the same key, and tall is another log that is longer than a tile.
+func TestScripts(t *testing.T) {
+	folders := t.TempDir()
+	makeFolders(t, folders)
+	fork(t, folders)
+	makeTall(t, folders)
+	testscript.Run(t, testscript.Params{
+		Dir:                "testdata",
+		RequireUniqueNames: true,
+		Setup:              func(env *testscript.Env) error { return os.CopyFS(env.WorkDir, os.DirFS(folders)) },
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "flip": flipByte, "sql": execSQL, "hold": hold,
+		},
+	})
+}
+
+// exits runs a command that has to end with the given code: exits 1 riffle log check.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	got := 0
+	err := ts.Exec(args[1], args[2:]...)
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("the exit code is %d, want %s", got, args[0])
+	}
+}
+
+// flipByte inverts a byte of a file: flip data/checkpoint 10.
+func flipByte(ts *testscript.TestScript, _ bool, args []string) {
+	data := []byte(ts.ReadFile(args[0]))
+	offset, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	data[offset] ^= 0xff
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o600))
+}
+
+// execSQL changes a store behind the ledger's back: sql data/riffle.db 'DELETE FROM head'. It fails if nothing changes.
+func execSQL(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	result, err := db.Exec(strings.Join(args[1:], " "))
+	ts.Check(errors.Join(err, db.Close()))
+	if rows, err := result.RowsAffected(); err != nil || rows == 0 {
+		ts.Fatalf("%d rows were changed, %v", rows, err)
+	}
+}
+
+// hold opens a store, as a service that runs does, until the script ends: hold data/riffle.db.
+func hold(ts *testscript.TestScript, _ bool, args []string) {
+	store, err := sqlite.Open(context.Background(), ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(store.Close()) })
+}
+
+func TestNameOf(t *testing.T) {
+	for _, v := range []struct{ location, want string }{
+		{"postgres://riffle:hunter2@db.example.com:5432/log?sslmode=require", "postgres://db.example.com:5432/log"},
+		{"postgresql:///log?host=/run/postgresql&user=riffle&password=hunter2", "postgresql:///log"},
+		{"postgres://riffle:hunter%2@db.example.com/log", "the database"},
+	} {
+		if got := nameOf(v.location); got != v.want {
+			t.Errorf("%s is called %s, want %s", v.location, got, v.want)
+		}
+	}
+}
+
+// A terminal is told how far the check has come, on a line that is gone afterwards.
+func TestProgress(t *testing.T) {
+	parent := t.TempDir()
+	makeFolders(t, parent)
+	var out, progress strings.Builder
+	check := logCheck{Data: filepath.Join(parent, "data")}
+	if err := check.Run(t.Context(), &console{out: &out, progress: &progress}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := progress.String(), clearLine+"0 of 43 records"+clearLine; got != want {
+		t.Errorf("the progress is %q, want %q", got, want)
+	}
+	if strings.Contains(out.String(), clearLine) {
+		t.Errorf("it is in the output:\n%s", &out)
+	}
+}
+
+// A check that is broken off finds nothing, and that is no verdict.
+func TestBrokenOff(t *testing.T) {
+	parent := t.TempDir()
+	makeFolders(t, parent)
+	ctx, cancel := context.WithCancel(t.Context())
+	var out strings.Builder
+	check := logCheck{Data: filepath.Join(parent, "data")}
+	err := check.Run(ctx, &console{out: &out, progress: writerFunc(cancel)})
+	if !errors.Is(err, context.Canceled) || exitCode(err) != exitUnchecked {
+		t.Errorf("the error is %v", err)
+	}
+	if strings.Contains(out.String(), "WRONG") || strings.Contains(out.String(), "The log") {
+		t.Errorf("it has printed:\n%s", &out)
+	}
+}
+
+// A growing store has another record whenever somebody looks.
+type growing struct {
+	ledger.Store
+	more uint64
+}
+
+func (s *growing) Head(ctx context.Context) (ledger.Head, error) {
+	head, err := s.Store.Head(ctx)
+	head.Size += s.more
+	s.more++
+	return head, err
+}
+
+// A store that is written to is not said to be wrong.
+func TestGrowing(t *testing.T) {
+	parent := t.TempDir()
+	makeFolders(t, parent)
+	verifier, err := readVerifier(filepath.Join(parent, "log.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(t.Context(), filepath.Join(parent, "data", "riffle.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var out strings.Builder
+	r := &logReport{console: &console{out: &out}, ctx: t.Context(), verifier: verifier}
+	err = r.verdict(r.check(&growing{Store: store}, "the store"))
+	if !errors.Is(err, ledger.ErrInUse) || exitCode(err) != exitUnchecked || strings.Contains(out.String(), "WRONG") {
+		t.Errorf("the error is %v, and printed is:\n%s", err, &out)
+	}
+}
+
+// A database is checked as a file is, and left as it is.
+func TestPostgreSQL(t *testing.T) {
+	cluster, folder := postgrestest.For(t), t.TempDir()
+	name := cluster.NewDatabase(t)
+	location := cluster.URL(name)
+	check := func(want int) string {
+		t.Helper()
+		var out strings.Builder
+		err := run(t.Context(), []string{"log", "check", "--data", folder, "--store", location}, &out, io.Discard)
+		code := 0
+		if err != nil {
+			code = exitCode(err)
+		}
+		if text := fmt.Sprint(out.String(), err); code != want || strings.Contains(text, postgrestest.Password()) {
+			t.Errorf("the exit code is %d, want %d:\n%s", code, want, text)
+		}
+		return out.String()
+	}
+	store, err := postgres.Open(t.Context(), location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, d := openLogOn(t, store, folder)
+	for range 5 {
+		deal(t, d, &dealer.Request{Deck: "undercover", Reference: "table 1"}, true)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out := check(0); !strings.Contains(out, "all 10 are as they were signed") {
+		t.Errorf("printed is:\n%s", out)
+	}
+	conn, err := pgx.Connect(t.Context(), location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = conn.Exec(t.Context(), "UPDATE entries SET record = convert_to(replace(convert_from(record, 'UTF8'), 'table 1', 'table 2'), 'UTF8') WHERE idx = 4")
+	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if out := check(exitFindings); !strings.Contains(out, "record 4 does not have its hash") {
+		t.Errorf("printed is:\n%s", out)
+	}
+	if err := cluster.Stop(postgrestest.Fast); err != nil {
+		t.Fatal(err)
+	}
+	check(exitUnchecked)
+}
+
+// A writerFunc is called for whatever is written.
+type writerFunc func()
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	f()
+	return len(p), nil
+}
+
+// How many records the log of makeFolders has.
+const madeRecords = 43
+
+// makeFolders makes data folders with the same log of 41 small shuffles, most of them with a reference, and two reveals.
+// data was closed; killed was copied while data was open, with the last records in the write-ahead log alone; older was
+// copied when those were not there yet.
+func makeFolders(t *testing.T, parent string) {
+	t.Helper()
+	folder := filepath.Join(parent, "data")
+	l, d := openLog(t, folder)
+	for i := range 39 {
+		r := &dealer.Request{Deck: "undercover"}
+		switch i % 5 {
+		case 1:
+			r = &dealer.Request{Items: &dealer.Items{Count: 3, Digest: sha256.Sum256([]byte(`["a","b","c"]`))}}
+		case 2:
+			r = &dealer.Request{Size: ptr(6), Draw: ptr(2), Repeat: ptr(3), ClientSeed: "seven of hearts"}
+		case 3:
+			r = &dealer.Request{Size: ptr(5), RevealNow: true, Algorithm: "sattolo"}
+		}
+		if i%4 != 0 {
+			r.Reference = "table " + strconv.Itoa(i%7)
+		}
+		deal(t, d, r, i == 10)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	copyFolder(t, folder, filepath.Join(parent, "older"))
+	l, d = openLog(t, folder)
+	deal(t, d, &dealer.Request{Size: ptr(4)}, false)
+	deal(t, d, &dealer.Request{Deck: "undercover", Reference: "table 1"}, true)
+	copyFolder(t, folder, filepath.Join(parent, "killed"))
+	verifier := []byte(l.Verifier() + "\n")
+	if err := errors.Join(l.Close(), os.WriteFile(filepath.Join(parent, "log.pub"), verifier, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fork has the log go on from the older backup, as the one who has the key can.
+func fork(t *testing.T, parent string) {
+	t.Helper()
+	folder := filepath.Join(parent, "forked")
+	copyFolder(t, filepath.Join(parent, "older"), folder)
+	l, d := openLog(t, folder)
+	for range 5 {
+		deal(t, d, &dealer.Request{Deck: "undercover", Reference: "table 1"}, false)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeTall makes a log of 300 records, which share a few commits.
+func makeTall(t *testing.T, parent string) {
+	t.Helper()
+	l, d := openLog(t, filepath.Join(parent, "tall"))
+	plan, err := d.Plan(&dealer.Request{Size: ptr(4), Reference: "table 1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var callers sync.WaitGroup
+	for range 300 {
+		callers.Go(func() {
+			if _, err := d.Deal(plan); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	callers.Wait()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copyFolder copies what a killed service leaves.
+func copyFolder(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Mkdir(to, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range readFolder(t, from) {
+		if err := os.WriteFile(filepath.Join(to, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// readFolder reads the files of a store that are there.
+func readFolder(t *testing.T, folder string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, file := range storeFiles {
+		data, err := os.ReadFile(filepath.Join(folder, file))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		files[file] = data
+	}
+	return files
+}
+
+// storeFiles are the files of a data folder whose service was killed.
+var storeFiles = []string{"riffle.db", "riffle.db-wal", ledger.CopyName, ledger.KeyName}
+
+func openLog(t *testing.T, folder string) (*ledger.Log, *dealer.Dealer) {
+	t.Helper()
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openLogOn(t, store, folder)
+}
+
+func openLogOn(t *testing.T, store ledger.Store, folder string) (*ledger.Log, *dealer.Dealer) {
+	t.Helper()
+	l, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder, Origin: "example.com/log"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decks, err := deck.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, dealer.New(l, decks, rand.Reader, time.Now, dealer.Limits{Items: 1000, Results: 1000})
+}
+
+func deal(t *testing.T, d *dealer.Dealer, r *dealer.Request, reveal bool) {
+	t.Helper()
+	plan, err := d.Plan(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := d.Deal(plan)
+	if err == nil && reveal {
+		_, err = d.Reveal(t.Context(), result.AuditID, result.Statement.Seed)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ptr(n uint64) *uint64 { return &n }
