@@ -240,6 +240,38 @@ func TestIDsAreUUIDv7(t *testing.T) {
 	}
 }
 
+// The log is in the order in which records were written, whatever the clock says meanwhile.
+func TestClockDoesNotDisorderTheLog(t *testing.T) {
+	d := newDealer(t, rand.Reader)
+	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	clocks := []time.Time{
+		start, start, start, // stopped
+		start.Add(-time.Hour), start.Add(-time.Hour), start.AddDate(-20, 0, 0), time.Unix(0, 0), // back
+		start.AddDate(10, 0, 0), start.AddDate(10, 0, 0), // ten years on
+		start.Add(time.Second),
+	}
+	for want, now := range clocks {
+		d.now = func() time.Time { return now }
+		result, err := shuffled(d, &Request{Deck: "standard52", Reference: "one game"})
+		if err != nil || result.LogIndex != uint64(want) {
+			t.Fatalf("at %s: index %d, %v, want %d", now, result.LogIndex, err, want)
+		}
+		if _, err := d.Prove(t.Context(), result.AuditID); err != nil {
+			t.Errorf("at %s: %v", now, err)
+		}
+	}
+	list, err := d.Audits(t.Context(), "one game", 0, 100)
+	if err != nil || len(list) != len(clocks) {
+		t.Fatalf("%d records, %v, want %d", len(list), err, len(clocks))
+	}
+	for i, a := range list {
+		record, err := audit.ParseRecord(a.Record)
+		if err != nil || a.LogIndex != uint64(i) || !record.Time.Equal(clocks[i]) {
+			t.Errorf("record %d has the index %d and the time %s, %v, want %s", i, a.LogIndex, record.Time, err, clocks[i])
+		}
+	}
+}
+
 func TestRevealTakesTheSeed(t *testing.T) {
 	d := newDealer(t, rand.Reader)
 	result, err := shuffled(d, &Request{Deck: "standard52", Reference: "table 1"})
