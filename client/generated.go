@@ -1143,7 +1143,8 @@ type ClientInterface interface {
 	// Readyz Whether the service asks for traffic
 	//
 	// 503 while it is stopping, while its queue is full, while a commit has been running for more than a second, for
-	// five seconds after its store had no space, and once its log has failed. Query parameters are passed over.
+	// five seconds after its store had no space, when records have not been read back for ten seconds, and once its
+	// log has failed. Query parameters are passed over.
 	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1461,7 +1462,8 @@ func (c *Client) Contract(ctx context.Context, reqEditors ...RequestEditorFn) (*
 // Readyz Whether the service asks for traffic
 //
 // 503 while it is stopping, while its queue is full, while a commit has been running for more than a second, for
-// five seconds after its store had no space, and once its log has failed. Query parameters are passed over.
+// five seconds after its store had no space, when records have not been read back for ten seconds, and once its
+// log has failed. Query parameters are passed over.
 //
 // Corresponds with GET /readyz (the `Readyz` operationId).
 func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2459,7 +2461,8 @@ type ClientWithResponsesInterface interface {
 	// ReadyzWithResponse Whether the service asks for traffic
 	//
 	// 503 while it is stopping, while its queue is full, while a commit has been running for more than a second, for
-	// five seconds after its store had no space, and once its log has failed. Query parameters are passed over.
+	// five seconds after its store had no space, when records have not been read back for ten seconds, and once its
+	// log has failed. Query parameters are passed over.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -3765,7 +3768,8 @@ func (c *ClientWithResponses) ContractWithResponse(ctx context.Context, reqEdito
 // ReadyzWithResponse Whether the service asks for traffic
 //
 // 503 while it is stopping, while its queue is full, while a commit has been running for more than a second, for
-// five seconds after its store had no space, and once its log has failed. Query parameters are passed over.
+// five seconds after its store had no space, when records have not been read back for ten seconds, and once its
+// log has failed. Query parameters are passed over.
 //
 // Returns a wrapper object for the known response body format(s).
 //

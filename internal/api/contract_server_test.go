@@ -193,6 +193,19 @@ func (s *faultyStore) Append(ctx context.Context, batch ledger.Batch) error {
 	return s.Store.Append(ctx, batch)
 }
 
+// AppendNext is Append where there is one process.
+func (s *faultyStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	head, err := s.Head(ctx)
+	if err != nil {
+		return err
+	}
+	batch, err := next(head)
+	if err != nil || batch == nil {
+		return err
+	}
+	return s.Append(ctx, *batch)
+}
+
 func (s *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
 	if s.reading != nil {
 		if err := s.reading(); err != nil {

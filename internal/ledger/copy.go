@@ -14,13 +14,14 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// A secondCopy is a file beside the store with the last checkpoint that was signed here, so that a store that has gone
-// back in time shows. It is written in place, before anyone is told of the records of that checkpoint: a note is shorter
+// A secondCopy is a file beside the store with the last checkpoint that was signed or published here, so that a store that
+// has gone back in time shows. It is written in place, before anyone is told of the records of that checkpoint: a note is shorter
 // than a sector of a disk and never gets shorter, so the file has always the one or the other. A process that is killed
 // leaves it as it is; against power loss it is synced now and then, which costs the callers nothing.
 type secondCopy struct {
 	mu    sync.Mutex
 	file  *os.File
+	size  uint64 // of the checkpoint that was written last
 	dirty bool
 }
 
@@ -47,10 +48,14 @@ func openCopy(path string) (*secondCopy, []byte, error) {
 	return &secondCopy{file: f}, text, nil
 }
 
-func (c *secondCopy) write(checkpoint []byte) error {
+// write keeps the checkpoint of a size, unless that of a larger one is there already.
+func (c *secondCopy) write(size uint64, checkpoint []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dirty = true
+	if size < c.size {
+		return nil
+	}
+	c.size, c.dirty = size, true
 	if _, err := c.file.WriteAt(checkpoint, 0); err != nil {
 		return fmt.Errorf("writing the second copy of the checkpoint: %w", err)
 	}
@@ -83,7 +88,8 @@ func CheckCopy(ctx context.Context, store Store, verifier note.Verifier, path st
 	if errors.Is(err, proof.ErrSignature) {
 		return fmt.Errorf("%s is of another log, or was changed: %w. Start with the key and the store that belong to this data folder", path, err)
 	} else if err != nil {
-		return fmt.Errorf("%s cannot be read: %w. If `riffle log check` finds nothing wrong with the store, remove the file and start again", path, err)
+		return fmt.Errorf("%s cannot be read: %w. It is what tells an older backup of the store from the store. Find out elsewhere how many records the log has to have "+
+			"(a monitor, a replica, a proof); only if the store has them, and `riffle log check` finds nothing wrong, remove the file and start again", path, err)
 	}
 	head, err := store.Head(ctx)
 	if err != nil {

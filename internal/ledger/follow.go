@@ -129,6 +129,10 @@ func (l *Log) follow(ctx context.Context) error {
 	if root != c.Root {
 		return fmt.Errorf("%w: the %d records have the root %s, and %s was signed", ErrCorrupt, c.Size, root, c.Root)
 	}
+	// What others are shown has to be known here after a restart, also where another process has signed it.
+	if err := l.copy.write(c.Size, head.Checkpoint); err != nil {
+		return err
+	}
 	l.publish(&published{Checkpoint: c, text: head.Checkpoint})
 	return nil
 }

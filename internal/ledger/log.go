@@ -160,7 +160,7 @@ func (l *Log) open(ctx context.Context) error {
 	if err := l.beginFollower(ctx, c); err != nil {
 		return fmt.Errorf("checking the last records of the log: %w. Run `riffle log check` on a copy of the store to see what is wrong", err)
 	}
-	return l.copy.write(head.Checkpoint)
+	return nil
 }
 
 // obtainKey reads the key, and makes one for a log that has not begun.
@@ -394,7 +394,7 @@ func (l *Log) arrived(ctx context.Context, b *batch, first uuid.UUID) (bool, err
 func (l *Log) advance(tree Tree, head Head) error {
 	l.tree = tree
 	l.committed.Store(tree.Size())
-	return l.copy.write(head.Checkpoint)
+	return l.copy.write(tree.Size(), head.Checkpoint)
 }
 
 // refresh learns where other processes have taken the log. A store that cannot be reached is waited for.

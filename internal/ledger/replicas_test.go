@@ -80,7 +80,10 @@ func TestRecordsOfOthersArePublished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		options := ledger.Options{KeyFile: filepath.Join(t.TempDir(), ledger.KeyName)}
-		first, second := open(t, m, options), open(t, m, options)
+		first := open(t, m, options)
+		options.Folder = t.TempDir()
+		second := open(t, m, options)
+		older := &memory{head: m.head}
 		if _, err := first.Append(ledgertest.Entries("others", 1)[0]); err != nil {
 			t.Fatal(err)
 		}
@@ -90,6 +93,10 @@ func TestRecordsOfOthersArePublished(t *testing.T) {
 		}
 		closeLog(t, second)
 		closeLog(t, first)
+		// What it has published it holds the store to, though another process wrote it.
+		if l, err := ledger.Open(t.Context(), older, options); !errors.Is(err, ledger.ErrCorrupt) {
+			t.Errorf("an older backup of the store: %v, %v, want ErrCorrupt", l, err)
+		}
 	})
 }
 

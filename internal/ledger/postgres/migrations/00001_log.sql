@@ -20,7 +20,7 @@ CREATE TABLE nodes (
 );
 CREATE TABLE head (
     one        boolean PRIMARY KEY DEFAULT true CHECK (one),
-    size       bigint NOT NULL, -- that it cannot be NULL is what a batch for another size fails by
+    size       bigint NOT NULL,
     edge       bytea NOT NULL,
     checkpoint bytea NOT NULL   -- empty until the log signs for the first time
 );
