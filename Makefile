@@ -36,9 +36,11 @@ container: ## the image and the compose project, built and started
 generate: ## the client from openapi.yaml
 	go generate ./client
 
-bench: ## kernels, and throughput beside an echo handler
+bench: ## kernels, commits beside bare ones, throughput beside an echo handler, and a log of a million records
 	go test -run '^$$' -bench . ./internal/shuffle
+	go run ./bench/commits
 	go run ./bench/throughput
+	go run ./bench/growth
 
 statistics: ## the long run of the statistics, on fresh seeds
 	go test ./internal/shuffle -run Statistics -fresh -v -timeout 1h

@@ -64,11 +64,29 @@ func shape(v any) any {
 				return fmt.Sprintf("%s of %d characters", kind, len(v))
 			}
 		}
-		return regexp.MustCompile(`[0-9a-f]{64}`).ReplaceAllString(v, "a digest")
+		return shapeOfText(v)
 	case json.Number:
 		return "a number"
 	}
 	return v
+}
+
+// shapeOfText is shape for text that is not JSON, or in it. How many hashes a proof has depends on the checkpoint that it
+// is under, which may be the last or one before.
+func shapeOfText(text string) string {
+	for _, form := range []struct{ pattern, shape string }{
+		{`[0-9a-f]{64}`, "a digest"},
+		{`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`, "a UUID"},
+		{`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`, "a time"},
+		{`riffle/[0-9a-f]{16}`, "an origin"},
+		{`[0-9a-f]{8}\+[A-Za-z0-9+/]{44}`, "a key"},
+		{`(?m)^(— .*) [A-Za-z0-9+/]{90,}=*$`, "$1 a signature"},
+		{`(?m)(^[A-Za-z0-9+/]{43}=\n)+`, "hashes\n"},
+		{`(?m)^[0-9]+$`, "a size"},
+	} {
+		text = regexp.MustCompile(form.pattern).ReplaceAllString(text, form.shape)
+	}
+	return text
 }
 
 func read(t *testing.T, text string) any {
@@ -114,7 +132,11 @@ func TestReadmeSaysWhatIsPrinted(t *testing.T) {
 		if step.output == "" && outputs[i] == "" {
 			continue
 		}
-		if got, want := encode(t, read(t, outputs[i])), encode(t, read(t, step.output)); got != want {
+		got, want := shapeOfText(outputs[i]), shapeOfText(step.output)
+		if strings.HasPrefix(step.output, "{") {
+			got, want = encode(t, read(t, outputs[i])), encode(t, read(t, step.output))
+		}
+		if got != want {
 			t.Errorf("README.md:%d: %s\nprints\n%s\nand the README says\n%s", step.line, step.text, outputs[i], step.output)
 		}
 	}

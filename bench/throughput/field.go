@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"riffle/internal/ledger/postgres/postgrestest"
+)
+
+// A field is what runs while it is measured.
+type field struct {
+	contenders []*contender
+
+	echo, sqlite, replicas *contender // replicas is nil without PostgreSQL
+
+	cancel  context.CancelFunc
+	started []*exec.Cmd
+	close   []func() error
+}
+
+// newField starts everything. It has to be stopped even if that fails.
+func newField(ctx context.Context, s *settings) (*field, error) {
+	f := &field{}
+	ctx, f.cancel = context.WithCancel(ctx)
+	if err := f.start(ctx, s); err != nil {
+		return f, err
+	}
+	f.contenders = []*contender{f.echo, f.sqlite}
+	if f.replicas != nil {
+		f.contenders = append(f.contenders, f.replicas)
+	}
+	return f, nil
+}
+
+func (f *field) start(ctx context.Context, s *settings) error {
+	if s.binary == "" {
+		s.binary = filepath.Join(s.folder, "server")
+		build := exec.CommandContext(ctx, "go", "build", "-o", s.binary, "./cmd/server")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("building the server: %w\n%s", err, out)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	echo, err := f.launch(ctx, self, "-echo")
+	if err != nil {
+		return err
+	}
+	f.echo = asking("echo handler", "/echo", s.connections, echo)
+	sqlite, err := f.launch(ctx, s.binary, "-data", filepath.Join(s.folder, "data"), "-addr")
+	if err != nil {
+		return err
+	}
+	f.sqlite = asking("riffle on SQLite", "/shuffle", s.connections, sqlite)
+	if s.postgres {
+		f.replicas, err = f.twoReplicas(ctx, s)
+	}
+	return err
+}
+
+// twoReplicas starts a PostgreSQL server and two servers on it.
+func (f *field) twoReplicas(ctx context.Context, s *settings) (*contender, error) {
+	database, err := postgrestest.Start() // its files are in the system's folder for temporary ones
+	if err != nil {
+		return nil, err
+	}
+	f.close = append(f.close, database.Close)
+	var addrs []string
+	for _, name := range []string{"replica1", "replica2"} {
+		addr, err := f.launch(ctx, s.binary, "-store", database.URL("postgres"), "-key", filepath.Join(s.folder, "shared.key"),
+			"-data", filepath.Join(s.folder, name), "-addr")
+		if err != nil {
+			return nil, err
+		}
+		addrs = append(addrs, addr)
+	}
+	return asking("riffle on PostgreSQL, two replicas", "/shuffle", s.connections, addrs...), nil
+}
+
+// launch starts a program whose last argument is the address to listen at, to run until the context ends.
+func (f *field) launch(ctx context.Context, program string, args ...string) (addr string, err error) {
+	if addr, err = freeAddress(); err != nil {
+		return "", err
+	}
+	process := exec.CommandContext(ctx, program, append(args, addr)...)
+	if err := process.Start(); err != nil {
+		return "", err
+	}
+	f.started = append(f.started, process)
+	return addr, awaitAddress(ctx, addr)
+}
+
+// stop ends everything.
+func (f *field) stop() {
+	f.cancel()
+	for _, p := range f.started {
+		_ = p.Wait() // it was killed
+	}
+	for _, closing := range slices.Backward(f.close) {
+		if err := closing(); err != nil {
+			fmt.Fprintln(os.Stderr, "throughput:", err)
+		}
+	}
+}
+
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func awaitAddress(ctx context.Context, addr string) error {
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		c, err := net.Dial("tcp", addr)
+		if err == nil {
+			return c.Close()
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func serveEcho(ctx context.Context, addr string) error {
+	r := chi.NewRouter()
+	r.Post("/echo", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	})
+	server := &http.Server{Addr: addr, Handler: r, ReadHeaderTimeout: time.Minute}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
