@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -483,6 +484,40 @@ func TestLogMetrics(t *testing.T) {
 			if !strings.Contains(text, "\n"+want+"\n") {
 				t.Errorf("the metrics do not have %s: %s", want, text)
 			}
+		}
+	}
+}
+
+// Bundles are sent compressed to whom takes them so; what is cached for one must not be answered to the other.
+func TestBundlesAreCompressed(t *testing.T) {
+	s := start(t, setup{})
+	s.shuffleMany(t, 20)
+	for _, path := range []string{"/log/tile/entries/000.p/20", "/log/tile/0/000.p/20"} {
+		plain := s.answer(get(t, path))
+		want := read(t, plain)
+		request := get(t, path)
+		request.Header.Set("Accept-Encoding", "br, gzip;q=0.9")
+		answer := s.answer(request)
+		got := read(t, answer)
+		bundle := strings.Contains(path, "entries")
+		if encoding := answer.Header.Get("Content-Encoding"); (encoding == "gzip") != bundle {
+			t.Fatalf("%s comes as %q", path, encoding)
+		}
+		if !bundle {
+			continue
+		}
+		unzipped, err := gzip.NewReader(bytes.NewReader(got))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(unzipped); err != nil || !bytes.Equal(text, want) || len(got) > len(want)/2 {
+			t.Errorf("%d bytes, which are %d, %v; want %d", len(got), len(text), err, len(want))
+		}
+		if plain.Header.Get("Vary") != "Accept-Encoding" || answer.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("Vary is %q, and %q compressed", plain.Header.Get("Vary"), answer.Header.Get("Vary"))
+		}
+		if plain.Header.Get("Content-Length") != fmt.Sprint(len(want)) || answer.Header.Get("Cache-Control") != plain.Header.Get("Cache-Control") {
+			t.Errorf("headers %v, and %v compressed", plain.Header, answer.Header)
 		}
 	}
 }
