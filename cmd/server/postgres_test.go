@@ -1,9 +1,12 @@
 package main_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -184,6 +187,39 @@ func TestDatabaseThatIsLostIsReconciled(t *testing.T) {
 		t.Logf("%d answers, %d refusals, the log holds %d", len(answered), refused, held)
 		s.stop()
 	}
+}
+
+// TestFailedSyncOfTheDatabaseEndsTheServer has an fsync of the database's own log fail. PostgreSQL crashes then, since it
+// does not know what is on disk, and so does the server. Both start again from what is there.
+func TestFailedSyncOfTheDatabaseEndsTheServer(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	fault := exec.CommandContext(t.Context(), need(t, "strace"), "-f", "-qq", "-o", "/dev/null",
+		"-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=20", "-p", fmt.Sprint(db.Pid()))
+	if err := fault.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the database is traced", func() bool {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", db.Pid()))
+		return err == nil && !bytes.Contains(status, []byte("TracerPid:\t0\n"))
+	})
+	s := db.replica().start(t) // whose connections are new processes of the database
+	l := s.press(4, 1000, small)
+	if code := s.wait(); code != 1 || !strings.Contains(s.log.String(), "server: the ledger failed") || !strings.Contains(db.Log(), "PANIC") {
+		t.Errorf("the server ended with %d:\n%s\n%s", code, s.log, db.Log())
+	}
+	for status, n := range l.refused {
+		if status < http.StatusInternalServerError {
+			t.Errorf("%d requests were answered %d", n, status)
+		}
+	}
+	if err := fault.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = fault.Wait() // it was killed
+	until(t, "the database is back", func() bool { return strings.Count(db.Log(), "ready to accept connections") == 2 })
+	held := db.replica().start(t).holds("fault", l.dealt)
+	t.Logf("%d answers, refusals %s; the log holds %d", len(l.dealt), counts(l.refused), held)
 }
 
 // TestDatabaseThatIsSlowShedsLoad has a commit hang: somebody else holds the head of the log.

@@ -244,6 +244,9 @@ func (c *Cluster) Exec(ctx context.Context, sql string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
+// Pid returns the process of the server, whose children serve the connections.
+func (c *Cluster) Pid() int { return c.server.Process.Pid }
+
 // Address returns where the server listens.
 func (c *Cluster) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
 
