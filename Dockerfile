@@ -11,17 +11,22 @@ RUN go mod download
 COPY . .
 ARG VERSION=dev
 ARG REVISION=
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION} -X main.commit=${REVISION}" -o /out/server ./cmd/server \
-    && install -d -m 0700 /out/root/data
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION} -X main.commit=${REVISION}" -o /out/bin/ ./cmd/server ./cmd/riffle \
+    && install -d -m 0700 /out/root/data /out/root/keys
 
-# Nothing but the binary: no shell, no package manager, nothing to patch but Go and what go.mod lists. What a
-# "distroless" base would add is not used: the service opens no connection of its own, so it needs no root
-# certificates; its times are UTC, so no time zones; its user is a number, so no /etc/passwd.
+# Nothing but the service and its offline companion, with which an operator checks what a stopped service has left:
+#
+#     docker run --rm --network none -v copy:/data --entrypoint /riffle riffle log check
+#
+# No shell, no package manager, nothing to patch but Go and what go.mod lists. What a "distroless" base would add is not
+# used: the service opens no connection but to its database, whose root certificate sslrootcert in the URL names; its
+# times are UTC, so no time zones; its user is a number, so no /etc/passwd.
 FROM scratch
 
-COPY --from=build /out/server /server
-# A new volume takes over owner and mode of the folder it is mounted on, and the store holds seeds that are still
-# secret. Copied as an entry of its parent, because a folder named by itself would lose its mode.
+COPY --from=build /out/bin/ /
+# A new volume takes over owner and mode of the folder it is mounted on. The store in /data holds seeds that are still
+# secret; /keys is for the key of a log that replicas share. Copied as entries of their parent, because a folder named by
+# itself would lose its mode.
 COPY --from=build --chown=65532:65532 /out/root/ /
 
 ARG VERSION=dev

@@ -44,8 +44,13 @@ func exitCode(err error) int {
 	return exitUnchecked
 }
 
+// version is set when the program is built for a release.
+var version = "dev"
+
 // commands are what the program can do.
 type commands struct {
+	Version kong.VersionFlag `help:"Print the version."`
+
 	Log logCommands `cmd:"" help:"The log of a service."`
 }
 
@@ -57,7 +62,7 @@ type console struct {
 
 // run is the program.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	parser, err := kong.New(&commands{}, kong.Name("riffle"), kong.Writers(stdout, stderr),
+	parser, err := kong.New(&commands{}, kong.Name("riffle"), kong.Writers(stdout, stderr), kong.Vars{"version": "riffle " + version},
 		kong.Description("The offline companion of the shuffle service.\n\n"+
 			"The exit code is 0 if all is well, 1 if what was checked does not add up, and 2 if it could not be checked."),
 		kong.BindTo(ctx, (*context.Context)(nil)),
