@@ -175,13 +175,13 @@ func (s *faultyStore) Hashes(ctx context.Context, level int, from uint64, n int)
 	return s.Store.Hashes(ctx, level, from, n)
 }
 
-func (s *faultyStore) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
+func (s *faultyStore) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
 	if s.following != nil {
 		if err := s.following(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s.Store.Range(ctx, from, n)
+	return s.Store.Records(ctx, from, n, each)
 }
 
 func (s *faultyStore) Append(ctx context.Context, batch ledger.Batch) error {

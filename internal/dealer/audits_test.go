@@ -62,13 +62,13 @@ func (s *tamperedStore) ByReference(ctx context.Context, reference string, from 
 	return list, err
 }
 
-func (s *tamperedStore) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
+func (s *tamperedStore) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
 	if s.reading != nil {
 		if err := s.reading(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return s.Store.Range(ctx, from, n)
+	return s.Store.Records(ctx, from, n, each)
 }
 
 // newTampered returns a dealer over a store that can be tampered with.

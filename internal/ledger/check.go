@@ -104,9 +104,7 @@ func (r *checking) some(n int) error {
 		if err := r.entry(e); err != nil {
 			return err
 		}
-		if nodes, err = r.tree.Add(e.Hash, nodes); err != nil {
-			return err
-		}
+		nodes = r.tree.Add(e.Hash, nodes)
 	}
 	for _, node := range nodes {
 		kept, err := r.store.Hashes(r.ctx, node.Level, node.Index, 1)
@@ -124,7 +122,7 @@ func (r *checking) some(n int) error {
 
 // entry checks one record and the ways to find it.
 func (r *checking) entry(e *Stored) error {
-	if err := intact(e, e.Index); err != nil {
+	if err := intact(e.Index, e.Record, e.Hash, e.Index); err != nil {
 		if err := r.find("%v", err); err != nil {
 			return err
 		}

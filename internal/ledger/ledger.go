@@ -115,6 +115,9 @@ type Store interface {
 	AppendNext(ctx context.Context, next func(Head) (*Batch, error)) error
 	// Hashes returns hashes of a level from an index on, at most n: of entries at level 0, of nodes above.
 	Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error)
+	// Records calls each for entries in log order from an index on, at most n, with what the tree is made of: the index, the
+	// record, whose bytes are the store's again afterwards, and the hash. It passes on an error of each.
+	Records(ctx context.Context, from uint64, n int, each func(index uint64, record []byte, hash tlog.Hash) error) error
 	// Range returns entries in log order from an index on, at most n.
 	Range(ctx context.Context, from uint64, n int) ([]Stored, error)
 	// ByID and ByClaim return the one entry that has the id or holds the claim, or ErrNotFound.

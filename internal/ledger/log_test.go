@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -375,13 +376,18 @@ func (m *memory) Head(context.Context) (ledger.Head, error) {
 	return m.head, nil
 }
 
-func (m *memory) Range(_ context.Context, from uint64, n int) ([]ledger.Stored, error) {
+func (m *memory) Records(_ context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.unread != nil {
-		return nil, m.unread
+		return m.unread
 	}
-	return m.entries[from:min(int(from)+n, len(m.entries))], nil
+	for _, e := range m.entries[from:min(int(from)+n, len(m.entries))] {
+		if err := each(e.Index, e.Record, e.Hash); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *memory) ByID(_ context.Context, id uuid.UUID) (*ledger.Stored, error) {

@@ -38,7 +38,7 @@ func whole(e *Stored, err error) (*Stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e, intact(e, e.Index)
+	return e, intact(e.Index, e.Record, e.Hash, e.Index)
 }
 
 // ByReference returns entries of a reference in log order, at most limit, from the index on.
@@ -48,7 +48,7 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 		return nil, err
 	}
 	for i := range list {
-		if err := intact(&list[i], list[i].Index); err != nil {
+		if _, err := whole(&list[i], nil); err != nil {
 			return nil, err
 		}
 	}
@@ -107,23 +107,26 @@ func (l *Log) Entries(ctx context.Context, index uint64, width int) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	list, err := l.store.Range(ctx, index<<tileHeight, width)
+	first := index << tileHeight
+	var bundle []byte
+	next := first
+	err = l.store.Records(ctx, first, width, func(index uint64, record []byte, hash tlog.Hash) error {
+		if err := intact(index, record, hash, next); err != nil {
+			return err
+		}
+		if hash != leaves[next-first] {
+			return fmt.Errorf("%w: record %d is not the one in the tree", ErrCorrupt, index)
+		}
+		next++
+		bundle = binary.BigEndian.AppendUint16(bundle, uint16(len(record)))
+		bundle = append(bundle, record...)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if len(list) != width {
-		return nil, fmt.Errorf("%w: of %d records from %d on there are %d", ErrCorrupt, width, index<<tileHeight, len(list))
-	}
-	var bundle []byte
-	for i, e := range list {
-		if err := intact(&e, index<<tileHeight+uint64(i)); err != nil {
-			return nil, err
-		}
-		if e.Hash != leaves[i] {
-			return nil, fmt.Errorf("%w: record %d is not the one in the tree", ErrCorrupt, e.Index)
-		}
-		bundle = binary.BigEndian.AppendUint16(bundle, uint16(len(e.Record)))
-		bundle = append(bundle, e.Record...)
+	if next != first+uint64(width) {
+		return nil, fmt.Errorf("%w: of %d records from %d on there are %d", ErrCorrupt, width, first, next-first)
 	}
 	return bundle, nil
 }

@@ -309,6 +309,16 @@ func (s *tampered) Range(ctx context.Context, from uint64, n int) ([]ledger.Stor
 	return list, err
 }
 
+func (s *tampered) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
+	list, err := s.Range(ctx, from, n)
+	for _, e := range list {
+		if err := each(e.Index, e.Record, e.Hash); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
 func (s *tampered) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
 	return s.one(s.Store.ByID(ctx, id))
 }

@@ -43,26 +43,24 @@ func (t *Tree) Size() uint64 { return uint64(t.size) }
 func (t *Tree) Root() (tlog.Hash, error) { return tlog.TreeHash(t.size, t) }
 
 // Add lets the tree grow by the hash of a record, and appends to nodes those that this completes.
-func (t *Tree) Add(record tlog.Hash, nodes []Node) ([]Node, error) {
-	hashes, err := tlog.StoredHashesForRecordHash(t.size, record, t)
-	if err != nil {
-		return nil, err
+func (t *Tree) Add(record tlog.Hash, nodes []Node) []Node {
+	h, level := record, 0
+	for ; t.size>>level&1 == 1; level++ {
+		h = tlog.NodeHash(t.edge[level], h)
+		if above := level + 1; above%tileHeight == 0 {
+			nodes = append(nodes, Node{Level: above / tileHeight, Index: uint64(t.size >> above), Hash: h})
+		}
 	}
-	for level := tileHeight; level < len(hashes); level += tileHeight {
-		nodes = append(nodes, Node{Level: level / tileHeight, Index: uint64(t.size >> level), Hash: hashes[level]})
-	}
-	t.edge[len(hashes)-1] = hashes[len(hashes)-1]
+	t.edge[level] = h
 	t.size++
-	return nodes, nil
+	return nodes
 }
 
 // Seal lets the tree grow by entries, which have their hashes, and returns the batch that takes a store along.
 func (t *Tree) Seal(entries []Entry, signer note.Signer) (b Batch, err error) {
 	b.Size, b.Entries = t.Size(), entries
 	for i := range entries {
-		if b.Nodes, err = t.Add(entries[i].Hash, b.Nodes); err != nil {
-			return b, err
-		}
+		b.Nodes = t.Add(entries[i].Hash, b.Nodes)
 	}
 	root, err := t.Root()
 	if err != nil {

@@ -140,6 +140,17 @@ func (c *Chain) CheckLog(s ledger.Store) {
 	if err != nil || len(list) != len(c.Entries) {
 		c.t.Fatalf("%d records, %v, want %d", len(list), err, len(c.Entries))
 	}
+	records := 0
+	err = s.Records(c.t.Context(), 1, len(c.Entries), func(index uint64, record []byte, hash tlog.Hash) error {
+		records++
+		if want := c.Entries[index]; index != uint64(records) || !bytes.Equal(record, want.Record) || hash != want.Hash {
+			c.t.Fatalf("record %d is %d, %s with %s, want %+v", records, index, record, hash, want)
+		}
+		return nil
+	})
+	if err != nil || records != max(len(c.Entries)-1, 0) {
+		c.t.Fatalf("%d records from 1 on, %v", records, err)
+	}
 	for i, want := range c.Entries {
 		got := list[i]
 		if got.Index != uint64(i) || got.ID != want.ID || got.Reference != want.Reference || got.Claim != want.Claim ||

@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -153,6 +154,21 @@ func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hash
 		return nil, err
 	}
 	return hashes, nil
+}
+
+// Records calls each for entries in log order from an index on, at most n.
+func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
+	return s.read(ctx, func(rows pgx.Rows) error {
+		var index int64
+		var record, hash pgtype.DriverBytes
+		if err := rows.Scan(&index, &record, &hash); err != nil {
+			return err
+		}
+		if len(hash) != tlog.HashSize {
+			return fmt.Errorf("%w: record %d has a hash of %d bytes", ledger.ErrCorrupt, index, len(hash))
+		}
+		return each(uint64(index), record, tlog.Hash(hash))
+	}, "SELECT idx, record, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
 }
 
 const columns = "SELECT idx, id, coalesce(reference, ''), coalesce(claim, ''), record, secret, hash FROM entries "

@@ -45,11 +45,7 @@ func plantTree(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "UPDATE entries SET hash = ? WHERE idx = ?", hash[:], int64(tree.Size())); err != nil {
 			return err
 		}
-		nodes, err := tree.Add(hash, nil)
-		if err != nil {
-			return err
-		}
-		for _, n := range nodes {
+		for _, n := range tree.Add(hash, nil) {
 			if _, err := tx.ExecContext(ctx, "INSERT INTO nodes VALUES (?, ?, ?)", n.Level, int64(n.Index), n.Hash[:]); err != nil {
 				return err
 			}

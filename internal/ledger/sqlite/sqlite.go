@@ -212,6 +212,29 @@ func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hash
 	return hashes, rows.Err()
 }
 
+// Records calls each for entries in log order from an index on, at most n.
+func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) (err error) {
+	rows, err := s.readers.QueryContext(ctx, "SELECT idx, record, hash FROM entries WHERE idx >= ? ORDER BY idx LIMIT ?", int64(from), n)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var index int64
+		var record, hash sql.RawBytes
+		if err := rows.Scan(&index, &record, &hash); err != nil {
+			return err
+		}
+		if len(hash) != tlog.HashSize {
+			return fmt.Errorf("%w: record %d has a hash of %d bytes", ledger.ErrCorrupt, index, len(hash))
+		}
+		if err := each(uint64(index), record, tlog.Hash(hash)); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 const columns = "SELECT idx, id, coalesce(reference, ''), coalesce(claim, ''), record, secret, hash FROM entries "
 
 // Range returns entries in log order from an index on, at most n.
