@@ -39,6 +39,7 @@ generate: ## the client from openapi.yaml
 bench: ## kernels, commits beside bare ones, throughput beside an echo handler, and a log of a million records
 	go test -run '^$$' -bench . ./internal/shuffle
 	go run ./bench/commits
+	go run ./bench/commits -sync 200us
 	go run ./bench/throughput
 	go run ./bench/growth
 

@@ -9,6 +9,11 @@
 // by run.
 //
 //	go run ./bench/commits
+//
+// What sharing gains depends on what an fsync costs. Where it costs next to nothing, because the disk is a cache of the host
+// say, strace can make each take as long as on a disk:
+//
+//	go run ./bench/commits -sync 200us
 package main
 
 import (
@@ -21,6 +26,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -62,7 +68,11 @@ func run(ctx context.Context) (err error) {
 	runs := flag.Int("runs", 7, "runs of each, after one that is not counted")
 	length := flag.Duration("length", time.Second, "length of a run")
 	callers := flag.Int("callers", 64, "callers who share commits")
+	sync := flag.Duration("sync", 0, "how much longer each fsync is to take; by strace")
 	flag.Parse()
+	if *sync > 0 {
+		return again(ctx, *sync, *runs, *length, *callers)
+	}
 	folder, err := os.MkdirTemp(".", "bench-data-") // beside the sources, for /tmp may be memory
 	if err != nil {
 		return err
@@ -109,6 +119,20 @@ func run(ctx context.Context) (err error) {
 	compare("sharing, of one commit a record", shared, lone)
 	compare("sharing, of bare inserts", shared, bare)
 	return nil
+}
+
+// again runs this program with slower fsyncs.
+func again(ctx context.Context, sync time.Duration, runs int, length time.Duration, callers int) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	slowly := exec.CommandContext(ctx, "strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fsync,fdatasync",
+		"-e", fmt.Sprintf("inject=fsync,fdatasync:delay_enter=%d", sync.Microseconds()),
+		self, "-runs", fmt.Sprint(runs), "-length", length.String(), "-callers", fmt.Sprint(callers))
+	slowly.Stdout, slowly.Stderr = os.Stdout, os.Stderr
+	fmt.Printf("each fsync takes %s longer\n", sync)
+	return slowly.Run()
 }
 
 func compare(what string, a, b *contender) {
