@@ -266,7 +266,7 @@ func (f *flipper) use(folder string) (c *contents, err error) {
 
 func read(ctx context.Context, store ledger.Store, l *ledger.Log) (c *contents, err error) {
 	c = &contents{
-		Verifier: l.Verifier(), Checkpoint: string(l.Checkpoint()),
+		Verifier: l.Verifier(), Checkpoint: string(l.Checkpoint(ctx)),
 		ByClaim: map[string]ledger.Stored{}, References: map[string][]ledger.Stored{},
 	}
 	c.Size, _ = l.Sizes()

@@ -23,7 +23,7 @@ func (a *API) checkpoint(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	return writeText(w, "public, max-age=1", a.Log.Checkpoint())
+	return writeText(w, "public, max-age=1", a.Log.Checkpoint(r.Context()))
 }
 
 // logKey answers GET /log/key.

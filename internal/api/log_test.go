@@ -521,3 +521,15 @@ func TestBundlesAreCompressed(t *testing.T) {
 		}
 	}
 }
+
+// Who was answered a shuffle and asks for the checkpoint gets one that covers it.
+func TestCheckpointCoversWhatWasAnswered(t *testing.T) {
+	s := start(t, setup{})
+	for want := range 5 {
+		shuffleOnce(t, s, `{"size":3}`)
+		note := string(read(t, s.answer(get(t, "/log/checkpoint"))))
+		if lines := strings.Split(note, "\n"); lines[1] != fmt.Sprint(want+1) {
+			t.Errorf("after %d shuffles the checkpoint is of %s", want+1, lines[1])
+		}
+	}
+}

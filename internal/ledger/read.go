@@ -14,8 +14,18 @@ import (
 // Verifier returns the public key that checks the log's checkpoints, as text: name, hash and Ed25519 key.
 func (l *Log) Verifier() string { return l.key.Public }
 
-// Checkpoint returns the last published checkpoint, signed.
-func (l *Log) Checkpoint() []byte { return l.published.Load().text }
+// Checkpoint returns a published checkpoint, signed. It covers every record that this process has committed or, if that is
+// not to be had within a second, is the last one that was published.
+func (l *Log) Checkpoint(ctx context.Context) []byte {
+	ctx, cancel := context.WithTimeout(ctx, followEvery)
+	defer cancel()
+	if size := l.committed.Load(); size > 0 {
+		if p, err := l.awaitPublished(ctx, size-1); err == nil {
+			return p.text
+		}
+	}
+	return l.published.Load().text
+}
 
 // Sizes returns how many records the log has, as far as this process knows, and how many the published checkpoint covers.
 func (l *Log) Sizes() (committed, published uint64) {

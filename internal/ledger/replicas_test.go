@@ -14,6 +14,7 @@ import (
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
+	"riffle/internal/ledger/proof"
 )
 
 // An overtaken store lets something else happen right before its next append.
@@ -203,6 +204,9 @@ func TestRecordsThatCannotBeReadBackShow(t *testing.T) {
 		time.Sleep(time.Second)
 		if err := l.Health(); err == nil {
 			t.Error("what cannot be read back for 11 s does not show")
+		}
+		if c, err := proof.OpenCheckpoint(l.Checkpoint(t.Context()), verifier(t, l)); err != nil || c.Size != 0 {
+			t.Errorf("the checkpoint is %+v, %v, want the last that was published", c, err)
 		}
 		m.breakRange(nil)
 		time.Sleep(1100 * time.Millisecond)

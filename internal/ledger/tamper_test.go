@@ -137,7 +137,7 @@ func TestOriginIsTheLogsForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := proof.OpenCheckpoint(l.Checkpoint(), verifier(t, l))
+	c, err := proof.OpenCheckpoint(l.Checkpoint(t.Context()), verifier(t, l))
 	if err != nil || c.Origin != "shuffles.example.com/2026" || c.Size != 0 {
 		t.Errorf("the first checkpoint is %+v, %v", c, err)
 	}
@@ -265,8 +265,8 @@ func TestSecondCopyIsWrittenAtStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, err := os.ReadFile(path); err != nil || !bytes.Equal(text, l.Checkpoint()) {
-			t.Errorf("%s: after the start the second copy is %q, %v, want %q", name, text, err, l.Checkpoint())
+		if text, err := os.ReadFile(path); err != nil || !bytes.Equal(text, l.Checkpoint(t.Context())) {
+			t.Errorf("%s: after the start the second copy is %q, %v, want %q", name, text, err, l.Checkpoint(t.Context()))
 		}
 		closeLog(t, l)
 	}
