@@ -3,8 +3,10 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -138,6 +140,35 @@ func TestReadmeSaysWhatIsPrinted(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("README.md:%d: %s\nprints\n%s\nand the README says\n%s", step.line, step.text, outputs[i], step.output)
+		}
+	}
+}
+
+// What docs/threats.md names as shown by a test has that test.
+func TestThreatsAreShownByTests(t *testing.T) {
+	threats, err := os.ReadFile("../../docs/threats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests strings.Builder
+	err = filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		tests.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(string(threats), -1)
+	if len(names) < 40 {
+		t.Errorf("docs/threats.md names %d tests", len(names))
+	}
+	for _, name := range names {
+		if !strings.Contains(tests.String(), "\nfunc "+name[1]+"(") {
+			t.Errorf("docs/threats.md names %s, which is not there", name[1])
 		}
 	}
 }
