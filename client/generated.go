@@ -1102,8 +1102,8 @@ type ClientInterface interface {
 	// GetCheckpoint Get the checkpoint of the log
 	//
 	// A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
-	// records under it have been read back from the store and lead to the root. Records of the last moments may not be
-	// under it yet.
+	// records under it have been read back from the store and lead to the root. It covers what the process that is asked
+	// has answered before; what another replica has written in the last second may not be under it yet.
 	//
 	// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
 	GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1120,7 +1120,7 @@ type ClientInterface interface {
 	//
 	// Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
 	// is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
-	// that is not in its one form included.
+	// that is not in its one form included. Records are sent compressed to clients that take gzip.
 	//
 	// Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
 	GetTile(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1371,8 +1371,8 @@ func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 // GetCheckpoint Get the checkpoint of the log
 //
 // A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
-// records under it have been read back from the store and lead to the root. Records of the last moments may not be
-// under it yet.
+// records under it have been read back from the store and lead to the root. It covers what the process that is asked
+// has answered before; what another replica has written in the last second may not be under it yet.
 //
 // Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
 func (c *Client) GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1409,7 +1409,7 @@ func (c *Client) GetLogKey(ctx context.Context, reqEditors ...RequestEditorFn) (
 //
 // Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
 // is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
-// that is not in its one form included.
+// that is not in its one form included. Records are sent compressed to clients that take gzip.
 //
 // Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
 func (c *Client) GetTile(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2410,8 +2410,8 @@ type ClientWithResponsesInterface interface {
 	// GetCheckpointWithResponse Get the checkpoint of the log
 	//
 	// A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
-	// records under it have been read back from the store and lead to the root. Records of the last moments may not be
-	// under it yet.
+	// records under it have been read back from the store and lead to the root. It covers what the process that is asked
+	// has answered before; what another replica has written in the last second may not be under it yet.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -2432,7 +2432,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
 	// is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
-	// that is not in its one form included.
+	// that is not in its one form included. Records are sent compressed to clients that take gzip.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -3687,8 +3687,8 @@ func (c *ClientWithResponses) HealthzWithResponse(ctx context.Context, reqEditor
 // GetCheckpointWithResponse Get the checkpoint of the log
 //
 // A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
-// records under it have been read back from the store and lead to the root. Records of the last moments may not be
-// under it yet.
+// records under it have been read back from the store and lead to the root. It covers what the process that is asked
+// has answered before; what another replica has written in the last second may not be under it yet.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -3721,7 +3721,7 @@ func (c *ClientWithResponses) GetLogKeyWithResponse(ctx context.Context, reqEdit
 //
 // Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
 // is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
-// that is not in its one form included.
+// that is not in its one form included. Records are sent compressed to clients that take gzip.
 //
 // Returns a wrapper object for the known response body format(s).
 //
