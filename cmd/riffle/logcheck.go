@@ -64,21 +64,30 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 
 // readVerifier reads the key that checks checkpoints, from a file with the verifier key or with the private key.
 func readVerifier(path string) (note.Verifier, error) {
+	key, err := readVerifierKey(path)
+	if err != nil {
+		return nil, err
+	}
+	return note.NewVerifier(key)
+}
+
+// readVerifierKey reads the text of that key.
+func readVerifierKey(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no key file %s: name one with --key. The verifier key that GET /log/key answers will do", path)
+		return "", fmt.Errorf("there is no key file %s: name one with --key. The verifier key that GET /log/key answers will do", path)
 	} else if err != nil {
-		return nil, fmt.Errorf("reading the key file: %w", err)
+		return "", fmt.Errorf("reading the key file: %w", err)
 	}
 	text := strings.TrimSuffix(string(data), "\n")
-	if verifier, err := note.NewVerifier(text); err == nil {
-		return verifier, nil
+	if _, err := note.NewVerifier(text); err == nil {
+		return text, nil
 	}
 	key, err := ledger.ParseKey(text)
 	if err != nil {
-		return nil, fmt.Errorf("the key file %s has neither the verifier key nor the private key of a log, or a damaged one", path)
+		return "", fmt.Errorf("the key file %s has neither the verifier key nor the private key of a log, or a damaged one", path)
 	}
-	return key.Verifier, nil
+	return key.Public, nil
 }
 
 // A logReport is a check under way: it prints each step, and collects what is wrong.

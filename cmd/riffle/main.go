@@ -1,5 +1,5 @@
-// Riffle is the offline companion of the shuffle service: it checks what the service has left behind, on tools that
-// need neither the service nor its secrets.
+// Riffle is the offline companion of the shuffle service: it checks what the service has answered and left behind, on
+// tools that need neither the service nor its secrets, and shuffles lines as the service shuffles items.
 //
 // This file reads the command line and turns the outcome into an exit code; each command has a file of its own. The code
 // is 0 if all is well, 1 if what was checked does not add up, and 2 if it could not be checked: a script can tell a
@@ -51,13 +51,19 @@ var version = "dev"
 type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 
-	Log logCommands `cmd:"" help:"The log of a service."`
+	Verify     verify      `cmd:"" help:"Check proof files: that an order follows from its seed, and that its record is in the log."`
+	Shuffle    shuffleCmd  `cmd:"" help:"Shuffle lines, with a proof."`
+	Log        logCommands `cmd:"" help:"The log of a service."`
+	Completion completion  `cmd:"" help:"Print a script that completes the commands in a shell."`
 }
 
-// A console is where a command writes to.
+// A console is what a command reads from and writes to.
 type console struct {
+	in       io.Reader
 	out      io.Writer
+	messages io.Writer // for what is no output
 	progress io.Writer // nil unless somebody watches
+	colour   bool      // of out
 }
 
 // run is the program.
@@ -66,7 +72,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		kong.Description("The offline companion of the shuffle service.\n\n"+
 			"The exit code is 0 if all is well, 1 if what was checked does not add up, and 2 if it could not be checked."),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(&console{out: stdout, progress: watched(stderr)}),
+		kong.Bind(&console{
+			in: os.Stdin, out: stdout, messages: stderr, progress: watched(stderr),
+			colour: watched(stdout) != nil && os.Getenv("NO_COLOR") == "",
+		}),
 	)
 	if err != nil {
 		return err

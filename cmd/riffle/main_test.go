@@ -35,11 +35,13 @@ func TestMain(m *testing.M) {
 // Every script finds two folders with the same log: data, of a service that was stopped, and killed, of one that was
 // killed and has left its last records in the write-ahead log. older is a backup from before those, forked has that
 // backup with other records after it, signed with the same key, and tall is another log that is longer than a tile.
+// proofs has proof files.
 func TestScripts(t *testing.T) {
 	folders := t.TempDir()
 	makeFolders(t, folders)
 	fork(t, folders)
 	makeTall(t, folders)
+	makeProofs(t, folders)
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata",
 		RequireUniqueNames: true,

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"riffle/internal/audit"
+	"riffle/internal/rng"
+	"riffle/internal/shuffle"
+)
+
+// proofVectors is the part of testdata/riffle1/proofs.json that the command is run with.
+type proofVectors struct {
+	Proofs []struct {
+		Name, Proof, Key, Expect string
+		Items                    *string
+		Orders                   [][]int
+	}
+	Wrong []struct {
+		Name, Proof, Key, Step string
+		Items                  *string
+	}
+}
+
+func readProofVectors(t testing.TB) (v proofVectors) {
+	t.Helper()
+	text, err := os.ReadFile("../../testdata/riffle1/proofs.json")
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// makeProofs writes a folder of the vectors that hold, deck.json and so on, with the keys of their log and what else the
+// scripts need.
+func makeProofs(t testing.TB, parent string) {
+	t.Helper()
+	folder := filepath.Join(parent, "proofs")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range readProofVectors(t).Proofs {
+		name := strings.NewReplacer(" ", "-", ",", "").Replace(v.Name)
+		write(t, filepath.Join(folder, name+".json"), v.Proof)
+		if v.Items != nil {
+			write(t, filepath.Join(folder, name+".items"), *v.Items)
+		}
+		write(t, filepath.Join(folder, "log.pub"), v.Key+"\n")
+		if v.Name == "items with hands, twice" {
+			write(t, filepath.Join(folder, "answer"), answer(v.Orders))
+			last := v.Orders[1]
+			last[3], last[4] = last[4], last[3]
+			write(t, filepath.Join(folder, "other"), answer(v.Orders))
+		}
+	}
+	private, _, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{1}, 32)), "example.com/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(folder, "log.key"), private+"\n")
+	write(t, filepath.Join(folder, "crlf"), "a\r\nb")
+	write(t, filepath.Join(folder, "latin1"), "a\nZo\xeb\n")
+}
+
+// answer writes two shuffles of five as the service does, dealt in two hands of two.
+func answer(orders [][]int) string {
+	fruit := []string{"apple", "pear", "fig", "plum", "quince"}
+	var shuffles []string
+	for _, o := range orders {
+		shuffles = append(shuffles, fmt.Sprintf("[[%q,%q],[%q,%q],[%q]]", fruit[o[0]], fruit[o[1]], fruit[o[2]], fruit[o[3]], fruit[o[4]]))
+	}
+	return `{"log_index":3,"shuffles":[` + strings.Join(shuffles, ",") + "]}\n"
+}
+
+func write(t testing.TB, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// verifyFiles runs the command over what it is given, and returns the exit code and the output.
+func verifyFiles(t testing.TB, proof, key string, items *string) (code int, out string) {
+	t.Helper()
+	folder := t.TempDir()
+	args := []string{"verify", "--key", write(t, filepath.Join(folder, "log.pub"), key)}
+	if items != nil {
+		args = append(args, "--items", write(t, filepath.Join(folder, "items.json"), *items))
+	}
+	var text strings.Builder
+	err := run(t.Context(), append(args, write(t, filepath.Join(folder, "proof.json"), proof)), &text, io.Discard)
+	if err != nil {
+		code = exitCode(err)
+	}
+	return code, text.String()
+}
+
+func TestVerifyVectors(t *testing.T) {
+	vectors := readProofVectors(t)
+	for _, v := range vectors.Proofs {
+		code, out := verifyFiles(t, v.Proof, v.Key, v.Items)
+		want, verdict := 0, "\nVerified. The order follows from the seed"
+		switch v.Expect {
+		case "held-back":
+			want, verdict = exitUnchecked, "the order cannot be checked until the seed is revealed"
+		case "reveal":
+			verdict = "was made public, and has no order of its own"
+		}
+		if code != want || !strings.Contains(out, verdict) || strings.Contains(out, "WRONG") {
+			t.Errorf("%s: %d, want %d:\n%s", v.Name, code, want, out)
+		}
+	}
+	for _, v := range vectors.Wrong {
+		code, out := verifyFiles(t, v.Proof, v.Key, v.Items)
+		if code != exitFindings || !strings.HasSuffix(out, fmt.Sprintf("\nThis proof does NOT verify. It fails at the step %s.\n", v.Step)) {
+			t.Errorf("%s: %d, want 1 and the step %s:\n%s", v.Name, code, v.Step, out)
+		}
+	}
+}
+
+// TestProofWithAnyByteChangedFails changes every byte of some proofs.
+func TestProofWithAnyByteChangedFails(t *testing.T) {
+	folder := t.TempDir()
+	named := regexp.MustCompile(`(?m)^(proof|record|seed|commitment|keys|order|items|inclusion|signature) +WRONG: .+\n(.+\n)*\nThis proof does NOT verify\. It fails at the step [a-z]+\.\n$`)
+	for _, v := range readProofVectors(t).Proofs {
+		switch v.Name {
+		case "hands and a client seed", "held back", "reveal", "six decks, a draw of 5, three times":
+		default:
+			continue
+		}
+		command := verify{Key: write(t, filepath.Join(folder, "log.pub"), v.Key), Proofs: []string{filepath.Join(folder, v.Name)}}
+		file, err := os.Create(command.Proofs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = file.Close() }()
+		put := func(b []byte, at int) {
+			if _, err := file.WriteAt(b, int64(at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put([]byte(v.Proof), 0)
+		for i := range v.Proof {
+			for _, change := range []byte{1, 0x20, 0x80} {
+				put([]byte{v.Proof[i] ^ change}, i)
+				var out strings.Builder
+				err := command.Run(t.Context(), &console{out: &out, messages: io.Discard})
+				if err == nil || exitCode(err) != exitFindings || !named.MatchString(out.String()) {
+					t.Fatalf("%s: byte %d as %q: %v\n%s", v.Name, i, v.Proof[i]^change, err, &out)
+				}
+			}
+			put([]byte{v.Proof[i]}, i)
+		}
+	}
+}
+
+// A proof may come over HTTP, and what comes is trusted no more than a file.
+func TestVerifyURL(t *testing.T) {
+	v := readProofVectors(t).Proofs[0]
+	key := write(t, filepath.Join(t.TempDir(), "log.pub"), v.Key)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/audits/1/proof":
+			_, _ = io.WriteString(w, v.Proof)
+		case "/wrong":
+			_, _ = io.WriteString(w, strings.Replace(v.Proof, "03:04", "03:05", 1))
+		case "/long":
+			_, _ = io.WriteString(w, strings.Repeat(" ", maxProof+1))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	for path, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"/audits/1/proof": {0, "Verified"},
+		"/wrong":          {exitFindings, "It fails at the step inclusion"},
+		"/long":           {exitUnchecked, "it is longer than 1048576 bytes"},
+		"/nothing":        {exitUnchecked, "the server answers 404 Not Found, and no proof"},
+	} {
+		var out strings.Builder
+		code := 0
+		err := run(t.Context(), []string{"verify", "--key", key, server.URL + path}, &out, io.Discard)
+		if err != nil {
+			code = exitCode(err)
+		}
+		if code != want.code || !strings.Contains(out.String()+fmt.Sprint(err), want.text) {
+			t.Errorf("%s: %v\n%s", path, err, &out)
+		}
+	}
+}
+
+// Colour is for terminals, and so is the time that a replay takes.
+func TestVerifyOnATerminal(t *testing.T) {
+	v := readProofVectors(t).Proofs[0]
+	folder := t.TempDir()
+	command := verify{Key: write(t, filepath.Join(folder, "log.pub"), v.Key), Proofs: []string{write(t, filepath.Join(folder, "p"), v.Proof)}}
+	var out, progress strings.Builder
+	if err := command.Run(t.Context(), &console{out: &out, progress: &progress, colour: true}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "\norder        \x1b[32mok\x1b[0m: ") || progress.String() != "" {
+		t.Errorf("%q, and the progress is %q", &out, &progress)
+	}
+}
+
+// A long replay is told to a terminal, and ends when the program is to end.
+func TestVerifyIsBrokenOff(t *testing.T) {
+	file := write(t, filepath.Join(t.TempDir(), "p"), longProof(t))
+	stop := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var out, progress strings.Builder
+	command := verify{Proofs: []string{file}}
+	err := command.Run(ctx, &console{out: &out, progress: io.MultiWriter(&progress, writerFunc(func() { cancel(stop) }))})
+	if !errors.Is(err, stop) || exitCode(err) != exitUnchecked || out.String() != "" {
+		t.Errorf("%v\n%s", err, &out)
+	}
+	if progress.String() != clearLine+"replaying for 1s" {
+		t.Errorf("the progress is %q", progress.String())
+	}
+}
+
+// longProof returns a proof whose replay takes some seconds.
+func longProof(t *testing.T) string {
+	t.Helper()
+	s := audit.Statement{
+		Algorithm: shuffle.AlgorithmFisherYates, Size: 2, Draw: 2, Repeat: 3_000_000, Input: audit.RangeInput, Seed: make(rng.Seed, rng.BlockSize),
+	}
+	record := audit.Record{Kind: audit.KindShuffle, Statement: s, Commitment: s.Commitment()}
+	file := filepath.Join(t.TempDir(), "proof.json")
+	if err := (&shuffleCmd{Proof: file}).prove(&console{messages: io.Discard}, &record, s.Seed); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

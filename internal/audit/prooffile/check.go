@@ -1,0 +1,303 @@
+package prooffile
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/audit"
+	"riffle/internal/deck"
+	"riffle/internal/ledger/proof"
+)
+
+// A State is what became of a step.
+type State int
+
+// The states of a step.
+const (
+	OK        State = iota // it holds
+	Wrong                  // it does not hold
+	Unchecked              // it was asked for, or has to hold, and what it takes is not there
+	Skipped                // nobody has asked for it, or there is nothing of the kind
+)
+
+// The steps, in their order.
+const (
+	StepProof     = "proof"
+	StepRecord    = "record"
+	StepOrder     = "order"
+	StepItems     = "items"
+	StepInclusion = "inclusion"
+	StepSignature = "signature"
+)
+
+// A Step is one check of a file.
+type Step struct {
+	Name   string
+	State  State
+	Detail string // what was found, in plain words; no seed, and nothing but printable characters
+}
+
+// Given is what a file is checked against. Whatever is missing is not checked.
+type Given struct {
+	Key   string          // the verifier key of the log; empty for the one in the file, which shows little
+	Items *Items          // what was shuffled; nil if it is not known
+	Order *Order          // what was answered; nil if it is not known
+	Decks *deck.Catalogue // whose cards are known
+}
+
+// A Result is the outcome of a check.
+type Result struct {
+	Steps  []Step
+	File   *File         // nil if it could not be read
+	Record *audit.Record // nil if it could not be read
+}
+
+// Failed returns the first step that does not hold, or nil.
+func (r *Result) Failed() *Step { return r.first(Wrong) }
+
+// Unchecked returns the first step that could not be checked, or nil.
+func (r *Result) Unchecked() *Step { return r.first(Unchecked) }
+
+func (r *Result) first(s State) *Step {
+	for i := range r.Steps {
+		if r.Steps[i].State == s {
+			return &r.Steps[i]
+		}
+	}
+	return nil
+}
+
+// HeldBack reports whether the file is of a shuffle and has no seed.
+func (r *Result) HeldBack() bool {
+	return r.Record != nil && r.Record.Kind == audit.KindShuffle && r.File.Seed == nil
+}
+
+// Check goes through the steps of the specification. A replay takes as long as the record says that the shuffle took,
+// which may be for ever. Inclusion and signature are told of every file that can be read, whatever else is wrong.
+func Check(text []byte, given *Given) *Result {
+	r := &Result{}
+	key, checkpoint := r.proof(text, given)
+	if r.Failed() != nil {
+		return r
+	}
+	if r.record(); r.Failed() == nil {
+		r.shuffle(given)
+	}
+	r.inclusion(checkpoint)
+	r.signature(key)
+	return r
+}
+
+// step notes a step that holds, or the error that says why it does not.
+func (r *Result) step(name string, err error, format string, args ...any) {
+	if err != nil {
+		r.note(name, Wrong, "%s", err)
+		return
+	}
+	r.note(name, OK, format, args...)
+}
+
+func (r *Result) note(name string, state State, format string, args ...any) {
+	r.Steps = append(r.Steps, Step{Name: name, State: state, Detail: printable(fmt.Sprintf(format, args...))})
+}
+
+// printable replaces what could move the cursor of a terminal: files come from strangers, and errors quote them.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c >= 0x7f && c < 0xa0 || c >= 0x2028 && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {
+			return '\uFFFD'
+		}
+		return c
+	}, text)
+}
+
+// proof reads the file and returns the key that checks it.
+func (r *Result) proof(text []byte, given *Given) (note.Verifier, proof.Checkpoint) {
+	file, key, checkpoint, err := read(text)
+	if err == nil && given.Key != "" && given.Key != file.LogKey {
+		err = fmt.Errorf("the log of the file has the key %s, and the key given is %s", file.LogKey, given.Key)
+	}
+	trust := "its log key is the one given"
+	if given.Key == "" {
+		trust = "no log key was given: the one in the file is used"
+	}
+	if r.step(StepProof, err, "the file is well-formed; %s", trust); err == nil {
+		r.File = file
+	}
+	return key, checkpoint
+}
+
+func read(text []byte) (*File, note.Verifier, proof.Checkpoint, error) {
+	file, err := Parse(text)
+	if err != nil {
+		return nil, nil, proof.Checkpoint{}, err
+	}
+	key, err := Verifier(file.LogKey)
+	if err != nil {
+		return nil, nil, proof.Checkpoint{}, err
+	}
+	checkpoint, err := unsigned(file.Inclusion.Checkpoint)
+	return file, key, checkpoint, err
+}
+
+// Verifier reads a verifier key that is in its one form.
+func Verifier(text string) (note.Verifier, error) {
+	err := errors.New("the log key is none: it has to be the verifier key of a log, <name>+<key hash>+<key>")
+	verifier, bad := note.NewVerifier(text)
+	if bad != nil {
+		return nil, err
+	}
+	parts := strings.SplitN(text, "+", 3) // NewVerifier has found three, and takes capitals and unused bits as well
+	if _, bad := base64.StdEncoding.Strict().DecodeString(parts[2]); bad != nil || strings.ToLower(parts[1]) != parts[1] {
+		return nil, err
+	}
+	return verifier, nil
+}
+
+// unsigned reads a checkpoint, whoever has signed it.
+func unsigned(signed []byte) (c proof.Checkpoint, err error) {
+	_, err = note.Open(signed, note.VerifierList())
+	unverified := (*note.UnverifiedNoteError)(nil)
+	if !errors.As(err, &unverified) {
+		return c, errors.New("its checkpoint is no signed note")
+	}
+	for _, s := range unverified.Note.UnverifiedSigs {
+		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
+			return c, errors.New("a signature of its checkpoint is not in its one form")
+		}
+	}
+	text := unverified.Note.Text
+	lines := strings.Split(text, "\n")
+	if len(lines) == 4 && lines[0] != "" {
+		// Two of the three lines are those of tlog's own format of trees, whose numbers have one form as well.
+		tree, err := tlog.ParseTree([]byte("go.sum database tree\n" + lines[1] + "\n" + lines[2] + "\n"))
+		c = proof.Checkpoint{Origin: lines[0], Size: uint64(tree.N), Root: tree.Hash}
+		if err == nil && c.Text() == text {
+			return c, nil
+		}
+	}
+	return c, errors.New("its checkpoint is not three lines: origin, size and root")
+}
+
+// record reads the record, and compares what the file says of it.
+func (r *Result) record() {
+	record, err := audit.ParseRecord(r.File.Record)
+	switch {
+	case err != nil:
+	case r.File.ClientSeed != record.ClientSeed:
+		err = errors.New("the client seed of the file is not that of the record")
+	case record.Kind != audit.KindShuffle && r.File.Seed != nil:
+		err = fmt.Errorf("a record of kind %s has no seed, and the file has one", record.Kind)
+	}
+	if err != nil {
+		r.step(StepRecord, err, "")
+		return
+	}
+	r.Record = record
+	r.note(StepRecord, OK, "%s", describe(record))
+}
+
+// describe says what a record is of.
+func describe(record *audit.Record) string {
+	at := record.Time.Format(audit.TimeFormat)
+	if record.Kind == audit.KindReveal {
+		return fmt.Sprintf("%s, of %s: the seed of %s was made public", record.ID, at, record.AuditID)
+	}
+	s := &record.Statement
+	text := fmt.Sprintf("%s, of %s: %d of %d, shuffled by %s", record.ID, at, s.Draw, s.Size, s.Algorithm)
+	if s.Repeat > 1 {
+		text += fmt.Sprintf(", %d times", s.Repeat)
+	}
+	if s.Reference != "" {
+		text += fmt.Sprintf("; reference %q", s.Reference)
+	}
+	return text
+}
+
+// shuffle checks what there is to a shuffle: that the order follows from the seed and the record, and that it is the one
+// that was answered.
+func (r *Result) shuffle(given *Given) {
+	switch {
+	case r.Record.Kind != audit.KindShuffle:
+		r.absent(given, "a record of kind "+string(r.Record.Kind)+" has none")
+	case r.File.Seed == nil:
+		for _, name := range []string{"seed", "commitment", "keys"} {
+			r.note(name, Skipped, "the seed is held back")
+		}
+		r.note(StepOrder, Unchecked, "the seed is held back, and the order follows from it")
+		r.items(given)
+	default:
+		r.replay(given)
+	}
+}
+
+// absent notes that there are neither order nor items to compare with those given.
+func (r *Result) absent(given *Given, why string) {
+	if given.Order != nil {
+		r.note(StepOrder, Unchecked, "%s", why)
+	}
+	if given.Items != nil {
+		r.note(StepItems, Unchecked, "%s", why)
+	}
+}
+
+func (r *Result) replay(given *Given) {
+	keep := uint64(0)
+	if given.Order != nil {
+		keep = given.Order.count
+	}
+	v := audit.Verify(r.File.Record, r.File.Seed, keep)
+	for _, s := range v.Steps[1:] { // the first is the record, of which more was said
+		state := OK
+		if !s.OK {
+			state = Wrong
+		}
+		r.note(s.Name, state, "%s", s.Detail)
+	}
+	if !v.OK {
+		return
+	}
+	order := &r.Steps[len(r.Steps)-1]
+	order.Detail += "; the SHA-256 of the positions is " + v.OrderDigest
+	at := len(r.Steps) - 1
+	known := r.items(given)
+	if given.Order == nil {
+		return
+	}
+	order = &r.Steps[at]
+	if known == nil {
+		order.State, order.Detail = Unchecked, "replayed, but it takes the items of the record to compare it with the order given"
+		return
+	}
+	if err := given.Order.compare(r.Record, v.Orders, known); err != nil {
+		order.State, order.Detail = Wrong, printable(err.Error())
+		return
+	}
+	order.Detail += "; it is the order given"
+}
+
+// inclusion checks that the record is in the tree of the checkpoint.
+func (r *Result) inclusion(c proof.Checkpoint) {
+	p := r.File.Inclusion
+	var err error
+	if p.Index >= c.Size {
+		err = fmt.Errorf("the tree has %d records, and this is to be number %d, from 0", c.Size, p.Index)
+	} else if tlog.CheckRecord(p.Hashes, int64(c.Size), c.Root, int64(p.Index), tlog.RecordHash(r.File.Record)) != nil {
+		err = errors.New("the hashes do not lead from this record to the root of the checkpoint")
+	}
+	r.step(StepInclusion, err, "the record is number %d, from 0, of the %d in the tree", p.Index, c.Size)
+}
+
+// signature checks that the key has signed the checkpoint, for the log of its name.
+func (r *Result) signature(key note.Verifier) {
+	_, err := proof.OpenCheckpoint(r.File.Inclusion.Checkpoint, key)
+	if err != nil {
+		err = fmt.Errorf("the checkpoint: %w", err)
+	}
+	r.step(StepSignature, err, "the checkpoint is signed with the key of %s", key.Name())
+}

@@ -1,0 +1,181 @@
+package prooffile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riffle/internal/audit"
+)
+
+// An Order is what the service has answered, or what somebody says it has.
+type Order struct {
+	auditID   string           // empty if it does not say
+	items     []jsontext.Value // of one shuffle, or the shuffles of several; without white space, as all that follows
+	hands     []jsontext.Value // arrays; nil where the order is not in hands
+	shuffles  []jsontext.Value // what the answer lists as shuffles; nil where there is no such list
+	count     uint64           // at least as many as things were answered
+	isAnswer  bool             // it is an object, and not a plain array
+	withHands bool
+}
+
+// ParseOrder reads a whole answer of POST /shuffle, an object that has items, hands and rest, or shuffles; or else the
+// array of things alone.
+func ParseOrder(text []byte) (*Order, error) {
+	value, err := compact(text)
+	if err != nil {
+		return nil, err
+	}
+	o := &Order{count: uint64(bytes.Count(value, []byte{','})) + 1}
+	if value.Kind() == '[' {
+		o.items, err = elements(value)
+		return o, err
+	}
+	if value.Kind() != '{' {
+		return nil, errors.New("neither an answer of POST /shuffle nor a JSON array")
+	}
+	return o, o.answer(value)
+}
+
+// answer reads the members of an answer.
+func (o *Order) answer(value jsontext.Value) error {
+	o.isAnswer = true
+	members := map[string]jsontext.Value{}
+	d := jsontext.NewDecoder(bytes.NewBuffer(value))
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		key := name.String()
+		member, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		members[key] = member.Clone()
+	}
+	if id := members["audit_id"]; id.Kind() == '"' {
+		text, err := jsontext.AppendUnquote(nil, id)
+		if err != nil {
+			return err
+		}
+		o.auditID = string(text)
+	}
+	var err error
+	switch {
+	case members["shuffles"] != nil:
+		o.shuffles, err = elements(members["shuffles"])
+		if o.shuffles == nil {
+			o.shuffles = []jsontext.Value{}
+		}
+	case members["hands"] != nil && members["rest"] != nil:
+		o.withHands = true
+		if o.hands, err = elements(members["hands"]); err == nil {
+			o.hands = append(o.hands, members["rest"])
+		}
+	case members["items"] != nil:
+		o.items, err = elements(members["items"])
+	default:
+		return errors.New("an object without items, hands and rest, or shuffles: not an answer of POST /shuffle")
+	}
+	return err
+}
+
+// compare returns an error unless the order is that of the replayed positions.
+func (o *Order) compare(record *audit.Record, orders [][]uint64, known card) error {
+	s := &record.Statement
+	if o.auditID != "" && o.auditID != record.ID.String() {
+		return fmt.Errorf("the order given is the answer to %s, and not to this record", o.auditID)
+	}
+	shuffles, err := o.split(s)
+	if err != nil {
+		return err
+	}
+	for number, answered := range shuffles {
+		if uint64(len(answered)) != s.Draw {
+			return fmt.Errorf("%sthe order given has %d items, and %d were drawn", which(s, number), len(answered), s.Draw)
+		}
+	}
+	if len(orders) != len(shuffles) { // as many were kept as were given, or none
+		return errors.New("the order given is not as long as what was drawn")
+	}
+	for number, answered := range shuffles {
+		for i, position := range orders[number] {
+			if want, ok := known(position, answered[i]); !ok {
+				return fmt.Errorf("%sthe order given has %s at place %d, where the replay has %s", which(s, number), short(answered[i]), i, short([]byte(want)))
+			}
+		}
+	}
+	return nil
+}
+
+// which names a shuffle where there are several.
+func which(s *audit.Statement, number int) string {
+	if s.Repeat == 1 {
+		return ""
+	}
+	return fmt.Sprintf("shuffle %d, from 0: ", number)
+}
+
+// short cuts a value to what a line holds.
+func short(value []byte) string {
+	const most = 60
+	text := []rune(string(value))
+	if len(text) > most {
+		return string(text[:most]) + "..."
+	}
+	return string(text)
+}
+
+// split divides the order into the shuffles of the record, each from its first item to its last.
+func (o *Order) split(s *audit.Statement) ([][]jsontext.Value, error) {
+	switch {
+	case o.withHands && s.Repeat == 1:
+		list, err := joinHands(o.hands, s)
+		return [][]jsontext.Value{list}, err
+	case o.shuffles == nil && !o.withHands && s.Repeat == 1:
+		return [][]jsontext.Value{o.items}, nil
+	}
+	list := o.shuffles
+	if !o.isAnswer {
+		list = o.items
+	}
+	if uint64(len(list)) != s.Repeat {
+		return nil, fmt.Errorf("the order given is of %d shuffle(s), and there were %d", max(1, len(list)), s.Repeat)
+	}
+	var shuffles [][]jsontext.Value
+	for _, shuffle := range list {
+		values, err := elements(shuffle)
+		if err == nil && len(s.Hands) > 0 && o.isAnswer {
+			values, err = joinHands(values, s)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("a shuffle of the order given: %w", err)
+		}
+		shuffles = append(shuffles, values)
+	}
+	return shuffles, nil
+}
+
+// joinHands puts the hands and the rest after them together, and checks their sizes.
+func joinHands(hands []jsontext.Value, s *audit.Statement) (all []jsontext.Value, err error) {
+	if len(hands) != len(s.Hands)+1 {
+		return nil, fmt.Errorf("the order given has %d hands, and %d were dealt", len(hands)-1, len(s.Hands))
+	}
+	for i, hand := range hands {
+		values, err := elements(hand)
+		if err != nil {
+			return nil, fmt.Errorf("a hand of the order given: %w", err)
+		}
+		if i < len(s.Hands) && uint64(len(values)) != s.Hands[i] {
+			return nil, fmt.Errorf("hand %d, from 0, of the order given has %d items, and %d were dealt", i, len(values), s.Hands[i])
+		}
+		all = append(all, values...)
+	}
+	return all, nil
+}
