@@ -7,7 +7,7 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 
-.PHONY: run test race lint contract container bench statistics stream flips generate
+.PHONY: run test race lint contract container bench statistics stream flips verifiers generate
 
 run: ## the service on localhost:8080, its ledger in ./data
 	go run ./cmd/server
@@ -32,6 +32,9 @@ contract: ## openapi.yaml against its linter, the generated client and the servi
 
 container: ## the image and the compose project, built and started
 	bash .ci/container
+
+verifiers: ## the JavaScript and the Python verifier, over the vectors
+	bash verifiers/run
 
 generate: ## the client from openapi.yaml
 	go generate ./client
