@@ -25,10 +25,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/mod/sumdb/note"
-
 	"riffle/internal/audit"
-	"riffle/internal/ledger/proof"
+	"riffle/internal/audit/prooffile"
 )
 
 // program is the path of the program under test, and version what it was told that it is.
@@ -460,22 +458,17 @@ func (s *server) holds(reference string, answered []dealt) int {
 // proves makes sure that an answered shuffle has a proof, which holds offline.
 func (s *server) proves(d dealt, record []byte) {
 	s.t.Helper()
-	var file struct {
-		Record    string
-		TlogProof string `json:"tlog_proof"`
-		LogKey    string `json:"log_key"`
+	answer := s.get("/audits/" + d.AuditID + "/proof")
+	file, err := prooffile.Parse(answer.body)
+	if err != nil {
+		s.t.Fatalf("answered %v: %v", answer, err)
 	}
-	s.read(s.get("/audits/"+d.AuditID+"/proof"), &file)
-	verifier, err := note.NewVerifier(file.LogKey)
+	verifier, err := prooffile.Verifier(file.LogKey)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	inclusion, err := proof.ParseInclusion(file.TlogProof)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	checkpoint, err := inclusion.Check([]byte(file.Record), verifier)
-	if err != nil || file.Record != string(record) || inclusion.Index != d.LogIndex || checkpoint.Size <= d.LogIndex {
+	checkpoint, err := file.Inclusion.Check(file.Record, verifier)
+	if err != nil || !bytes.Equal(file.Record, record) || file.Inclusion.Index != d.LogIndex || checkpoint.Size <= d.LogIndex {
 		s.t.Errorf("the proof of record %d, %s: %v, %+v, %+v", d.LogIndex, record, err, file, checkpoint)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
 	"riffle/internal/dealer"
 	"riffle/internal/ledger"
 )
@@ -74,14 +75,8 @@ func (a *API) proveAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return fresh(w, struct {
-		Spec       string  `json:"spec"`
-		Record     string  `json:"record"` // the exact bytes, which a string keeps through any JSON reader
-		Seed       *string `json:"seed"`   // null while it is held back
-		ClientSeed string  `json:"client_seed"`
-		TlogProof  string  `json:"tlog_proof"`
-		LogKey     string  `json:"log_key"`
-	}{audit.Spec, string(p.Record), seedText(p.Seed), p.ClientSeed, p.Inclusion.Text(), p.LogKey})
+	file := prooffile.File{Record: p.Record, Seed: p.Seed, ClientSeed: p.ClientSeed, Inclusion: p.Inclusion, LogKey: p.LogKey}
+	return writeFresh(w, file.Text())
 }
 
 // fresh sends what may be different the next time. Records stand in it as they are: nothing is escaped.
@@ -92,8 +87,12 @@ func fresh(w http.ResponseWriter, v any) error {
 	if err := encoder.Encode(v); err != nil {
 		return err
 	}
+	return writeFresh(w, text.Bytes())
+}
+
+func writeFresh(w http.ResponseWriter, text []byte) error {
 	w.Header().Set("Cache-Control", "no-store")
-	return writeJSON(w, http.StatusOK, text.Bytes())
+	return writeJSON(w, http.StatusOK, text)
 }
 
 const (

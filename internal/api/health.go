@@ -37,8 +37,7 @@ func (a *API) readyz(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func writeStatus(w http.ResponseWriter, status string) error {
-	w.Header().Set("Cache-Control", "no-store")
-	return writeJSON(w, http.StatusOK, []byte(`{"status":"`+status+"\"}\n"))
+	return writeFresh(w, []byte(`{"status":"`+status+"\"}\n"))
 }
 
 func (a *API) contract(w http.ResponseWriter, _ *http.Request) error {
