@@ -195,15 +195,7 @@ func (s *faultyStore) Append(ctx context.Context, batch ledger.Batch) error {
 
 // AppendNext is Append where there is one process.
 func (s *faultyStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	head, err := s.Head(ctx)
-	if err != nil {
-		return err
-	}
-	batch, err := next(head)
-	if err != nil || batch == nil {
-		return err
-	}
-	return s.Append(ctx, *batch)
+	return ledger.AppendAlone(ctx, s, next)
 }
 
 func (s *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {

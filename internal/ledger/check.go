@@ -141,7 +141,7 @@ func (r *checking) entry(e *Stored) error {
 	}{
 		{"id", true, func() (*Stored, error) { return r.store.ByID(r.ctx, e.ID) }},
 		{"claim", e.Claim != "", func() (*Stored, error) { return r.store.ByClaim(r.ctx, e.Claim) }},
-		{"reference", e.Reference != "", func() (*Stored, error) { return first(r.store.ByReference(r.ctx, e.Reference, e.Index, 1)) }},
+		{"reference", e.Reference != "", func() (*Stored, error) { return First(r.store.ByReference(r.ctx, e.Reference, e.Index, 1)) }},
 	} {
 		if !way.used {
 			continue
@@ -157,16 +157,6 @@ func (r *checking) entry(e *Stored) error {
 		}
 	}
 	return nil
-}
-
-func first(list []Stored, err error) (*Stored, error) {
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, ErrNotFound
-	}
-	return &list[0], nil
 }
 
 // nothingMore checks that there is nothing that the checkpoint does not cover.

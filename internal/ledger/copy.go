@@ -15,9 +15,9 @@ import (
 )
 
 // A secondCopy is a file beside the store with the last checkpoint that was signed or published here, so that a store that
-// has gone back in time shows. It is written in place, before anyone is told of the records of that checkpoint: a note is shorter
-// than a sector of a disk and never gets shorter, so the file has always the one or the other. A process that is killed
-// leaves it as it is; against power loss it is synced now and then, which costs the callers nothing.
+// has gone back in time shows. It is written in place, before anyone is told of the records of that checkpoint: a note is
+// shorter than a sector of a disk and never gets shorter, so the file has always the one or the other. A process that is
+// killed leaves it as it is; against power loss it is synced now and then, which costs the callers nothing.
 type secondCopy struct {
 	mu    sync.Mutex
 	file  *os.File

@@ -68,30 +68,28 @@ func (l *Log) keepFollowing(ctx context.Context) {
 	defer close(l.follower.done)
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
+	var gathered <-chan time.Time // nil as long as nothing was committed
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-l.failed:
 			return
-		case <-l.follower.hurry:
 		case <-l.follower.wake:
-			select {
-			case <-ctx.Done():
-				return
-			case <-l.failed:
-				return
-			case <-l.follower.hurry:
-			case <-time.After(gather):
+			if gathered == nil {
+				gathered = time.After(gather)
 			}
+			continue
+		case <-gathered:
+		case <-l.follower.hurry:
 		case <-tick.C:
 			if err := l.copy.sync(); err != nil {
 				l.fail(err)
 				return
 			}
 		}
-		err := l.follow(ctx)
-		l.noteBehind(ctx, err)
+		gathered = nil
+		l.noteBehind(ctx, l.follow(ctx))
 	}
 }
 

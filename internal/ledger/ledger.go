@@ -128,3 +128,27 @@ type Store interface {
 	// Close releases the store. It is called once, after the last Append.
 	Close() error
 }
+
+// AppendAlone is the AppendNext of a store that no other process writes to.
+func AppendAlone(ctx context.Context, store Store, next func(Head) (*Batch, error)) error {
+	head, err := store.Head(ctx)
+	if err != nil {
+		return err
+	}
+	batch, err := next(head)
+	if err != nil || batch == nil {
+		return err
+	}
+	return store.Append(ctx, *batch)
+}
+
+// First returns the first entry of those that were found, or [ErrNotFound].
+func First(list []Stored, err error) (*Stored, error) {
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, ErrNotFound
+	}
+	return &list[0], nil
+}

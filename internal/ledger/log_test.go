@@ -30,7 +30,7 @@ type faulty struct {
 }
 
 func (f *faulty) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	return appendNext(ctx, f, next)
+	return ledger.AppendAlone(ctx, f, next)
 }
 
 func (f *faulty) Append(ctx context.Context, b ledger.Batch) error {
@@ -413,19 +413,6 @@ func (m *memory) Append(_ context.Context, b ledger.Batch) error {
 
 func (*memory) Close() error { return nil }
 
-// appendNext is what AppendNext is where nobody else writes.
-func appendNext(ctx context.Context, s ledger.Store, next func(ledger.Head) (*ledger.Batch, error)) error {
-	head, err := s.Head(ctx)
-	if err != nil {
-		return err
-	}
-	batch, err := next(head)
-	if err != nil || batch == nil {
-		return err
-	}
-	return s.Append(ctx, *batch)
-}
-
 func (m *memory) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	return appendNext(ctx, m, next)
+	return ledger.AppendAlone(ctx, m, next)
 }

@@ -180,28 +180,17 @@ func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored,
 
 // ByID returns the entry with the id.
 func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return s.one(ctx, columns+"WHERE id = $1", [16]byte(id))
+	return ledger.First(s.list(ctx, columns+"WHERE id = $1", [16]byte(id)))
 }
 
 // ByClaim returns the entry that holds the claim.
 func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	return s.one(ctx, columns+"WHERE claim = $1", claim)
+	return ledger.First(s.list(ctx, columns+"WHERE claim = $1", claim))
 }
 
 // ByReference returns entries of a reference in log order.
 func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
 	return s.list(ctx, columns+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), limit)
-}
-
-func (s *Store) one(ctx context.Context, query string, args ...any) (*ledger.Stored, error) {
-	list, err := s.list(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, ledger.ErrNotFound
-	}
-	return &list[0], nil
 }
 
 func (s *Store) list(ctx context.Context, query string, args ...any) (list []ledger.Stored, err error) {

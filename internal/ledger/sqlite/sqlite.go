@@ -176,15 +176,7 @@ func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
 
 // AppendNext adds the batch that next makes from the head. No other process writes to the file.
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	head, err := s.Head(ctx)
-	if err != nil {
-		return err
-	}
-	batch, err := next(head)
-	if err != nil || batch == nil {
-		return err
-	}
-	return s.Append(ctx, *batch)
+	return ledger.AppendAlone(ctx, s, next)
 }
 
 // Hashes returns hashes of a level of the tree.
@@ -244,28 +236,17 @@ func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored,
 
 // ByID returns the entry with the id.
 func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return s.one(ctx, columns+"WHERE id = ?", id[:])
+	return ledger.First(s.list(ctx, columns+"WHERE id = ?", id[:]))
 }
 
 // ByClaim returns the entry that holds the claim.
 func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	return s.one(ctx, columns+"WHERE claim = ?", claim)
+	return ledger.First(s.list(ctx, columns+"WHERE claim = ?", claim))
 }
 
 // ByReference returns entries of a reference in log order.
 func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
 	return s.list(ctx, columns+"WHERE reference = ? AND idx >= ? ORDER BY idx LIMIT ?", reference, int64(from), limit)
-}
-
-func (s *Store) one(ctx context.Context, query string, args ...any) (*ledger.Stored, error) {
-	list, err := s.list(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, ledger.ErrNotFound
-	}
-	return &list[0], nil
 }
 
 func (s *Store) list(ctx context.Context, query string, args ...any) (list []ledger.Stored, err error) {
