@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,9 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"riffle/internal/deck"
 	"riffle/internal/ledger"
-	"riffle/internal/ledger/sqlite"
 	"riffle/internal/rng"
 )
 
@@ -74,26 +71,11 @@ func (s *tamperedStore) Records(ctx context.Context, from uint64, n int, each fu
 // newTampered returns a dealer over a store that can be tampered with.
 func newTampered(t *testing.T) (*Dealer, *tamperedStore) {
 	t.Helper()
-	folder := t.TempDir()
-	sound, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := &tamperedStore{Store: sound}
-	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := log.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	decks, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return New(log, decks, rand.Reader, time.Now, Limits{Items: 1_000_000, Results: 10_000_000}), store
+	store := &tamperedStore{}
+	return newDealerOn(t, rand.Reader, func(sound ledger.Store) ledger.Store {
+		store.Store = sound
+		return store
+	}), store
 }
 
 // stored returns the entry of a record, as the store has it.

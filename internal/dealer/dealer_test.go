@@ -22,11 +22,18 @@ import (
 
 func newDealer(t *testing.T, random io.Reader) *Dealer {
 	t.Helper()
+	return newDealerOn(t, random, func(s ledger.Store) ledger.Store { return s })
+}
+
+// newDealerOn returns a dealer over what is made of a new store.
+func newDealerOn(t *testing.T, random io.Reader, of func(ledger.Store) ledger.Store) *Dealer {
+	t.Helper()
 	folder := t.TempDir()
-	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
+	sound, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	store := of(sound)
 	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder})
 	if err != nil {
 		t.Fatal(err)
