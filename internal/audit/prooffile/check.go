@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
@@ -171,17 +170,10 @@ func unsigned(signed []byte) (c proof.Checkpoint, err error) {
 			return c, errors.New("a signature of its checkpoint is not in its one form")
 		}
 	}
-	text := unverified.Note.Text
-	lines := strings.Split(text, "\n")
-	if len(lines) == 4 && lines[0] != "" {
-		// Two of the three lines are those of tlog's own format of trees, whose numbers have one form as well.
-		tree, err := tlog.ParseTree([]byte("go.sum database tree\n" + lines[1] + "\n" + lines[2] + "\n"))
-		c = proof.Checkpoint{Origin: lines[0], Size: uint64(tree.N), Root: tree.Hash}
-		if err == nil && c.Text() == text {
-			return c, nil
-		}
+	if c, err = proof.ParseCheckpoint(unverified.Note.Text); err != nil {
+		return c, errors.New("its checkpoint is not three lines: origin, size and root")
 	}
-	return c, errors.New("its checkpoint is not three lines: origin, size and root")
+	return c, nil
 }
 
 // record reads the record, and compares what the file says of it.
@@ -287,7 +279,7 @@ func (r *Result) inclusion(c proof.Checkpoint) {
 	var err error
 	if p.Index >= c.Size {
 		err = fmt.Errorf("the tree has %d records, and this is to be number %d, from 0", c.Size, p.Index)
-	} else if tlog.CheckRecord(p.Hashes, int64(c.Size), c.Root, int64(p.Index), tlog.RecordHash(r.File.Record)) != nil {
+	} else if !p.Leads(r.File.Record, c) {
 		err = errors.New("the hashes do not lead from this record to the root of the checkpoint")
 	}
 	r.step(StepInclusion, err, "the record is number %d, from 0, of the %d in the tree", p.Index, c.Size)

@@ -65,7 +65,7 @@ func OpenCheckpoint(text []byte, verifier note.Verifier) (Checkpoint, error) {
 			return Checkpoint{}, fmt.Errorf("%w checkpoint: its signature is not in its one form", ErrMalformed)
 		}
 	}
-	c, err := parseBody(n.Text)
+	c, err := ParseCheckpoint(n.Text)
 	if err != nil {
 		return Checkpoint{}, err
 	}
@@ -75,7 +75,8 @@ func OpenCheckpoint(text []byte, verifier note.Verifier) (Checkpoint, error) {
 	return c, nil
 }
 
-func parseBody(text string) (c Checkpoint, err error) {
+// ParseCheckpoint reads the body of a checkpoint, as Text writes it, whoever has signed it. The error is [ErrMalformed].
+func ParseCheckpoint(text string) (c Checkpoint, err error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) != 4 || lines[0] == "" || lines[3] != "" {
 		return c, fmt.Errorf("%w checkpoint: its text is not three lines", ErrMalformed)

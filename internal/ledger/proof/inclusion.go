@@ -73,8 +73,13 @@ func (p *Inclusion) Check(record []byte, verifier note.Verifier) (Checkpoint, er
 	if p.Index >= c.Size {
 		return c, fmt.Errorf("%w: it has %d records, and this is to be number %d", ErrNotIncluded, c.Size, p.Index)
 	}
-	if err := tlog.CheckRecord(p.Hashes, int64(c.Size), c.Root, int64(p.Index), tlog.RecordHash(record)); err != nil {
+	if !p.Leads(record, c) {
 		return c, fmt.Errorf("%w: the hashes do not lead from the record to the root", ErrNotIncluded)
 	}
 	return c, nil
+}
+
+// Leads reports whether the hashes lead from the record at the index to the root of the checkpoint, whoever has signed it.
+func (p *Inclusion) Leads(record []byte, c Checkpoint) bool {
+	return tlog.CheckRecord(p.Hashes, int64(c.Size), c.Root, int64(p.Index), tlog.RecordHash(record)) == nil
 }
