@@ -1,0 +1,111 @@
+package ledgertest
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger"
+)
+
+// Entries returns n entries that differ from each other and from those of another label, of many lengths.
+func Entries(label string, n int) []ledger.Entry {
+	entries := make([]ledger.Entry, n)
+	for i := range entries {
+		entries[i] = ledger.Entry{
+			ID:     uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s %d", label, i)),
+			Record: fmt.Appendf(nil, `{"label":%q,"i":%d,"pad":"%s"}`, label, i, bytes.Repeat([]byte("♠"), i%50)),
+			Secret: bytes.Repeat([]byte{byte(i), 0, 0xff}, i%40+1),
+		}
+	}
+	return entries
+}
+
+// A Chain makes the batches of one log, as a [ledger.Log] does.
+type Chain struct {
+	t       *testing.T
+	signer  note.Signer
+	Verify  note.Verifier
+	tree    ledger.Tree
+	Entries []ledger.Entry // of all batches
+}
+
+// NewChain returns the chain of a new log.
+func NewChain(t *testing.T) *Chain {
+	t.Helper()
+	key, err := ledger.ParseKey("PRIVATE+KEY+ledgertest+d141e3c3+AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Chain{t: t, signer: key, Verify: key.Verifier}
+}
+
+// Next returns the batch that continues the chain with the entries; without any, it begins the log.
+func (c *Chain) Next(entries ...ledger.Entry) ledger.Batch {
+	c.t.Helper()
+	for i := range entries {
+		entries[i].Hash = tlog.RecordHash(entries[i].Record)
+	}
+	batch, err := c.tree.Seal(entries, c.signer)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.Entries = append(c.Entries, entries...)
+	return batch
+}
+
+// append appends the next batch to a store.
+func (c *Chain) append(s ledger.Store, entries ...ledger.Entry) {
+	c.t.Helper()
+	if err := s.Append(c.t.Context(), c.Next(entries...)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// CheckLog builds the tree anew from the records of a store, and compares them with those of the chain.
+func (c *Chain) CheckLog(s ledger.Store) {
+	c.t.Helper()
+	size := CheckLog(c.t, s, c.Verify)
+	if size != uint64(len(c.Entries)) {
+		c.t.Fatalf("the log has %d records, want %d", size, len(c.Entries))
+	}
+	list, err := s.Range(c.t.Context(), 0, len(c.Entries)+1)
+	if err != nil || len(list) != len(c.Entries) {
+		c.t.Fatalf("%d records, %v, want %d", len(list), err, len(c.Entries))
+	}
+	records := 0
+	err = s.Records(c.t.Context(), 1, len(c.Entries), func(index uint64, record []byte, hash tlog.Hash) error {
+		records++
+		if want := c.Entries[index]; index != uint64(records) || !bytes.Equal(record, want.Record) || hash != want.Hash {
+			c.t.Fatalf("record %d is %d, %s with %s, want %+v", records, index, record, hash, want)
+		}
+		return nil
+	})
+	if err != nil || records != max(len(c.Entries)-1, 0) {
+		c.t.Fatalf("%d records from 1 on, %v", records, err)
+	}
+	for i, want := range c.Entries {
+		got := list[i]
+		if got.Index != uint64(i) || got.ID != want.ID || got.Reference != want.Reference || got.Claim != want.Claim ||
+			!bytes.Equal(got.Record, want.Record) || !bytes.Equal(got.Secret, want.Secret) || got.Hash != want.Hash {
+			c.t.Fatalf("entry %d came back as %+v, want %+v", i, got, want)
+		}
+	}
+}
+
+// CheckLog builds the tree of a store anew from its records and returns how many there are.
+func CheckLog(t *testing.T, s ledger.Store, verifier note.Verifier) uint64 {
+	t.Helper()
+	result, err := ledger.Check{Verifier: verifier}.Run(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Findings) > 0 {
+		t.Fatalf("the log does not add up: %q", result.Findings)
+	}
+	return result.Checkpoint.Size
+}
