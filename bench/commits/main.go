@@ -27,10 +27,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,31 +35,12 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 	_ "modernc.org/sqlite" // the engine of the bare insert is that of the store
 
+	"riffle/bench/contest"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "commits:", err)
-		os.Exit(1)
-	}
-}
-
-// A contender is what is measured.
-type contender struct {
-	name  string
-	run   func(context.Context) (outcome, error) // until the context ends
-	rates []float64                              // records a second, run by run; the first is not counted
-}
-
-type outcome struct {
-	records int
-	took    time.Duration
-}
+func main() { contest.Main("commits", run) }
 
 func run(ctx context.Context) (err error) {
 	runs := flag.Int("runs", 7, "runs of each, after one that is not counted")
@@ -73,7 +51,7 @@ func run(ctx context.Context) (err error) {
 	if *sync > 0 {
 		return again(ctx, *sync, *runs, *length, *callers)
 	}
-	folder, err := os.MkdirTemp(".", "bench-data-") // beside the sources, for /tmp may be memory
+	folder, err := contest.Folder()
 	if err != nil {
 		return err
 	}
@@ -93,31 +71,22 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	lone := &contender{name: "log, one caller", run: appending(log, 1)}
-	shared := &contender{name: fmt.Sprintf("log, %d callers", *callers), run: appending(log, *callers)}
-	contenders := []*contender{bare, commit, lone, shared}
-	for range *runs + 1 {
-		for _, c := range contenders {
-			limited, cancel := context.WithTimeout(ctx, *length)
-			o, err := c.run(limited)
-			cancel()
-			if err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
-			}
-			c.rates = append(c.rates, float64(o.records)/o.took.Seconds())
-		}
+	lone := &contest.Contender{Name: "log, one caller", Run: appending(log, 1)}
+	shared := &contest.Contender{Name: fmt.Sprintf("log, %d callers", *callers), Run: appending(log, *callers)}
+	contenders := []*contest.Contender{bare, commit, lone, shared}
+	if err := contest.Hold(ctx, *runs, *length, contenders...); err != nil {
+		return err
 	}
-	fmt.Printf("%s %s/%s, %d CPUs; SQLite, %d runs of %s each, alternating\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), *runs, *length)
+	fmt.Printf("%s; SQLite, %d runs of %s each, alternating\n\n", contest.Machine(), *runs, *length)
 	for _, c := range contenders {
-		rates := c.rates[1:]
-		fmt.Printf("%-34s %8.0f/s (%.0f to %.0f), %s each\n", c.name, median(rates), slices.Min(rates), slices.Max(rates),
-			time.Duration(1e9/median(rates)).Round(time.Microsecond))
+		median, least, most := c.Rate()
+		fmt.Printf("%-50s %8.0f/s (%.0f to %.0f), %s each\n", c.Name, median, least, most, time.Duration(1e9/median).Round(time.Microsecond))
 	}
 	fmt.Println()
-	compare("one caller's time, of the store's commit", commit, lone) // times are the inverse of rates where one asks
-	compare("one caller's time, of a bare insert's", bare, lone)
-	compare("sharing, of one commit a record", shared, lone)
-	compare("sharing, of bare inserts", shared, bare)
+	contest.Compare("one caller's time, of the store's commit", commit, lone) // times are the inverse of rates where one asks
+	contest.Compare("one caller's time, of a bare insert's", bare, lone)
+	contest.Compare("sharing, of one commit a record", shared, lone)
+	contest.Compare("sharing, of bare inserts", shared, bare)
 	return nil
 }
 
@@ -135,25 +104,12 @@ func again(ctx context.Context, sync time.Duration, runs int, length time.Durati
 	return slowly.Run()
 }
 
-func compare(what string, a, b *contender) {
-	var ratios []float64
-	for i := range a.rates[1:] {
-		ratios = append(ratios, a.rates[1+i]/b.rates[1+i])
-	}
-	fmt.Printf("%-42s %6.2fx (%.2f to %.2f)\n", what, median(ratios), slices.Min(ratios), slices.Max(ratios))
-}
-
-func median(list []float64) float64 {
-	sorted := slices.Sorted(slices.Values(list))
-	return sorted[len(sorted)/2]
-}
-
 // newEntry returns an entry of the usual size.
 func newEntry() ledger.Entry {
 	return ledger.Entry{ID: uuid.Must(uuid.NewV7()), Reference: "table 12, game 7", Record: bytes.Repeat([]byte("record, "), 50), Secret: make([]byte, 64)}
 }
 
-func bareInsert(ctx context.Context, folder string) (*contender, func() error, error) {
+func bareInsert(ctx context.Context, folder string) (*contest.Contender, func() error, error) {
 	query := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)"}}
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(folder, "bare.db")+"?"+query.Encode())
 	if err != nil {
@@ -164,25 +120,25 @@ func bareInsert(ctx context.Context, folder string) (*contender, func() error, e
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	record := newEntry().Record
-	return &contender{name: "a bare insert", run: func(limited context.Context) (o outcome, err error) {
+	return &contest.Contender{Name: "a bare insert", Run: func(limited context.Context) (o contest.Outcome, err error) {
 		insert, err := db.PrepareContext(ctx, "INSERT INTO records (record) VALUES (?)")
 		if err != nil {
 			return o, err
 		}
 		defer func() { err = errors.Join(err, insert.Close()) }()
-		for ; limited.Err() == nil; o.records++ {
+		for ; limited.Err() == nil; o.Done++ {
 			began := time.Now()
 			if _, err := insert.ExecContext(ctx, record); err != nil {
 				return o, err
 			}
-			o.took += time.Since(began)
+			o.Took += time.Since(began)
 		}
 		return o, nil
 	}}, db.Close, nil
 }
 
 // storeCommit commits batches of one record. That they are made and signed does not count.
-func storeCommit(ctx context.Context, folder string) (*contender, func() error, error) {
+func storeCommit(ctx context.Context, folder string) (*contest.Contender, func() error, error) {
 	private, _, err := note.GenerateKey(rand.Reader, "bench/commits")
 	if err != nil {
 		return nil, nil, err
@@ -203,8 +159,8 @@ func storeCommit(ctx context.Context, folder string) (*contender, func() error, 
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())
 	}
-	return &contender{name: "the store's commit of one record", run: func(limited context.Context) (o outcome, err error) {
-		for ; limited.Err() == nil; o.records++ {
+	return &contest.Contender{Name: "the store's commit of one record", Run: func(limited context.Context) (o contest.Outcome, err error) {
+		for ; limited.Err() == nil; o.Done++ {
 			e := newEntry()
 			e.Hash = tlog.RecordHash(e.Record)
 			batch, err := tree.Seal([]ledger.Entry{e}, key)
@@ -215,7 +171,7 @@ func storeCommit(ctx context.Context, folder string) (*contender, func() error, 
 			if err := store.Append(ctx, batch); err != nil {
 				return o, err
 			}
-			o.took += time.Since(began)
+			o.Took += time.Since(began)
 		}
 		return o, nil
 	}}, store.Close, nil
@@ -234,8 +190,8 @@ func openLog(ctx context.Context, folder string) (*ledger.Log, error) {
 }
 
 // appending returns what so many callers do, each of whom waits for the commit before the next record.
-func appending(log *ledger.Log, callers int) func(context.Context) (outcome, error) {
-	return func(limited context.Context) (o outcome, err error) {
+func appending(log *ledger.Log, callers int) func(context.Context) (contest.Outcome, error) {
+	return func(limited context.Context) (o contest.Outcome, err error) {
 		type part struct {
 			records int
 			err     error
@@ -253,10 +209,10 @@ func appending(log *ledger.Log, callers int) func(context.Context) (outcome, err
 		}
 		for range callers {
 			p := <-parts
-			o.records += p.records
+			o.Done += p.records
 			err = errors.Join(err, p.err)
 		}
-		o.took = time.Since(began)
+		o.Took = time.Since(began)
 		return o, err
 	}
 }

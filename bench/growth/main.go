@@ -13,13 +13,10 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -28,21 +25,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"riffle/bench/contest"
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "growth:", err)
-		os.Exit(1)
-	}
-}
+func main() { contest.Main("growth", run) }
 
 // steps is how many measurements there are on the way.
 const steps = 10
@@ -51,12 +41,12 @@ func run(ctx context.Context) (err error) {
 	records := flag.Int("records", 1_000_000, "how many records the log gets")
 	callers := flag.Int("callers", 256, "how many ask for shuffles at a time")
 	flag.Parse()
-	folder, err := os.MkdirTemp(".", "bench-data-") // beside the sources, for /tmp may be memory
+	folder, err := contest.Folder()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	fmt.Printf("%s %s/%s, %d CPUs; SQLite, %d callers; times are medians\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), *callers)
+	fmt.Printf("%s; SQLite, %d callers; times are medians\n\n", contest.Machine(), *callers)
 	fmt.Printf("%12s %10s %12s %12s %12s %12s\n", "records", "appends/s", "by id", "by reference", "proof", "bytes/record")
 	if err := fill(ctx, folder, *records, *callers); err != nil {
 		return err
@@ -213,17 +203,11 @@ func start(ctx context.Context, folder string) (took time.Duration, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tools)) }()
 	binary := filepath.Join(tools, "server")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/server")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("building the server: %w\n%s", err, out)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	if err := contest.BuildServer(ctx, binary); err != nil {
 		return 0, err
 	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
+	addr, err := contest.FreeAddress()
+	if err != nil {
 		return 0, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

@@ -15,14 +15,15 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"riffle/bench/contest"
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
 // A field is what runs while it is measured.
 type field struct {
-	contenders []*contender
+	contenders []*contest.Contender
 
-	echo, sqlite, replicas *contender // replicas is nil without PostgreSQL
+	echo, sqlite, replicas *contest.Contender // replicas is nil without PostgreSQL
 
 	cancel  context.CancelFunc
 	started []*exec.Cmd
@@ -36,7 +37,7 @@ func newField(ctx context.Context, s *settings) (*field, error) {
 	if err := f.start(ctx, s); err != nil {
 		return f, err
 	}
-	f.contenders = []*contender{f.echo, f.sqlite}
+	f.contenders = []*contest.Contender{f.echo, f.sqlite}
 	if f.replicas != nil {
 		f.contenders = append(f.contenders, f.replicas)
 	}
@@ -46,10 +47,8 @@ func newField(ctx context.Context, s *settings) (*field, error) {
 func (f *field) start(ctx context.Context, s *settings) error {
 	if s.binary == "" {
 		s.binary = filepath.Join(s.folder, "server")
-		build := exec.CommandContext(ctx, "go", "build", "-o", s.binary, "./cmd/server")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("building the server: %w\n%s", err, out)
+		if err := contest.BuildServer(ctx, s.binary); err != nil {
+			return err
 		}
 	}
 	self, err := os.Executable()
@@ -73,7 +72,7 @@ func (f *field) start(ctx context.Context, s *settings) error {
 }
 
 // twoReplicas starts a PostgreSQL server and two servers on it.
-func (f *field) twoReplicas(ctx context.Context, s *settings) (*contender, error) {
+func (f *field) twoReplicas(ctx context.Context, s *settings) (*contest.Contender, error) {
 	database, err := postgrestest.Start() // its files are in the system's folder for temporary ones
 	if err != nil {
 		return nil, err
@@ -93,7 +92,7 @@ func (f *field) twoReplicas(ctx context.Context, s *settings) (*contender, error
 
 // launch starts a program whose last argument is the address to listen at, to run until the context ends.
 func (f *field) launch(ctx context.Context, program string, args ...string) (addr string, err error) {
-	if addr, err = freeAddress(); err != nil {
+	if addr, err = contest.FreeAddress(); err != nil {
 		return "", err
 	}
 	process := exec.CommandContext(ctx, program, append(args, addr)...)
@@ -115,14 +114,6 @@ func (f *field) stop() {
 			fmt.Fprintln(os.Stderr, "throughput:", err)
 		}
 	}
-}
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 func awaitAddress(ctx context.Context, addr string) error {

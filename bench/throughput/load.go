@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
+
+	"riffle/bench/contest"
 )
 
 // body is a shuffle request of 52 strings.
@@ -22,14 +25,15 @@ func body() string {
 
 // asking returns a contender whose connections, spread over the addresses, ask over and over. Every answer has to be
 // a 200.
-func asking(name, path string, connections int, addrs ...string) *contender {
+func asking(name, path string, connections int, addrs ...string) *contest.Contender {
 	text := body()
-	run := func(ctx context.Context) (int, error) {
+	run := func(ctx context.Context) (contest.Outcome, error) {
 		type outcome struct {
 			answers int
 			err     error
 		}
 		outcomes := make(chan outcome)
+		began := time.Now()
 		for i := range connections {
 			addr := addrs[i%len(addrs)]
 			request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, addr, len(text), text)
@@ -45,9 +49,9 @@ func asking(name, path string, connections int, addrs ...string) *contender {
 			answers += o.answers
 			errs = append(errs, o.err)
 		}
-		return answers, errors.Join(errs...)
+		return contest.Outcome{Done: answers, Took: time.Since(began)}, errors.Join(errs...)
 	}
-	return &contender{name: fmt.Sprintf("%s, %d connections", name, connections), run: run}
+	return &contest.Contender{Name: fmt.Sprintf("%s, %d connections", name, connections), Run: run}
 }
 
 func ask(ctx context.Context, addr string, request []byte) (answers int, err error) {

@@ -11,21 +11,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"runtime"
-	"slices"
 	"time"
+
+	"riffle/bench/contest"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "throughput:", err)
-		os.Exit(1)
-	}
-}
+func main() { contest.Main("throughput", run) }
 
 func run(ctx context.Context) error {
 	var s settings
@@ -40,7 +31,7 @@ func run(ctx context.Context) error {
 		return serveEcho(ctx, *echo)
 	}
 	var err error
-	if s.folder, err = os.MkdirTemp(".", "bench-data-"); err != nil { // beside the sources, for /tmp may be memory
+	if s.folder, err = contest.Folder(); err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(s.folder) }()
@@ -49,18 +40,8 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for range s.runs + 1 {
-		for _, c := range field.contenders {
-			ctx, cancel := context.WithTimeout(ctx, s.length)
-			began := time.Now()
-			answers, err := c.run(ctx)
-			rate := float64(answers) / time.Since(began).Seconds()
-			cancel()
-			if err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
-			}
-			c.rates = append(c.rates, rate)
-		}
+	if err := contest.Hold(ctx, s.runs, s.length, field.contenders...); err != nil {
+		return err
 	}
 	report(&s, field)
 	return nil
@@ -75,37 +56,16 @@ type settings struct {
 	postgres          bool
 }
 
-// A contender is what is measured.
-type contender struct {
-	name  string
-	run   func(context.Context) (answers int, err error) // until the context ends
-	rates []float64                                      // answers a second, run by run; the first is not counted
-}
-
 // report prints medians and ranges: the rates, and then what the goals are about.
 func report(s *settings, f *field) {
-	fmt.Printf("%s %s/%s, %d CPUs; POST of 52 strings, %d runs of %s each, alternating\n\n",
-		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), s.runs, s.length)
+	fmt.Printf("%s; POST of 52 strings, %d runs of %s each, alternating\n\n", contest.Machine(), s.runs, s.length)
 	for _, c := range f.contenders {
-		rates := c.rates[1:]
-		fmt.Printf("%-50s %8.0f/s (%.0f to %.0f)\n", c.name, median(rates), slices.Min(rates), slices.Max(rates))
+		median, least, most := c.Rate()
+		fmt.Printf("%-50s %8.0f/s (%.0f to %.0f)\n", c.Name, median, least, most)
 	}
 	fmt.Println()
-	compare := func(what string, a, b *contender) {
-		if a == nil || b == nil {
-			return
-		}
-		var ratios []float64
-		for i := range s.runs {
-			ratios = append(ratios, a.rates[1+i]/b.rates[1+i])
-		}
-		fmt.Printf("%-50s %8.2fx (%.2f to %.2f)\n", what, median(ratios), slices.Min(ratios), slices.Max(ratios))
+	contest.Compare("SQLite, of the echo handler", f.sqlite, f.echo)
+	if f.replicas != nil {
+		contest.Compare("two replicas, of SQLite", f.replicas, f.sqlite)
 	}
-	compare("SQLite, of the echo handler", f.sqlite, f.echo)
-	compare("two replicas, of SQLite", f.replicas, f.sqlite)
-}
-
-func median(list []float64) float64 {
-	sorted := slices.Sorted(slices.Values(list))
-	return sorted[len(sorted)/2]
 }
