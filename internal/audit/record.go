@@ -19,8 +19,10 @@ type Kind string
 
 // The kinds of record.
 const (
-	KindShuffle Kind = "shuffle" // an order was made
-	KindReveal  Kind = "reveal"  // the seed of an earlier record became public
+	KindShuffle    Kind = "shuffle"    // an order was made
+	KindCommitment Kind = "commitment" // seed and statement of a later shuffle were fixed
+	KindVoid       Kind = "void"       // a commitment was not used in time
+	KindReveal     Kind = "reveal"     // the seed of an earlier record became public
 )
 
 // TimeFormat is how a record writes its time: RFC 3339 in UTC with microseconds.
@@ -30,15 +32,17 @@ const TimeFormat = "2006-01-02T15:04:05.000000Z"
 // guessed from: the commitment covers the seed. The bytes that [Record.Append] makes are what is stored, hashed and
 // served; they are never made anew from a parsed record.
 type Record struct {
-	ID         uuid.UUID
-	Time       time.Time
-	Kind       Kind
-	Statement  Statement      // of a shuffle; without its seed
-	Parameters map[string]int // of the deck type, where it has any
-	ClientSeed string         // of a shuffle; may be empty
-	RevealNow  bool           // of a shuffle: the seed is public from the start
-	AuditID    uuid.UUID      // of a reveal: the record whose seed becomes public
-	Commitment Commitment
+	ID           uuid.UUID
+	Time         time.Time
+	Kind         Kind
+	Statement    Statement      // of a shuffle and a commitment; without its seed
+	Parameters   map[string]int // of the deck type, where it has any
+	ClientSeed   string         // of a shuffle; may be empty
+	RevealNow    bool           // of a shuffle: the seed is public from the start
+	Deadline     time.Time      // of a commitment: until when it can be used
+	CommitmentID uuid.UUID      // of a void, and of a shuffle that used a commitment: the commitment's record
+	AuditID      uuid.UUID      // of a reveal: the record whose seed becomes public
+	Commitment   Commitment
 }
 
 // Append appends the record as a JSON object without white space. Members that say nothing are left out.
@@ -52,18 +56,33 @@ func (r *Record) Append(b []byte) []byte {
 	b = append(b, `","spec":"`+Spec+`"`...)
 	switch r.Kind {
 	case KindShuffle:
-		b = r.appendShuffle(b)
-	case KindReveal:
-		b = append(b, `,"audit_id":"`...)
-		b = appendUUID(b, r.AuditID)
+		b = r.appendStatement(b)
+		if r.ClientSeed != "" {
+			b = appendString(append(b, `,"client_seed":`...), r.ClientSeed)
+		}
+		if r.RevealNow {
+			b = append(b, `,"reveal":"now"`...)
+		}
+		if r.CommitmentID != uuid.Nil {
+			b = appendID(b, "commitment_id", r.CommitmentID)
+		}
+	case KindCommitment:
+		b = r.appendStatement(b)
+		b = append(b, `,"deadline":"`...)
+		b = r.Deadline.UTC().AppendFormat(b, TimeFormat)
 		b = append(b, '"')
+	case KindVoid:
+		b = appendID(b, "commitment_id", r.CommitmentID)
+	case KindReveal:
+		b = appendID(b, "audit_id", r.AuditID)
 	}
 	b = append(b, `,"commitment":"`...)
 	b = hex.AppendEncode(b, r.Commitment[:])
 	return append(b, `"}`...)
 }
 
-func (r *Record) appendShuffle(b []byte) []byte {
+// appendStatement appends the members of the statement but its seed.
+func (r *Record) appendStatement(b []byte) []byte {
 	s := &r.Statement
 	b = append(b, `,"algorithm":"`...)
 	b = append(b, s.Algorithm...)
@@ -88,13 +107,13 @@ func (r *Record) appendShuffle(b []byte) []byte {
 	if s.Reference != "" {
 		b = appendString(append(b, `,"reference":`...), s.Reference)
 	}
-	if r.ClientSeed != "" {
-		b = appendString(append(b, `,"client_seed":`...), r.ClientSeed)
-	}
-	if r.RevealNow {
-		b = append(b, `,"reveal":"now"`...)
-	}
 	return b
+}
+
+// appendID appends a member that names another record.
+func appendID(b []byte, name string, id uuid.UUID) []byte {
+	b = append(append(append(b, `,"`...), name...), `":"`...)
+	return append(appendUUID(b, id), '"')
 }
 
 // appendUUID appends the 36 characters of the id, as its String does, without the string.
@@ -119,6 +138,8 @@ type wireRecord struct {
 	Kind       Kind           `json:"kind"`
 	Spec       string         `json:"spec"`
 	AuditID    string         `json:"audit_id"`
+	CommitID   *string        `json:"commitment_id"`
+	Deadline   string         `json:"deadline"`
 	Algorithm  string         `json:"algorithm"`
 	Size       uint64         `json:"size"`
 	Draw       uint64         `json:"draw"`
@@ -132,7 +153,7 @@ type wireRecord struct {
 	Commitment string         `json:"commitment"`
 }
 
-// ParseRecord reads a record and checks that a shuffle's statement is one that riffle/1 can make. Members it does not
+// ParseRecord reads a record and checks that a statement in it is one that riffle/1 can make. Members it does not
 // know are passed over, for later kinds may say more; double ones are an error.
 func ParseRecord(text []byte) (*Record, error) {
 	var w wireRecord
@@ -142,12 +163,9 @@ func ParseRecord(text []byte) (*Record, error) {
 	if w.Spec != Spec {
 		return nil, fmt.Errorf("the record is of %q, not of %s", w.Spec, Spec)
 	}
-	at, err := time.Parse(TimeFormat, w.Time)
+	at, err := parseTime(w.Time)
 	if err != nil {
 		return nil, fmt.Errorf("the record's time: %w", err)
-	}
-	if at.Format(TimeFormat) != w.Time { // time.Parse takes a comma, and hours of one digit
-		return nil, fmt.Errorf("the record's time, %q, is not as riffle/1 writes it", w.Time)
 	}
 	id, err := parseUUID(w.ID)
 	if err != nil {
@@ -166,22 +184,79 @@ func ParseRecord(text []byte) (*Record, error) {
 		return nil, errors.New("the record's commitment is not 64 hex digits in lower case")
 	}
 	copy(r.Commitment[:], commitment)
+	if err := r.parseKind(&w); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// parseKind reads and checks what only records of this kind have.
+func (r *Record) parseKind(w *wireRecord) (err error) {
+	switch r.Kind {
+	case KindShuffle, KindCommitment:
+		if err := r.Statement.Check(); err != nil {
+			return fmt.Errorf("the record's statement: %w", err)
+		}
+	case KindVoid, KindReveal:
+	default:
+		return fmt.Errorf("a record of an unknown kind, %q", r.Kind)
+	}
 	switch r.Kind {
 	case KindShuffle:
-		if err := r.Statement.Check(); err != nil {
-			return nil, fmt.Errorf("the record's statement: %w", err)
-		}
 		if err := CheckClientSeed(r.ClientSeed); err != nil {
-			return nil, fmt.Errorf("the record's client seed: %w", err)
+			return fmt.Errorf("the record's client seed: %w", err)
+		}
+	case KindCommitment:
+		if r.Deadline, err = parseTime(w.Deadline); err != nil {
+			return fmt.Errorf("the record's deadline: %w", err)
+		}
+		if !r.Deadline.After(r.Time) {
+			return errors.New("the record's deadline is not after its time")
 		}
 	case KindReveal:
 		if r.AuditID, err = parseUUID(w.AuditID); err != nil {
-			return nil, fmt.Errorf("the record's audit_id: %w", err)
+			return fmt.Errorf("the record's audit_id: %w", err)
 		}
-	default:
-		return nil, fmt.Errorf("a record of an unknown kind, %q", r.Kind)
 	}
-	return r, nil
+	if used := w.CommitID != nil; r.Kind == KindVoid || r.Kind == KindShuffle && used {
+		if !used {
+			return errors.New("the record has no commitment_id")
+		}
+		if r.CommitmentID, err = parseUUID(*w.CommitID); err != nil {
+			return fmt.Errorf("the record's commitment_id: %w", err)
+		}
+		if r.Kind == KindShuffle && r.ClientSeed == "" {
+			return errors.New("the record used a commitment, and has no client seed")
+		}
+	}
+	return nil
+}
+
+// CheckCommitted returns an error unless the record of a shuffle used the commitment: the same statement from the same
+// seed, before the deadline. Which of the two is earlier in the log, the caller has to see to.
+func (r *Record) CheckCommitted(c *Record) error {
+	switch {
+	case c.Kind != KindCommitment:
+		return fmt.Errorf("the record %s is no commitment", c.ID)
+	case r.Kind != KindShuffle || r.CommitmentID != c.ID:
+		return fmt.Errorf("the record does not say that it used the commitment %s", c.ID)
+	case r.Commitment != c.Commitment:
+		return fmt.Errorf("the record has the commitment %s, and %s was committed to", r.Commitment, c.Commitment)
+	case string(r.Statement.Append(nil)) != string(c.Statement.Append(nil)):
+		return errors.New("the record states something else than was committed to")
+	case !r.Time.Before(c.Deadline):
+		return fmt.Errorf("the record is of %s, and the deadline was %s", r.Time.Format(TimeFormat), c.Deadline.Format(TimeFormat))
+	}
+	return nil
+}
+
+// parseTime reads a time as records write it.
+func parseTime(text string) (time.Time, error) {
+	at, err := time.Parse(TimeFormat, text)
+	if err == nil && at.Format(TimeFormat) != text { // time.Parse takes a comma, and hours of one digit
+		err = fmt.Errorf("%q is not as riffle/1 writes it", text)
+	}
+	return at, err
 }
 
 // parseUUID reads an id as records write it: 36 characters in lower case.

@@ -29,21 +29,41 @@ func fixedRecord(t testing.TB) audit.Record {
 	return r
 }
 
+// committedRecords returns a commitment, and the records that a use of it and its deadline would make. They all have one id.
+func committedRecords(t testing.TB) (commitment, void, used audit.Record) {
+	t.Helper()
+	commitment, void, used = fixedRecord(t), fixedRecord(t), fixedRecord(t)
+	commitment.Kind, void.Kind, used.Kind = audit.KindCommitment, audit.KindVoid, audit.KindShuffle
+	commitment.Statement = audit.Statement{
+		Algorithm: shuffle.AlgorithmFisherYates, Size: 5, Draw: 5, Repeat: 1, Input: audit.RangeInput, Reference: "table 7",
+	}
+	commitment.Deadline = commitment.Time.Add(10 * time.Minute)
+	used.Statement, used.ClientSeed = commitment.Statement, "late"
+	void.CommitmentID, used.CommitmentID = commitment.ID, commitment.ID
+	return commitment, void, used
+}
+
 // Records are stored, hashed and signed as these bytes. They may never change.
 func TestRecordBytes(t *testing.T) {
 	smallest, reveal, full := fixedRecord(t), fixedRecord(t), fullRecord(t)
 	smallest.Kind, reveal.Kind, full.Kind = audit.KindShuffle, audit.KindReveal, audit.KindShuffle
+	commitment, void, committed := committedRecords(t)
 	smallest.Statement = audit.Statement{Algorithm: shuffle.AlgorithmSattolo, Repeat: 1, Input: audit.RangeInput, Seed: testSeed(1)}
 	const (
-		head       = `{"id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","time":"2026-01-02T03:04:05.000060Z",`
-		commitment = `"commitment":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"}`
+		head      = `{"id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","time":"2026-01-02T03:04:05.000060Z",`
+		statement = `"algorithm":"fisher-yates","size":5,"draw":5,"repeat":1,"input":"range","reference":"table 7",`
+		used      = `"commitment_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee",`
+		tail      = `"commitment":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"}`
 	)
 	for want, r := range map[string]audit.Record{
-		head + `"kind":"shuffle","spec":"riffle/1","algorithm":"sattolo","size":0,"draw":0,"repeat":1,"input":"range",` + commitment: smallest,
-		head + `"kind":"reveal","spec":"riffle/1","audit_id":"019b7ca9-8c89-7679-9c9b-a303e69b738d",` + commitment:                   reveal,
+		head + `"kind":"shuffle","spec":"riffle/1","algorithm":"sattolo","size":0,"draw":0,"repeat":1,"input":"range",` + tail: smallest,
+		head + `"kind":"reveal","spec":"riffle/1","audit_id":"019b7ca9-8c89-7679-9c9b-a303e69b738d",` + tail:                   reveal,
 		head + `"kind":"shuffle","spec":"riffle/1","algorithm":"fisher-yates","size":12,"draw":11,"repeat":2,"hands":[4,6],` +
 			`"input":"deck undercover x2 sha256:79858da63aeb2fac29e3f830a622016237ca60687e148e78328e5caaff848854",` +
-			`"parameters":{"blank":0,"players":12},"reference":"round \"2\" \\ é","client_seed":"heads\n\u0001 \"é\"","reveal":"now",` + commitment: full,
+			`"parameters":{"blank":0,"players":12},"reference":"round \"2\" \\ é","client_seed":"heads\n\u0001 \"é\"","reveal":"now",` + tail: full,
+		head + `"kind":"commitment","spec":"riffle/1",` + statement + `"deadline":"2026-01-02T03:14:05.000060Z",` + tail: commitment,
+		head + `"kind":"void","spec":"riffle/1",` + used + tail:                                                          void,
+		head + `"kind":"shuffle","spec":"riffle/1",` + statement + `"client_seed":"late",` + used + tail:                 committed,
 	} {
 		if got := r.Append([]byte("x")); string(got) != "x"+want {
 			t.Errorf("the record is\n%s, want\n%s", got[1:], want)
@@ -77,16 +97,27 @@ func TestParseRecordReadsWhatAppendWrites(t *testing.T) {
 		for i := range r.Commitment {
 			r.Commitment[i] = byte(random.Uint32())
 		}
-		if random.IntN(4) == 0 {
-			r.Kind = audit.KindReveal
-		} else {
-			r.AuditID = uuid.Nil
+		other := r.AuditID
+		r.AuditID = uuid.Nil
+		switch random.IntN(6) {
+		case 0:
+			r.Kind, r.AuditID = audit.KindReveal, other
+		case 1:
+			r.Kind, r.CommitmentID = audit.KindVoid, other
+		default:
 			r.Statement = randomStatement(random)
 			r.Statement.Reference, r.Statement.Seed = pick(), nil
 			r.ClientSeed = pick() + []string{"", "\n\r\t\b\f\x01\x1f\x7f", "\u2028"}[random.IntN(3)]
 			r.RevealNow = random.IntN(2) == 0
 			if random.IntN(2) == 0 {
 				r.Parameters = map[string]int{"players": random.IntN(100), "blank": random.IntN(3)}
+			}
+			switch random.IntN(3) {
+			case 0:
+				r.Kind, r.ClientSeed, r.RevealNow = audit.KindCommitment, "", false
+				r.Deadline = r.Time.Add(time.Duration(1+random.IntN(1e9)) * time.Microsecond)
+			case 1:
+				r.CommitmentID, r.ClientSeed = other, "x"+r.ClientSeed
 			}
 			if r.Statement.Check() != nil {
 				continue
@@ -170,6 +201,55 @@ func TestParseRecordRefuses(t *testing.T) {
 		}
 		if got, err := audit.ParseRecord([]byte(changed)); err == nil || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%s for %s: %+v, %v; want an error with %q", c.new, c.old, got, err, c.reason)
+		}
+	}
+}
+
+func TestParseRecordRefusesWhatNoCommitmentHas(t *testing.T) {
+	commitment, void, used := committedRecords(t)
+	id := `"commitment_id":"` + commitment.ID.String() + `"`
+	for _, c := range []struct {
+		record           audit.Record
+		old, new, reason string
+	}{
+		{commitment, `"deadline":"2026-01-02T03:14:05.000060Z",`, ``, "deadline"},
+		{commitment, `T03:14:05.000060Z`, `T03:14:05Z`, "deadline"},
+		{commitment, `T03:14:05.000060Z`, `T03:04:05.000060Z`, "not after its time"},
+		{commitment, `"draw":5`, `"draw":6`, "draw 6"},
+		{void, id + ",", ``, "commitment_id"},
+		{void, id, `"commitment_id":""`, "commitment_id"},
+		{used, id, `"commitment_id":""`, "commitment_id"},
+		{used, commitment.ID.String() + `","commitment"`, strings.ToUpper(commitment.ID.String()) + `","commitment"`, "commitment_id"},
+		{used, `"client_seed":"late",`, ``, "no client seed"},
+	} {
+		record := string(c.record.Append(nil))
+		changed := strings.Replace(record, c.old, c.new, 1)
+		if changed == record {
+			t.Fatalf("%s is not in %s", c.old, record)
+		}
+		got, err := audit.ParseRecord([]byte(changed))
+		if err == nil || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%s for %s: %+v, %v; want an error with %q", c.new, c.old, got, err, c.reason)
+		}
+	}
+}
+
+func TestCheckCommitted(t *testing.T) {
+	commitment, _, used := committedRecords(t)
+	if err := used.CheckCommitted(&commitment); err != nil {
+		t.Fatal(err)
+	}
+	for reason, change := range map[string]func(c, u *audit.Record){
+		"is no commitment":          func(c, _ *audit.Record) { c.Kind = audit.KindShuffle },
+		"does not say that it used": func(_, u *audit.Record) { u.CommitmentID = u.AuditID },
+		"was committed to":          func(_, u *audit.Record) { u.Commitment[31] ^= 1 },
+		"states something else":     func(_, u *audit.Record) { u.Statement.Reference = "table 8" },
+		"the deadline was":          func(c, u *audit.Record) { u.Time = c.Deadline },
+	} {
+		c, u := commitment, used
+		change(&c, &u)
+		if err := u.CheckCommitted(&c); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%v, want an error with %q", err, reason)
 		}
 	}
 }
