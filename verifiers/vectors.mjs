@@ -1,7 +1,7 @@
 // Runs riffle.mjs over the vectors in testdata/riffle1. Prints what differs and exits with 1 if anything does.
 import {readFileSync} from 'node:fs';
-import {createHash} from 'node:crypto';
-import {replay, verify, keystream, seedBlocks} from './riffle.mjs';
+import {createHash, createPrivateKey, createPublicKey, sign} from 'node:crypto';
+import {verify, keystream} from './riffle.mjs';
 
 const load = (name) => JSON.parse(readFileSync(new URL(`../testdata/riffle1/${name}.json`, import.meta.url), 'utf8'));
 let bad = 0, checks = 0;
@@ -11,14 +11,30 @@ const same = (name, got, want) => {
   bad++;
   console.error(`${name}: ${String(got).slice(0, 200)}, want ${String(want).slice(0, 200)}`);
 };
-const failing = ({steps}) => { const last = steps.find(({ok}) => ok === false); return last?.step; };
+const failing = ({steps}) => steps.find(({ok}) => ok === false)?.step;
+
+// The proof file of a record that is alone in a log, whose key is of these tests.
+const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, 9)]);
+const signer = createPrivateKey({key: der, format: 'der', type: 'pkcs8'});
+const point = Buffer.concat([Buffer.from([1]), createPublicKey(signer).export({format: 'der', type: 'spki'}).subarray(-32)]);
+const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest();
+const keyHash = sha256('test\n', point).subarray(0, 4), key = `test+${keyHash.toString('hex')}+${point.toString('base64')}`;
+function prove(record, seed) {
+  let client_seed = '';
+  try { client_seed = JSON.parse(record).client_seed ?? ''; } catch { /* no record */ }
+  const note = `test\n1\n${sha256('\0', record).toString('base64')}\n`;
+  const signature = Buffer.concat([keyHash, sign(null, Buffer.from(note), signer)]).toString('base64');
+  const tlog_proof = `c2sp.org/tlog-proof@v1\nindex 0\n\n${note}\n— test ${signature}\n`;
+  const file = {spec: 'riffle/1', record, seed, client_seed: client_seed.toWellFormed(), tlog_proof, log_key: key};
+  return `${JSON.stringify(file).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
+}
 
 for (const v of load('vectors').vectors) {
-  const result = await replay(v.record, v.seed);
+  const result = await verify(prove(v.record, v.seed), {key});
   same(v.name, result.verdict, 'verified');
   if (!result.order) { console.error(result.steps); continue; }
   same(`${v.name} statement`, result.statement, v.statement);
-  same(`${v.name} blocks`, seedBlocks(JSON.parse(v.record)), v.blocks);
+  same(`${v.name} blocks`, result.blocks, v.blocks);
   const keys = await Promise.all(result.keys.map((key) => crypto.subtle.exportKey('raw', key)));
   same(`${v.name} keys`, keys.map((key) => Buffer.from(key).toString('hex')).join(), v.keys.join());
   for (const [shuffle, words] of v.words.entries()) {
@@ -29,24 +45,45 @@ for (const v of load('vectors').vectors) {
   const text = result.order.map((order) => `${JSON.stringify(order)}\n`).join('');
   same(`${v.name} digest`, createHash('sha256').update(text).digest('hex'), v.orders_sha256);
 }
-for (const v of load('invalid').invalid) same(v.name, failing(await replay(v.record, v.seed)), v.step);
+for (const v of load('invalid').invalid) {
+  const result = await verify(prove(v.record, v.seed), {key}); // of a kind not known there is more to say: it is no shuffle
+  same(v.name, v.name === 'unknown-kind' ? result.steps.find(({ok}) => ok === null)?.step : failing(result), v.seed ? v.step : 'proof');
+}
 
-const verdicts = {verified: 'verified', 'held-back': 'unchecked', reveal: 'verified'};
+const [first] = load('vectors').vectors, other = first.record.replace('.000000Z', '.000000+00:00Z');
+same('a time with two zones', failing(await verify(prove(other, first.seed), {key})), 'record');
+
+// What would take for ever is not begun.
+for (const [algorithm, size, draw, repeat] of [['fisher-yates', 2 ** 53 - 1, 2 ** 53 - 1, 1],
+  ['fisher-yates', 5, 0, 2 ** 53 - 1], ['durstenfeld', 2 ** 53 - 1, 0, 1], ['strike-out', 2 ** 24, 2 ** 24, 1]]) {
+  const statement = `riffle/1\nalgorithm ${algorithm}\nsize ${size}\ndraw ${draw}\nrepeat ${repeat}\ninput range\n` +
+    `seed ${'00'.repeat(32)}\n`;
+  const record = JSON.stringify({id: '019b7ca9-8c88-7e34-8a29-e0ab088154ee', time: '2026-01-02T03:04:05.000000Z',
+    kind: 'shuffle', spec: 'riffle/1', algorithm, size, draw, repeat, input: 'range',
+    commitment: sha256(statement).toString('hex')});
+  const {step, ok} = (await verify(prove(record, '00'.repeat(32)), {key})).steps.at(-1);
+  same(`${algorithm}, ${size}, ${draw}, ${repeat}`, `${step} ${ok}`, 'order null');
+}
+
+const verdictOf = (expect) => ['held-back', 'unknown-kind'].includes(expect) ? 'unchecked' : 'verified';
+const given = (v) => ({key: v.key, items: v.items ?? undefined, commitment: v.commitment_proof});
 const {proofs, wrong} = load('proofs');
 for (const v of proofs) {
-  const given = {key: v.key, items: v.items ?? undefined};
-  const result = await verify(v.proof, given);
-  same(v.name, result.verdict, verdicts[v.expect]);
+  const result = await verify(v.proof, given(v)), has = (step) => result.steps.some((one) => one.step === step);
+  same(v.name, result.verdict, verdictOf(v.expect));
+  same(`${v.name} committed`, has('committed'), 'commitment_proof' in v);
+  const names = JSON.parse(JSON.parse(v.proof).record).commitment_id, detail = result.steps[1]?.detail;
+  same(`${v.name} says so`, detail.includes(names), v.orders !== null && names !== undefined && !has('committed'));
   if (failing(result)) console.error(result.steps);
   same(`${v.name} order`, JSON.stringify(result.order), JSON.stringify(v.orders));
-  same(`${v.name} without key`, (await verify(v.proof, {items: given.items})).verdict, 'unchecked');
+  same(`${v.name} without key`, (await verify(v.proof, {...given(v), key: undefined})).verdict, 'unchecked');
   if (!v.orders) continue;
   const positions = JSON.stringify(v.orders.length === 1 ? v.orders[0] : v.orders, null, 1);
   same(`${v.name} positions`, (await verify(v.proof, {key: v.key, order: positions})).verdict, 'verified');
   const turned = JSON.stringify(v.orders.length === 1 ? [...v.orders[0], 0] : [...v.orders].reverse());
   same(`${v.name} other positions`, failing(await verify(v.proof, {key: v.key, order: turned})), 'order');
 }
-for (const v of wrong) same(v.name, failing(await verify(v.proof, {key: v.key, items: v.items ?? undefined})), v.step);
+for (const v of wrong) same(v.name, failing(await verify(v.proof, given(v))), v.step);
 
 // Answers of the service: items, hands and rest, shuffles; white space is no difference, another element is one.
 const cases = [
@@ -81,18 +118,21 @@ for (const [name, answer] of cases) {
   same('items written otherwise', failing(await check(text.replace('1.0', '1.00'))), 'order');
 }
 
-// No byte of a file can change.
-for (const name of process.argv.includes('--all') ? proofs.map((proof) => proof.name) : ['hands and a client seed', 'reveal']) {
-  const v = proofs.find((proof) => proof.name === name), bytes = Buffer.from(v.proof);
-  for (let i = 0; i < bytes.length; i++) {
-    bytes[i] ^= 1;
-    let verdict = 'failed';
-    try {
-      const text = new TextDecoder('utf-8', {fatal: true}).decode(bytes);
-      verdict = (await verify(text, {key: v.key, items: v.items ?? undefined})).verdict;
-    } catch { /* no UTF-8 */ }
-    same(`${name}, byte ${i}`, verdict, 'failed');
-    bytes[i] ^= 1;
+// No byte of a file can change, nor of the commitment's.
+const chosen = ['hands and a client seed', 'reveal', 'worked, committed'];
+for (const v of proofs.filter(({name}) => process.argv.includes('--all') || chosen.includes(name))) {
+  for (const member of ['proof', 'commitment_proof']) {
+    const bytes = Buffer.from(v[member] ?? '');
+    for (let i = 0; i < bytes.length; i++) {
+      bytes[i] ^= 1;
+      let verdict = 'failed';
+      try {
+        const text = new TextDecoder('utf-8', {fatal: true}).decode(bytes);
+        verdict = (await verify(member === 'proof' ? text : v.proof, given({...v, [member]: text}))).verdict;
+      } catch { /* no UTF-8 */ }
+      same(`${v.name}, ${member}, byte ${i}`, verdict, 'failed');
+      bytes[i] ^= 1;
+    }
   }
 }
 console.log(`riffle.mjs: ${checks} checks, ${bad} differ, ${(performance.now() / 1000).toFixed(1)} s`);

@@ -1,10 +1,12 @@
 """Runs riffle.py over the vectors in testdata/riffle1. Prints what differs and exits with 1 if anything does."""
-import hashlib, json, pathlib, sys, time
+import base64, hashlib, json, pathlib, sys, time
 from itertools import islice
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.dont_write_bytecode = True
-from riffle import keystream, replay, seed_blocks, verify
+from riffle import keystream, verify
 
 start, checks, bad = time.perf_counter(), 0, 0
 
@@ -25,15 +27,34 @@ def failing(result):
 def write(value):
     return json.dumps(value, separators=(",", ":"))
 
+# The proof file of a record that is alone in a log, whose key is of these tests.
+signer = Ed25519PrivateKey.from_private_bytes(bytes([9] * 32))
+point = b"\1" + signer.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+key_hash = hashlib.sha256(b"test\n" + point).digest()[:4]
+key = f"test+{key_hash.hex()}+{base64.b64encode(point).decode()}"
+
+def prove(record, seed):
+    try:
+        client_seed = json.loads(record).get("client_seed", "").encode(errors="replace").decode()
+    except (ValueError, AttributeError):
+        client_seed = ""  # it is no record
+    root = hashlib.sha256(b"\0" + record.encode()).digest()
+    note = f"test\n1\n{base64.b64encode(root).decode()}\n"
+    signature = base64.b64encode(key_hash + signer.sign(note.encode())).decode()
+    tlog_proof = f"c2sp.org/tlog-proof@v1\nindex 0\n\n{note}\n— test {signature}\n"
+    file = {"spec": "riffle/1", "record": record, "seed": seed, "client_seed": client_seed, "tlog_proof": tlog_proof,
+            "log_key": key}
+    text = json.dumps(file, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return text.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
+
 for v in load("vectors")["vectors"]:
-    result = replay(v["record"], v["seed"])
+    result = verify(prove(v["record"], v["seed"]), key)
     same(v["name"], result.verdict, "verified")
     if result.order is None:
         print(result.steps, file=sys.stderr)
         continue
-    record = json.loads(v["record"])
     same(f"{v['name']} statement", result.statement, v["statement"])
-    same(f"{v['name']} blocks", seed_blocks(record["size"], record["draw"]), v["blocks"])
+    same(f"{v['name']} blocks", result.blocks, v["blocks"])
     same(f"{v['name']} keys", [key.hex() for key in result.keys], v["keys"])
     for shuffle, words in enumerate(v["words"]):
         got = [f"{word:016x}" for word in islice(keystream(result.keys, shuffle), len(words))]
@@ -43,17 +64,41 @@ for v in load("vectors")["vectors"]:
     text = "".join(write(order) + "\n" for order in result.order)
     same(f"{v['name']} digest", hashlib.sha256(text.encode()).hexdigest(), v["orders_sha256"])
 for v in load("invalid")["invalid"]:
-    same(v["name"], failing(replay(v["record"], v["seed"])), v["step"])
+    result = verify(prove(v["record"], v["seed"]), key)  # of a kind not known there is more to say: it is no shuffle
+    unknown = v["name"] == "unknown-kind" and next(step for step, ok, _ in result.steps if ok is None)
+    same(v["name"], unknown or failing(result), v["step"] if v["seed"] else "proof")
 
-verdicts = {"verified": "verified", "held-back": "unchecked", "reveal": "verified"}
+first = load("vectors")["vectors"][0]
+other = first["record"].replace(".000000Z", ".000000+00:00Z")
+same("a time with two zones", failing(verify(prove(other, first["seed"]), key)), "record")
+
+# What would take for ever is not begun.
+for algorithm, size, draw, repeat in (("fisher-yates", 2**53 - 1, 2**53 - 1, 1), ("fisher-yates", 5, 0, 2**53 - 1),
+                                      ("durstenfeld", 2**53 - 1, 0, 1), ("strike-out", 2**24, 2**24, 1)):
+    statement = (f"riffle/1\nalgorithm {algorithm}\nsize {size}\ndraw {draw}\nrepeat {repeat}\ninput range\n"
+                 f"seed {'00' * 32}\n")
+    record = write({"id": "019b7ca9-8c88-7e34-8a29-e0ab088154ee", "time": "2026-01-02T03:04:05.000000Z", "kind": "shuffle",
+                    "spec": "riffle/1", "algorithm": algorithm, "size": size, "draw": draw, "repeat": repeat,
+                    "input": "range", "commitment": hashlib.sha256(statement.encode()).hexdigest()})
+    steps = verify(prove(record, "00" * 32), key).steps
+    same(f"{algorithm}, {size}, {draw}, {repeat}", steps[-1][:2], ["order", None])
+
+def check(v, **other):  # with all that the vector has, but for what is another
+    v = {**v, **other}
+    return verify(v["proof"], v["key"], v["items"], v.get("order"), v.get("commitment_proof"))
+
 proofs, wrong = (load("proofs")[name] for name in ("proofs", "wrong"))
 for v in proofs:
-    result = verify(v["proof"], v["key"], v["items"])
-    same(v["name"], result.verdict, verdicts[v["expect"]])
+    result = check(v)
+    same(v["name"], result.verdict, "unchecked" if v["expect"] in ("held-back", "unknown-kind") else "verified")
+    has = any(step == "committed" for step, _, _ in result.steps)
+    same(f"{v['name']} committed", has, "commitment_proof" in v)
+    named = json.loads(json.loads(v["proof"])["record"]).get("commitment_id") if v["orders"] is not None else None
+    same(f"{v['name']} says so", str(named) in result.steps[1][2], named is not None and not has)
     if failing(result):
         print(result.steps, file=sys.stderr)
     same(f"{v['name']} order", result.order, v["orders"])
-    same(f"{v['name']} without key", verify(v["proof"], items=v["items"]).verdict, "unchecked")
+    same(f"{v['name']} without key", check(v, key=None).verdict, "unchecked")
     if v["orders"] is None:
         continue
     first, *others = v["orders"]
@@ -62,7 +107,7 @@ for v in proofs:
     turned = json.dumps(v["orders"][::-1] if others else first + [0])
     same(f"{v['name']} other positions", failing(verify(v["proof"], v["key"], order=turned)), "order")
 for v in wrong:
-    same(v["name"], failing(verify(v["proof"], v["key"], v["items"])), v["step"])
+    same(v["name"], failing(check(v)), v["step"])
 
 # Answers of the service: items, hands and rest, shuffles; white space is no difference, another element is one.
 named = {v["name"]: v for v in proofs}
@@ -97,16 +142,17 @@ same("items as written", verify(v["proof"], v["key"], v["items"], text).verdict,
 other = verify(v["proof"], v["key"], v["items"], text.replace("1.0", "1.00"))
 same("items written otherwise", failing(other), "order")
 
-# No byte of a file can change.
-for name in named if "--all" in sys.argv else ["hands and a client seed", "reveal"]:
+# No byte of a file can change, nor of the commitment's.
+for name in named if "--all" in sys.argv else ["hands and a client seed", "reveal", "worked, committed"]:
     v = named[name]
-    for i in range(len(v["proof"].encode())):
-        data = bytearray(v["proof"].encode())
-        data[i] ^= 1
-        try:
-            verdict = verify(data.decode(), v["key"], v["items"]).verdict
-        except UnicodeDecodeError:
-            verdict = "failed"
-        same(f"{name}, byte {i}", verdict, "failed")
+    for member in ("proof", "commitment_proof"):
+        for i in range(len(v.get(member, "").encode())):
+            data = bytearray(v[member].encode())
+            data[i] ^= 1
+            try:
+                verdict = check(v, **{member: data.decode()}).verdict
+            except UnicodeDecodeError:
+                verdict = "failed"
+            same(f"{name}, {member}, byte {i}", verdict, "failed")
 print(f"riffle.py: {checks} checks, {bad} differ, {time.perf_counter() - start:.1f} s")
 sys.exit(bad > 0)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
@@ -20,16 +22,18 @@ type verify struct {
 	Key    string   `placeholder:"FILE" help:"The key of the log, from somewhere else than the proof: the verifier key as GET /log/key answers it, or the private key, of which only the public half is used."`
 	Items  string   `placeholder:"FILE" help:"What was shuffled, as a JSON array. Decks are built in."`
 	Order  string   `placeholder:"FILE" help:"What was answered: the whole answer of POST /shuffle, or the JSON array of the order."`
-	Proofs []string `arg:"" name:"proof" help:"Proof files as GET /audits/{id}/proof answers them, or http(s) URLs of them."`
+	Proofs []string `arg:"" name:"proof" help:"Proof files as GET /audits/{id}/proof answers them, or http(s) URLs of them. That of a commitment goes with that of the shuffle that used it."`
 }
 
 // Help is the longer text of riffle verify --help.
 func (*verify) Help() string {
-	return `Checks, in this order: the form of the proof file and its key; the record; the seed and the commitment to it; the keys that follow from it; the order, replayed from them and compared with the one given; the items or the deck, by their digest; that the record is in the tree of the log; and the signature of the log. Nothing is asked of any service, unless a proof is a URL.
+	return `Checks, in this order: the form of the proof file and its key; the record; the seed and the commitment to it; the keys that follow from it; the order, replayed from them and compared with the one given; the items or the deck, by their digest; that the record is in the tree of the log; the signature of the log; and, where the record says that it used a commitment, that the commitment fixed the same seed and statement, and is earlier in the log. Nothing is asked of any service, unless a proof is a URL.
+
+For that last step give the proof of the commitment as well, before or after that of the shuffle: GET /audits/{id}/proof with the commitment_id in the record. Without it the step is left out, and the verdict says so.
 
 It trusts the key that is given, and nothing else. Without --key it uses the one in the file, which shows only that the file agrees with itself.
 
-The exit code is 0 if everything verifies, 1 if something does not, and 2 if it cannot be checked: a file cannot be read, the seed is held back, no key was given. Of several proofs, 1 comes before 2 and 2 before 0.`
+The exit code is 0 if everything verifies, 1 if something does not, and 2 if it cannot be checked: a file cannot be read, the seed is held back, no key was given, the record is of a kind that this version does not know. Of several proofs, 1 comes before 2 and 2 before 0.`
 }
 
 // maxProof is the longest proof file that is read, in bytes: many times what any shuffle can have.
@@ -42,7 +46,8 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	wrong, unchecked := 0, 0
-	for i, name := range k.Proofs {
+	for i, p := range k.read(ctx, given) {
+		name := p.name
 		var text strings.Builder
 		if len(k.Proofs) > 1 {
 			if i > 0 {
@@ -50,7 +55,10 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 			}
 			fmt.Fprintf(&text, "%s\n", name)
 		}
-		err := k.verify(ctx, c, name, given, &text)
+		err := p.err
+		if err == nil {
+			err = k.verify(ctx, c, p, &text)
+		}
 		if _, err := io.WriteString(c.out, text.String()); err != nil {
 			return fmt.Errorf("printing: %w", err)
 		}
@@ -73,6 +81,53 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 		}
 	}
 	return k.outcome(wrong, unchecked)
+}
+
+// A proofText is a proof file as it was read, and what it is checked against.
+type proofText struct {
+	name   string
+	text   []byte
+	err    error         // why it could not be read
+	record *audit.Record // as the file says; nil if that cannot be read
+	given  prooffile.Given
+}
+
+// read reads all proofs before any is checked, for that of a commitment goes with that of the shuffle that names it,
+// whichever comes first.
+func (k *verify) read(ctx context.Context, given *prooffile.Given) (list []*proofText) {
+	byID := map[uuid.UUID]*proofText{}
+	for _, name := range k.Proofs {
+		p := &proofText{name: name, given: *given}
+		if p.text, p.err = readProof(ctx, name); p.err == nil {
+			p.record = claimed(p.text)
+		}
+		if p.record != nil && byID[p.record.ID] == nil {
+			byID[p.record.ID] = p
+		}
+		list = append(list, p)
+	}
+	for _, p := range list {
+		if p.record == nil || p.record.Kind != audit.KindShuffle || byID[p.record.CommitmentID] == nil {
+			continue
+		}
+		commitment := byID[p.record.CommitmentID]
+		p.given.Commitment = commitment.text
+		commitment.given.Items, commitment.given.Order = nil, nil // they are the shuffle's
+	}
+	return list
+}
+
+// claimed returns the record that a file has, of which nothing has been checked, or nil if it cannot be read.
+func claimed(text []byte) *audit.Record {
+	file, err := prooffile.Parse(text)
+	if err != nil {
+		return nil
+	}
+	record, err := audit.ParseRecord(file.Record)
+	if err != nil {
+		return nil
+	}
+	return record
 }
 
 // errUnchecked is for what could not be checked to the end. What kept it has been printed.
@@ -131,14 +186,10 @@ func parseFile[T any](path string, parse func([]byte) (T, error)) (v T, err erro
 	return v, nil
 }
 
-// verify checks one proof and writes what it finds. The error is errFindings, errUnchecked, or why it could not be read.
-func (k *verify) verify(ctx context.Context, c *console, name string, given *prooffile.Given, out *strings.Builder) error {
-	text, err := readProof(ctx, name)
-	if err != nil {
-		return err
-	}
+// verify checks one proof and writes what it finds. The error is errFindings, errUnchecked, or why it was broken off.
+func (k *verify) verify(ctx context.Context, c *console, p *proofText, out *strings.Builder) error {
 	done := make(chan *prooffile.Result, 1)
-	go func() { done <- prooffile.Check(text, given) }() // which may take as long as a forger likes
+	go func() { done <- prooffile.Check(p.text, &p.given) }() // which may take as long as a forger likes
 	result, err := wait(ctx, c.progress, done)
 	if err != nil {
 		return err
@@ -210,16 +261,24 @@ func (k *verify) verdict(r *prooffile.Result) (string, error) {
 // finding says what a proof shows of which no step fails, if its key is that of the log. The first letter is small.
 func (k *verify) finding(r *prooffile.Result) (string, error) {
 	log := "the log of " + nameOfKey(r.File.LogKey)
-	if r.Record.Kind == audit.KindReveal {
-		words := fmt.Sprintf("the record is in %s. It says that the seed of %s was made public, and has no order of its own.", log, r.Record.AuditID)
+	if r.Record == nil {
+		return "the record is in " + log + ". It is of a kind that this version does not know, and cannot be checked any further.\n" +
+			"A later version may be able to.", errUnchecked
+	}
+	if words := about(r.Record); words != "" {
+		words = "the record is in " + log + ". " + words
 		if r.Unchecked() != nil {
 			return words + "\nWhat was given to compare cannot be compared with it.", errUnchecked
 		}
 		return words, nil
 	}
 	if r.HeldBack() {
-		return "the record is in " + log + ", and its seed is held back: the order cannot be checked until the seed is revealed.\n" +
-			"What was committed to cannot be exchanged until then.", errUnchecked
+		words := "the record is in " + log + ", and its seed is held back: the order cannot be checked until the seed is revealed.\n" +
+			"What was committed to cannot be exchanged until then."
+		if committed := committed(r); committed != "" {
+			words += "\n" + committed
+		}
+		return words, errUnchecked
 	}
 	if step := r.Unchecked(); step != nil {
 		return fmt.Sprintf("the replay follows from the seed, and the record is in %s; but the step %s could not be checked.", log, step.Name), errUnchecked
@@ -230,8 +289,42 @@ func (k *verify) finding(r *prooffile.Result) (string, error) {
 	} else {
 		words += "It is the order given.\n"
 	}
-	words += "Whether the seed was drawn more than once before it was recorded, no such proof can show."
-	return words, nil
+	if committed := committed(r); committed != "" {
+		return words + committed, nil
+	}
+	return words + "Whether the seed was drawn more than once before it was recorded, no such proof can show.", nil
+}
+
+// about says what a record is for that has no order of its own. Of a shuffle it says nothing.
+func about(record *audit.Record) string {
+	switch record.Kind {
+	case audit.KindCommitment:
+		return "It is a commitment: the seed and what is to be shuffled cannot be exchanged any more. The seed is held until it is used,\n" +
+			"before " + record.Deadline.Format(audit.TimeFormat) + ", by a shuffle that names it; if none does, a void follows in the log. It has no order of its own."
+	case audit.KindVoid:
+		return fmt.Sprintf("It says that the commitment %s was not used in time, and has no order of its own.", record.CommitmentID)
+	case audit.KindReveal:
+		return fmt.Sprintf("It says that the seed of %s was made public, and has no order of its own.", record.AuditID)
+	case audit.KindShuffle:
+	}
+	return ""
+}
+
+// committed says what is known of the commitment that a shuffle used. Of one that used none it says nothing.
+func committed(r *prooffile.Result) string {
+	id := r.Record.CommitmentID
+	for _, s := range r.Steps {
+		switch {
+		case s.Name != prooffile.StepCommitted:
+		case s.State == prooffile.OK:
+			return fmt.Sprintf("The commitment %s fixed the order, but for the client seed, before the client seed was known:\n"+
+				"as far as that was new when the commitment was in the log, no seed can have been picked for its order.", id)
+		case s.State == prooffile.Skipped:
+			return fmt.Sprintf("It names the commitment %s: give that record's proof as well (GET /audits/%s/proof).\n"+
+				"Without it, whether the seed was drawn more than once before it was recorded is not shown.", id, id)
+		}
+	}
+	return ""
 }
 
 // nameOfKey returns the name in a verifier key, which is the origin of the log.

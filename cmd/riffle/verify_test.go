@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
@@ -28,10 +29,12 @@ type proofVectors struct {
 		Name, Proof, Key, Expect string
 		Items                    *string
 		Orders                   [][]int
+		Commitment               *string `json:"commitment_proof"`
 	}
 	Wrong []struct {
 		Name, Proof, Key, Step string
 		Items                  *string
+		Commitment             *string `json:"commitment_proof"`
 	}
 }
 
@@ -58,6 +61,9 @@ func makeProofs(t testing.TB, parent string) {
 	for _, v := range readProofVectors(t).Proofs {
 		name := strings.NewReplacer(" ", "-", ",", "").Replace(v.Name)
 		write(t, filepath.Join(folder, name+".json"), v.Proof)
+		if v.Commitment != nil {
+			write(t, filepath.Join(folder, name+".commitment"), *v.Commitment)
+		}
 		if v.Items != nil {
 			write(t, filepath.Join(folder, name+".items"), *v.Items)
 		}
@@ -96,18 +102,27 @@ func write(t testing.TB, path, text string) string {
 	return path
 }
 
-// verifyFiles runs the command over what it is given, and returns the exit code and the output.
-func verifyFiles(t testing.TB, proof, key string, items *string) (code int, out string) {
+// verifyFiles runs the command over what it is given, and returns the exit code and what it says of the proof. The proof of
+// the commitment comes first.
+func verifyFiles(t testing.TB, proof, key string, items, commitment *string) (code int, out string) {
 	t.Helper()
 	folder := t.TempDir()
 	args := []string{"verify", "--key", write(t, filepath.Join(folder, "log.pub"), key)}
 	if items != nil {
 		args = append(args, "--items", write(t, filepath.Join(folder, "items.json"), *items))
 	}
+	if commitment != nil {
+		args = append(args, write(t, filepath.Join(folder, "commitment.json"), *commitment))
+	}
+	file := write(t, filepath.Join(folder, "proof.json"), proof)
 	var text strings.Builder
-	err := run(t.Context(), append(args, write(t, filepath.Join(folder, "proof.json"), proof)), &text, io.Discard)
+	err := run(t.Context(), append(args, file), &text, io.Discard)
 	if err != nil {
 		code = exitCode(err)
+	}
+	if commitment != nil {
+		_, out, _ := strings.Cut(text.String(), file+"\n")
+		return code, out
 	}
 	return code, text.String()
 }
@@ -115,30 +130,48 @@ func verifyFiles(t testing.TB, proof, key string, items *string) (code int, out 
 func TestVerifyVectors(t *testing.T) {
 	vectors := readProofVectors(t)
 	for _, v := range vectors.Proofs {
-		code, out := verifyFiles(t, v.Proof, v.Key, v.Items)
+		code, out := verifyFiles(t, v.Proof, v.Key, v.Items, v.Commitment)
 		want, verdict := 0, "\nVerified. The order follows from the seed"
 		switch v.Expect {
 		case "held-back":
 			want, verdict = exitUnchecked, "the order cannot be checked until the seed is revealed"
 		case "reveal":
 			verdict = "was made public, and has no order of its own"
+		case "commitment":
+			verdict = "It is a commitment: the seed and what is to be shuffled cannot be exchanged any more"
+		case "void":
+			verdict = "was not used in time, and has no order of its own"
+		case "unknown-kind":
+			want, verdict = exitUnchecked, "It is of a kind that this version does not know"
 		}
 		if code != want || !strings.Contains(out, verdict) || strings.Contains(out, "WRONG") {
 			t.Errorf("%s: %d, want %d:\n%s", v.Name, code, want, out)
 		}
+		if committed := strings.Contains(out, "fixed the order, but for the client seed, before"); committed != (v.Commitment != nil) {
+			t.Errorf("%s: it is found to be committed: %v\n%s", v.Name, committed, out)
+		}
 	}
 	for _, v := range vectors.Wrong {
-		code, out := verifyFiles(t, v.Proof, v.Key, v.Items)
+		if v.Commitment != nil && !isNamed(*v.Commitment, v.Proof) { // the command does not take it for that of the shuffle
+			continue
+		}
+		code, out := verifyFiles(t, v.Proof, v.Key, v.Items, v.Commitment)
 		if code != exitFindings || !strings.HasSuffix(out, fmt.Sprintf("\nThis proof does NOT verify. It fails at the step %s.\n", v.Step)) {
 			t.Errorf("%s: %d, want 1 and the step %s:\n%s", v.Name, code, v.Step, out)
 		}
 	}
 }
 
+// isNamed reports whether one file is of the record that the other names as its commitment.
+func isNamed(commitment, shuffled string) bool {
+	c, s := claimed([]byte(commitment)), claimed([]byte(shuffled))
+	return c != nil && s != nil && c.ID == s.CommitmentID
+}
+
 // TestProofWithAnyByteChangedFails changes every byte of some proofs.
 func TestProofWithAnyByteChangedFails(t *testing.T) {
 	folder := t.TempDir()
-	named := regexp.MustCompile(`(?m)^(proof|record|seed|commitment|keys|order|items|inclusion|signature) +WRONG: .+\n(.+\n)*\nThis proof does NOT verify\. It fails at the step [a-z]+\.\n$`)
+	named := regexp.MustCompile(`(?m)^(proof|record|seed|commitment|keys|order|items|inclusion|signature|committed) +WRONG: .+\n(.+\n)*\nThis proof does NOT verify\. It fails at the step [a-z]+\.\n$`)
 	for _, v := range readProofVectors(t).Proofs {
 		switch v.Name {
 		case "hands and a client seed", "held back", "reveal", "six decks, a draw of 5, three times":
@@ -243,9 +276,9 @@ func TestVerifyIsBrokenOff(t *testing.T) {
 func longProof(t *testing.T) string {
 	t.Helper()
 	s := audit.Statement{
-		Algorithm: shuffle.AlgorithmFisherYates, Size: 2, Draw: 2, Repeat: 3_000_000, Input: audit.RangeInput, Seed: make(rng.Seed, rng.BlockSize),
+		Algorithm: shuffle.AlgorithmFisherYates, Size: 2, Draw: 2, Repeat: 300_000_000, Input: audit.RangeInput, Seed: make(rng.Seed, rng.BlockSize),
 	}
-	record := audit.Record{Kind: audit.KindShuffle, Statement: s, Commitment: s.Commitment()}
+	record := audit.Record{ID: uuid.Must(uuid.NewV7()), Kind: audit.KindShuffle, Statement: s, Commitment: s.Commitment()}
 	file := filepath.Join(t.TempDir(), "proof.json")
 	if err := (&shuffleCmd{Proof: file}).prove(&console{messages: io.Discard}, &record, s.Seed); err != nil {
 		t.Fatal(err)

@@ -83,6 +83,16 @@ func DeckInput(name string, copies uint64, codes []string) string {
 	return fmt.Sprintf("deck %s x%d sha256:%x", name, copies, h.Sum(nil))
 }
 
+// DeckOf returns the type and the number of copies that an input names, if it is of a deck.
+func DeckOf(input string) (name string, copies uint64, ok bool) {
+	words := strings.Split(input, " ")
+	if words[0] != "deck" || checkInput(input) != nil {
+		return "", 0, false
+	}
+	copies, err := strconv.ParseUint(words[2][1:], 10, 64)
+	return words[1], copies, err == nil
+}
+
 // Append appends the text of the statement: lines of UTF-8, each ended by LF, in this order.
 //
 //	riffle/1

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -131,103 +132,233 @@ func appendString(b []byte, s string) []byte {
 	return b
 }
 
-// wireRecord is the JSON of a record, for reading.
-type wireRecord struct {
-	ID         string         `json:"id"`
-	Time       string         `json:"time"`
-	Kind       Kind           `json:"kind"`
-	Spec       string         `json:"spec"`
-	AuditID    string         `json:"audit_id"`
-	CommitID   *string        `json:"commitment_id"`
-	Deadline   string         `json:"deadline"`
-	Algorithm  string         `json:"algorithm"`
-	Size       uint64         `json:"size"`
-	Draw       uint64         `json:"draw"`
-	Repeat     uint64         `json:"repeat"`
-	Hands      []uint64       `json:"hands"`
-	Input      string         `json:"input"`
-	Parameters map[string]int `json:"parameters"`
-	Reference  string         `json:"reference"`
-	ClientSeed string         `json:"client_seed"`
-	Reveal     string         `json:"reveal"`
-	Commitment string         `json:"commitment"`
+// ErrUnknownKind is for a record of a kind that a later version of the service may have added. Its id, time and spec are
+// as they should be; nothing else was read.
+var ErrUnknownKind = errors.New("a record of an unknown kind")
+
+// wireHead is the JSON of what records of every kind have, the unknown ones too.
+type wireHead struct {
+	ID   text `json:"id"`
+	Time text `json:"time"`
+	Kind text `json:"kind"`
+	Spec text `json:"spec"`
 }
 
-// ParseRecord reads a record and checks that a statement in it is one that riffle/1 can make. Members it does not
-// know are passed over, for later kinds may say more; double ones are an error.
-func ParseRecord(text []byte) (*Record, error) {
-	var w wireRecord
-	if err := json.Unmarshal(text, &w); err != nil {
+// wireBody is the JSON of everything else. What is not there is nil or empty, and what is there never is.
+type wireBody struct {
+	AuditID      text    `json:"audit_id"`
+	Algorithm    text    `json:"algorithm"`
+	Size         *number `json:"size"`
+	Draw         *number `json:"draw"`
+	Repeat       *number `json:"repeat"`
+	Hands        numbers `json:"hands"`
+	Input        text    `json:"input"`
+	Parameters   values  `json:"parameters"`
+	Reference    text    `json:"reference"`
+	ClientSeed   text    `json:"client_seed"`
+	Reveal       text    `json:"reveal"`
+	Deadline     text    `json:"deadline"`
+	CommitmentID text    `json:"commitment_id"`
+	Commitment   text    `json:"commitment"`
+}
+
+// errSaysNothing is for an empty value and for null: a record leaves the member out.
+var errSaysNothing = errors.New("a member that says nothing is left out")
+
+// A text is a string that is not empty.
+type text string
+
+// UnmarshalJSON reads a string.
+func (t *text) UnmarshalJSON(b []byte) error {
+	err := json.Unmarshal(b, (*string)(t))
+	if err == nil && *t == "" {
+		err = errSaysNothing
+	}
+	return err
+}
+
+// A number is written with digits alone.
+type number uint64
+
+// UnmarshalJSON reads a number, of which JSON has no leading zeros.
+func (n *number) UnmarshalJSON(b []byte) error {
+	v, err := strconv.ParseUint(string(b), 10, 64)
+	*n = number(v)
+	return err
+}
+
+// numbers are at least one.
+type numbers []number
+
+// UnmarshalJSON reads an array.
+func (l *numbers) UnmarshalJSON(b []byte) error {
+	err := json.Unmarshal(b, (*[]number)(l))
+	if err == nil && len(*l) == 0 {
+		err = errSaysNothing
+	}
+	return err
+}
+
+// values are at least one number by its name, none above [MaxSize].
+type values map[string]number
+
+// UnmarshalJSON reads an object.
+func (m *values) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, (*map[string]number)(m)); err != nil {
+		return err
+	}
+	if len(*m) == 0 {
+		return errSaysNothing
+	}
+	for name, n := range *m {
+		if n > MaxSize {
+			return fmt.Errorf("%s is above %d", name, uint64(MaxSize))
+		}
+	}
+	return nil
+}
+
+// ParseRecord reads a record and checks that it is one that riffle/1 can make. Members that the specification does not
+// name are passed over, for later versions may say more; double ones are an error. The error wraps [ErrUnknownKind] where
+// nothing but the kind stands against the record.
+func ParseRecord(data []byte) (*Record, error) {
+	var head wireHead
+	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, fmt.Errorf("not a record: %w", err)
 	}
-	if w.Spec != Spec {
-		return nil, fmt.Errorf("the record is of %q, not of %s", w.Spec, Spec)
+	if head.Spec != Spec {
+		return nil, fmt.Errorf("the record is of %q, not of %s", head.Spec, Spec)
 	}
-	at, err := parseTime(w.Time)
-	if err != nil {
+	r := &Record{Kind: Kind(head.Kind)}
+	var err error
+	if r.Time, err = parseTime(string(head.Time)); err != nil {
 		return nil, fmt.Errorf("the record's time: %w", err)
 	}
-	id, err := parseUUID(w.ID)
-	if err != nil {
+	if r.ID, err = parseUUID(string(head.ID)); err != nil {
 		return nil, fmt.Errorf("the record's id: %w", err)
 	}
-	r := &Record{
-		ID: id, Time: at, Kind: w.Kind,
-		Parameters: w.Parameters, ClientSeed: w.ClientSeed, RevealNow: w.Reveal == "now",
-		Statement: Statement{
-			Algorithm: shuffle.Algorithm(w.Algorithm), Size: w.Size, Draw: w.Draw, Repeat: w.Repeat,
-			Hands: w.Hands, Input: w.Input, Reference: w.Reference,
-		},
+	switch r.Kind {
+	case KindShuffle, KindCommitment, KindVoid, KindReveal:
+	default:
+		if r.Kind == "" || strings.Trim(string(r.Kind), "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return nil, fmt.Errorf("the record's kind is %q, which is no name of one", r.Kind)
+		}
+		return nil, fmt.Errorf("%w, %q", ErrUnknownKind, r.Kind)
 	}
-	commitment, err := hex.DecodeString(w.Commitment)
-	if err != nil || len(commitment) != len(r.Commitment) || hex.EncodeToString(commitment) != w.Commitment {
-		return nil, errors.New("the record's commitment is not 64 hex digits in lower case")
+	var w wireBody
+	if err := json.Unmarshal(data, &w); err != nil {
+		return nil, fmt.Errorf("not a record: %w", err)
 	}
-	copy(r.Commitment[:], commitment)
-	if err := r.parseKind(&w); err != nil {
+	if name := w.foreign(r.Kind); name != "" {
+		return nil, fmt.Errorf("a record of kind %s has no %s", r.Kind, name)
+	}
+	if r.Commitment, err = parseCommitment(string(w.Commitment)); err != nil {
+		return nil, err
+	}
+	if err := r.parseStatement(&w); err != nil {
+		return nil, err
+	}
+	if err := r.parseRest(&w); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// parseKind reads and checks what only records of this kind have.
-func (r *Record) parseKind(w *wireRecord) (err error) {
-	switch r.Kind {
-	case KindShuffle, KindCommitment:
-		if err := r.Statement.Check(); err != nil {
-			return fmt.Errorf("the record's statement: %w", err)
+// foreign returns the name of a member that is there and that records of this kind do not have, or nothing.
+func (w *wireBody) foreign(kind Kind) string {
+	states := kind == KindShuffle || kind == KindCommitment
+	for _, m := range []struct {
+		name           string
+		there, belongs bool
+	}{
+		{"audit_id", w.AuditID != "", kind == KindReveal},
+		{"algorithm", w.Algorithm != "", states},
+		{"size", w.Size != nil, states},
+		{"draw", w.Draw != nil, states},
+		{"repeat", w.Repeat != nil, states},
+		{"hands", w.Hands != nil, states},
+		{"input", w.Input != "", states},
+		{"parameters", w.Parameters != nil, states},
+		{"reference", w.Reference != "", states},
+		{"client_seed", w.ClientSeed != "", kind == KindShuffle},
+		{"reveal", w.Reveal != "", kind == KindShuffle},
+		{"deadline", w.Deadline != "", kind == KindCommitment},
+		{"commitment_id", w.CommitmentID != "", kind == KindShuffle || kind == KindVoid},
+	} {
+		if m.there && !m.belongs {
+			return m.name
 		}
-	case KindVoid, KindReveal:
-	default:
-		return fmt.Errorf("a record of an unknown kind, %q", r.Kind)
 	}
+	return ""
+}
+
+// parseStatement reads and checks the statement of a kind that has one.
+func (r *Record) parseStatement(w *wireBody) error {
+	if r.Kind != KindShuffle && r.Kind != KindCommitment {
+		return nil
+	}
+	if w.Size == nil || w.Draw == nil || w.Repeat == nil {
+		return errors.New("the record's statement: size, draw or repeat is missing")
+	}
+	r.Statement = Statement{
+		Algorithm: shuffle.Algorithm(w.Algorithm), Size: uint64(*w.Size), Draw: uint64(*w.Draw), Repeat: uint64(*w.Repeat),
+		Input: string(w.Input), Reference: string(w.Reference),
+	}
+	for _, n := range w.Hands {
+		r.Statement.Hands = append(r.Statement.Hands, uint64(n))
+	}
+	if err := r.Statement.Check(); err != nil {
+		return fmt.Errorf("the record's statement: %w", err)
+	}
+	for name, n := range w.Parameters {
+		if r.Parameters == nil {
+			r.Parameters = make(map[string]int, len(w.Parameters))
+		}
+		r.Parameters[name] = int(n)
+	}
+	return nil
+}
+
+// parseRest reads and checks what only records of this kind have.
+func (r *Record) parseRest(w *wireBody) (err error) {
 	switch r.Kind {
 	case KindShuffle:
-		if err := CheckClientSeed(r.ClientSeed); err != nil {
-			return fmt.Errorf("the record's client seed: %w", err)
-		}
+		return r.parseShuffle(w)
 	case KindCommitment:
-		if r.Deadline, err = parseTime(w.Deadline); err != nil {
+		if r.Deadline, err = parseTime(string(w.Deadline)); err != nil {
 			return fmt.Errorf("the record's deadline: %w", err)
 		}
 		if !r.Deadline.After(r.Time) {
 			return errors.New("the record's deadline is not after its time")
 		}
+	case KindVoid:
+		if r.CommitmentID, err = parseUUID(string(w.CommitmentID)); err != nil {
+			return fmt.Errorf("the record's commitment_id: %w", err)
+		}
 	case KindReveal:
-		if r.AuditID, err = parseUUID(w.AuditID); err != nil {
+		if r.AuditID, err = parseUUID(string(w.AuditID)); err != nil {
 			return fmt.Errorf("the record's audit_id: %w", err)
 		}
 	}
-	if used := w.CommitID != nil; r.Kind == KindVoid || r.Kind == KindShuffle && used {
-		if !used {
-			return errors.New("the record has no commitment_id")
-		}
-		if r.CommitmentID, err = parseUUID(*w.CommitID); err != nil {
-			return fmt.Errorf("the record's commitment_id: %w", err)
-		}
-		if r.Kind == KindShuffle && r.ClientSeed == "" {
-			return errors.New("the record used a commitment, and has no client seed")
-		}
+	return nil
+}
+
+func (r *Record) parseShuffle(w *wireBody) (err error) {
+	r.ClientSeed, r.RevealNow = string(w.ClientSeed), w.Reveal == "now"
+	if err := CheckClientSeed(r.ClientSeed); err != nil {
+		return fmt.Errorf("the record's client seed: %w", err)
+	}
+	if w.Reveal != "" && !r.RevealNow {
+		return fmt.Errorf("the record's reveal is %q, and only now can be said", w.Reveal)
+	}
+	if w.CommitmentID == "" {
+		return nil
+	}
+	if r.CommitmentID, err = parseUUID(string(w.CommitmentID)); err != nil {
+		return fmt.Errorf("the record's commitment_id: %w", err)
+	}
+	if r.ClientSeed == "" {
+		return errors.New("the record used a commitment, and has no client seed")
 	}
 	return nil
 }
@@ -259,11 +390,20 @@ func parseTime(text string) (time.Time, error) {
 	return at, err
 }
 
-// parseUUID reads an id as records write it: 36 characters in lower case.
+// parseUUID reads an id as records write it: of version 7, 36 characters in lower case.
 func parseUUID(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
-	if err == nil && id.String() != text {
-		err = errors.New("not a lower-case UUID")
+	if err == nil && (id.String() != text || id.Version() != 7 || id.Variant() != uuid.RFC4122) {
+		err = errors.New("not a lower-case UUID of version 7")
 	}
 	return id, err
+}
+
+// parseCommitment reads C as records write it.
+func parseCommitment(text string) (c Commitment, err error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != len(c) || hex.EncodeToString(raw) != text {
+		return c, errors.New("the record's commitment is not 64 hex digits in lower case")
+	}
+	return Commitment(raw), nil
 }

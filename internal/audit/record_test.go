@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -94,6 +95,9 @@ func TestParseRecordReadsWhatAppendWrites(t *testing.T) {
 		for i := range r.ID {
 			r.ID[i], r.AuditID[i] = byte(random.Uint32()), byte(random.Uint32())
 		}
+		for _, id := range []*uuid.UUID{&r.ID, &r.AuditID} {
+			id[6], id[8] = 0x70|id[6]&0x0f, 0x80|id[8]&0x3f
+		}
 		for i := range r.Commitment {
 			r.Commitment[i] = byte(random.Uint32())
 		}
@@ -144,8 +148,37 @@ func TestParseRecordRefuses(t *testing.T) {
 		{`"spec":"riffle/1"`, `"spec":"riffle/2"`, "riffle/2"},
 		{`"spec":"riffle/1",`, ``, "not of riffle/1"},
 		{`"kind":"shuffle"`, `"kind":"deal"`, "unknown kind"},
-		{`"kind":"shuffle"`, `"kind":"Shuffle"`, "unknown kind"},
-		{`"kind":"shuffle",`, ``, "unknown kind"},
+		{`"kind":"shuffle"`, `"kind":"Shuffle"`, "no name of one"},
+		{`"kind":"shuffle"`, `"kind":"shuffle "`, "no name of one"},
+		{`"kind":"shuffle",`, ``, "no name of one"},
+		{`"kind":"shuffle"`, `"kind":null`, "says nothing"},
+		{`"id":"019b7ca9-8c88-7`, `"id":"019b7ca9-8c88-4`, "version 7"},
+		{`"id":"019b7ca9-8c88-7e34-8`, `"id":"019b7ca9-8c88-7e34-c`, "version 7"},
+		{`"size":12,`, ``, "missing"},
+		{`"draw":11,`, ``, "missing"},
+		{`"repeat":2,`, ``, "missing"},
+		{`"size":12`, `"size":-0`, "not a record"},
+		{`"size":12`, `"size":012`, "not a record"},
+		{`"draw":11`, `"draw":null`, "missing"},
+		{`"hands":[4,6]`, `"hands":[4,6.0]`, "not a record"},
+		{`"hands":[4,6]`, `"hands":[4,null]`, "not a record"},
+		{`"hands":[4,6]`, `"hands":[]`, "says nothing"},
+		{`"hands":[4,6]`, `"hands":null`, "says nothing"},
+		{`"parameters":{"blank":0,"players":12}`, `"parameters":{}`, "says nothing"},
+		{`"parameters":{"blank":0,"players":12}`, `"parameters":null`, "says nothing"},
+		{`"blank":0`, `"blank":-0`, "not a record"},
+		{`"blank":0`, `"blank":0.0`, "not a record"},
+		{`"blank":0`, `"blank":9007199254740992`, "blank is above 9007199254740991"},
+		{`"reference":"round \"2\" \\ é"`, `"reference":""`, "says nothing"},
+		{`"reference":"round \"2\" \\ é"`, `"reference":null`, "says nothing"},
+		{`"client_seed":"heads\n\u0001 \"é\""`, `"client_seed":""`, "says nothing"},
+		{`"client_seed":"heads\n\u0001 \"é\""`, `"client_seed":null`, "says nothing"},
+		{`"reveal":"now"`, `"reveal":""`, "says nothing"},
+		{`"reveal":"now"`, `"reveal":null`, "says nothing"},
+		{`"reveal":"now"`, `"reveal":"later"`, "only now"},
+		{`"reveal":"now"`, `"reveal":"NOW"`, "only now"},
+		{`"reveal":"now"`, `"audit_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`, "has no audit_id"},
+		{`"reveal":"now"`, `"deadline":"2026-01-02T03:14:05.000060Z"`, "has no deadline"},
 		{`"size":12`, `"size":12,"size":12`, "not a record"},
 		{`"parameters":{`, `"parameters":{"blank":0,`, "not a record"},
 		{`"size":12`, `"other":{"a":1,"a":1},"size":12`, "not a record"},
@@ -164,7 +197,7 @@ func TestParseRecordRefuses(t *testing.T) {
 		{`"size":12`, `"size":-12`, "not a record"},
 		{`"size":12`, `"size":"12"`, "not a record"},
 		{`"repeat":2`, `"repeat":0`, "repeat"},
-		{`"repeat":2`, `"repeat":null`, "repeat"},
+		{`"repeat":2`, `"repeat":null`, "missing"},
 		{`"repeat":2`, `"repeat":9007199254740992`, "repeat 9007199254740992 is above"},
 		{`"hands":[4,6]`, `"hands":[4,0,6]`, "a hand holds nothing"},
 		{`05.000060Z`, `05,000060Z`, "time"},
@@ -220,7 +253,19 @@ func TestParseRecordRefusesWhatNoCommitmentHas(t *testing.T) {
 		{void, id, `"commitment_id":""`, "commitment_id"},
 		{used, id, `"commitment_id":""`, "commitment_id"},
 		{used, commitment.ID.String() + `","commitment"`, strings.ToUpper(commitment.ID.String()) + `","commitment"`, "commitment_id"},
+		{used, id, `"commitment_id":null`, "commitment_id"},
 		{used, `"client_seed":"late",`, ``, "no client seed"},
+		{commitment, `"deadline"`, `"client_seed":"early","deadline"`, "has no client_seed"},
+		{commitment, `"deadline"`, `"reveal":"now","deadline"`, "has no reveal"},
+		{commitment, `"deadline"`, id + `,"deadline"`, "has no commitment_id"},
+		{void, id, id + `,"algorithm":"sattolo"`, "has no algorithm"},
+		{void, id, id + `,"size":0`, "has no size"},
+		{void, id, id + `,"draw":0`, "has no draw"},
+		{void, id, id + `,"repeat":0`, "has no repeat"},
+		{void, id, id + `,"hands":[1]`, "has no hands"},
+		{void, id, id + `,"input":"range"`, "has no input"},
+		{void, id, id + `,"parameters":{"players":5}`, "has no parameters"},
+		{void, id, id + `,"reference":"x"`, "has no reference"},
 	} {
 		record := string(c.record.Append(nil))
 		changed := strings.Replace(record, c.old, c.new, 1)
@@ -240,11 +285,12 @@ func TestCheckCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for reason, change := range map[string]func(c, u *audit.Record){
-		"is no commitment":          func(c, _ *audit.Record) { c.Kind = audit.KindShuffle },
+		" is no commitment":         func(c, _ *audit.Record) { c.Kind = audit.KindShuffle },
 		"does not say that it used": func(_, u *audit.Record) { u.CommitmentID = u.AuditID },
 		"was committed to":          func(_, u *audit.Record) { u.Commitment[31] ^= 1 },
 		"states something else":     func(_, u *audit.Record) { u.Statement.Reference = "table 8" },
 		"the deadline was":          func(c, u *audit.Record) { u.Time = c.Deadline },
+		"e is no commitment":        func(c, _ *audit.Record) { c.Kind = audit.KindVoid },
 	} {
 		c, u := commitment, used
 		change(&c, &u)
@@ -265,16 +311,25 @@ func TestParseRecordPassesOverWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Only "now" reveals: whatever else a later version may say must not publish a seed.
-func TestOnlyNowReveals(t *testing.T) {
-	r := fullRecord(t)
-	record := sealed(r)
-	for member, now := range map[string]bool{
-		`"reveal":"now"`: true, `"reveal":"later"`: false, `"reveal":"NOW"`: false, `"reveal":""`: false, `"reveal":null`: false, `"revealed":"now"`: false,
+// Of an unknown kind nothing is read but what every record has, and that is still checked.
+func TestUnknownKindsAreTold(t *testing.T) {
+	const record = `{"id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","time":"2026-01-02T03:04:05.000060Z","kind":"shoe_of-6","spec":"riffle/1",` +
+		`"size":"many","hands":[],"reference":null,"commitment":1}`
+	if r, err := audit.ParseRecord([]byte(record)); r != nil || !errors.Is(err, audit.ErrUnknownKind) || !strings.Contains(err.Error(), `"shoe_of-6"`) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for _, c := range []struct{ old, new string }{
+		{`"kind":"shoe_of-6"`, `"kind":"Shoe"`},
+		{`"kind":"shoe_of-6"`, `"kind":"shoe of 6"`},
+		{`"kind":"shoe_of-6"`, `"kind":"reveal"`},
+		{`"id":"019b7ca9`, `"id":"019B7CA9`},
+		{`05.000060Z`, `05Z`},
+		{`riffle/1`, `riffle/2`},
+		{`"commitment":1`, `"commitment":1,"commitment":1`},
+		{`"commitment":1`, `"commitment":01`},
 	} {
-		got, err := audit.ParseRecord([]byte(strings.Replace(record, `"reveal":"now"`, member, 1)))
-		if err != nil || got.RevealNow != now {
-			t.Errorf("%s: %+v, %v; want it revealed: %v", member, got, err, now)
+		if _, err := audit.ParseRecord([]byte(strings.Replace(record, c.old, c.new, 1))); err == nil || errors.Is(err, audit.ErrUnknownKind) {
+			t.Errorf("%s for %s: %v", c.new, c.old, err)
 		}
 	}
 }
@@ -292,6 +347,10 @@ func FuzzParseRecord(f *testing.F) {
 	f.Add([]byte(sealed(r)))
 	r.Kind = audit.KindReveal
 	f.Add(r.Append(nil))
+	commitment, void, used := committedRecords(f)
+	f.Add(commitment.Append(nil))
+	f.Add(void.Append(nil))
+	f.Add(used.Append(nil))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := audit.ParseRecord(text)
 		if err != nil {
@@ -300,7 +359,7 @@ func FuzzParseRecord(f *testing.F) {
 			}
 			return
 		}
-		if r.Kind == audit.KindShuffle {
+		if r.Kind == audit.KindShuffle || r.Kind == audit.KindCommitment {
 			if err := r.Statement.Check(); err != nil {
 				t.Fatalf("read with a statement that cannot be: %v", err)
 			}

@@ -120,11 +120,13 @@ func memberAt(t testing.TB, record string, at int) string {
 //   - id and time name the record and place it; no order depends on them;
 //   - parameters say what deck was asked for, and the input has the digest of what it came to;
 //   - reveal says who may see the seed;
+//   - commitment_id says that the seed was fixed before, which is compared with the record of that id;
 //   - client_seed decides the order and can only be bound after the commitment: a changed one gives another order.
 //
 // It is the log that binds them, for it holds the record's exact bytes.
 func TestEveryByteOfTheRecordCounts(t *testing.T) {
 	r := fullRecord(t)
+	r.CommitmentID = r.AuditID
 	record, seed := sealed(r), r.Statement.Seed
 	original := verify(t, record, seed, 100)
 	if !original.OK {
@@ -160,7 +162,7 @@ func TestEveryByteOfTheRecordCounts(t *testing.T) {
 			}
 		}
 	}
-	if got, want := slices.Sorted(maps.Keys(survived)), []string{"client_seed", "id", "parameters", "reveal", "time"}; !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(survived)), []string{"client_seed", "commitment_id", "id", "parameters", "reveal", "time"}; !slices.Equal(got, want) {
 		t.Errorf("members that can change are %v, want %v", survived, want)
 	}
 	if got, want := slices.Sorted(maps.Keys(failed)), []string{"commitment", "record"}; !slices.Equal(got, want) {

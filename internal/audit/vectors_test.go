@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -473,6 +474,58 @@ func TestSpecificationExamples(t *testing.T) {
 			from, last, product, -product%product, word, strings.Trim(fmt.Sprint(group), "[]"), left)
 		if !strings.Contains(two, row) {
 			t.Errorf("the specification does not show the row %s", row)
+		}
+	}
+}
+
+// TestSpecificationExampleOfTheAlgorithms goes through the steps as the specification lists them, and compares the last with
+// what the algorithms make of the same word.
+func TestSpecificationExampleOfTheAlgorithms(t *testing.T) {
+	text, err := os.ReadFile(specFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, found := strings.Cut(string(text), "\n## Example: the five algorithms\n")
+	if !found {
+		t.Fatal("the example is not where it was")
+	}
+	const n, word = 5, 0xc43fefa369e8dbbd
+	once := rng.Reference{Bits: 64, Word: func() uint64 { return word }}
+	list := func(numbers []uint64) string { return strings.Trim(fmt.Sprint(numbers), "[]") }
+	swaps := func(integers []uint64, places func(step int, u uint64) (i, j uint64)) (states []string) {
+		a := []uint64{0, 1, 2, 3, 4}
+		for step, u := range integers {
+			i, j := places(step, u)
+			a[i], a[j] = a[j], a[i]
+			states = append(states, list(a))
+		}
+		return states
+	}
+	down, up := once.Descend(n), once.Ascend(2, n)
+	left, order := []uint64{0, 1, 2, 3, 4}, []uint64{}
+	var struck []string
+	for _, u := range append(slices.Clone(down), 0) {
+		order, left = append(order, left[u]), slices.Delete(left, int(u), int(u)+1)
+		struck = append(struck, list(order))
+	}
+	for _, v := range []struct {
+		algorithm shuffle.Algorithm
+		bounds    string
+		integers  []uint64
+		states    []string
+	}{
+		{shuffle.AlgorithmFisherYates, "5, 4, 3, 2", down, swaps(down, func(i int, u uint64) (uint64, uint64) { return uint64(i), uint64(i) + u })},
+		{shuffle.AlgorithmDurstenfeld, "5, 4, 3, 2", down, swaps(down, func(i int, u uint64) (uint64, uint64) { return uint64(n - 1 - i), u })},
+		{shuffle.AlgorithmInsideOut, "2, 3, 4, 5", up, swaps(up, func(i int, u uint64) (uint64, uint64) { return uint64(i + 1), u })},
+		{shuffle.AlgorithmStrikeOut, "5, 4, 3, 2", down, struck},
+		{shuffle.AlgorithmSattolo, "4, 3, 2", once.Descend(n - 1), swaps(append(once.Descend(n-1), 0), func(i int, u uint64) (uint64, uint64) { return uint64(i), uint64(i) + 1 + u })},
+	} {
+		row := fmt.Sprintf("| `%s` | %s | %s | %s |\n", v.algorithm, v.bounds, strings.ReplaceAll(list(v.integers), " ", ", "), strings.Join(v.states, "; "))
+		if !strings.Contains(example, row) {
+			t.Errorf("the specification does not show the row %s", row)
+		}
+		if got := list(shuffle.Positions(v.algorithm, n, n, once, nil)); got != v.states[len(v.states)-1] {
+			t.Errorf("%s makes the order %s, and the steps come to %s", v.algorithm, got, v.states)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package prooffile_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
+	"riffle/internal/rng"
+	"riffle/internal/shuffle"
 )
 
 func readVectors(t testing.TB) (v vectors) {
@@ -37,9 +40,12 @@ func catalogue(t testing.TB) *deck.Catalogue {
 	return c
 }
 
-func given(t testing.TB, key string, items *string) *prooffile.Given {
+func given(t testing.TB, key string, items, commitment *string) *prooffile.Given {
 	t.Helper()
 	g := &prooffile.Given{Key: key, Decks: catalogue(t)}
+	if commitment != nil {
+		g.Commitment = []byte(*commitment)
+	}
 	if items != nil {
 		var err error
 		if g.Items, err = prooffile.ParseItems([]byte(*items)); err != nil {
@@ -53,7 +59,7 @@ func TestVectorsHold(t *testing.T) {
 	for _, v := range readVectors(t).Proofs {
 		t.Run(v.Name, func(t *testing.T) {
 			for _, items := range []*string{v.Items, nil} {
-				g := given(t, v.Key, items)
+				g := given(t, v.Key, items, v.CommitmentProof)
 				if v.Orders != nil {
 					g.Order = orderOf(t, &v)
 				}
@@ -61,18 +67,8 @@ func TestVectorsHold(t *testing.T) {
 				if r.Failed() != nil {
 					t.Fatalf("%+v", r.Steps)
 				}
-				switch {
-				case v.Expect == "held-back" && !r.HeldBack():
-					t.Errorf("its seed is not held back: %+v", r.Steps)
-				case v.Expect == "reveal" && r.Record.Kind != audit.KindReveal:
-					t.Errorf("it is no reveal: %+v", r.Steps)
-				case v.Expect == "verified":
-					if want := items != nil || v.Items == nil || strings.HasPrefix(r.Record.Statement.Input, "deck"); (r.Unchecked() == nil) != want {
-						t.Errorf("compared with its order: %v: %+v", want, r.Steps)
-					}
-				}
-				if last := r.Steps[len(r.Steps)-1]; last.Name != prooffile.StepSignature || last.State != prooffile.OK {
-					t.Errorf("%+v", r.Steps)
+				if err := expected(&v, r, items != nil); err != nil {
+					t.Errorf("%v: %+v", err, r.Steps)
 				}
 				if string(r.File.Text()) != v.Proof {
 					t.Errorf("it is read as\n%s, want\n%s", r.File.Text(), v.Proof)
@@ -80,6 +76,44 @@ func TestVectorsHold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// expected returns an error unless the result is what the vector is to come to, with the items given or not.
+func expected(v *vector, r *prooffile.Result, items bool) error {
+	last, committed := r.Steps[len(r.Steps)-1], prooffile.Step{State: -1}
+	if last.Name == prooffile.StepCommitted {
+		last, committed = r.Steps[len(r.Steps)-2], last
+	}
+	if last.Name != prooffile.StepSignature || last.State != prooffile.OK {
+		return errors.New("the last step is not the signature")
+	}
+	if v.Expect == "unknown-kind" {
+		if r.Record != nil || r.Unchecked() == nil || r.Unchecked().Name != prooffile.StepRecord {
+			return errors.New("its kind is known")
+		}
+		return nil
+	}
+	names := strings.Contains(string(r.File.Record), `"commitment_id"`) && r.Record.Kind == audit.KindShuffle
+	switch {
+	case names && v.CommitmentProof != nil && committed.State != prooffile.OK:
+		return errors.New("it is not found to be committed")
+	case names && v.CommitmentProof == nil && (committed.State != prooffile.Skipped || !strings.Contains(committed.Detail, r.Record.CommitmentID.String())):
+		return errors.New("it does not say which commitment is missing")
+	case !names && committed.State != -1:
+		return errors.New("there is a step for what it does not name")
+	}
+	kinds := map[string]audit.Kind{
+		"verified": audit.KindShuffle, "held-back": audit.KindShuffle,
+		"commitment": audit.KindCommitment, "void": audit.KindVoid, "reveal": audit.KindReveal,
+	}
+	if r.Record.Kind != kinds[v.Expect] {
+		return fmt.Errorf("it is of kind %s", r.Record.Kind)
+	}
+	known := items || v.Items == nil || strings.HasPrefix(r.Record.Statement.Input, "deck")
+	if want := v.Expect != "held-back" && known; (r.Unchecked() == nil) != want || r.HeldBack() != (v.Expect == "held-back") {
+		return fmt.Errorf("checked to the end: want %v", want)
+	}
+	return nil
 }
 
 // orderOf makes the plain order that the service would have answered.
@@ -122,52 +156,124 @@ func parseOrder(t testing.TB, text string) *prooffile.Order {
 func TestWrongVectorsFailAtTheirStep(t *testing.T) {
 	steps := map[string]bool{}
 	for _, v := range readVectors(t).Wrong {
-		r := prooffile.Check([]byte(v.Proof), given(t, v.Key, v.Items))
+		r := prooffile.Check([]byte(v.Proof), given(t, v.Key, v.Items, v.CommitmentProof))
 		steps[v.Step] = true
 		if failed := r.Failed(); failed == nil || failed.Name != v.Step {
 			t.Errorf("%s: want it to fail at the step %s: %+v", v.Name, v.Step, r.Steps)
 		}
 	}
-	for _, step := range []string{"proof", "record", "commitment", "keys", "items", "inclusion", "signature"} {
+	for _, step := range []string{"proof", "record", "commitment", "keys", "items", "inclusion", "signature", "committed"} {
 		if !steps[step] {
 			t.Errorf("of no vector the step %s fails", step)
 		}
 	}
 }
 
-// TestFileWithAnyByteChangedFails changes every byte of every vector.
+// TestFileWithAnyByteChangedFails changes every byte of every vector, and of the proof of the commitment that comes with
+// it.
 func TestFileWithAnyByteChangedFails(t *testing.T) {
 	t.Parallel()
-	changes := []byte{1, 0x20, 0x80}
+	steps := []string{"proof", "record", "commitment", "keys", "items", "inclusion", "signature"}
 	for _, v := range readVectors(t).Proofs {
-		g := given(t, v.Key, nil)
-		for i := range v.Proof {
-			for _, change := range changes {
-				text := []byte(v.Proof)
-				text[i] ^= change
-				if r := prooffile.Check(text, g); r.Failed() == nil {
-					t.Fatalf("%s: byte %d as %q, and no step fails: %+v\n%s", v.Name, i, text[i], r.Steps, text)
-				}
+		g := given(t, v.Key, nil, v.CommitmentProof)
+		eachByteChanged(v.Proof, func(text []byte, i int) {
+			r := prooffile.Check(text, g)
+			if failed := r.Failed(); failed == nil || !slices.Contains(steps, failed.Name) {
+				t.Fatalf("%s: byte %d as %q, and no step fails: %+v\n%s", v.Name, i, text[i], r.Steps, text)
 			}
+		})
+		if v.CommitmentProof == nil {
+			continue
 		}
+		eachByteChanged(*v.CommitmentProof, func(text []byte, i int) {
+			g.Commitment = text
+			r := prooffile.Check([]byte(v.Proof), g)
+			if failed := r.Failed(); failed == nil || failed.Name != prooffile.StepCommitted {
+				t.Fatalf("%s: byte %d of the commitment's as %q, and it does not fail there: %+v\n%s", v.Name, i, text[i], r.Steps, text)
+			}
+		})
+	}
+}
+
+// eachByteChanged calls check with the text, in which one byte is another.
+func eachByteChanged(right string, check func(text []byte, i int)) {
+	for i := range right {
+		for _, change := range []byte{1, 0x20, 0x80} {
+			text := []byte(right)
+			text[i] ^= change
+			check(text, i)
+		}
+	}
+}
+
+// named returns a vector that holds.
+func named(t testing.TB, name string) vector {
+	t.Helper()
+	list := readVectors(t).Proofs
+	i := slices.IndexFunc(list, func(v vector) bool { return v.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no vector %s", name)
+	}
+	return list[i]
+}
+
+// Lines of others may stand under a checkpoint, and one of the key may stand there twice.
+func TestSignaturesOfOthersArePassedOver(t *testing.T) {
+	v := named(t, "fisher-yates")
+	file, err := prooffile.Parse([]byte(v.Proof))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, signatures, _ := strings.Cut(string(file.Inclusion.Checkpoint), "\n\n")
+	for name, lines := range map[string]string{
+		"of a witness":                  "— example.com/witness " + strings.Repeat("A", 90) + "==\n",
+		"of the name, with another key": "— example.com/log " + strings.Repeat("A", 90) + "==\n",
+		"the same again":                signatures,
+		"of one byte":                   "— example.com/witness AAAAAAA=\n",
+		"99 more":                       strings.Repeat("— example.com/witness AAAAAAA=\n", 99),
+	} {
+		changed := clone(file)
+		addLine(lines)(changed)
+		if r := prooffile.Check(changed.Text(), given(t, v.Key, v.Items, nil)); r.Failed() != nil {
+			t.Errorf("%s: %+v", name, r.Steps)
+		}
+	}
+}
+
+// What is given beside a record that names no commitment is not compared with it, and that is told.
+func TestCommitmentOfAnotherIsNotChecked(t *testing.T) {
+	commitment := named(t, "commitment")
+	for _, name := range []string{"fisher-yates", "reveal", "void", "commitment"} {
+		v := named(t, name)
+		r := prooffile.Check([]byte(v.Proof), given(t, v.Key, nil, &commitment.Proof))
+		if step := r.Unchecked(); r.Failed() != nil || step == nil || step.Name != prooffile.StepCommitted {
+			t.Errorf("%s: %+v", name, r.Steps)
+		}
+	}
+}
+
+// A forger can name a replay that takes for ever, and the proof of a commitment has none to make.
+func TestCommitmentIsNotReplayed(t *testing.T) {
+	s := audit.Statement{
+		Algorithm: shuffle.AlgorithmFisherYates, Size: 2, Draw: 2, Repeat: audit.MaxSize, Input: audit.RangeInput, Seed: make(rng.Seed, rng.BlockSize),
+	}
+	signer, public := logKey(t, origin, 1)
+	record, seed := recordOf("endless", s, "", nil)
+	f := &prooffile.File{Record: record.Append(nil), Seed: seed, LogKey: public}
+	f.Inclusion = include(t, f.Record, 0, 1, signer)
+	v, endless := named(t, "worked, committed"), string(f.Text())
+	r := prooffile.Check([]byte(v.Proof), given(t, v.Key, nil, &endless))
+	if failed := r.Failed(); failed == nil || failed.Name != prooffile.StepCommitted || !strings.Contains(failed.Detail, "is no commitment") {
+		t.Errorf("%+v", r.Steps)
 	}
 }
 
 // An order may be given as it was answered, or as the list alone, and no value of it may be another.
 func TestOrdersAreCompared(t *testing.T) {
-	find := func(name string) vector {
-		t.Helper()
-		list := readVectors(t).Proofs
-		i := slices.IndexFunc(list, func(v vector) bool { return v.Name == name })
-		if i < 0 {
-			t.Fatalf("there is no vector %s", name)
-		}
-		return list[i]
-	}
-	once, hands, twice, range4 := find("fisher-yates"), find("hands and a client seed"), find("items with hands, twice"), find("four of very many")
+	once, hands, twice, range4 := named(t, "fisher-yates"), named(t, "hands and a client seed"), named(t, "items with hands, twice"), named(t, "four of very many")
 	record := func(v *vector) *audit.Record {
 		t.Helper()
-		r := prooffile.Check([]byte(v.Proof), given(t, v.Key, nil))
+		r := prooffile.Check([]byte(v.Proof), given(t, v.Key, nil, v.CommitmentProof))
 		return r.Record
 	}
 	list := func(v *vector, number, from, to int) string {
@@ -221,7 +327,7 @@ func TestOrdersAreCompared(t *testing.T) {
 		{"numbers", &range4, string(numbers), ""},
 		{"a number as text", &range4, `["1",2,3,4]`, `has "1" at place 0`},
 	} {
-		g := given(t, c.of.Key, c.of.Items)
+		g := given(t, c.of.Key, c.of.Items, nil)
 		g.Order = parseOrder(t, c.order)
 		r := prooffile.Check([]byte(c.of.Proof), g)
 		failed := r.Failed()
@@ -252,7 +358,7 @@ func TestUnusedBitsAreRefused(t *testing.T) {
 		for i, part := range parts[:len(parts)-1] {
 			last := part[len(part)-4]
 			text := strings.Join(parts[:i], "") + part[:len(part)-4] + string(last+1) + `=\n` + strings.Join(parts[i+1:], "")
-			if r := prooffile.Check([]byte(text), given(t, v.Key, nil)); r.Failed() == nil || r.Failed().Name != prooffile.StepProof {
+			if r := prooffile.Check([]byte(text), given(t, v.Key, nil, v.CommitmentProof)); r.Failed() == nil || r.Failed().Name != prooffile.StepProof {
 				t.Errorf("%s: hash %d ends with %c for %c: %+v", v.Name, i, last+1, last, r.Steps)
 			}
 		}
@@ -273,7 +379,7 @@ func FuzzParse(f *testing.F) {
 // BenchmarkCheck is a verification of a deck of 52, without reading the file.
 func BenchmarkCheck(b *testing.B) {
 	v := readVectors(b).Proofs[0]
-	g := given(b, v.Key, nil)
+	g := given(b, v.Key, nil, nil)
 	for b.Loop() {
 		if r := prooffile.Check([]byte(v.Proof), g); r.Failed() != nil {
 			b.Fatalf("%+v", r.Steps)

@@ -47,6 +47,8 @@ type vector struct {
 	Orders [][]uint64 `json:"orders"`
 	Key    string     `json:"key"`
 	Expect string     `json:"expect"`
+	// CommitmentProof is the proof file of the commitment that the record names, if it is given.
+	CommitmentProof *string `json:"commitment_proof,omitempty"`
 }
 
 // A wrongVector is a proof file of which a step fails.
@@ -56,6 +58,8 @@ type wrongVector struct {
 	Items *string `json:"items"`
 	Key   string  `json:"key"`
 	Step  string  `json:"step"`
+	// CommitmentProof is as in a vector that holds.
+	CommitmentProof *string `json:"commitment_proof,omitempty"`
 }
 
 // origin is the log that the vectors are of.
@@ -89,14 +93,25 @@ func (f forest) ReadHashes(indexes []int64) (hashes []tlog.Hash, err error) {
 	return hashes, nil
 }
 
-// include returns the proof that a record stands at an index in a log of size records; the others are made up.
+// A place is where a record stands: the index, from 0, and the size of a tree that has it.
+type place struct{ index, size int }
+
+// include returns the proof that a record has its place in a log; the other records are made up.
 func include(t testing.TB, record []byte, index, size int, signer note.Signer) *proof.Inclusion {
 	t.Helper()
+	return includeAmong(t, map[int][]byte{index: record}, place{index, size}, signer)
+}
+
+// includeAmong returns the proof of the record at a place. Others have the place that they are given by, and the rest are
+// made up.
+func includeAmong(t testing.TB, records map[int][]byte, at place, signer note.Signer) *proof.Inclusion {
+	t.Helper()
+	index, size := at.index, at.size
 	var f forest
 	for i := range size {
-		leaf := fmt.Appendf(nil, `{"record":%d}`, i)
-		if i == index {
-			leaf = record
+		leaf, ok := records[i]
+		if !ok {
+			leaf = fmt.Appendf(nil, `{"record":%d}`, i)
 		}
 		hashes, err := tlog.StoredHashes(int64(i), leaf, f)
 		if err != nil {
@@ -163,7 +178,8 @@ type plan struct {
 	held       bool
 	now        bool
 	index      int
-	log        int // records
+	log        int    // records
+	committed  *place // of the commitment that was used; nil for none
 }
 
 const (
@@ -248,16 +264,29 @@ func deckOf(t testing.TB, name string, parameters map[string]int) *deck.Deck {
 	return d
 }
 
-// build makes the vector of a plan, and returns its file as well.
-func build(t testing.TB, p plan) (vector, *prooffile.File) {
+// build makes the vector of a plan, and returns its file as well, and that of the commitment it used.
+func build(t testing.TB, p plan) (v vector, f, commitment *prooffile.File) {
 	t.Helper()
 	inputOf(t, &p)
 	signer, public := logKey(t, origin, 1)
 	record, seed := recordOf(p.name, p.statement, p.clientSeed, p.parameters)
 	record.RevealNow = p.now
-	f := &prooffile.File{Record: record.Append(nil), Seed: seed, ClientSeed: p.clientSeed, LogKey: public}
-	f.Inclusion = include(t, f.Record, p.index, p.log, signer)
-	v := vector{Name: p.name, Key: public, Expect: "verified"}
+	records := map[int][]byte{}
+	v = vector{Name: p.name, Key: public, Expect: "verified"}
+	if p.committed != nil {
+		committed := commitmentTo(record, p.name+" commitment")
+		record.CommitmentID = committed.ID
+		commitment = &prooffile.File{Record: committed.Append(nil), LogKey: public}
+		records[p.committed.index] = commitment.Record
+	}
+	records[p.index] = record.Append(nil)
+	f = &prooffile.File{Record: records[p.index], Seed: seed, ClientSeed: p.clientSeed, LogKey: public}
+	f.Inclusion = includeAmong(t, records, place{p.index, p.log}, signer)
+	if p.committed != nil {
+		commitment.Inclusion = includeAmong(t, records, *p.committed, signer)
+		text := string(commitment.Text())
+		v.CommitmentProof = &text
+	}
 	replay := audit.Verify(f.Record, seed, 1<<20)
 	if !replay.OK {
 		t.Fatalf("%s: %+v", p.name, replay.Steps)
@@ -279,8 +308,68 @@ func build(t testing.TB, p plan) (vector, *prooffile.File) {
 		v.Items = &items
 	}
 	v.Proof = string(f.Text())
-	return v, f
+	return v, f, commitment
 }
+
+// commitmentTo returns the record of the commitment to a shuffle, a minute before it.
+func commitmentTo(used *audit.Record, name string) *audit.Record {
+	record, _ := recordOf(name, used.Statement, "", used.Parameters)
+	record.Kind, record.Time, record.Deadline = audit.KindCommitment, used.Time.Add(-time.Minute), used.Time.Add(9*time.Minute)
+	return record
+}
+
+// committedPlans are shuffles that used a commitment. The first is the example of the specification.
+func committedPlans() []plan {
+	fisherYates := func(size uint64) audit.Statement {
+		return audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: size, Draw: size, Repeat: 1, Input: audit.RangeInput}
+	}
+	worked := fisherYates(5)
+	for i := range byte(rng.BlockSize) {
+		worked.Seed = append(worked.Seed, i)
+	}
+	hands := fisherYates(52)
+	hands.Hands, hands.Reference = []uint64{13, 13, 13}, "table 7, round 42 ♥"
+	twice := fisherYates(5)
+	twice.Hands, twice.Repeat = []uint64{2, 2}, 2
+	return []plan{
+		{name: "worked, committed", statement: worked, clientSeed: "Zoë", index: 2, log: 3, committed: &place{1, 2}},
+		{name: "committed, hands of a deck", statement: hands, deck: "standard52", copies: 1, clientSeed: "nils:4f1c zoe:9ab2", index: 17, log: 300, committed: &place{5, 7}},
+		{name: "committed, items, in one tree", statement: twice, items: fruit, clientSeed: "Zoë", index: 6, log: 7, committed: &place{3, 7}},
+		{name: "committed, held back", statement: fisherYates(7), deck: "undercover", copies: 1, parameters: map[string]int{"players": 7}, clientSeed: "Zoë", held: true, index: 1, log: 2, committed: &place{0, 1}},
+	}
+}
+
+// alone makes the vector of a record that is no shuffle.
+func alone(t testing.TB, name, expect string, record []byte, at place) (vector, *prooffile.File) {
+	t.Helper()
+	signer, public := logKey(t, origin, 1)
+	f := &prooffile.File{Record: record, LogKey: public, Inclusion: include(t, record, at.index, at.size, signer)}
+	return vector{Name: name, Proof: string(f.Text()), Key: public, Expect: expect}, f
+}
+
+// buildVoid makes the vectors of a commitment that was not used, and of the record that says so.
+func buildVoid(t testing.TB) (list []vector, files []*prooffile.File) {
+	t.Helper()
+	p := committedPlans()[1]
+	inputOf(t, &p)
+	planned, _ := recordOf("void shuffle", p.statement, "", nil)
+	commitment := commitmentTo(planned, "void commitment")
+	void, _ := recordOf("void", audit.Statement{}, "", nil)
+	void.Kind, void.Time, void.CommitmentID, void.Commitment = audit.KindVoid, commitment.Deadline.Add(time.Second), commitment.ID, commitment.Commitment
+	for _, r := range []struct {
+		name   string
+		record *audit.Record
+		at     place
+	}{{"commitment", commitment, place{2, 3}}, {"void", void, place{6, 7}}} {
+		v, f := alone(t, r.name, r.name, r.record.Append(nil), r.at)
+		list, files = append(list, v), append(files, f)
+	}
+	return list, files
+}
+
+// unknownKind is a record of a kind that is none, and of which the members of others mean something else.
+const unknownKind = `{"id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","time":"2026-01-02T03:04:05.000000Z","kind":"table_of-9","spec":"riffle/1",` +
+	`"size":null,"hands":[],"reference":"","commitment":"none"}`
 
 // buildReveal makes the vector of the reveal of another record.
 func buildReveal(t testing.TB, of *prooffile.File) (vector, *prooffile.File) {
@@ -304,11 +393,24 @@ func buildAll(t testing.TB) *vectors {
 	all := &vectors{Spec: audit.Spec}
 	files := map[string]*prooffile.File{}
 	for _, p := range plans() {
-		v, f := build(t, p)
+		v, f, _ := build(t, p)
 		all.Proofs, files[v.Name] = append(all.Proofs, v), f
 	}
-	v, f := buildReveal(t, files["held back"])
-	all.Proofs, files[v.Name] = append(all.Proofs, v), f
+	add := func(v vector, f *prooffile.File) { all.Proofs, files[v.Name] = append(all.Proofs, v), f }
+	add(buildReveal(t, files["held back"]))
+	for _, p := range committedPlans() {
+		v, f, commitment := build(t, p)
+		add(v, f)
+		files[v.Name+" commitment"] = commitment
+	}
+	without := all.Proofs[len(all.Proofs)-3] // of the hands
+	without.Name, without.CommitmentProof = "committed, and the proof of the commitment not given", nil
+	add(without, files["committed, hands of a deck"])
+	list, ofList := buildVoid(t)
+	for i := range list {
+		add(list[i], ofList[i])
+	}
+	add(alone(t, "unknown kind", "unknown-kind", []byte(unknownKind), place{1, 2}))
 	all.Wrong = buildWrong(t, all.Proofs, files)
 	return all
 }
@@ -320,6 +422,9 @@ type forgery struct {
 	text           func(text string) string   // changes the text itself
 	record         func(record string) string // changes the record, and puts the changed one into the log
 	items, key     string                     // in place of the right ones
+
+	commitment     func(f *prooffile.File)  // changes the proof file of the commitment
+	commitmentText func(text string) string // changes its text
 }
 
 func buildWrong(t testing.TB, right []vector, files map[string]*prooffile.File) (list []wrongVector) {
@@ -327,16 +432,13 @@ func buildWrong(t testing.TB, right []vector, files map[string]*prooffile.File) 
 	signer, _ := logKey(t, origin, 1)
 	for _, w := range forgeries(t) {
 		i := slices.IndexFunc(right, func(v vector) bool { return v.Name == w.of })
-		v, f := right[i], *files[w.of]
-		inclusion := *f.Inclusion
-		inclusion.Hashes = slices.Clone(inclusion.Hashes)
-		f.Inclusion, f.Seed, f.Record = &inclusion, slices.Clone(f.Seed), slices.Clone(f.Record)
+		v, f := right[i], clone(files[w.of])
 		if w.record != nil {
 			f.Record = []byte(w.record(string(f.Record)))
-			f.Inclusion = include(t, f.Record, int(f.Inclusion.Index), 20, signer)
+			f.Inclusion = include(t, f.Record, int(f.Inclusion.Index)%20, 20, signer)
 		}
 		if w.file != nil {
-			w.file(&f)
+			w.file(f)
 		}
 		text := string(f.Text())
 		if w.text != nil {
@@ -349,12 +451,51 @@ func buildWrong(t testing.TB, right []vector, files map[string]*prooffile.File) 
 		if w.key != "" {
 			wrong.Key = w.key
 		}
-		if wrong.Proof == v.Proof && wrong.Key == v.Key && wrong.Items == v.Items {
+		wrong.CommitmentProof = v.CommitmentProof
+		if w.commitment != nil || w.commitmentText != nil {
+			wrong.CommitmentProof = forgeCommitment(clone(files[w.of+" commitment"]), &w)
+		}
+		if wrong.Proof == v.Proof && wrong.Key == v.Key && wrong.Items == v.Items && wrong.CommitmentProof == v.CommitmentProof {
 			t.Errorf("%s: nothing is wrong with it", w.name)
 		}
 		list = append(list, wrong)
 	}
 	return list
+}
+
+// clone returns a file that can be changed without the other.
+func clone(f *prooffile.File) *prooffile.File {
+	c, inclusion := *f, *f.Inclusion
+	inclusion.Hashes = slices.Clone(inclusion.Hashes)
+	c.Inclusion, c.Seed, c.Record = &inclusion, slices.Clone(f.Seed), slices.Clone(f.Record)
+	return &c
+}
+
+func forgeCommitment(f *prooffile.File, w *forgery) *string {
+	if w.commitment != nil {
+		w.commitment(f)
+	}
+	text := string(f.Text())
+	if w.commitmentText != nil {
+		text = w.commitmentText(text)
+	}
+	return &text
+}
+
+// relog returns a function that changes the record of a file, and puts the changed one into the log.
+func relog(t testing.TB, signer note.Signer, change func(string) string) func(*prooffile.File) {
+	return func(f *prooffile.File) {
+		t.Helper()
+		f.Record = []byte(change(string(f.Record)))
+		f.Inclusion = include(t, f.Record, int(f.Inclusion.Index), 20, signer)
+	}
+}
+
+// addLine returns a function that adds a signature line to a checkpoint.
+func addLine(line string) func(*prooffile.File) {
+	return func(f *prooffile.File) {
+		f.Inclusion.Checkpoint = append(slices.Clone(f.Inclusion.Checkpoint), line...)
+	}
 }
 
 // substitute returns a function that replaces what has to be there.
@@ -391,7 +532,7 @@ func forgeries(t testing.TB) []forgery {
 	stranger, strangerKey := logKey(t, "example.com/other", 1)
 	sub := func(old, new string) func(string) string { return substitute(t, old, new) }
 	same := func(text string) string { return text }
-	return []forgery{
+	list := []forgery{
 		{name: "no JSON", of: plain, step: "proof", text: sub(`{"spec"`, `["spec"`)},
 		{name: "cut short", of: plain, step: "proof", text: func(s string) string { return s[:len(s)/2] }},
 		{name: "no line end", of: plain, step: "proof", text: func(s string) string { return strings.TrimSuffix(s, "\n") }},
@@ -509,6 +650,264 @@ func forgeries(t testing.TB) []forgery {
 		{name: "held back, with a bit of the signature", of: "held back", step: "signature", file: func(f *prooffile.File) {
 			f.Inclusion.Checkpoint = spoilSignature(t, f.Inclusion.Checkpoint)
 		}},
+	}
+	list = append(list, forgedRecords(t)...)
+	list = append(list, forgedSignatures(t)...)
+	return append(list, forgedCommitments(t)...)
+}
+
+// forgedRecords break one rule of records each.
+func forgedRecords(t testing.TB) (list []forgery) {
+	t.Helper()
+	const (
+		plain   = "fisher-yates"
+		handed  = "items with hands, twice"
+		deck    = "deck with parameters"
+		used    = "committed, hands of a deck"
+		nothing = "nothing"
+	)
+	add := func(member string) func(string) string {
+		return substitute(t, `,"commitment":`, ","+member+`,"commitment":`)
+	}
+	sub := func(old, new string) func(string) string { return substitute(t, old, new) }
+	for _, v := range []struct {
+		name, of string
+		change   func(string) string
+	}{
+		{"an empty reference", plain, add(`"reference":""`)},
+		{"a reference of null", plain, add(`"reference":null`)},
+		{"an empty client seed", plain, add(`"client_seed":""`)},
+		{"a client seed of null", plain, add(`"client_seed":null`)},
+		{"no hands, in a list", plain, add(`"hands":[]`)},
+		{"hands of null", plain, add(`"hands":null`)},
+		{"no parameters, in an object", plain, add(`"parameters":{}`)},
+		{"parameters of null", plain, add(`"parameters":null`)},
+		{"parameters in a list", plain, add(`"parameters":[1]`)},
+		{"a reveal other than now", plain, add(`"reveal":"later"`)},
+		{"an empty reveal", plain, add(`"reveal":""`)},
+		{"a reveal of null", plain, add(`"reveal":null`)},
+		{"an empty commitment_id", plain, add(`"commitment_id":""`)},
+		{"a commitment_id of null", plain, add(`"commitment_id":null`)},
+		{"a commitment used without a client seed", plain, add(`"commitment_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`)},
+		{"a commitment_id of version 4", used, sub(`"commitment_id":"`, `"commitment_id":"019b7ca9-8c88-4e34-8a29-e0ab088154ee","x":"`)},
+		{"an id of version 4", plain, func(s string) string {
+			return s[:len(`{"id":"01234567-0123-`)] + "4" + s[len(`{"id":"01234567-0123-7`):]
+		}},
+		{"a shuffle with a deadline", plain, add(`"deadline":"2026-01-02T04:04:05.000006Z"`)},
+		{"a shuffle with an audit_id", plain, add(`"audit_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`)},
+		{"a reveal with a size", "reveal", add(`"size":12`)},
+		{"a kind with a capital", plain, sub(`"kind":"shuffle"`, `"kind":"Shuffle"`)},
+		{"a kind of no name", plain, sub(`"kind":"shuffle"`, `"kind":""`)},
+		{"an unknown kind at no time", "unknown kind", sub(`05.000000Z`, `05Z`)},
+		{"an unknown kind of another spec", "unknown kind", sub(`riffle/1`, `riffle/2`)},
+		{"an unknown kind with a member twice", "unknown kind", sub(`"size":null`, `"size":null,"size":null`)},
+
+		{"a draw with a fraction of 0", plain, sub(`"draw":12`, `"draw":12.0`)},
+		{"a draw with an exponent", plain, sub(`"draw":12`, `"draw":1.2e1`)},
+		{"a size with an exponent of 0", plain, sub(`"size":12`, `"size":12E0`)},
+		{"a size of minus nothing", nothing, sub(`"size":0`, `"size":-0`)},
+		{"a draw of minus nothing", nothing, sub(`"draw":0`, `"draw":-0`)},
+		{"a draw with a leading zero", plain, sub(`"draw":12`, `"draw":012`)},
+		{"a draw of null", nothing, sub(`"draw":0`, `"draw":null`)},
+		{"a size that is missing", nothing, sub(`"size":0,`, ``)},
+		{"a repeat with a fraction of 0", plain, sub(`"repeat":1`, `"repeat":1.0`)},
+		{"a hand with a fraction of 0", handed, sub(`[2,2]`, `[2,2.0]`)},
+		{"a hand with an exponent", handed, sub(`[2,2]`, `[2e0,2]`)},
+		{"a parameter with a fraction of 0", deck, sub(`"players":7`, `"players":7.0`)},
+		{"a parameter of minus nothing", deck, sub(`"blank":0`, `"blank":-0`)},
+		{"a parameter below nothing", deck, sub(`"blank":0`, `"blank":-1`)},
+		{"a parameter above 2^53-1", deck, sub(`"blank":0`, `"blank":9007199254740992`)},
+
+		{"a commitment without a deadline", "commitment", func(s string) string {
+			before, after, _ := strings.Cut(s, `"deadline":"`)
+			return before + after[len(`2026-01-02T03:04:05.000006Z",`):]
+		}},
+		{"a commitment whose deadline is its time", "commitment", deadline("2026-01-02T03:03:05.000006Z")},
+		{"a commitment whose deadline is of seconds", "commitment", deadline("2026-01-02T04:03:05Z")},
+		{"a commitment with a client seed", "commitment", add(`"client_seed":"x"`)},
+		{"a commitment revealed from the start", "commitment", add(`"reveal":"now"`)},
+		{"a commitment with a commitment_id", "commitment", add(`"commitment_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`)},
+		{"a commitment of more than there is", "commitment", sub(`"draw":52`, `"draw":53`)},
+		{"a void without a commitment_id", "void", sub(`"commitment_id":"`, `"other_id":"`)},
+		{"a void with a reference", "void", add(`"reference":"x"`)},
+		{"a void without a commitment", "void", sub(`"commitment":"`, `"other":"`)},
+	} {
+		list = append(list, forgery{name: v.name, of: v.of, step: "record", record: v.change})
+	}
+	return append(list,
+		forgery{name: "a commitment with a seed", of: "commitment", step: "record", file: func(f *prooffile.File) { f.Seed = make([]byte, 32) }},
+		forgery{name: "a commitment with a client seed beside it", of: "commitment", step: "record", file: func(f *prooffile.File) { f.ClientSeed = "x" }},
+		forgery{name: "a void with a seed", of: "void", step: "record", file: func(f *prooffile.File) { f.Seed = make([]byte, 32) }},
+		forgery{name: "a seed in capitals in the file of a void", of: "void", step: "proof", text: substitute(t, `"seed":null`, `"seed":"AA"`)},
+		forgery{name: "another commitment void", of: "void", step: "inclusion", file: func(f *prooffile.File) {
+			before, after, _ := strings.Cut(string(f.Record), `"commitment_id":"`)
+			f.Record = []byte(before + `"commitment_id":"00000000` + after[8:])
+		}},
+		forgery{name: "an unknown kind that is not in the log", of: "unknown kind", step: "inclusion", file: func(f *prooffile.File) {
+			f.Record = []byte(substitute(t, "table", "chair")(string(f.Record)))
+		}},
+		forgery{name: "an unknown kind with a bit of the signature", of: "unknown kind", step: "signature", file: func(f *prooffile.File) {
+			f.Inclusion.Checkpoint = spoilSignature(t, f.Inclusion.Checkpoint)
+		}})
+}
+
+// deadline returns a function that gives a commitment another deadline.
+func deadline(at string) func(string) string {
+	return func(record string) string {
+		before, after, _ := strings.Cut(record, `"deadline":"`)
+		_, after, _ = strings.Cut(after, `"`)
+		return before + `"deadline":"` + at + `"` + after
+	}
+}
+
+// forgedSignatures are lines under a checkpoint beside the one that holds.
+func forgedSignatures(t testing.TB) []forgery {
+	t.Helper()
+	const plain = "fisher-yates"
+	signer, public := logKey(t, origin, 1)
+	hash := binary.BigEndian.AppendUint32(nil, signer.KeyHash())
+	line := func(name string, signature []byte) string {
+		return "— " + name + " " + base64.StdEncoding.EncodeToString(signature) + "\n"
+	}
+	own := func(n int) string { return line(origin, append(slices.Clone(hash), make([]byte, n)...)) }
+	other := line("example.com/witness", make([]byte, 68))
+	if !strings.Contains(public, fmt.Sprintf("+%x+", hash)) {
+		t.Fatalf("the key hash is %x, and the key %s", hash, public)
+	}
+	first := func(f *prooffile.File) {
+		text, signatures, _ := strings.Cut(string(f.Inclusion.Checkpoint), "\n\n")
+		f.Inclusion.Checkpoint = []byte(text + "\n\n" + own(64) + signatures)
+	}
+	return []forgery{
+		{name: "a second signature of the key, which is wrong", of: plain, step: "signature", file: addLine(own(64))},
+		{name: "a first signature of the key, which is wrong", of: plain, step: "signature", file: first},
+		{name: "a second signature of the key, of 63 bytes", of: plain, step: "signature", file: addLine(own(63))},
+		{name: "a second signature of the key, of 1 byte", of: plain, step: "signature", file: addLine(own(1))},
+		{name: "a checkpoint of no records", of: plain, step: "proof", file: func(f *prooffile.File) {
+			resign(t, f, signer, substitute(t, "\n3\n", "\n0\n"))
+		}},
+		{name: "a seed of no bytes in the file", of: plain, step: "proof", text: func(text string) string {
+			before, after, _ := strings.Cut(text, `"seed":"`)
+			return before + `"seed":"` + after[2*rng.BlockSize:]
+		}},
+		{name: "a key hash without a signature", of: plain, step: "proof", file: addLine(own(0))},
+		{name: "a key hash of 3 bytes", of: plain, step: "proof", file: addLine(line("example.com/witness", make([]byte, 3)))},
+		{name: "101 signatures", of: plain, step: "proof", file: addLine(strings.Repeat(other, 100))},
+		{name: "a signature by a name with a plus", of: plain, step: "proof", file: addLine(line("example.com+witness", make([]byte, 68)))},
+		{name: "a signature by a name with a no-break space", of: plain, step: "proof", file: addLine(line("example.com/wit\u00a0ness", make([]byte, 68)))},
+		{name: "a signature by a name with a control character", of: plain, step: "proof", file: addLine(line("example.com/wit\u0001ness", make([]byte, 68)))},
+		{name: "a signature by nobody", of: plain, step: "proof", file: addLine(line("", make([]byte, 68)))},
+		{name: "a signature line with a hyphen", of: plain, step: "proof", file: addLine(strings.Replace(other, "—", "-", 1))},
+		{name: "a signature line with two spaces", of: plain, step: "proof", file: addLine(strings.Replace(other, "ness ", "ness  ", 1))},
+		{name: "a signature line with unused bits", of: plain, step: "proof", file: addLine(strings.Replace(other, "A=\n", "B=\n", 1))},
+		{name: "a signature line without padding", of: plain, step: "proof", file: addLine(strings.Replace(other, "=\n", "\n", 1))},
+	}
+}
+
+// forgedCommitments go with the proof of a shuffle that holds but for its commitment.
+func forgedCommitments(t testing.TB) (list []forgery) {
+	t.Helper()
+	const (
+		used  = "committed, hands of a deck" // index 17; the commitment's is 5
+		same  = "committed, items, in one tree"
+		held  = "committed, held back"
+		after = "2026-01-02T03:04:05.000006Z" // the time of the shuffle
+	)
+	ours, _ := logKey(t, origin, 1)
+	thief, thiefKey := logKey(t, origin, 2)
+	stranger, strangerKey := logKey(t, "example.com/other", 1)
+	sub := func(old, new string) func(string) string { return substitute(t, old, new) }
+	changed := func(change func(string) string) func(*prooffile.File) { return relog(t, ours, change) }
+	otherC := func(s string) string {
+		before, after, _ := strings.Cut(s, `"commitment":"`)
+		return before + `"commitment":"` + strings.Repeat("0", 64) + after[64:]
+	}
+	moved := func(index int) func(*prooffile.File) {
+		return func(f *prooffile.File) { f.Inclusion = include(t, f.Record, index, 20, ours) }
+	}
+	by := func(signer note.Signer, key string) func(*prooffile.File) {
+		return func(f *prooffile.File) {
+			f.LogKey = key
+			f.Inclusion = include(t, f.Record, int(f.Inclusion.Index), 7, signer)
+		}
+	}
+	for _, v := range []struct {
+		name, of string
+		change   func(*prooffile.File)
+	}{
+		{"a commitment of another id", used, changed(func(s string) string { return `{"id":"00000000` + s[len(`{"id":"00000000`):] })},
+		{"a void in place of the commitment", used, changed(voidOf(t))},
+		{"a reveal in place of the commitment", used, changed(func(s string) string {
+			return strings.NewReplacer(`"kind":"void"`, `"kind":"reveal"`, `"commitment_id"`, `"audit_id"`).Replace(voidOf(t)(s))
+		})},
+		{"an unknown kind in place of the commitment", used, changed(sub(`"kind":"commitment"`, `"kind":"promise"`))},
+		{"a shuffle in place of the commitment", used, changed(func(s string) string {
+			before, after, _ := strings.Cut(s, `"deadline":"`)
+			_, after, _ = strings.Cut(after, `",`)
+			return sub(`"kind":"commitment"`, `"kind":"shuffle"`)(before + after)
+		})},
+		{"a commitment to something else", used, changed(otherC)},
+		{"a commitment to something else, and the seed held back", held, changed(otherC)},
+		{"committed to another algorithm", used, changed(sub("fisher-yates", "durstenfeld"))},
+		{"committed to another size", used, changed(sub(`"size":52`, `"size":53`))},
+		{"committed to another draw", used, changed(sub(`"draw":52`, `"draw":51`))},
+		{"committed to another number of shuffles", used, changed(sub(`"repeat":1`, `"repeat":2`))},
+		{"committed to other hands", used, changed(sub(`[13,13,13]`, `[13,13,12]`))},
+		{"committed to no hands", used, changed(sub(`"hands":[13,13,13],`, ``))},
+		{"committed to another deck", used, changed(sub(`deck standard52`, `deck standard54`))},
+		{"committed under another reference", used, changed(sub("round 42", "round 43"))},
+		{"committed under no reference", used, changed(sub(`"reference":"table 7, round 42 ♥",`, ``))},
+		{"committed under a reference", held, changed(sub(`"deadline"`, `"reference":"x","deadline"`))},
+		{"used at the deadline", used, changed(deadline(after))},
+		{"used after the deadline", used, changed(deadline("2026-01-02T03:04:05.000005Z"))},
+		{"a commitment whose deadline was before it", used, changed(deadline("2026-01-02T03:00:00.000000Z"))},
+		{"a commitment at the index of the shuffle", used, moved(17)},
+		{"a commitment behind the shuffle", used, moved(18)},
+		{"a commitment behind the shuffle, in one tree", same, moved(6)},
+		{"a commitment in another log", used, by(stranger, strangerKey)},
+		{"a commitment in another log of the same name", used, by(thief, thiefKey)},
+		{"a commitment signed with another key", used, func(f *prooffile.File) {
+			resign(t, f, thief, func(text string) string { return text })
+		}},
+		{"a commitment with another hash on its path", used, func(f *prooffile.File) { f.Inclusion.Hashes[2][31] ^= 1 }},
+		{"a commitment at another index than its own", used, func(f *prooffile.File) { f.Inclusion.Index = 4 }},
+		{"a commitment with another time", used, func(f *prooffile.File) { f.Record = []byte(sub("03:03:05", "03:03:04")(string(f.Record))) }},
+		{"a commitment with a bit of the signature", used, func(f *prooffile.File) {
+			f.Inclusion.Checkpoint = spoilSignature(t, f.Inclusion.Checkpoint)
+		}},
+		{"a commitment with a seed in its file", used, func(f *prooffile.File) { f.Seed = make([]byte, 32) }},
+		{"a commitment with a client seed in its file", used, func(f *prooffile.File) { f.ClientSeed = "x" }},
+	} {
+		list = append(list, forgery{name: v.name, of: v.of, step: "committed", commitment: v.change})
+	}
+	return append(list,
+		forgery{name: "a shuffle that names another commitment", of: used, step: "committed", record: sub(`"commitment_id":"`, `"commitment_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","x":"`)},
+		forgery{name: "a commitment's proof cut short", of: used, step: "committed", commitmentText: func(s string) string { return s[:len(s)/2] }},
+		forgery{name: "a commitment's proof with white space", of: used, step: "committed", commitmentText: sub(`{"spec":`, `{"spec": `)},
+		forgery{name: "the proof of the shuffle in place of the commitment's", of: used, step: "committed", commitment: func(f *prooffile.File) {
+			_, shuffle, _ := build(t, committedPlans()[1])
+			*f = *shuffle
+		}},
+		forgery{name: "committed, and another seed", of: used, step: "commitment", file: func(f *prooffile.File) { f.Seed[0] ^= 1 }},
+		forgery{name: "committed, and another client seed in the record too", of: used, step: "inclusion", file: func(f *prooffile.File) {
+			f.Record, f.ClientSeed = []byte(sub("9ab2", "9ab3")(string(f.Record))), sub("9ab2", "9ab3")(f.ClientSeed)
+		}},
+		forgery{name: "committed, and a bit of the shuffle's signature", of: used, step: "signature", file: func(f *prooffile.File) {
+			f.Inclusion.Checkpoint = spoilSignature(t, f.Inclusion.Checkpoint)
+		}},
+	)
+}
+
+// voidOf returns a function that makes a void of a commitment, of the same id.
+func voidOf(t testing.TB) func(string) string {
+	return func(text string) string {
+		t.Helper()
+		record, err := audit.ParseRecord([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		record.Kind, record.CommitmentID = audit.KindVoid, record.ID
+		return string(record.Append(nil))
 	}
 }
 
