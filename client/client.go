@@ -3,7 +3,8 @@
 //
 // Every call has two forms on [ClientWithResponses]: ShuffleWithResponse takes a [ShuffleRequest], and
 // ShuffleWithBodyWithResponse takes the bytes of one. An answer has a field for each status, JSON200 above all, and
-// [AsError] makes an error of those that are none.
+// [AsError] makes an error of those that are none. A call that makes a record takes parameters with an IdempotencyKey, by
+// which it can be sent again; they may be nil.
 //
 // An [Item] is the bytes of one JSON value, and so are the items of an answer: nothing is decoded, and a 64-bit id
 // comes back as it was sent. What a [ShuffleRequest] holds is made compact on the way out, with <, > and & escaped

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,7 +43,7 @@ func serve(folder string) (url string, stop func() error, err error) {
 	}
 	registry := prometheus.NewRegistry()
 	a := api.New(api.Options{
-		Dealer: dealer.New(log, decks, rand.Reader, time.Now, dealer.Limits{Items: 1_000_000, Results: 10_000_000}),
+		Dealer: dealer.New(log, decks, dealer.Options{Random: rand.Reader, Limits: dealer.Limits{Items: 1_000_000, Results: 10_000_000}}),
 		Decks:  decks, Log: log, Logger: slog.New(slog.DiscardHandler),
 		Metrics: api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: 512 << 20,
@@ -93,14 +92,14 @@ func TestItemsSurvive(t *testing.T) {
 		client.Item(`9007199254740993`), client.Item(`18446744073709551615`), client.Item(`-0`), client.Item(`1e400`),
 		client.Item(`0.30000000000000000000000000001`), client.Item(`"\u00e9\/"`), client.Item(`{"b":[null],"a":1.50}`),
 	}
-	made := must[*client.ShuffleResp](t)(c.ShuffleWithResponse(t.Context(), client.ShuffleRequest{Items: items})).JSON200
+	made := must[*client.ShuffleResp](t)(c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Items: items})).JSON200
 	sort := func(list []client.Item) []client.Item {
 		return slices.SortedFunc(slices.Values(list), func(a, b client.Item) int { return bytes.Compare(a, b) })
 	}
 	if got := sort(made.Items); !slices.EqualFunc(got, sort(items), func(a, b client.Item) bool { return bytes.Equal(a, b) }) {
 		t.Errorf("sent %s, answered %s", items, got)
 	}
-	none := must[*client.ShuffleResp](t)(c.ShuffleWithResponse(t.Context(), client.ShuffleRequest{Items: []client.Item{}})).JSON200
+	none := must[*client.ShuffleResp](t)(c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Items: []client.Item{}})).JSON200
 	if none.Items == nil || len(none.Items) > 0 {
 		t.Errorf("an empty list shuffles to %v", none.Items)
 	}
@@ -109,16 +108,16 @@ func TestItemsSurvive(t *testing.T) {
 func TestHandsAndParameters(t *testing.T) {
 	c := connect(t)
 	deck, repeat := "standard52", uint64(2)
-	sizes, name := new(client.ShuffleRequest_Hands), new(client.ShuffleRequest_Hands)
+	sizes, name := new(client.Hands), new(client.Hands)
 	if err := errors.Join(sizes.FromHandSizes(client.HandSizes{5, 5}), name.FromHandsName("bridge")); err != nil {
 		t.Fatal(err)
 	}
 	shuffle := must[*client.ShuffleResp](t)
-	dealt := shuffle(c.ShuffleWithResponse(t.Context(), client.ShuffleRequest{Deck: &deck, Hands: sizes})).JSON200
+	dealt := shuffle(c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Deck: &deck, Hands: sizes})).JSON200
 	if len(dealt.Hands) != 2 || len(dealt.Hands[1]) != 5 || len(dealt.Rest) != 42 || dealt.Items != nil {
 		t.Errorf("two hands of five: %+v", dealt)
 	}
-	twice := shuffle(c.ShuffleWithResponse(t.Context(), client.ShuffleRequest{Deck: &deck, Hands: name, Repeat: &repeat})).JSON200
+	twice := shuffle(c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Deck: &deck, Hands: name, Repeat: &repeat})).JSON200
 	if len(twice.Shuffles) != 2 || len(twice.Shuffles[1]) != 5 {
 		t.Errorf("bridge, twice: %+v", twice)
 	}
@@ -132,6 +131,70 @@ func TestHandsAndParameters(t *testing.T) {
 	card := must[*client.ListCardsResp](t)(c.ListCardsWithResponse(t.Context(), deck, &client.ListCardsParams{Code: &code})).JSON200
 	if card.Size != 52 || len(card.Cards) != 1 || card.Cards[0].Code != "TS" || card.Cards[0].Attributes.MustGet()["suit"] != "spades" {
 		t.Errorf("the ten of spades: %+v", card)
+	}
+}
+
+// A commitment comes first, the client seed after it, and the shuffle of both gets the same answer when it is sent again.
+func TestCommitment(t *testing.T) {
+	c := connect(t)
+	ctx := t.Context()
+	deck, reference, unique, key := "undercover", "party-4/round-2", true, uuid.NewString()
+	hands, players := new(client.Hands), client.DeckParameters{"players": 8}
+	if err := hands.FromHandsName("undercover"); err != nil {
+		t.Fatal(err)
+	}
+	request := client.CommitmentRequest{Deck: &deck, Parameters: &players, Hands: hands, Reference: &reference, UniqueReference: &unique}
+	commit := func() *client.Commitment {
+		return must[*client.CreateCommitmentResp](t)(c.CreateCommitmentWithResponse(ctx, &client.CreateCommitmentParams{IdempotencyKey: &key}, request)).JSON200
+	}
+	committed := commit()
+	if again := commit(); *again != *committed {
+		t.Errorf("committed to %+v, and the same again to %+v", committed, again)
+	}
+	if !strings.HasPrefix(committed.Statement, "riffle/1\nalgorithm fisher-yates\nsize 8\n") || !strings.HasSuffix(committed.Statement, "\nreference party-4/round-2\n") {
+		t.Errorf("the statement is %q", committed.Statement)
+	}
+	state := func() *client.CommitmentState {
+		return must[*client.GetCommitmentResp](t)(c.GetCommitmentWithResponse(ctx, committed.CommitmentID)).JSON200
+	}
+	if s := state(); s.Status != client.CommitmentStatusOpen || !s.AuditID.IsNull() {
+		t.Errorf("the commitment is %+v", s)
+	}
+	record, err := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(ctx, committed.CommitmentID)).JSON200.Record.AsCommitmentRecord()
+	if err != nil || record.Deadline != committed.Deadline || record.Parameters["players"] != 8 {
+		t.Errorf("its record is %+v (%v)", record, err)
+	}
+
+	seed, other := "Bo, Chen, Dee", uuid.NewString()
+	use := func(key string) *client.ShuffleResp {
+		answer, err := c.ShuffleWithResponse(ctx, &client.ShuffleParams{IdempotencyKey: &key}, client.ShuffleRequest{CommitmentID: &committed.CommitmentID, ClientSeed: &seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	first := use(other)
+	if err := client.AsError(first); err != nil || len(first.JSON200.Hands) != 8 || first.JSON200.Commitment != committed.Commitment {
+		t.Fatalf("the shuffle is %s (%v)", first.Body, err)
+	}
+	if retry := use(other); !bytes.Equal(retry.Body, first.Body) {
+		t.Errorf("answered %s, and the retry %s", first.Body, retry.Body)
+	}
+	var problem *client.Problem
+	if err := client.AsError(use(uuid.NewString())); !errors.As(err, &problem) || problem.Status != 409 || *problem.AuditID != first.JSON200.AuditID {
+		t.Errorf("used a second time: %v", err)
+	}
+	if s := state(); s.Status != client.CommitmentStatusUsed || s.AuditID.MustGet() != first.JSON200.AuditID {
+		t.Errorf("afterwards the commitment is %+v", s)
+	}
+	used := client.CommitmentStatusUsed
+	list := must[*client.ListCommitmentsResp](t)(c.ListCommitmentsWithResponse(ctx, &client.ListCommitmentsParams{Status: &used})).JSON200
+	if len(list.Commitments) != 1 || list.Commitments[0].CommitmentID != committed.CommitmentID || !list.Next.IsNull() {
+		t.Errorf("used commitments: %+v", list)
+	}
+	check := must[*client.VerifyAuditResp](t)(c.VerifyAuditWithResponse(ctx, first.JSON200.AuditID)).JSON200
+	if last := check.Steps[len(check.Steps)-1]; !check.Verified || last.Step != client.StepStepCommitted {
+		t.Errorf("the replay is %+v", check)
 	}
 }
 
@@ -164,7 +227,7 @@ func TestAudit(t *testing.T) {
 		t.Errorf("the bytes of the record are %s (%v), of %s", exact, err, answer.Body)
 	}
 
-	public := must[*client.RevealAuditResp](t)(c.RevealAuditWithResponse(t.Context(), made.AuditID, client.RevealRequest{Seed: made.Seed})).JSON200
+	public := must[*client.RevealAuditResp](t)(c.RevealAuditWithResponse(t.Context(), made.AuditID, nil, client.RevealRequest{Seed: made.Seed})).JSON200
 	if !public.Revealed || public.Seed.MustGet() != made.Seed {
 		t.Errorf("revealed: %+v", public)
 	}
@@ -250,7 +313,7 @@ func TestProblem(t *testing.T) {
 		t.Errorf("an audit that is not there: %v", err)
 	}
 	size, draw := uint64(3), uint64(4)
-	refused, err := c.ShuffleWithResponse(t.Context(), client.ShuffleRequest{Size: &size, Draw: &draw})
+	refused, err := c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Size: &size, Draw: &draw})
 	if err != nil {
 		t.Fatal(err)
 	}

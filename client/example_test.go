@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/google/uuid"
+
 	"riffle/client"
 )
 
@@ -38,9 +40,9 @@ func play(ctx context.Context, url string) error {
 		return err
 	}
 
-	// A shuffle of three ids, which no float64 could hold.
-	reference := "table-4/round-9"
-	shuffled, err := riffle.ShuffleWithResponse(ctx, client.ShuffleRequest{
+	// A shuffle of three ids, which no float64 could hold. Sent again with the same key, it would get the same answer.
+	reference, key := "table-4/round-9", uuid.NewString()
+	shuffled, err := riffle.ShuffleWithResponse(ctx, &client.ShuffleParams{IdempotencyKey: &key}, client.ShuffleRequest{
 		Items:     []client.Item{client.Item("9007199254740993"), client.Item("9007199254740995"), client.Item("9007199254740997")},
 		Reference: &reference,
 	})

@@ -46,6 +46,45 @@ func (e Algorithm) Valid() bool {
 	}
 }
 
+// Defines values for CommitmentRecordKind.
+const (
+	CommitmentRecordKindCommitment CommitmentRecordKind = "commitment"
+)
+
+// Valid indicates whether the value is a known member of the CommitmentRecordKind enum.
+func (e CommitmentRecordKind) Valid() bool {
+	switch e {
+	case CommitmentRecordKindCommitment:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CommitmentStatus.
+const (
+	CommitmentStatusLate CommitmentStatus = "late"
+	CommitmentStatusOpen CommitmentStatus = "open"
+	CommitmentStatusUsed CommitmentStatus = "used"
+	CommitmentStatusVoid CommitmentStatus = "void"
+)
+
+// Valid indicates whether the value is a known member of the CommitmentStatus enum.
+func (e CommitmentStatus) Valid() bool {
+	switch e {
+	case CommitmentStatusLate:
+		return true
+	case CommitmentStatusOpen:
+		return true
+	case CommitmentStatusUsed:
+		return true
+	case CommitmentStatusVoid:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProblemType.
 const (
 	AboutBlank ProblemType = "about:blank"
@@ -142,6 +181,7 @@ func (e StatusStatus) Valid() bool {
 // Defines values for StepStep.
 const (
 	StepStepCommitment StepStep = "commitment"
+	StepStepCommitted  StepStep = "committed"
 	StepStepKeys       StepStep = "keys"
 	StepStepOrder      StepStep = "order"
 	StepStepRecord     StepStep = "record"
@@ -153,6 +193,8 @@ func (e StepStep) Valid() bool {
 	switch e {
 	case StepStepCommitment:
 		return true
+	case StepStepCommitted:
+		return true
 	case StepStepKeys:
 		return true
 	case StepStepOrder:
@@ -160,6 +202,21 @@ func (e StepStep) Valid() bool {
 	case StepStepRecord:
 		return true
 	case StepStepSeed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for VoidRecordKind.
+const (
+	VoidRecordKindVoid VoidRecordKind = "void"
+)
+
+// Valid indicates whether the value is a known member of the VoidRecordKind enum.
+func (e VoidRecordKind) Valid() bool {
+	switch e {
+	case VoidRecordKindVoid:
 		return true
 	default:
 		return false
@@ -185,7 +242,7 @@ type Audit struct {
 	// Revealed Whether the seed is public.
 	Revealed bool `json:"revealed"`
 
-	// Seed The seed, once it is revealed; null while it is held back, and for a record that has none.
+	// Seed The seed, once it is revealed; null while it is held back, and for a record that shows none.
 	Seed nullable.Nullable[HeldSeed] `json:"seed"`
 }
 
@@ -212,7 +269,7 @@ type AuditProof struct {
 	// Record The text of the record, exactly as the log holds it.
 	Record string `json:"record"`
 
-	// Seed The seed, once it is revealed; null while it is held back, and for a record that has none.
+	// Seed The seed, once it is revealed; null while it is held back, and for a record that shows none.
 	Seed nullable.Nullable[HeldSeed] `json:"seed"`
 
 	// Spec The name of the rules that lead from a seed to an order.
@@ -258,6 +315,154 @@ type CardList struct {
 // ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
 // who then know that the service alone could not choose the order. Empty is the same as left out.
 type ClientSeed = string
+
+// Commitment defines model for Commitment.
+type Commitment struct {
+	// Commitment The SHA-256 of the statement, with its last line, which is `seed `, the seed and a line feed.
+	Commitment Digest `json:"commitment"`
+
+	// CommitmentID The id of the commitment, and of its record.
+	CommitmentID openapi_types.UUID `json:"commitment_id"`
+
+	// Deadline The commitment can be used before this time.
+	Deadline Time `json:"deadline"`
+
+	// LogIndex The place of the record in the log, from 0.
+	LogIndex Count `json:"log_index"`
+
+	// Statement The lines of the statement but the last, which has the seed.
+	Statement OpenStatement `json:"statement"`
+}
+
+// CommitmentList defines model for CommitmentList.
+type CommitmentList struct {
+	Commitments []CommitmentState `json:"commitments"`
+
+	// Next What to go on after (`after`); null if this page was not full.
+	Next nullable.Nullable[openapi_types.UUID] `json:"next"`
+}
+
+// CommitmentRecord The record that seed and statement of a later shuffle were fixed: the members of the statement, as the record of
+// the shuffle will have them. Members that say nothing are left out.
+type CommitmentRecord struct {
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
+	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	Algorithm Algorithm `json:"algorithm"`
+
+	// Commitment A SHA-256.
+	Commitment Digest `json:"commitment"`
+
+	// Deadline The commitment can be used before this time.
+	Deadline Time `json:"deadline"`
+
+	// Draw How many of them are to be answered, from the head of the order.
+	Draw Count `json:"draw"`
+
+	// Hands The sizes of the hands, in the order they are dealt.
+	Hands *HandSizes `json:"hands,omitempty"`
+
+	// ID The commitment id.
+	ID openapi_types.UUID `json:"id"`
+
+	// Input What was shuffled: `range`; `items` with the SHA-256 of the JSON array of them, insignificant white space
+	// removed and otherwise byte for byte as sent; or `deck` with its type, the number of copies and the SHA-256
+	// of the JSON array of its codes in catalogue order.
+	Input Input                `json:"input"`
+	Kind  CommitmentRecordKind `json:"kind"`
+
+	// Parameters All parameters of the deck type with their values, where it has any.
+	Parameters map[string]int `json:"parameters,omitempty"`
+
+	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
+	// other controls. Empty is the same as left out.
+	Reference *Reference `json:"reference,omitempty"`
+
+	// Repeat How many independent shuffles there are to be.
+	Repeat uint64 `json:"repeat"`
+
+	// Size How many items are to be shuffled.
+	Size Count `json:"size"`
+
+	// Spec The name of the rules that lead from a seed to an order.
+	Spec Spec `json:"spec"`
+
+	// Time RFC 3339 in UTC, with microseconds.
+	Time Time `json:"time"`
+}
+
+// CommitmentRecordKind defines model for CommitmentRecord.Kind.
+type CommitmentRecordKind string
+
+// CommitmentRequest What to shuffle later, and how.
+type CommitmentRequest struct {
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
+	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	Algorithm *Algorithm `json:"algorithm,omitempty"`
+
+	// Deck A deck type; `GET /decks` lists them.
+	Deck *DeckName `json:"deck,omitempty"`
+
+	// Decks How many copies of the deck are shuffled together; 1 if left out. Only with `deck`.
+	Decks *Copies `json:"decks,omitempty"`
+
+	// Draw How many items of the order are answered, from its head: at most as many as there are. All if left out. A
+	// few out of very many cost only the few.
+	Draw *Count `json:"draw,omitempty"`
+
+	// Hands How the order is dealt from its head: the sizes of the hands, or the name of hands that the deck type has,
+	// with their number where it is to be chosen: `bridge`, `uno:4`. What is drawn and in no hand is `rest`.
+	Hands *Hands `json:"hands,omitempty"`
+
+	// Items Any JSON values; up to 1,000,000 of them. Only their digest is kept: the shuffle has to send them again.
+	Items []Item `json:"items,omitzero"`
+
+	// Parameters Parameters of the deck type, by their names. Only with `deck`.
+	Parameters *DeckParameters `json:"parameters,omitempty"`
+
+	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
+	// other controls. Empty is the same as left out.
+	Reference *Reference `json:"reference,omitempty"`
+
+	// Repeat That many independent shuffles in one record, within the limits that a shuffle has. Above 1 the answer to the
+	// shuffle has `shuffles`.
+	Repeat *Repeat `json:"repeat,omitempty"`
+
+	// Size Shuffles the integers from 0 to `size`-1.
+	Size *Count `json:"size,omitempty"`
+
+	// UniqueReference Has the request refused (409) if the log has another attempt at the reference: a shuffle, or a commitment.
+	// A shuffle and the commitment that it uses are one attempt. Without it a request is never refused for that.
+	UniqueReference *UniqueReference `json:"unique_reference,omitempty"`
+}
+
+// CommitmentState A commitment, and what has become of it.
+type CommitmentState struct {
+	// AuditID The record of the shuffle that used it, or that says that it is void; null before there is one.
+	AuditID nullable.Nullable[openapi_types.UUID] `json:"audit_id"`
+
+	// Commitment The SHA-256 of the statement, with its last line, which is `seed `, the seed and a line feed.
+	Commitment Digest `json:"commitment"`
+
+	// CommitmentID The id of the commitment, and of its record.
+	CommitmentID openapi_types.UUID `json:"commitment_id"`
+
+	// Deadline The commitment can be used before this time.
+	Deadline Time `json:"deadline"`
+
+	// LogIndex The place of the record in the log, from 0.
+	LogIndex Count `json:"log_index"`
+
+	// Statement The lines of the statement but the last, which has the seed.
+	Statement OpenStatement `json:"statement"`
+
+	// Status `open`: it can be used. `late`: its deadline has passed, and the log does not say so yet. `used`: a shuffle has
+	// used it. `void`: it was not used in time, and the log says so.
+	Status CommitmentStatus `json:"status"`
+}
+
+// CommitmentStatus `open`: it can be used. `late`: its deadline has passed, and the log does not say so yet. `used`: a shuffle has
+// used it. `void`: it was not used in time, and the log says so.
+type CommitmentStatus string
 
 // Copies At least 1, and so many that there are at most 1,000,000 cards.
 type Copies = uint64
@@ -338,14 +543,28 @@ type FieldError struct {
 // HandSizes The sizes of the hands, in the order they are dealt.
 type HandSizes = []uint64
 
+// Hands How the order is dealt from its head: the sizes of the hands, or the name of hands that the deck type has,
+// with their number where it is to be chosen: `bridge`, `uno:4`. What is drawn and in no hand is `rest`.
+type Hands struct {
+	union json.RawMessage
+}
+
 // HandsName Hands that the deck type has, with their number where it is to be chosen.
 type HandsName = string
 
-// HeldSeed The seed, once it is revealed; null while it is held back, and for a record that has none.
+// HeldSeed The seed, once it is revealed; null while it is held back, and for a record that shows none.
 type HeldSeed = string
+
+// Input What was shuffled: `range`; `items` with the SHA-256 of the JSON array of them, insignificant white space
+// removed and otherwise byte for byte as sent; or `deck` with its type, the number of copies and the SHA-256
+// of the JSON array of its codes in catalogue order.
+type Input = string
 
 // Item Any JSON value.
 type Item = json.RawMessage
+
+// OpenStatement The lines of the statement but the last, which has the seed.
+type OpenStatement = string
 
 // Preset Hands with a name. They have `sizes`, or `each` for as many hands as there are players.
 type Preset struct {
@@ -366,6 +585,9 @@ type Preset struct {
 
 // Problem A problem document (RFC 9457).
 type Problem struct {
+	// AuditID The record that is in the way, where it is one.
+	AuditID *openapi_types.UUID `json:"audit_id,omitempty"`
+
 	// Detail What to do about it.
 	Detail string `json:"detail"`
 
@@ -392,6 +614,11 @@ type Record struct {
 // Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
 // other controls. Empty is the same as left out.
 type Reference = string
+
+// Repeat That many independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
+// `draw` is at most 10,000,000, and `repeat` times all there is 160,000,000, unless `fisher-yates` draws less
+// than a sixteenth.
+type Repeat = uint64
 
 // RevealRecord The record that a seed became public.
 type RevealRecord struct {
@@ -440,6 +667,9 @@ type ShuffleRecord struct {
 	// Commitment A SHA-256.
 	Commitment Digest `json:"commitment"`
 
+	// CommitmentID The commitment that the shuffle used, where it used one. The two have the same `commitment`.
+	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
+
 	// Draw How many of them were answered, from the head of the order.
 	Draw Count `json:"draw"`
 
@@ -452,7 +682,7 @@ type ShuffleRecord struct {
 	// Input What was shuffled: `range`; `items` with the SHA-256 of the JSON array of them, insignificant white space
 	// removed and otherwise byte for byte as sent; or `deck` with its type, the number of copies and the SHA-256
 	// of the JSON array of its codes in catalogue order.
-	Input string            `json:"input"`
+	Input Input             `json:"input"`
 	Kind  ShuffleRecordKind `json:"kind"`
 
 	// Parameters All parameters of the deck type with their values, where it has any.
@@ -491,10 +721,14 @@ type ShuffleRequest struct {
 	// who then know that the service alone could not choose the order. Empty is the same as left out.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
+	// CommitmentID The commitment to use. What is left out of the request is as committed to, but for items, which have to be
+	// sent again. Needs a `client_seed`.
+	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
+
 	// Deck A deck type; `GET /decks` lists them.
 	Deck *DeckName `json:"deck,omitempty"`
 
-	// Decks How many copies of the deck are shuffled together; 1 if left out. Only with `deck`.
+	// Decks How many copies of the deck are shuffled together; 1 if left out. Only with a deck.
 	Decks *Copies `json:"decks,omitempty"`
 
 	// Draw How many items of the order are answered, from its head: at most as many as there are. All if left out. A
@@ -503,12 +737,12 @@ type ShuffleRequest struct {
 
 	// Hands How the order is dealt from its head: the sizes of the hands, or the name of hands that the deck type has,
 	// with their number where it is to be chosen: `bridge`, `uno:4`. What is drawn and in no hand is `rest`.
-	Hands *ShuffleRequest_Hands `json:"hands,omitempty"`
+	Hands *Hands `json:"hands,omitempty"`
 
 	// Items Any JSON values; up to 1,000,000 of them. They may be equal.
 	Items []Item `json:"items,omitzero"`
 
-	// Parameters Parameters of the deck type, by their names. Only with `deck`.
+	// Parameters Parameters of the deck type, by their names. Only with a deck.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
 
 	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
@@ -518,19 +752,17 @@ type ShuffleRequest struct {
 	// Repeat That many independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
 	// `draw` is at most 10,000,000, and `repeat` times all there is 160,000,000, unless `fisher-yates` draws less
 	// than a sixteenth.
-	Repeat *uint64 `json:"repeat,omitempty"`
+	Repeat *Repeat `json:"repeat,omitempty"`
 
 	// Reveal Makes the seed public at once. Without it the seed is for the caller alone until it is revealed.
 	Reveal *RevealTime `json:"reveal,omitempty"`
 
 	// Size Shuffles the integers from 0 to `size`-1.
 	Size *Count `json:"size,omitempty"`
-}
 
-// ShuffleRequest_Hands How the order is dealt from its head: the sizes of the hands, or the name of hands that the deck type has,
-// with their number where it is to be chosen: `bridge`, `uno:4`. What is drawn and in no hand is `rest`.
-type ShuffleRequest_Hands struct {
-	union json.RawMessage
+	// UniqueReference Has the request refused (409) if the log has another attempt at the reference: a shuffle, or a commitment.
+	// A shuffle and the commitment that it uses are one attempt. Without it a request is never refused for that.
+	UniqueReference *UniqueReference `json:"unique_reference,omitempty"`
 }
 
 // ShuffleResult A shuffle. It has `items`, or `hands` and `rest`, or `shuffles`.
@@ -597,6 +829,10 @@ type Text struct {
 // Time RFC 3339 in UTC, with microseconds.
 type Time = time.Time
 
+// UniqueReference Has the request refused (409) if the log has another attempt at the reference: a shuffle, or a commitment.
+// A shuffle and the commitment that it uses are one attempt. Without it a request is never refused for that.
+type UniqueReference = bool
+
 // Verification defines model for Verification.
 type Verification struct {
 	// AuditID The id of the record.
@@ -616,7 +852,7 @@ type Verification struct {
 	// Revealed Whether the seed is public.
 	Revealed bool `json:"revealed"`
 
-	// Seed The seed, once it is revealed; null while it is held back, and for a record that has none.
+	// Seed The seed, once it is revealed; null while it is held back, and for a record that shows none.
 	Seed  nullable.Nullable[HeldSeed] `json:"seed"`
 	Steps []Step                      `json:"steps"`
 
@@ -624,8 +860,36 @@ type Verification struct {
 	Verified bool `json:"verified"`
 }
 
+// VoidRecord The record that a commitment was not used before its deadline.
+type VoidRecord struct {
+	// Commitment The commitment of that record.
+	Commitment Digest `json:"commitment"`
+
+	// CommitmentID The commitment that is void.
+	CommitmentID openapi_types.UUID `json:"commitment_id"`
+
+	// ID The audit id of this record.
+	ID   openapi_types.UUID `json:"id"`
+	Kind VoidRecordKind     `json:"kind"`
+
+	// Spec The name of the rules that lead from a seed to an order.
+	Spec Spec `json:"spec"`
+
+	// Time RFC 3339 in UTC, with microseconds.
+	Time Time `json:"time"`
+}
+
+// VoidRecordKind defines model for VoidRecord.Kind.
+type VoidRecordKind string
+
+// CommitmentInPath defines model for CommitmentInPath.
+type CommitmentInPath = openapi_types.UUID
+
 // IDInPath defines model for IdInPath.
 type IDInPath = openapi_types.UUID
+
+// IdempotencyKey defines model for IdempotencyKey.
+type IdempotencyKey = string
 
 // ParametersInQuery Integers by their names.
 type ParametersInQuery = DeckParameters
@@ -638,6 +902,9 @@ type TypeInPath = DeckName
 
 // BadCards A problem document (RFC 9457).
 type BadCards = Problem
+
+// BadCommitmentList A problem document (RFC 9457).
+type BadCommitmentList = Problem
 
 // BadDeal A problem document (RFC 9457).
 type BadDeal = Problem
@@ -657,6 +924,12 @@ type CannotRead = Problem
 // Failed A problem document (RFC 9457).
 type Failed = Problem
 
+// ImpossibleCommitment A problem document (RFC 9457).
+type ImpossibleCommitment = Problem
+
+// ImpossibleCommitmentList A problem document (RFC 9457).
+type ImpossibleCommitmentList = Problem
+
 // ImpossibleDeal A problem document (RFC 9457).
 type ImpossibleDeal = Problem
 
@@ -666,11 +939,26 @@ type ImpossibleDeck = Problem
 // ImpossibleList A problem document (RFC 9457).
 type ImpossibleList = Problem
 
+// ImpossibleReveal A problem document (RFC 9457).
+type ImpossibleReveal = Problem
+
 // ImpossibleShuffle A problem document (RFC 9457).
 type ImpossibleShuffle = Problem
 
+// NoCommitmentToUse A problem document (RFC 9457).
+type NoCommitmentToUse = Problem
+
 // NoParameters A problem document (RFC 9457).
 type NoParameters = Problem
+
+// NoSecondCommitment A problem document (RFC 9457).
+type NoSecondCommitment = Problem
+
+// NoSecondDeal A problem document (RFC 9457).
+type NoSecondDeal = Problem
+
+// NoSecondShuffle A problem document (RFC 9457).
+type NoSecondShuffle = Problem
 
 // NoSeed A problem document (RFC 9457).
 type NoSeed = Problem
@@ -680,6 +968,9 @@ type NoSuchAudit = Problem
 
 // NoSuchCard A problem document (RFC 9457).
 type NoSuchCard = Problem
+
+// NoSuchCommitment A problem document (RFC 9457).
+type NoSuchCommitment = Problem
 
 // NoSuchDeck A problem document (RFC 9457).
 type NoSuchDeck = Problem
@@ -698,6 +989,9 @@ type NotReady = Problem
 
 // NotTheSeed A problem document (RFC 9457).
 type NotTheSeed = Problem
+
+// StillRunning A problem document (RFC 9457).
+type StillRunning = Problem
 
 // TooLarge A problem document (RFC 9457).
 type TooLarge = Problem
@@ -718,6 +1012,34 @@ type ListAuditsParams struct {
 
 	// Limit How many records there are in a page, at most.
 	Limit *uint64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// RevealAuditParams defines parameters for RevealAudit.
+type RevealAuditParams struct {
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCommitmentsParams defines parameters for ListCommitments.
+type ListCommitmentsParams struct {
+	// Status Only commitments of this status; all if left out.
+	Status *CommitmentStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// After The commitment to go on after; `next` of the page before.
+	After *openapi_types.UUID `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit How many commitments there are in a page, at most.
+	Limit *uint64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CreateCommitmentParams defines parameters for CreateCommitment.
+type CreateCommitmentParams struct {
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DealDeckParams defines parameters for DealDeck.
@@ -747,6 +1069,11 @@ type DealDeckParams struct {
 	// Parameters Parameters of the deck type by their names, for types that have any: `?players=8&undercover=2`. `GET /decks`
 	// lists them.
 	Parameters *ParametersInQuery `form:"parameters,omitempty" json:"parameters,omitempty"`
+
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListCardsParams defines parameters for ListCards.
@@ -766,11 +1093,84 @@ type MetricsParams struct {
 	Name []string `form:"name[],omitempty" json:"name[],omitempty"`
 }
 
+// ShuffleParams defines parameters for Shuffle.
+type ShuffleParams struct {
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // RevealAuditJSONRequestBody defines body for RevealAudit for application/json ContentType.
 type RevealAuditJSONRequestBody = RevealRequest
 
+// CreateCommitmentJSONRequestBody defines body for CreateCommitment for application/json ContentType.
+type CreateCommitmentJSONRequestBody = CommitmentRequest
+
 // ShuffleJSONRequestBody defines body for Shuffle for application/json ContentType.
 type ShuffleJSONRequestBody = ShuffleRequest
+
+// AsHandSizes returns the union data inside the Hands as a HandSizes
+func (t Hands) AsHandSizes() (HandSizes, error) {
+	var body HandSizes
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromHandSizes overwrites any union data inside the Hands as the provided HandSizes
+func (t *Hands) FromHandSizes(v HandSizes) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeHandSizes performs a merge with any union data inside the Hands, using the provided HandSizes
+func (t *Hands) MergeHandSizes(v HandSizes) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsHandsName returns the union data inside the Hands as a HandsName
+func (t Hands) AsHandsName() (HandsName, error) {
+	var body HandsName
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromHandsName overwrites any union data inside the Hands as the provided HandsName
+func (t *Hands) FromHandsName(v HandsName) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeHandsName performs a merge with any union data inside the Hands, using the provided HandsName
+func (t *Hands) MergeHandsName(v HandsName) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t Hands) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *Hands) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
 
 // AsShuffleRecord returns the union data inside the Record as a ShuffleRecord
 func (t Record) AsShuffleRecord() (ShuffleRecord, error) {
@@ -797,6 +1197,74 @@ func (t *Record) MergeShuffleRecord(v ShuffleRecord) error {
 		return err
 	}
 	b, err = runtime.JSONMerge(b, []byte(`{"kind":"shuffle"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsCommitmentRecord returns the union data inside the Record as a CommitmentRecord
+func (t Record) AsCommitmentRecord() (CommitmentRecord, error) {
+	var body CommitmentRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCommitmentRecord overwrites any union data inside the Record as the provided CommitmentRecord
+func (t *Record) FromCommitmentRecord(v CommitmentRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"commitment"}`))
+	t.union = b
+	return err
+}
+
+// MergeCommitmentRecord performs a merge with any union data inside the Record, using the provided CommitmentRecord
+func (t *Record) MergeCommitmentRecord(v CommitmentRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"commitment"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsVoidRecord returns the union data inside the Record as a VoidRecord
+func (t Record) AsVoidRecord() (VoidRecord, error) {
+	var body VoidRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromVoidRecord overwrites any union data inside the Record as the provided VoidRecord
+func (t *Record) FromVoidRecord(v VoidRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"void"}`))
+	t.union = b
+	return err
+}
+
+// MergeVoidRecord performs a merge with any union data inside the Record, using the provided VoidRecord
+func (t *Record) MergeVoidRecord(v VoidRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"void"}`))
 	if err != nil {
 		return err
 	}
@@ -854,10 +1322,14 @@ func (t Record) ValueByDiscriminator() (interface{}, error) {
 		return nil, err
 	}
 	switch discriminator {
+	case "commitment":
+		return t.AsCommitmentRecord()
 	case "reveal":
 		return t.AsRevealRecord()
 	case "shuffle":
 		return t.AsShuffleRecord()
+	case "void":
+		return t.AsVoidRecord()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -869,68 +1341,6 @@ func (t Record) MarshalJSON() ([]byte, error) {
 }
 
 func (t *Record) UnmarshalJSON(b []byte) error {
-	err := t.union.UnmarshalJSON(b)
-	return err
-}
-
-// AsHandSizes returns the union data inside the ShuffleRequest_Hands as a HandSizes
-func (t ShuffleRequest_Hands) AsHandSizes() (HandSizes, error) {
-	var body HandSizes
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromHandSizes overwrites any union data inside the ShuffleRequest_Hands as the provided HandSizes
-func (t *ShuffleRequest_Hands) FromHandSizes(v HandSizes) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeHandSizes performs a merge with any union data inside the ShuffleRequest_Hands, using the provided HandSizes
-func (t *ShuffleRequest_Hands) MergeHandSizes(v HandSizes) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-// AsHandsName returns the union data inside the ShuffleRequest_Hands as a HandsName
-func (t ShuffleRequest_Hands) AsHandsName() (HandsName, error) {
-	var body HandsName
-	err := json.Unmarshal(t.union, &body)
-	return body, err
-}
-
-// FromHandsName overwrites any union data inside the ShuffleRequest_Hands as the provided HandsName
-func (t *ShuffleRequest_Hands) FromHandsName(v HandsName) error {
-	b, err := json.Marshal(v)
-	t.union = b
-	return err
-}
-
-// MergeHandsName performs a merge with any union data inside the ShuffleRequest_Hands, using the provided HandsName
-func (t *ShuffleRequest_Hands) MergeHandsName(v HandsName) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-
-	merged, err := runtime.JSONMerge(t.union, b)
-	t.union = merged
-	return err
-}
-
-func (t ShuffleRequest_Hands) MarshalJSON() ([]byte, error) {
-	b, err := t.union.MarshalJSON()
-	return b, err
-}
-
-func (t *ShuffleRequest_Hands) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -1012,14 +1422,15 @@ type ClientInterface interface {
 	// ListAudits List the records of a game
 	//
 	// All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-	// has the reference of the shuffle that it reveals.
+	// has the reference of the shuffle that it reveals, and the record that a commitment is void that of the commitment.
 	//
 	// Corresponds with GET /audits (the `ListAudits` operationId).
 	ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetAudit Get a record
 	//
-	// The record, its place in the log and, once it is revealed, the seed.
+	// The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
+	// shuffle that used it, and only there.
 	//
 	// Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 	GetAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1045,7 +1456,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
-	RevealAuditWithBody(ctx context.Context, id IDInPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RevealAuditWithBody(ctx context.Context, id IDInPath, params *RevealAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RevealAudit Make a seed public
 	//
@@ -1055,19 +1466,58 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
-	RevealAudit(ctx context.Context, id IDInPath, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RevealAudit(ctx context.Context, id IDInPath, params *RevealAuditParams, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// VerifyAudit Have a record replayed
 	//
 	// The service's own check, step by step, with the seed that it keeps. It is for those who trust the service; others
 	// get record and seed and replay them themselves. `verified` says whether all steps held; the steps end with the
-	// first that did not.
+	// first that did not. A shuffle that used a commitment is compared with it in the step `committed`.
 	//
 	// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item that was
 	// at place p, from 0, of what was shuffled.
 	//
 	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 	VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListCommitments List commitments
+	//
+	// The commitments in the order they were made.
+	//
+	// Corresponds with GET /commitments (the `ListCommitments` operationId).
+	ListCommitments(ctx context.Context, params *ListCommitmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateCommitmentWithBody Commit to a shuffle
+	//
+	// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
+	// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
+	// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /commitments (the `CreateCommitment` operationId).
+	CreateCommitmentWithBody(ctx context.Context, params *CreateCommitmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateCommitment Commit to a shuffle
+	//
+	// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
+	// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
+	// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /commitments (the `CreateCommitment` operationId).
+	CreateCommitment(ctx context.Context, params *CreateCommitmentParams, body CreateCommitmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCommitment Get a commitment
+	//
+	// The commitment as it was made, and what has become of it. Its seed is that of the shuffle that used it, and is
+	// revealed with that; the seed of a commitment that was not used is never shown.
+	//
+	// Corresponds with GET /commitments/{id} (the `GetCommitment` operationId).
+	GetCommitment(ctx context.Context, id CommitmentInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDecks List the deck types
 	//
@@ -1079,7 +1529,7 @@ type ClientInterface interface {
 	// DealDeck Shuffle a deck
 	//
 	// The same as `POST /shuffle` with this deck: every call is another shuffle with another record. Parameters of the
-	// deck type are parameters of the query, by their names.
+	// deck type are parameters of the query, by their names. Since it makes a record, it takes an `Idempotency-Key`.
 	//
 	// Corresponds with GET /decks/{type} (the `DealDeck` operationId).
 	DealDeck(ctx context.Context, pType TypeInPath, params *DealDeckParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1155,13 +1605,17 @@ type ClientInterface interface {
 	// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
 	// its items, or with hands, of its hands followed by the rest.
 	//
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
+	// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
+	// service has kept only their digest.
+	//
 	// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
 	// every item.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /shuffle (the `Shuffle` operationId).
-	ShuffleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ShuffleWithBody(ctx context.Context, params *ShuffleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Shuffle Shuffle a deck, a list of items or a range
 	//
@@ -1169,19 +1623,23 @@ type ClientInterface interface {
 	// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
 	// its items, or with hands, of its hands followed by the rest.
 	//
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
+	// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
+	// service has kept only their digest.
+	//
 	// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
 	// every item.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /shuffle (the `Shuffle` operationId).
-	Shuffle(ctx context.Context, body ShuffleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	Shuffle(ctx context.Context, params *ShuffleParams, body ShuffleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // ListAudits List the records of a game
 //
 // All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-// has the reference of the shuffle that it reveals.
+// has the reference of the shuffle that it reveals, and the record that a commitment is void that of the commitment.
 //
 // Corresponds with GET /audits (the `ListAudits` operationId).
 func (c *Client) ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1198,7 +1656,8 @@ func (c *Client) ListAudits(ctx context.Context, params *ListAuditsParams, reqEd
 
 // GetAudit Get a record
 //
-// The record, its place in the log and, once it is revealed, the seed.
+// The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
+// shuffle that used it, and only there.
 //
 // Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 func (c *Client) GetAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1244,8 +1703,8 @@ func (c *Client) ProveAudit(ctx context.Context, id IDInPath, reqEditors ...Requ
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
-func (c *Client) RevealAuditWithBody(ctx context.Context, id IDInPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRevealAuditRequestWithBody(c.Server, id, contentType, body)
+func (c *Client) RevealAuditWithBody(ctx context.Context, id IDInPath, params *RevealAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevealAuditRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1264,8 +1723,8 @@ func (c *Client) RevealAuditWithBody(ctx context.Context, id IDInPath, contentTy
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
-func (c *Client) RevealAudit(ctx context.Context, id IDInPath, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRevealAuditRequest(c.Server, id, body)
+func (c *Client) RevealAudit(ctx context.Context, id IDInPath, params *RevealAuditParams, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevealAuditRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1280,7 +1739,7 @@ func (c *Client) RevealAudit(ctx context.Context, id IDInPath, body RevealAuditJ
 //
 // The service's own check, step by step, with the seed that it keeps. It is for those who trust the service; others
 // get record and seed and replay them themselves. `verified` says whether all steps held; the steps end with the
-// first that did not.
+// first that did not. A shuffle that used a commitment is compared with it in the step `committed`.
 //
 // Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item that was
 // at place p, from 0, of what was shuffled.
@@ -1288,6 +1747,85 @@ func (c *Client) RevealAudit(ctx context.Context, id IDInPath, body RevealAuditJ
 // Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 func (c *Client) VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewVerifyAuditRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCommitments List commitments
+//
+// The commitments in the order they were made.
+//
+// Corresponds with GET /commitments (the `ListCommitments` operationId).
+func (c *Client) ListCommitments(ctx context.Context, params *ListCommitmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCommitmentsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateCommitmentWithBody Commit to a shuffle
+//
+// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
+// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
+// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /commitments (the `CreateCommitment` operationId).
+func (c *Client) CreateCommitmentWithBody(ctx context.Context, params *CreateCommitmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateCommitmentRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateCommitment Commit to a shuffle
+//
+// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
+// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
+// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /commitments (the `CreateCommitment` operationId).
+func (c *Client) CreateCommitment(ctx context.Context, params *CreateCommitmentParams, body CreateCommitmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateCommitmentRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCommitment Get a commitment
+//
+// The commitment as it was made, and what has become of it. Its seed is that of the shuffle that used it, and is
+// revealed with that; the seed of a commitment that was not used is never shown.
+//
+// Corresponds with GET /commitments/{id} (the `GetCommitment` operationId).
+func (c *Client) GetCommitment(ctx context.Context, id CommitmentInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCommitmentRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -1318,7 +1856,7 @@ func (c *Client) ListDecks(ctx context.Context, reqEditors ...RequestEditorFn) (
 // DealDeck Shuffle a deck
 //
 // The same as `POST /shuffle` with this deck: every call is another shuffle with another record. Parameters of the
-// deck type are parameters of the query, by their names.
+// deck type are parameters of the query, by their names. Since it makes a record, it takes an `Idempotency-Key`.
 //
 // Corresponds with GET /decks/{type} (the `DealDeck` operationId).
 func (c *Client) DealDeck(ctx context.Context, pType TypeInPath, params *DealDeckParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1484,14 +2022,18 @@ func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 // and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
 // its items, or with hands, of its hands followed by the rest.
 //
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
+// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
+// service has kept only their digest.
+//
 // An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
 // every item.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /shuffle (the `Shuffle` operationId).
-func (c *Client) ShuffleWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewShuffleRequestWithBody(c.Server, contentType, body)
+func (c *Client) ShuffleWithBody(ctx context.Context, params *ShuffleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewShuffleRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1508,14 +2050,18 @@ func (c *Client) ShuffleWithBody(ctx context.Context, contentType string, body i
 // and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
 // its items, or with hands, of its hands followed by the rest.
 //
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
+// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
+// service has kept only their digest.
+//
 // An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
 // every item.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /shuffle (the `Shuffle` operationId).
-func (c *Client) Shuffle(ctx context.Context, body ShuffleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewShuffleRequest(c.Server, body)
+func (c *Client) Shuffle(ctx context.Context, params *ShuffleParams, body ShuffleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewShuffleRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1669,18 +2215,18 @@ func NewProveAuditRequest(server string, id IDInPath) (*http.Request, error) {
 }
 
 // NewRevealAuditRequest calls the generic RevealAudit builder with application/json body
-func NewRevealAuditRequest(server string, id IDInPath, body RevealAuditJSONRequestBody) (*http.Request, error) {
+func NewRevealAuditRequest(server string, id IDInPath, params *RevealAuditParams, body RevealAuditJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewRevealAuditRequestWithBody(server, id, "application/json", bodyReader)
+	return NewRevealAuditRequestWithBody(server, id, params, "application/json", bodyReader)
 }
 
 // NewRevealAuditRequestWithBody constructs an http.Request for the RevealAudit method, with any body, and a specified content type
-func NewRevealAuditRequestWithBody(server string, id IDInPath, contentType string, body io.Reader) (*http.Request, error) {
+func NewRevealAuditRequestWithBody(server string, id IDInPath, params *RevealAuditParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -1712,6 +2258,21 @@ func NewRevealAuditRequestWithBody(server string, id IDInPath, contentType strin
 
 	req.Header.Add("Content-Type", contentType)
 
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -1732,6 +2293,173 @@ func NewVerifyAuditRequest(server string, id IDInPath) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/audits/%s/verify", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListCommitmentsRequest constructs an http.Request for the ListCommitments method
+func NewListCommitmentsRequest(server string, params *ListCommitmentsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/commitments")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "uint64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateCommitmentRequest calls the generic CreateCommitment builder with application/json body
+func NewCreateCommitmentRequest(server string, params *CreateCommitmentParams, body CreateCommitmentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateCommitmentRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateCommitmentRequestWithBody constructs an http.Request for the CreateCommitment method, with any body, and a specified content type
+func NewCreateCommitmentRequestWithBody(server string, params *CreateCommitmentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/commitments")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetCommitmentRequest constructs an http.Request for the GetCommitment method
+func NewGetCommitmentRequest(server string, id CommitmentInPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/commitments/%s", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -1916,6 +2644,21 @@ func NewDealDeckRequest(server string, pType TypeInPath, params *DealDeckParams)
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -2218,18 +2961,18 @@ func NewReadyzRequest(server string) (*http.Request, error) {
 }
 
 // NewShuffleRequest calls the generic Shuffle builder with application/json body
-func NewShuffleRequest(server string, body ShuffleJSONRequestBody) (*http.Request, error) {
+func NewShuffleRequest(server string, params *ShuffleParams, body ShuffleJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewShuffleRequestWithBody(server, "application/json", bodyReader)
+	return NewShuffleRequestWithBody(server, params, "application/json", bodyReader)
 }
 
 // NewShuffleRequestWithBody constructs an http.Request for the Shuffle method, with any body, and a specified content type
-func NewShuffleRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+func NewShuffleRequestWithBody(server string, params *ShuffleParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -2253,6 +2996,21 @@ func NewShuffleRequestWithBody(server string, contentType string, body io.Reader
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -2304,7 +3062,7 @@ type ClientWithResponsesInterface interface {
 	// ListAuditsWithResponse List the records of a game
 	//
 	// All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-	// has the reference of the shuffle that it reveals.
+	// has the reference of the shuffle that it reveals, and the record that a commitment is void that of the commitment.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -2313,7 +3071,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetAuditWithResponse Get a record
 	//
-	// The record, its place in the log and, once it is revealed, the seed.
+	// The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
+	// shuffle that used it, and only there.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -2343,7 +3102,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
-	RevealAuditWithBodyWithResponse(ctx context.Context, id IDInPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevealAuditResp, error)
+	RevealAuditWithBodyWithResponse(ctx context.Context, id IDInPath, params *RevealAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevealAuditResp, error)
 
 	// RevealAuditWithResponse Make a seed public
 	//
@@ -2353,13 +3112,13 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
-	RevealAuditWithResponse(ctx context.Context, id IDInPath, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*RevealAuditResp, error)
+	RevealAuditWithResponse(ctx context.Context, id IDInPath, params *RevealAuditParams, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*RevealAuditResp, error)
 
 	// VerifyAuditWithResponse Have a record replayed
 	//
 	// The service's own check, step by step, with the seed that it keeps. It is for those who trust the service; others
 	// get record and seed and replay them themselves. `verified` says whether all steps held; the steps end with the
-	// first that did not.
+	// first that did not. A shuffle that used a commitment is compared with it in the step `committed`.
 	//
 	// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item that was
 	// at place p, from 0, of what was shuffled.
@@ -2368,6 +3127,49 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 	VerifyAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*VerifyAuditResp, error)
+
+	// ListCommitmentsWithResponse List commitments
+	//
+	// The commitments in the order they were made.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /commitments (the `ListCommitments` operationId).
+	ListCommitmentsWithResponse(ctx context.Context, params *ListCommitmentsParams, reqEditors ...RequestEditorFn) (*ListCommitmentsResp, error)
+
+	// CreateCommitmentWithBodyWithResponse Commit to a shuffle
+	//
+	// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
+	// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
+	// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /commitments (the `CreateCommitment` operationId).
+	CreateCommitmentWithBodyWithResponse(ctx context.Context, params *CreateCommitmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCommitmentResp, error)
+
+	// CreateCommitmentWithResponse Commit to a shuffle
+	//
+	// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
+	// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
+	// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /commitments (the `CreateCommitment` operationId).
+	CreateCommitmentWithResponse(ctx context.Context, params *CreateCommitmentParams, body CreateCommitmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCommitmentResp, error)
+
+	// GetCommitmentWithResponse Get a commitment
+	//
+	// The commitment as it was made, and what has become of it. Its seed is that of the shuffle that used it, and is
+	// revealed with that; the seed of a commitment that was not used is never shown.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /commitments/{id} (the `GetCommitment` operationId).
+	GetCommitmentWithResponse(ctx context.Context, id CommitmentInPath, reqEditors ...RequestEditorFn) (*GetCommitmentResp, error)
 
 	// ListDecksWithResponse List the deck types
 	//
@@ -2381,7 +3183,7 @@ type ClientWithResponsesInterface interface {
 	// DealDeckWithResponse Shuffle a deck
 	//
 	// The same as `POST /shuffle` with this deck: every call is another shuffle with another record. Parameters of the
-	// deck type are parameters of the query, by their names.
+	// deck type are parameters of the query, by their names. Since it makes a record, it takes an `Idempotency-Key`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -2475,13 +3277,17 @@ type ClientWithResponsesInterface interface {
 	// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
 	// its items, or with hands, of its hands followed by the rest.
 	//
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
+	// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
+	// service has kept only their digest.
+	//
 	// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
 	// every item.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /shuffle (the `Shuffle` operationId).
-	ShuffleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShuffleResp, error)
+	ShuffleWithBodyWithResponse(ctx context.Context, params *ShuffleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShuffleResp, error)
 
 	// ShuffleWithResponse Shuffle a deck, a list of items or a range
 	//
@@ -2489,13 +3295,17 @@ type ClientWithResponsesInterface interface {
 	// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
 	// its items, or with hands, of its hands followed by the rest.
 	//
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
+	// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
+	// service has kept only their digest.
+	//
 	// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
 	// every item.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /shuffle (the `Shuffle` operationId).
-	ShuffleWithResponse(ctx context.Context, body ShuffleJSONRequestBody, reqEditors ...RequestEditorFn) (*ShuffleResp, error)
+	ShuffleWithResponse(ctx context.Context, params *ShuffleParams, body ShuffleJSONRequestBody, reqEditors ...RequestEditorFn) (*ShuffleResp, error)
 }
 
 type ListAuditsResp struct {
@@ -2718,12 +3528,14 @@ type RevealAuditResp struct {
 	ApplicationProblemJSON404 *NoSuchAudit
 	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
 	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *StillRunning
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *NoSeed
+	ApplicationProblemJSON422 *ImpossibleReveal
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
@@ -2755,6 +3567,11 @@ func (r RevealAuditResp) GetApplicationProblemJSON408() *TooSlow {
 	return r.ApplicationProblemJSON408
 }
 
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r RevealAuditResp) GetApplicationProblemJSON409() *StillRunning {
+	return r.ApplicationProblemJSON409
+}
+
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
 func (r RevealAuditResp) GetApplicationProblemJSON413() *TooLarge {
 	return r.ApplicationProblemJSON413
@@ -2766,7 +3583,7 @@ func (r RevealAuditResp) GetApplicationProblemJSON415() *WrongMediaType {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r RevealAuditResp) GetApplicationProblemJSON422() *NoSeed {
+func (r RevealAuditResp) GetApplicationProblemJSON422() *ImpossibleReveal {
 	return r.ApplicationProblemJSON422
 }
 
@@ -2885,6 +3702,241 @@ func (r VerifyAuditResp) ContentType() string {
 	return ""
 }
 
+type ListCommitmentsResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CommitmentList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadCommitmentList
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImpossibleCommitmentList
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *CannotRead
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCommitmentsResp) GetJSON200() *CommitmentList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListCommitmentsResp) GetApplicationProblemJSON400() *BadCommitmentList {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ListCommitmentsResp) GetApplicationProblemJSON422() *ImpossibleCommitmentList {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ListCommitmentsResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ListCommitmentsResp) GetApplicationProblemJSON503() *CannotRead {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCommitmentsResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCommitmentsResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCommitmentsResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCommitmentsResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateCommitmentResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Commitment
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadShuffle
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoSecondCommitment
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImpossibleCommitment
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotNow
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreateCommitmentResp) GetJSON200() *Commitment {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r CreateCommitmentResp) GetApplicationProblemJSON400() *BadShuffle {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
+func (r CreateCommitmentResp) GetApplicationProblemJSON408() *TooSlow {
+	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r CreateCommitmentResp) GetApplicationProblemJSON409() *NoSecondCommitment {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r CreateCommitmentResp) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r CreateCommitmentResp) GetApplicationProblemJSON415() *WrongMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r CreateCommitmentResp) GetApplicationProblemJSON422() *ImpossibleCommitment {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r CreateCommitmentResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r CreateCommitmentResp) GetApplicationProblemJSON503() *NotNow {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateCommitmentResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateCommitmentResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateCommitmentResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateCommitmentResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetCommitmentResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CommitmentState
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchCommitment
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *CannotRead
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetCommitmentResp) GetJSON200() *CommitmentState {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetCommitmentResp) GetApplicationProblemJSON400() *NoParameters {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetCommitmentResp) GetApplicationProblemJSON404() *NoSuchCommitment {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r GetCommitmentResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetCommitmentResp) GetApplicationProblemJSON503() *CannotRead {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCommitmentResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCommitmentResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCommitmentResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCommitmentResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListDecksResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -2949,6 +4001,8 @@ type DealDeckResp struct {
 	ApplicationProblemJSON400 *BadDeal
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchDeck
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoSecondDeal
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleDeal
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -2970,6 +4024,11 @@ func (r DealDeckResp) GetApplicationProblemJSON400() *BadDeal {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r DealDeckResp) GetApplicationProblemJSON404() *NoSuchDeck {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r DealDeckResp) GetApplicationProblemJSON409() *NoSecondDeal {
+	return r.ApplicationProblemJSON409
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -3435,8 +4494,12 @@ type ShuffleResp struct {
 	JSON200 *ShuffleResult
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *BadShuffle
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoCommitmentToUse
 	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
 	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoSecondShuffle
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -3459,9 +4522,19 @@ func (r ShuffleResp) GetApplicationProblemJSON400() *BadShuffle {
 	return r.ApplicationProblemJSON400
 }
 
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ShuffleResp) GetApplicationProblemJSON404() *NoCommitmentToUse {
+	return r.ApplicationProblemJSON404
+}
+
 // GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
 func (r ShuffleResp) GetApplicationProblemJSON408() *TooSlow {
 	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r ShuffleResp) GetApplicationProblemJSON409() *NoSecondShuffle {
+	return r.ApplicationProblemJSON409
 }
 
 // GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
@@ -3521,7 +4594,7 @@ func (r ShuffleResp) ContentType() string {
 // ListAuditsWithResponse List the records of a game
 //
 // All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-// has the reference of the shuffle that it reveals.
+// has the reference of the shuffle that it reveals, and the record that a commitment is void that of the commitment.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -3536,7 +4609,8 @@ func (c *ClientWithResponses) ListAuditsWithResponse(ctx context.Context, params
 
 // GetAuditWithResponse Get a record
 //
-// The record, its place in the log and, once it is revealed, the seed.
+// The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
+// shuffle that used it, and only there.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -3578,8 +4652,8 @@ func (c *ClientWithResponses) ProveAuditWithResponse(ctx context.Context, id IDI
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
-func (c *ClientWithResponses) RevealAuditWithBodyWithResponse(ctx context.Context, id IDInPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevealAuditResp, error) {
-	rsp, err := c.RevealAuditWithBody(ctx, id, contentType, body, reqEditors...)
+func (c *ClientWithResponses) RevealAuditWithBodyWithResponse(ctx context.Context, id IDInPath, params *RevealAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevealAuditResp, error) {
+	rsp, err := c.RevealAuditWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -3594,8 +4668,8 @@ func (c *ClientWithResponses) RevealAuditWithBodyWithResponse(ctx context.Contex
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
-func (c *ClientWithResponses) RevealAuditWithResponse(ctx context.Context, id IDInPath, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*RevealAuditResp, error) {
-	rsp, err := c.RevealAudit(ctx, id, body, reqEditors...)
+func (c *ClientWithResponses) RevealAuditWithResponse(ctx context.Context, id IDInPath, params *RevealAuditParams, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*RevealAuditResp, error) {
+	rsp, err := c.RevealAudit(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -3606,7 +4680,7 @@ func (c *ClientWithResponses) RevealAuditWithResponse(ctx context.Context, id ID
 //
 // The service's own check, step by step, with the seed that it keeps. It is for those who trust the service; others
 // get record and seed and replay them themselves. `verified` says whether all steps held; the steps end with the
-// first that did not.
+// first that did not. A shuffle that used a commitment is compared with it in the step `committed`.
 //
 // Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item that was
 // at place p, from 0, of what was shuffled.
@@ -3620,6 +4694,73 @@ func (c *ClientWithResponses) VerifyAuditWithResponse(ctx context.Context, id ID
 		return nil, err
 	}
 	return ParseVerifyAuditResp(rsp)
+}
+
+// ListCommitmentsWithResponse List commitments
+//
+// The commitments in the order they were made.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /commitments (the `ListCommitments` operationId).
+func (c *ClientWithResponses) ListCommitmentsWithResponse(ctx context.Context, params *ListCommitmentsParams, reqEditors ...RequestEditorFn) (*ListCommitmentsResp, error) {
+	rsp, err := c.ListCommitments(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCommitmentsResp(rsp)
+}
+
+// CreateCommitmentWithBodyWithResponse Commit to a shuffle
+//
+// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
+// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
+// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /commitments (the `CreateCommitment` operationId).
+func (c *ClientWithResponses) CreateCommitmentWithBodyWithResponse(ctx context.Context, params *CreateCommitmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCommitmentResp, error) {
+	rsp, err := c.CreateCommitmentWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateCommitmentResp(rsp)
+}
+
+// CreateCommitmentWithResponse Commit to a shuffle
+//
+// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
+// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
+// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /commitments (the `CreateCommitment` operationId).
+func (c *ClientWithResponses) CreateCommitmentWithResponse(ctx context.Context, params *CreateCommitmentParams, body CreateCommitmentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCommitmentResp, error) {
+	rsp, err := c.CreateCommitment(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateCommitmentResp(rsp)
+}
+
+// GetCommitmentWithResponse Get a commitment
+//
+// The commitment as it was made, and what has become of it. Its seed is that of the shuffle that used it, and is
+// revealed with that; the seed of a commitment that was not used is never shown.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /commitments/{id} (the `GetCommitment` operationId).
+func (c *ClientWithResponses) GetCommitmentWithResponse(ctx context.Context, id CommitmentInPath, reqEditors ...RequestEditorFn) (*GetCommitmentResp, error) {
+	rsp, err := c.GetCommitment(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCommitmentResp(rsp)
 }
 
 // ListDecksWithResponse List the deck types
@@ -3640,7 +4781,7 @@ func (c *ClientWithResponses) ListDecksWithResponse(ctx context.Context, reqEdit
 // DealDeckWithResponse Shuffle a deck
 //
 // The same as `POST /shuffle` with this deck: every call is another shuffle with another record. Parameters of the
-// deck type are parameters of the query, by their names.
+// deck type are parameters of the query, by their names. Since it makes a record, it takes an `Idempotency-Key`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -3788,14 +4929,18 @@ func (c *ClientWithResponses) ReadyzWithResponse(ctx context.Context, reqEditors
 // and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
 // its items, or with hands, of its hands followed by the rest.
 //
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
+// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
+// service has kept only their digest.
+//
 // An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
 // every item.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /shuffle (the `Shuffle` operationId).
-func (c *ClientWithResponses) ShuffleWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShuffleResp, error) {
-	rsp, err := c.ShuffleWithBody(ctx, contentType, body, reqEditors...)
+func (c *ClientWithResponses) ShuffleWithBodyWithResponse(ctx context.Context, params *ShuffleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShuffleResp, error) {
+	rsp, err := c.ShuffleWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -3808,14 +4953,18 @@ func (c *ClientWithResponses) ShuffleWithBodyWithResponse(ctx context.Context, c
 // and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
 // its items, or with hands, of its hands followed by the rest.
 //
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
+// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
+// service has kept only their digest.
+//
 // An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
 // every item.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /shuffle (the `Shuffle` operationId).
-func (c *ClientWithResponses) ShuffleWithResponse(ctx context.Context, body ShuffleJSONRequestBody, reqEditors ...RequestEditorFn) (*ShuffleResp, error) {
-	rsp, err := c.Shuffle(ctx, body, reqEditors...)
+func (c *ClientWithResponses) ShuffleWithResponse(ctx context.Context, params *ShuffleParams, body ShuffleJSONRequestBody, reqEditors ...RequestEditorFn) (*ShuffleResp, error) {
+	rsp, err := c.Shuffle(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -4033,6 +5182,13 @@ func ParseRevealAuditResp(rsp *http.Response) (*RevealAuditResp, error) {
 		}
 		response.ApplicationProblemJSON408 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest StillRunning
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -4048,7 +5204,7 @@ func ParseRevealAuditResp(rsp *http.Response) (*RevealAuditResp, error) {
 		response.ApplicationProblemJSON415 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest NoSeed
+		var dest ImpossibleReveal
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -4114,6 +5270,196 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest CannotRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListCommitmentsResp parses an HTTP response from a ListCommitmentsWithResponse call
+func ParseListCommitmentsResp(rsp *http.Response) (*ListCommitmentsResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCommitmentsResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CommitmentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadCommitmentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImpossibleCommitmentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest CannotRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateCommitmentResp parses an HTTP response from a CreateCommitmentWithResponse call
+func ParseCreateCommitmentResp(rsp *http.Response) (*CreateCommitmentResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateCommitmentResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Commitment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadShuffle
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest TooSlow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoSecondCommitment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest WrongMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImpossibleCommitment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetCommitmentResp parses an HTTP response from a GetCommitmentWithResponse call
+func ParseGetCommitmentResp(rsp *http.Response) (*GetCommitmentResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCommitmentResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CommitmentState
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest NoParameters
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchCommitment
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
@@ -4208,6 +5554,13 @@ func ParseDealDeckResp(rsp *http.Response) (*DealDeckResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoSecondDeal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleDeal
@@ -4555,12 +5908,26 @@ func ParseShuffleResp(rsp *http.Response) (*ShuffleResp, error) {
 		}
 		response.ApplicationProblemJSON400 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoCommitmentToUse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
 		var dest TooSlow
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
 		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoSecondShuffle
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge

@@ -78,7 +78,7 @@ func fill(ctx context.Context, folder string, records, callers int) (err error) 
 	if err != nil {
 		return err
 	}
-	f := &filler{dealer: dealer.New(log, decks, rand.Reader, time.Now, dealer.Limits{Items: 1 << 20, Results: 1 << 20}), log: log}
+	f := &filler{dealer: dealer.New(log, decks, dealer.Options{Random: rand.Reader, Limits: dealer.Limits{Items: 1 << 20, Results: 1 << 20}}), log: log}
 	for step := range steps {
 		from, to := step*records/steps, (step+1)*records/steps
 		began := time.Now()
@@ -139,11 +139,11 @@ func (f *filler) dealSome(ctx context.Context, next *atomic.Int64, to, sampleEve
 		}
 		const attempts = 4 // of the same game, and so under one reference
 		reference := "table 12, game " + strconv.Itoa(n/attempts)
-		plan, err := f.dealer.Plan(&dealer.Request{Deck: "standard52", Reference: reference})
+		plan, err := f.dealer.Plan(context.Background(), &dealer.Request{Deck: "standard52", Reference: reference})
 		if err != nil {
 			return err
 		}
-		result, err := f.dealer.Deal(plan)
+		result, err := f.dealer.Deal(context.Background(), plan)
 		if err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ const (
 // The bytes are those of riffle.db after a stop, and those of the write-ahead log, the second copy of the checkpoint and
 // the key after a kill. Each is flipped as a whole, and in one bit; of a sample, in one of the two ways.
 func TestFlips(t *testing.T) {
-	for _, name := range []string{"RIFFLE_STORE", "RIFFLE_KEY_FILE"} {
+	for _, name := range []string{"RIFFLE_STORE", "RIFFLE_KEY_FILE", "RIFFLE_SEED_KEY", "RIFFLE_SEED_KEY_FILE"} {
 		t.Setenv(name, "")
 	}
 	parent := t.TempDir()
@@ -279,11 +279,11 @@ func read(ctx context.Context, store ledger.Store, l *ledger.Log) (c *contents, 
 			return nil, err
 		}
 		c.ByID = append(c.ByID, *one)
-		if e.Claim != "" {
-			if one, err = l.ByClaim(ctx, e.Claim); err != nil {
+		for _, claim := range e.Claims {
+			if one, err = l.ByClaim(ctx, claim.Name); err != nil {
 				return nil, err
 			}
-			c.ByClaim[e.Claim] = *one
+			c.ByClaim[claim.Name] = *one
 		}
 		if e.Reference != "" {
 			if c.References[e.Reference], err = l.ByReference(ctx, e.Reference, 0, 2*madeRecords); err != nil {
@@ -309,17 +309,21 @@ func goOn(ctx context.Context, l *ledger.Log, c *contents) error {
 	if err != nil {
 		return err
 	}
-	d := dealer.New(l, decks, crand.Reader, time.Now, dealer.Limits{Items: 1000, Results: 1000})
-	plan, err := d.Plan(&dealer.Request{Size: ptr(4), Reference: "table 1"})
+	d := dealer.New(l, decks, dealer.Options{Random: crand.Reader, Limits: dealer.Limits{Items: 1000, Results: 1000}})
+	plan, err := d.Plan(context.Background(), &dealer.Request{Size: ptr(4), Reference: "table 1"})
 	if err != nil {
 		return err
 	}
-	result, err := d.Deal(plan)
+	result, err := d.Deal(context.Background(), plan)
 	if err != nil {
 		return err
 	}
-	first := &c.Entries[0]
-	if _, err := d.Reveal(ctx, first.ID, first.Secret); err != nil {
+	first := &c.Entries[1] // of which nothing but the seed is kept
+	seed, err := l.Secret(first)
+	if err != nil {
+		return err
+	}
+	if _, err := d.Reveal(ctx, first.ID, seed, nil); err != nil {
 		return err
 	}
 	if size, _ := l.Sizes(); result.LogIndex != c.Size || size != c.Size+2 {

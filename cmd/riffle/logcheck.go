@@ -30,11 +30,14 @@ type logCheck struct {
 	Data  string `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder: checkpoint, log.key, and for SQLite riffle.db and riffle.db-wal if there is one. ./data unless given."`
 	Store string `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database that has the log, postgres://... SQLite in the data folder unless given."`
 	Key   string `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The key of the log: its private key, of which only the public half is used, or the verifier key as GET /log/key answers it. log.key in the data folder unless given."`
+
+	SeedKey      string `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that seeds are encrypted under; RIFFLE_SEED_KEY may have the key itself. seed.key beside the log's key unless given."`
+	WithoutSeeds bool   `help:"Leave out what only the key of the seeds can tell."`
 }
 
 // Help is the longer text of riffle log check --help.
 func (*logCheck) Help() string {
-	return `Reads every record and hashes it anew, builds the tree anew, and compares it with the signed checkpoint; looks every record up in every way that the service does; and compares the store with the second copy of the checkpoint, which tells whether records are missing at its end. Each finding is printed; of the records, no more than 20.
+	return `Reads every record and hashes it anew, builds the tree anew, and compares it with the signed checkpoint; looks every record up in every way that the service does; and compares the store with the second copy of the checkpoint, which tells whether records are missing at its end. Each finding is printed; of the records, no more than 20. With the key that the seeds are encrypted under it also checks that every seed opens the commitment of its record.
 
 Run it on a copy that can be written to: a file system snapshot, a restored backup, or what a stopped service has left. A store that a service is writing to is refused. No record is changed, but opening a store completes what SQLite has begun (riffle.db-wal is copied into riffle.db), brings the tables of an older version up to date, and makes the tables in a database that has none.
 
@@ -58,8 +61,41 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 		return fmt.Errorf("reading the second copy of the checkpoint: %w", err)
 	}
 	r := &logReport{console: c, ctx: ctx, verifier: verifier, copyFile: copyFile, second: second}
+	r.seedKey = func() ([]byte, error) { return k.seedKey(filepath.Dir(keyFile), data) }
 	r.step("key", "%s, %s", verifier.Name(), keyFile)
 	return r.verdict(r.checkStore(data, k.Store))
+}
+
+// seedKey reads the key that seeds are encrypted under, from the first of the folders that has it; nil if seeds are to be
+// left out.
+func (k *logCheck) seedKey(folders ...string) ([]byte, error) {
+	if k.WithoutSeeds {
+		return nil, nil
+	}
+	if text := os.Getenv("RIFFLE_SEED_KEY"); text != "" && k.SeedKey == "" {
+		key, err := ledger.ParseSeedKey(text)
+		if err != nil {
+			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
+		}
+		return key, nil
+	}
+	path := k.SeedKey
+	for _, folder := range folders {
+		if _, err := os.Stat(path); err != nil && k.SeedKey == "" {
+			path = filepath.Join(folder, ledger.SeedKeyName)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no key file %s for the seeds: name one with --seed-key, or leave the seeds out with --without-seeds", path)
+	} else if err != nil {
+		return nil, fmt.Errorf("reading the key of the seeds: %w", err)
+	}
+	key, err := ledger.ParseSeedKey(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
 }
 
 // readVerifier reads the key that checks checkpoints, from a file with the verifier key or with the private key.
@@ -95,6 +131,7 @@ type logReport struct {
 	*console
 	ctx        context.Context
 	verifier   note.Verifier
+	seedKey    func() ([]byte, error)
 	copyFile   string
 	second     []byte // what copyFile holds; nil if it is not there
 	checkpoint proof.Checkpoint
@@ -186,7 +223,20 @@ func (r *logReport) checkEngine(store ledger.Store) error {
 // checkRecords runs the check of the ledger, and lets the dealer look at every record. The head is what the store had
 // before. A database does not say that somebody is writing to it, but it shows.
 func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
-	check := ledger.Check{Verifier: r.verifier, Visit: dealer.CheckEntry, Progress: r.watch()}
+	checker := dealer.Checker{ByClaim: store.ByClaim}
+	seedKey, err := r.seedKey()
+	if err != nil {
+		return err
+	}
+	if seedKey != nil {
+		vault, err := ledger.OpenVault(head, seedKey)
+		if err != nil {
+			return fmt.Errorf("%w: name the key of this store with --seed-key, or leave the seeds out with --without-seeds", err)
+		}
+		checker.Secret = vault.Secret
+	}
+	visit := func(e *ledger.Stored) ([]ledger.Claim, error) { return checker.Entry(r.ctx, e) }
+	check := ledger.Check{Verifier: r.verifier, Visit: visit, Except: checker.Unknown(), Progress: r.watch()}
 	result, err := check.Run(r.ctx, store)
 	if r.progress != nil {
 		_, _ = fmt.Fprint(r.progress, clearLine)
@@ -207,6 +257,11 @@ func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
 		return nil
 	}
 	r.step("records", "all %d are as they were signed, and are found by id, reference and claim", r.checkpoint.Size)
+	if seedKey == nil {
+		r.step("seeds", "left out")
+	} else {
+		r.step("seeds", "every seed opens the commitment of its record")
+	}
 	return nil
 }
 

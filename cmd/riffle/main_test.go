@@ -15,8 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -114,7 +114,7 @@ func TestProgress(t *testing.T) {
 	if err := check.Run(t.Context(), &console{out: &out, progress: &progress}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := progress.String(), clearLine+"0 of 43 records"+clearLine; got != want {
+	if got, want := progress.String(), clearLine+"0 of 46 records"+clearLine; got != want {
 		t.Errorf("the progress is %q, want %q", got, want)
 	}
 	if strings.Contains(out.String(), clearLine) {
@@ -169,7 +169,7 @@ func TestGrowing(t *testing.T) {
 		}
 	}()
 	var out strings.Builder
-	r := &logReport{console: &console{out: &out}, ctx: t.Context(), verifier: verifier}
+	r := &logReport{console: &console{out: &out}, ctx: t.Context(), verifier: verifier, seedKey: func() ([]byte, error) { return nil, nil }}
 	err = r.verdict(r.check(&growing{Store: store}, "the store"))
 	if !errors.Is(err, ledger.ErrInUse) || exitCode(err) != exitUnchecked || strings.Contains(out.String(), "WRONG") {
 		t.Errorf("the error is %v, and printed is:\n%s", err, &out)
@@ -234,9 +234,10 @@ func (f writerFunc) Write(p []byte) (int, error) {
 }
 
 // How many records the log of makeFolders has.
-const madeRecords = 43
+const madeRecords = 46
 
-// makeFolders makes data folders with the same log of 41 small shuffles, most of them with a reference, and two reveals.
+// makeFolders makes data folders with the same log of 42 small shuffles, most of them with a reference, some with a key, one
+// of a commitment; two reveals, and two commitments, of which one is open.
 // data was closed; killed was copied while data was open, with the last records in the write-ahead log alone; older was
 // copied when those were not there yet.
 func makeFolders(t *testing.T, parent string) {
@@ -256,6 +257,9 @@ func makeFolders(t *testing.T, parent string) {
 		if i%4 != 0 {
 			r.Reference = "table " + strconv.Itoa(i%7)
 		}
+		if i%6 == 0 {
+			r.Call = dealer.NewCall(strconv.Itoa(i))
+		}
 		deal(t, d, r, i == 10)
 	}
 	if err := l.Close(); err != nil {
@@ -265,6 +269,8 @@ func makeFolders(t *testing.T, parent string) {
 	l, d = openLog(t, folder)
 	deal(t, d, &dealer.Request{Size: ptr(4)}, false)
 	deal(t, d, &dealer.Request{Deck: "undercover", Reference: "table 1"}, true)
+	commit(t, d)
+	deal(t, d, &dealer.Request{CommitmentID: commit(t, d), ClientSeed: "seven of hearts"}, false)
 	copyFolder(t, folder, filepath.Join(parent, "killed"))
 	verifier := []byte(l.Verifier() + "\n")
 	if err := errors.Join(l.Close(), os.WriteFile(filepath.Join(parent, "log.pub"), verifier, 0o600)); err != nil {
@@ -278,7 +284,7 @@ func fork(t *testing.T, parent string) {
 	folder := filepath.Join(parent, "forked")
 	copyFolder(t, filepath.Join(parent, "older"), folder)
 	l, d := openLog(t, folder)
-	for range 5 {
+	for range 8 {
 		deal(t, d, &dealer.Request{Deck: "undercover", Reference: "table 1"}, false)
 	}
 	if err := l.Close(); err != nil {
@@ -290,14 +296,14 @@ func fork(t *testing.T, parent string) {
 func makeTall(t *testing.T, parent string) {
 	t.Helper()
 	l, d := openLog(t, filepath.Join(parent, "tall"))
-	plan, err := d.Plan(&dealer.Request{Size: ptr(4), Reference: "table 1"})
+	plan, err := d.Plan(context.Background(), &dealer.Request{Size: ptr(4), Reference: "table 1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var callers sync.WaitGroup
 	for range 300 {
 		callers.Go(func() {
-			if _, err := d.Deal(plan); err != nil {
+			if _, err := d.Deal(context.Background(), plan); err != nil {
 				t.Error(err)
 			}
 		})
@@ -338,7 +344,7 @@ func readFolder(t *testing.T, folder string) map[string][]byte {
 }
 
 // storeFiles are the files of a data folder whose service was killed.
-var storeFiles = []string{"riffle.db", "riffle.db-wal", ledger.CopyName, ledger.KeyName}
+var storeFiles = []string{"riffle.db", "riffle.db-wal", ledger.CopyName, ledger.KeyName, ledger.SeedKeyName}
 
 func openLog(t *testing.T, folder string) (*ledger.Log, *dealer.Dealer) {
 	t.Helper()
@@ -362,22 +368,36 @@ func openLogOn(t *testing.T, store ledger.Store, folder string) (*ledger.Log, *d
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l, dealer.New(l, decks, rand.Reader, time.Now, dealer.Limits{Items: 1000, Results: 1000})
+	return l, dealer.New(l, decks, dealer.Options{Random: rand.Reader, Limits: dealer.Limits{Items: 1000, Results: 1000}})
 }
 
 func deal(t *testing.T, d *dealer.Dealer, r *dealer.Request, reveal bool) {
 	t.Helper()
-	plan, err := d.Plan(r)
+	plan, err := d.Plan(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := d.Deal(plan)
+	result, err := d.Deal(context.Background(), plan)
 	if err == nil && reveal {
-		_, err = d.Reveal(t.Context(), result.AuditID, result.Statement.Seed)
+		_, err = d.Reveal(t.Context(), result.AuditID, result.Statement.Seed, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// commit commits to a shuffle and returns the id.
+func commit(t *testing.T, d *dealer.Dealer) uuid.UUID {
+	t.Helper()
+	plan, err := d.Plan(t.Context(), &dealer.Request{Deck: "undercover", Reference: "table 1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := d.Commit(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.ID
 }
 
 func ptr(n uint64) *uint64 { return &n }

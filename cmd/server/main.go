@@ -103,7 +103,8 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 		return err
 	}
 	log, err := ledger.Open(ctx, store, ledger.Options{
-		Folder: o.data, KeyFile: o.key, Origin: o.origin, Queue: o.queue, Observe: metrics.Commit,
+		Folder: o.data, KeyFile: o.key, SeedKey: o.seedKey, SeedKeyFile: o.seedKeyFile,
+		Origin: o.origin, Queue: o.queue, Observe: metrics.Commit,
 	})
 	if err != nil {
 		return errors.Join(err, store.Close())
@@ -117,12 +118,16 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 		}
 	}()
 
+	deals := dealer.New(log, decks, dealer.Options{
+		Random: metrics.Random(rand.Reader), Deadline: o.deadline, Observe: metrics.Deal,
+		Limits: dealer.Limits{Items: o.maxItems, Results: o.maxResults},
+	})
 	handler := api.New(api.Options{
-		Dealer: dealer.New(log, decks, metrics.Random(rand.Reader), time.Now, dealer.Limits{Items: o.maxItems, Results: o.maxResults}),
-		Decks:  decks, Log: log, Logger: logger, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
+		Dealer: deals, Decks: decks, Log: log, Logger: logger, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
 		MaxBody: o.maxBody, Memory: o.memory,
 	})
 	handler.WatchLog(registry)
+	handler.WatchDealer(registry)
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
 		return err
@@ -130,6 +135,7 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 	server := api.NewServer(handler, o.timeouts)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(api.Listen(listener)) }()
+	defer expire(deals, logger)()
 	logger.Info("listening", "addr", listener.Addr().String(), "data", o.data, "version", version)
 
 	select {
@@ -144,6 +150,20 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 	handler.Drain()
 	wait(o.drain, log.Failed())
 	return shutdown(server, o.grace)
+}
+
+// expire has commitments made void whose deadline has passed, until stop is called.
+func expire(d *dealer.Dealer, logger *slog.Logger) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.Run(ctx, func(err error) { logger.Warn("commitments that are late could not be made void", "error", err) })
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 // openStore opens what the ledger is kept in.

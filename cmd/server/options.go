@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"riffle/internal/api"
+	"riffle/internal/dealer"
+	"riffle/internal/ledger"
 )
 
 // options are the settings of the service. Each is a flag and an environment variable; the flag wins.
@@ -19,6 +21,7 @@ type options struct {
 	store      string
 	key        string
 	origin     string
+	deadline   time.Duration
 	decks      string
 	queue      int
 	maxItems   uint64
@@ -30,6 +33,9 @@ type options struct {
 	grace      time.Duration
 	logLevel   slog.Level
 
+	seedKey     []byte
+	seedKeyFile string
+
 	healthcheck, version, help bool
 }
 
@@ -39,14 +45,16 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	f := flag.NewFlagSet("server", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.Usage = func() {
-		_, _ = fmt.Fprintln(stderr, "Usage: server [flags]\n\nEach setting is a flag or an environment variable: -addr is RIFFLE_ADDR, -max-items is RIFFLE_MAX_ITEMS, and only -key is RIFFLE_KEY_FILE.")
+		_, _ = fmt.Fprintln(stderr, "Usage: server [flags]\n\nEach setting is a flag or an environment variable: -addr is RIFFLE_ADDR, -max-items is RIFFLE_MAX_ITEMS, but -key is RIFFLE_KEY_FILE and -seed-key is RIFFLE_SEED_KEY_FILE.")
 		f.PrintDefaults()
 	}
 	f.StringVar(&o.addr, "addr", "localhost:8080", "`address` to listen at; :8080 for all interfaces")
 	f.StringVar(&o.data, "data", "./data", "`folder` of the ledger; made if it is not there")
 	f.StringVar(&o.store, "store", "", "`URL` of the PostgreSQL database that has the ledger (postgres://...); SQLite in the data folder unless given")
 	f.StringVar(&o.key, "key", "", "`file` of the log's private key; log.key in the data folder unless given. Made with the log; replicas of one log share it")
+	f.StringVar(&o.seedKeyFile, "seed-key", "", "`file` of the key that seeds are encrypted under; seed.key beside the log's key unless given. Made with the log; replicas share it. RIFFLE_SEED_KEY has the key itself, 64 hex digits")
 	f.StringVar(&o.origin, "origin", "", "`name` of the log in its checkpoints, for a new log; one with random digits unless given")
+	f.DurationVar(&o.deadline, "deadline", dealer.DefaultDeadline, "how long a commitment can be used; then it is void")
 	f.StringVar(&o.decks, "decks", "", "`folder` with deck types of your own, one JSON file each")
 	f.IntVar(&o.queue, "queue", 4096, "how many shuffles may wait for the next commit before requests are answered 503")
 	f.Uint64Var(&o.maxItems, "max-items", 1_000_000, "how many items one shuffle may have, and how many a draw may answer")
@@ -73,6 +81,15 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	if err := fromEnvironment(f, env); err != nil {
 		return nil, err
 	}
+	if key := env("RIFFLE_SEED_KEY"); key != "" {
+		var err error
+		if o.seedKey, err = ledger.ParseSeedKey(key); err != nil {
+			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
+		}
+		if o.seedKeyFile != "" {
+			return nil, errors.New("the key of the seeds is given twice: by RIFFLE_SEED_KEY, and by a file with -seed-key or RIFFLE_SEED_KEY_FILE")
+		}
+	}
 	return o, o.check()
 }
 
@@ -81,7 +98,7 @@ func fromEnvironment(f *flag.FlagSet, env func(string) string) error {
 	given := map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
 	var errs []error
-	names := map[string]string{"key": "KEY_FILE"} // where the name of the variable says more
+	names := map[string]string{"key": "KEY_FILE", "seed-key": "SEED_KEY_FILE"} // where the name of the variable says more
 	f.VisitAll(func(fl *flag.Flag) {
 		if fl.Name == "healthcheck" || fl.Name == "version" {
 			return
@@ -105,6 +122,8 @@ func (o *options) check() error {
 	switch {
 	case o.store != "" && !strings.HasPrefix(o.store, "postgres://") && !strings.HasPrefix(o.store, "postgresql://"):
 		return errors.New("-store is the URL of a database, postgres://..., or is left out for SQLite in the data folder")
+	case o.deadline < time.Second || o.deadline > 30*24*time.Hour:
+		return errors.New("-deadline is from 1s to 720h")
 	case o.queue < 1:
 		return errors.New("-queue is at least 1")
 	case o.maxItems < 1 || o.maxItems > 1<<31:

@@ -38,12 +38,17 @@ func seedText(seed []byte) *string {
 
 // auditID reads the id of the path. One that is malformed answers like one that is not there.
 func auditID(r *http.Request) (uuid.UUID, error) {
-	text := chi.URLParam(r, "id")
-	id, err := uuid.Parse(text)
-	if err != nil || id.String() != text {
+	id, ok := parseID(chi.URLParam(r, "id"))
+	if !ok {
 		return uuid.Nil, ledger.ErrNotFound
 	}
 	return id, nil
+}
+
+// parseID reads an id as answers have it: 36 characters in lower case.
+func parseID(text string) (uuid.UUID, bool) {
+	id, err := uuid.Parse(text)
+	return id, err == nil && id.String() == text
 }
 
 // getAudit answers GET /audits/{id}.
@@ -214,7 +219,18 @@ func (a *API) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Dealer.Reveal(r.Context(), id, seed)
+	call, err := call(r, b.bytes)
+	if err != nil {
+		return err
+	}
+	if call != nil {
+		end, err := a.Dealer.Begin(call)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
+	found, err := a.Dealer.Reveal(r.Context(), id, seed, call)
 	if err != nil {
 		return err
 	}

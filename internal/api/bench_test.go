@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -50,7 +49,7 @@ func BenchmarkHandler(b *testing.B) {
 		b.Fatal(err)
 	}
 	a := New(Options{
-		Dealer: dealer.New(log, decks, metrics.Random(rand.Reader), time.Now, dealer.Limits{Items: 1e6, Results: 1e7}),
+		Dealer: dealer.New(log, decks, dealer.Options{Random: metrics.Random(rand.Reader), Limits: dealer.Limits{Items: 1e6, Results: 1e7}}),
 		Decks:  decks, Log: log, Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: prometheus.NewRegistry(),
 		MaxBody: 16 << 20, Memory: 512 << 20,
 	})

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/uuid"
 
+	"riffle/internal/dealer"
 	"riffle/internal/ledger"
 )
 
@@ -29,6 +31,16 @@ var story = []string{
 	"getAudit heldBack", "verifyAudit heldBack", "proveAudit heldBack", "revealAudit notTheSeed",
 	"revealAudit reveal", "getAudit revealed", "verifyAudit revealed", "proveAudit revealed", "getAudit revealRecord",
 	"proveAudit revealRecord", "listAudits game", "getCheckpoint published",
+	"createCommitment spin", "getCommitment open", "createCommitment roles", "listCommitments open",
+	"shuffle notAsCommitted", "shuffle committed", "getCommitment used", "shuffle commitmentUsed",
+	"getAudit committed", "getAudit commitmentRecord", "verifyAudit committed",
+	"shuffle withKey", "shuffle retry", "shuffle keyOfAnother", "shuffle secondAttempt", "createCommitment secondAttempt",
+	"getCommitment late", "shuffle commitmentLate", "getCommitment void", "shuffle commitmentVoid", "getAudit voidRecord",
+}
+
+// unusedSeeds are those of the commitments in the examples that no shuffle used, so that nobody is ever shown them.
+var unusedSeeds = map[string]string{
+	"roles": "126dc3d23bd27d2632689f530b079d1045311203e44a3549b4b7417e0c0ba917",
 }
 
 // replay sends the requests that the contract shows and checks that they get the answers that it shows. Shuffles are
@@ -44,7 +56,7 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 			}
 		}}
 	}})
-	records := recordsShown(t, c)
+	records, dealt := recordsShown(t, c), map[string]bool{}
 	list := slices.Clone(story)
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		for _, name := range c.requests(operation) {
@@ -61,28 +73,54 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 			if !ok {
 				t.Fatal("the contract does not show the request")
 			}
+			write := func(seed string, id uuid.UUID) {
+				bytes, err := hex.DecodeString(seed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				random.Write(append(bytes, id[6:]...))
+			}
 			switch {
 			case operation == "revealAudit" && status == http.StatusOK:
 				reveal := records["reveal "+member(want, "audit_id")]
 				now = reveal.time
-				random.Write(reveal.id[6:])
-			case (operation == "shuffle" || operation == "dealDeck") && status == http.StatusOK:
-				seed, err := hex.DecodeString(member(want, "seed"))
-				if err != nil {
-					t.Fatal(err)
+				write("", reveal.id)
+			case (operation == "shuffle" || operation == "dealDeck") && status == http.StatusOK && !dealt[member(want, "audit_id")]:
+				dealt[member(want, "audit_id")] = true // a retry is answered without randomness
+				id, seed := uuid.MustParse(member(want, "audit_id")), member(want, "seed")
+				if member(c.bodyShown(operation, name), "commitment_id") != "" {
+					seed = "" // it was drawn for the commitment
 				}
-				id := uuid.MustParse(member(want, "audit_id"))
-				random.Write(append(seed, id[6:]...))
+				write(seed, id)
 				now = time.Unix(id.Time().UnixTime()).UTC()
 				if shown, ok := records["shuffle "+id.String()]; ok {
 					now = shown.time
 				}
+			case operation == "createCommitment" && status == http.StatusOK:
+				id := member(want, "commitment_id")
+				now = deadlineOf(t, want).Add(-dealer.DefaultDeadline)
+				write(cmp.Or(c.seedOfUse(id), unusedSeeds[name]), uuid.MustParse(id))
+			case operation == "getCommitment" && member(want, "status") == "late":
+				now = deadlineOf(t, want)
+			case operation == "getCommitment" && member(want, "status") == "void":
+				void := records["void "+member(want, "commitment_id")]
+				now = void.time
+				write("", void.id)
+				if n, err := s.dealer.Expire(t.Context()); n != 1 || err != nil {
+					t.Fatalf("%d commitments are void now, %v", n, err)
+				}
 			case name == "damaged":
 				damaged = member(want, "audit_id")
 			}
-			s.published(t) // what is shown of the log is under its last checkpoint
+			s.published(t)                     // what is shown of the log is under its last checkpoint
+			if status == http.StatusConflict { // what was drawn before another was seen to be first
+				random.Write(make([]byte, 64))
+			}
 			answer := s.answer(request)
 			body := read(t, answer)
+			if status == http.StatusConflict {
+				random.Reset()
+			}
 			if answer.StatusCode != status || random.Len() > 0 {
 				t.Fatalf("%d, not %d, and %d bytes of the seed left: %s", answer.StatusCode, status, random.Len(), body)
 			}
@@ -116,7 +154,7 @@ type shownRecord struct {
 	time time.Time
 }
 
-// recordsShown returns the records in the examples, by kind and the id of the shuffle.
+// recordsShown returns the records in the examples, by kind and the id of the shuffle or commitment that they are about.
 func recordsShown(t *testing.T, c *contract) map[string]shownRecord {
 	t.Helper()
 	shown := map[string]shownRecord{}
@@ -127,16 +165,53 @@ func recordsShown(t *testing.T, c *contract) map[string]shownRecord {
 			t.Fatal(err)
 		}
 		of := member(record, "id")
-		if member(record, "kind") == "reveal" {
+		switch member(record, "kind") {
+		case "reveal":
 			of = member(record, "audit_id")
+		case "void":
+			of = member(record, "commitment_id")
 		}
 		shown[member(record, "kind")+" "+of] = shownRecord{uuid.MustParse(member(record, "id")), at}
 	}
 	return shown
 }
 
+// bodyShown returns the body that the examples of the name send, or nil.
+func (c *contract) bodyShown(operation, name string) any {
+	body := c.operations[operation].Operation.RequestBody
+	if body == nil {
+		return nil
+	}
+	example := body.Value.Content["application/json"].Examples[name]
+	if example == nil {
+		return nil
+	}
+	return example.Value.Value
+}
+
+// seedOfUse returns the seed of the shuffle in the examples that used a commitment, or nothing.
+func (c *contract) seedOfUse(commitment string) string {
+	for name, answer := range c.examples("shuffle", http.StatusOK) {
+		if member(c.bodyShown("shuffle", name), "commitment_id") == commitment {
+			return member(answer, "seed")
+		}
+	}
+	return ""
+}
+
+// deadlineOf returns the deadline of a commitment that is shown.
+func deadlineOf(t *testing.T, shown any) time.Time {
+	t.Helper()
+	deadline, err := time.Parse(time.RFC3339Nano, member(shown, "deadline"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return deadline
+}
+
 func member(object any, name string) string {
-	text, _ := object.(map[string]any)[name].(string)
+	members, _ := object.(map[string]any)
+	text, _ := members[name].(string)
 	return text
 }
 
@@ -191,7 +266,7 @@ func (c *contract) parameters(operation string) (list []*openapi3.Parameter) {
 func (c *contract) request(t *testing.T, operation, name string) (_ *http.Request, whole bool) {
 	t.Helper()
 	op := c.operations[operation]
-	path, query := op.Path, url.Values{}
+	path, query, header := op.Path, url.Values{}, http.Header{}
 	for _, p := range c.parameters(operation) {
 		example, ok := p.Examples[name]
 		if !ok {
@@ -210,28 +285,33 @@ func (c *contract) request(t *testing.T, operation, name string) (_ *http.Reques
 				query.Add(p.Name, fmt.Sprint(v))
 			}
 		default:
-			if p.In == "path" {
+			switch p.In {
+			case "path":
 				path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(fmt.Sprint(value)))
-				continue
+			case "header":
+				header.Set(p.Name, fmt.Sprint(value))
+			default:
+				query.Add(p.Name, fmt.Sprint(value))
 			}
-			query.Add(p.Name, fmt.Sprint(value))
 		}
 	}
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	if op.Operation.RequestBody == nil {
-		return request(t, op.Method, path), true
+	r := request(t, op.Method, path)
+	if op.Operation.RequestBody != nil {
+		value := c.bodyShown(operation, name)
+		if value == nil {
+			return nil, false
+		}
+		body, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r = post(t, path, string(body))
 	}
-	example, ok := op.Operation.RequestBody.Value.Content["application/json"].Examples[name]
-	if !ok {
-		return nil, false
-	}
-	body, err := json.Marshal(example.Value.Value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return post(t, path, string(body)), true
+	maps.Copy(r.Header, header)
+	return r, true
 }
 
 func request(t testing.TB, method, target string) *http.Request {

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,11 +32,13 @@ import (
 
 // A setup says how a service of a test differs from one with default settings. The zero value is no difference.
 type setup struct {
+	folder   string // holds the store and the keys; one of the test's own by default
 	random   io.Reader
 	now      func() time.Time
 	store    func(ledger.Store) ledger.Store // stands between the log and SQLite
 	gatherer prometheus.Gatherer
 	output   io.Writer // takes what is logged, of every level; the test's by default, without the levels below Info
+	verbose  bool      // start sets it for an output that was given
 	queue    int
 	memory   int64
 }
@@ -43,14 +46,19 @@ type setup struct {
 // A service is an API with what it needs: the deck types that come with it and a store in a folder of the test.
 type service struct {
 	*api.API
-	log   *ledger.Log
-	first shuffled // the one record of a service that cannot be asked for more
+	log    *ledger.Log
+	dealer *dealer.Dealer
+	setup  setup
+	first  shuffled // the one record of a service that cannot be asked for more
 }
 
 // start starts a service for as long as the test runs.
 func start(t testing.TB, s setup) *service {
 	t.Helper()
 	registry := prometheus.NewRegistry()
+	if s.folder == "" {
+		s.folder = t.TempDir()
+	}
 	if s.random == nil {
 		s.random = rand.Reader
 	}
@@ -64,19 +72,17 @@ func start(t testing.TB, s setup) *service {
 		s.memory = 512 << 20
 	}
 	var store ledger.Store
-	folder := t.TempDir()
-	store, err := sqlite.Open(context.Background(), filepath.Join(folder, "riffle.db"))
+	store, err := sqlite.Open(context.Background(), filepath.Join(s.folder, "riffle.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.store != nil {
 		store = s.store(store)
 	}
-	logging := slog.HandlerOptions{ReplaceAttr: withoutStack}
 	if s.output == nil {
 		s.output = t.Output()
 	} else {
-		logging.Level = slog.LevelDebug
+		s.verbose = true
 	}
 	metrics := api.NewMetrics(registry, "v0", "test")
 	// Every log has the same key, so that the contract can show what it signs.
@@ -84,10 +90,10 @@ func start(t testing.TB, s setup) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, ledger.KeyName), []byte(private+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.folder, ledger.KeyName), []byte(private+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log, err := ledger.Open(context.Background(), store, ledger.Options{Folder: folder, Queue: s.queue, Observe: metrics.Commit})
+	log, err := ledger.Open(context.Background(), store, ledger.Options{Folder: s.folder, Queue: s.queue, Observe: metrics.Commit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,17 +102,42 @@ func start(t testing.TB, s setup) *service {
 			t.Error(err)
 		}
 	})
+	return serviceOn(t, log, s, registry, metrics)
+}
+
+// replica returns a second service on the log of the first: what one remembers, the other does not know. It has the deck
+// types that come with it and those of the files.
+func (s *service) replica(t testing.TB, files ...string) *service {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	return serviceOn(t, s.log, s.setup, registry, api.NewMetrics(registry, "v0", "test"), files...)
+}
+
+func serviceOn(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Registry, metrics *api.Metrics, files ...string) *service {
+	t.Helper()
 	decks, err := deck.Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, file := range files {
+		if err := decks.Load(fstest.MapFS{"own.json": {Data: []byte(file)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	logging := slog.HandlerOptions{ReplaceAttr: withoutStack}
+	if s.verbose {
+		logging.Level = slog.LevelDebug
+	}
+	dealer := dealer.New(log, decks, dealer.Options{
+		Random: metrics.Random(s.random), Now: s.now, Observe: metrics.Deal, Limits: dealer.Limits{Items: 1_000_000, Results: 10_000_000},
+	})
 	a := api.New(api.Options{
-		Dealer: dealer.New(log, decks, metrics.Random(s.random), s.now, dealer.Limits{Items: 1_000_000, Results: 10_000_000}),
-		Decks:  decks, Log: log, Logger: slog.New(slog.NewTextHandler(s.output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
+		Dealer: dealer, Decks: decks, Log: log, Logger: slog.New(slog.NewTextHandler(s.output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: s.memory,
 	})
 	a.WatchLog(registry)
-	return &service{API: a, log: log}
+	a.WatchDealer(registry)
+	return &service{API: a, log: log, dealer: dealer, setup: s}
 }
 
 // published waits until the published checkpoint covers all that there is.
@@ -144,6 +175,12 @@ func get(t testing.TB, target string) *http.Request {
 func post(t testing.TB, target, body string) *http.Request {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+// keyed gives a request an Idempotency-Key, as it stands.
+func keyed(r *http.Request, key string) *http.Request {
+	r.Header.Set("Idempotency-Key", key)
 	return r
 }
 
@@ -218,6 +255,33 @@ func (s *faultyStore) ByReference(ctx context.Context, reference string, from ui
 		}
 	}
 	return s.Store.ByReference(ctx, reference, from, limit)
+}
+
+func (s *faultyStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
+	if s.reading != nil {
+		if err := s.reading(); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.ByClaim(ctx, claim)
+}
+
+func (s *faultyStore) Claims(ctx context.Context, q ledger.ClaimQuery) ([]ledger.Claim, error) {
+	if s.reading != nil {
+		if err := s.reading(); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.Claims(ctx, q)
+}
+
+func (s *faultyStore) CountClaims(ctx context.Context, q ledger.ClaimQuery) (uint64, error) {
+	if s.reading != nil {
+		if err := s.reading(); err != nil {
+			return 0, err
+		}
+	}
+	return s.Store.CountClaims(ctx, q)
 }
 
 // failing returns a store that fails to append with the error.

@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"riffle"
+	"riffle/internal/dealer"
 )
 
 // mayGo are the members of answers that are left out where they say nothing, and openEnded the objects and lists whose
@@ -109,7 +110,7 @@ func change(v any, pointer string, changed func(pointer, what string)) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			at, was := pointer+"/"+name, v[name]
-			if !mayGo.MatchString(at) && !anyMember.MatchString(pointer) {
+			if !mayGo.MatchString(at) && !mayGoFrom(v, name) && !anyMember.MatchString(pointer) {
 				delete(v, name)
 				changed(at, "nothing")
 				v[name] = was
@@ -135,6 +136,12 @@ func change(v any, pointer string, changed func(pointer, what string)) {
 			change(was, at, changed)
 		}
 	}
+}
+
+// mayGoFrom says the same of a member that other objects always have.
+func mayGoFrom(v map[string]any, name string) bool {
+	_, isProblem := v["title"]
+	return name == "audit_id" && isProblem || name == "commitment_id" && v["kind"] == "shuffle"
 }
 
 // shape tells what members a value has, and those of its members.
@@ -220,7 +227,7 @@ func TestNothingElseIsTaken(t *testing.T) {
 	s.published(t)
 
 	t.Run("members", func(t *testing.T) {
-		for operation, schema := range map[string]string{"shuffle": "ShuffleRequest", "revealAudit": "RevealRequest"} {
+		for operation, schema := range map[string]string{"shuffle": "ShuffleRequest", "createCommitment": "CommitmentRequest", "revealAudit": "RevealRequest"} {
 			target := target(c.operations[operation].Path, made.AuditID)
 			refused := func(word string) string {
 				name, err := json.Marshal(word)
@@ -230,7 +237,17 @@ func TestNothingElseIsTaken(t *testing.T) {
 				answer := s.answer(post(t, target, `{`+string(name)+`:null}`))
 				return detail(t, answer)
 			}
-			compare(t, operation, words, refused, slices.Sorted(maps.Keys(c.Components.Schemas[schema].Value.Properties)))
+			known := slices.Collect(maps.Keys(c.Components.Schemas[schema].Value.Properties))
+			if operation == "createCommitment" {
+				for _, word := range []string{"client_seed", "commitment_id", "reveal"} { // are known, and refused in words of their own
+					if said := refused(word); !strings.HasPrefix(said, "422A commitment is made without this.") {
+						t.Errorf("a commitment with %s: %s", word, said)
+					}
+					known = append(known, word)
+				}
+			}
+			slices.Sort(known)
+			compare(t, operation, words, refused, known)
 		}
 	})
 	t.Run("parameters", func(t *testing.T) {
@@ -347,6 +364,10 @@ func TestLimitsAreTheDefaults(t *testing.T) {
 		if !ok || name.Kind != token.STRING {
 			return true
 		}
+		if from, to := call.Args[2].Pos(), call.Args[2].End(); string(source[fset.Position(from).Offset:fset.Position(to).Offset]) == "dealer.DefaultDeadline" {
+			defaults["-"+strings.Trim(name.Value, `"`)] = uint64(dealer.DefaultDeadline.Seconds())
+			return true
+		}
 		value, err := types.Eval(fset, nil, token.NoPos, string(source[fset.Position(call.Args[2].Pos()).Offset:fset.Position(call.Args[2].End()).Offset]))
 		if err != nil || value.Value == nil {
 			return true // a text or a duration
@@ -366,7 +387,7 @@ func TestLimitsAreTheDefaults(t *testing.T) {
 			t.Errorf("the contract says that %s is %d, and it is %d", row[1], told, value)
 		}
 	}
-	for _, name := range []string{"-max-items", "-max-results", "-max-body", "-memory", "-queue"} {
+	for _, name := range []string{"-max-items", "-max-results", "-max-body", "-memory", "-queue", "-deadline"} {
 		if !slices.ContainsFunc(rows, func(row []string) bool { return row[1] == name }) {
 			t.Errorf("the contract does not tell of %s", name)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"reflect"
@@ -200,12 +201,16 @@ func probes(t *testing.T, c *contract) []probe {
 	}
 	audit := shuffleOnce(t, shared, `{"size":3,"reference":"a"}`)
 	id := audit.AuditID
+	commitment := commitOnce(t, shared, `{"items":[1,2,3]}`).CommitmentID
 	reveal := "/audits/" + id + "/reveal"
 	long := `{"items":["` + strings.Repeat("a", 16<<20) + `"]}`
 
 	first := func(ask func(shuffled) *http.Request) func(*service) *http.Request {
 		return func(s *service) *http.Request { return ask(s.first) }
 	}
+
+	ownDealt := func(t testing.TB) *http.Request { return keyed(post(t, "/shuffle", `{"deck":"own"}`), "a") }
+	ownGotten := func(t testing.TB) *http.Request { return keyed(get(t, "/decks/own"), "a") }
 
 	list := []probe{
 		{"shuffle", 200, "", body(`{"size":20000,"hands":[1,19000],"repeat":3}`), sound, nil}, // long enough to be sent in parts
@@ -222,7 +227,11 @@ func probes(t *testing.T, c *contract) []probe {
 		{"shuffle", 400, "", body(``), sound, nil},
 		{"shuffle", 400, "notAnObject", body(`[1,2,3]`), sound, nil},
 		{"shuffle", 400, "noParameters", fixed(post(t, "/shuffle?deck=standard52", `{}`)), sound, nil},
+		{"shuffle", 400, "notABoolean", body(`{"size":37,"unique_reference":"yes"}`), sound, nil},
+		{"shuffle", 400, "badKey", fixed(keyed(post(t, "/shuffle", `{"size":37}`), "two words")), sound, nil},
 		{"shuffle", 408, "tooSlow", with(post(t, "/shuffle", `{"size":2}`), slow), sound, nil},
+		{"shuffle", 409, "deckChanged", fixed(ownDealt(t)), withOtherCards(ownDealt), nil},
+		{"shuffle", 409, "running", fixed(keyed(post(t, "/shuffle", `{"size":2}`), "a")), stillAnswering("/shuffle"), nil},
 		{"shuffle", 413, "tooLarge", body(long), sound, nil},
 		{"shuffle", 413, "tooLarge", with(post(t, "/shuffle", long), func(r *http.Request) { r.ContentLength = -1 }), sound, nil},
 		{"shuffle", 415, "wrongMediaType", with(post(t, "/shuffle", "deck=standard52"), mediaType("application/x-www-form-urlencoded")), sound, nil},
@@ -238,6 +247,8 @@ func probes(t *testing.T, c *contract) []probe {
 		{"shuffle", 422, "tooManyDrawn", body(`{"size":1000001}`), sound, nil},
 		{"shuffle", 422, "tooManyDecks", body(`{"deck":"standard52","decks":20000}`), sound, nil},
 		{"shuffle", 422, "tooMuchWork", body(`{"size":1000000,"draw":1,"repeat":161,"algorithm":"durstenfeld"}`), sound, nil},
+		{"shuffle", 422, "noClientSeed", body(`{"commitment_id":"` + commitment + `"}`), sound, nil},
+		{"shuffle", 422, "itemsAgain", body(`{"commitment_id":"` + commitment + `","client_seed":"x"}`), sound, nil},
 		{"shuffle", 422, "", body(`{"size":9007199254740992,"draw":1}`), sound, nil},
 		{"shuffle", 422, "", body(`{"size":2,"repeat":18446744073709551615}`), sound, nil},
 		{"shuffle", 500, "failed", body(`{"size":2}`), withoutRandomness, nil},
@@ -247,6 +258,36 @@ func probes(t *testing.T, c *contract) []probe {
 		{"shuffle", 503, "noSpace", body(`{"size":2}`), withoutSpace, nil},
 		{"shuffle", 503, "stopping", body(`{"size":2}`), closed, nil},
 
+		{"createCommitment", 200, "", fixed(post(t, "/commitments", `{"items":[1,2],"algorithm":"sattolo","repeat":2,"hands":[1],"reference":"é"}`)), sound, nil},
+		{"createCommitment", 400, "unknownMember", fixed(post(t, "/commitments", `{"deck":"standard52","shuffles":2}`)), sound, nil},
+		{"createCommitment", 400, "noParameters", fixed(post(t, "/commitments?deck=standard52", `{}`)), sound, nil},
+		{"createCommitment", 400, "badKey", fixed(keyed(post(t, "/commitments", `{"size":37}`), "two words")), sound, nil},
+		{"createCommitment", 408, "tooSlow", with(post(t, "/commitments", `{"size":2}`), slow), sound, nil},
+		{"createCommitment", 409, "running", fixed(keyed(post(t, "/commitments", `{"size":2}`), "a")), stillAnswering("/commitments"), nil},
+		{"createCommitment", 413, "tooLarge", fixed(post(t, "/commitments", long)), sound, nil},
+		{"createCommitment", 415, "wrongMediaType", with(post(t, "/commitments", "{}"), mediaType("text/plain")), sound, nil},
+		{"createCommitment", 422, "clientSeed", fixed(post(t, "/commitments", `{"size":37,"client_seed":"Ines"}`)), sound, nil},
+		{"createCommitment", 422, "keyOfAnother", func(s *service) *http.Request {
+			read(t, s.answer(keyed(post(t, "/commitments", `{"size":2}`), "commitment")))
+			return keyed(post(t, "/commitments", `{"size":3}`), "commitment")
+		}, sound, nil},
+		{"createCommitment", 500, "failed", fixed(post(t, "/commitments", `{"size":2}`)), withoutRandomness, nil},
+		{"createCommitment", 503, "queueFull", fixed(post(t, "/commitments", `{"size":2}`)), withFullQueue, nil},
+
+		{"listCommitments", 200, "", fixed(get(t, "/commitments?limit=1")), sound, nil}, // a page that is full
+		{"listCommitments", 200, "", fixed(get(t, "/commitments?status=void&after="+id)), sound, nil},
+		{"listCommitments", 400, "unknownParameter", fixed(get(t, "/commitments?reference=a")), sound, nil},
+		{"listCommitments", 400, "notAnID", fixed(get(t, "/commitments?after=1")), sound, nil},
+		{"listCommitments", 422, "noSuchStatus", fixed(get(t, "/commitments?status=lost")), sound, nil},
+		{"listCommitments", 422, "", fixed(get(t, "/commitments?limit=1001")), sound, nil},
+		{"listCommitments", 500, "failed", fixed(get(t, "/commitments")), cannotRead, nil},
+		{"listCommitments", 503, "unreachable", fixed(get(t, "/commitments")), outOfReach, nil},
+
+		{"getCommitment", 400, "noParameters", fixed(get(t, "/commitments/"+commitment+"?page=2")), sound, nil},
+		{"getCommitment", 404, "noSuchCommitment", fixed(get(t, "/commitments/"+id)), sound, nil}, // the record of a shuffle
+		{"getCommitment", 500, "failed", fixed(get(t, "/commitments/"+commitment)), cannotRead, nil},
+		{"getCommitment", 503, "unreachable", fixed(get(t, "/commitments/"+commitment)), outOfReach, nil},
+
 		{"listDecks", 400, "noParameters", fixed(get(t, "/decks?page=2")), sound, nil},
 		{"listDecks", 400, "malformedQuery", fixed(get(t, "/decks?%zz")), sound, nil},
 
@@ -255,6 +296,13 @@ func probes(t *testing.T, c *contract) []probe {
 		{"dealDeck", 400, "parameterTwice", fixed(get(t, "/decks/standard52?draw=1&draw=2")), sound, nil},
 		{"dealDeck", 400, "notAnInteger", fixed(get(t, "/decks/standard52?draw=five")), sound, nil},
 		{"dealDeck", 400, "notABoolean", fixed(get(t, "/decks/standard52?details=1")), sound, nil},
+		{"dealDeck", 400, "badKey", fixed(keyed(get(t, "/decks/standard52"), "two words")), sound, nil},
+		{"dealDeck", 409, "deckChanged", fixed(ownGotten(t)), withOtherCards(ownGotten), nil},
+		{"dealDeck", 409, "running", fixed(keyed(get(t, "/decks/standard52"), "a")), stillAnswering("/shuffle"), nil},
+		{"dealDeck", 422, "keyOfAnother", func(s *service) *http.Request {
+			read(t, s.answer(keyed(get(t, "/decks/standard52?draw=5"), "deck")))
+			return keyed(get(t, "/decks/standard52?draw=6"), "deck")
+		}, sound, nil},
 		{"dealDeck", 422, "unknownHands", fixed(get(t, "/decks/standard52?hands=whist")), sound, nil},
 		{"dealDeck", 500, "notDurable", fixed(get(t, "/decks/standard52")), broken, nil},
 		{"dealDeck", 503, "noSpace", fixed(get(t, "/decks/standard52")), withoutSpace, nil},
@@ -277,6 +325,7 @@ func probes(t *testing.T, c *contract) []probe {
 		{"getAudit", 500, "failed", fixed(get(t, "/audits/"+id)), cannotRead, nil},
 
 		{"verifyAudit", 400, "malformedQuery", fixed(get(t, "/audits/"+id+"/verify?%zz")), sound, nil},
+		{"verifyAudit", 422, "noSeed", fixed(get(t, "/audits/"+commitment+"/verify")), sound, nil},
 		{"verifyAudit", 500, "failed", fixed(get(t, "/audits/"+id+"/verify")), cannotRead, nil},
 
 		{"revealAudit", 400, "unknownMember", fixed(post(t, reveal, `{"key":"x"}`)), sound, nil},
@@ -286,6 +335,13 @@ func probes(t *testing.T, c *contract) []probe {
 		{"revealAudit", 413, "tooLarge", fixed(post(t, reveal, long)), sound, nil},
 		{"revealAudit", 415, "wrongMediaType", with(post(t, reveal, `{}`), mediaType("text/plain")), sound, nil},
 		{"revealAudit", 415, "compressed", with(post(t, reveal, `{}`), compressed), sound, nil},
+		{"revealAudit", 400, "badKey", fixed(keyed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`), "two words")), sound, nil},
+		{"revealAudit", 409, "running", fixed(keyed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`), "a")), stillAnswering("/shuffle"), nil},
+		{"revealAudit", 422, "noSeed", fixed(post(t, "/audits/"+commitment+"/reveal", `{"seed":"`+audit.Seed+`"}`)), sound, nil},
+		{"revealAudit", 422, "keyOfAnother", func(s *service) *http.Request {
+			read(t, s.answer(keyed(post(t, "/shuffle", `{"size":2}`), "shuffle")))
+			return keyed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`), "shuffle")
+		}, sound, nil},
 		{"revealAudit", 500, "failed", fixed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`)), cannotRead, nil},
 		{"revealAudit", 503, "stopping", func(s *service) *http.Request {
 			made := shuffleOnce(t, s, `{"size":3}`)
@@ -343,8 +399,10 @@ func probes(t *testing.T, c *contract) []probe {
 		target := target(op.Path, id)
 		request := get(t, target)
 		switch operation {
-		case "shuffle":
+		case "shuffle", "createCommitment":
 			request = post(t, target, `{"size":2}`)
+		case "getCommitment":
+			request = get(t, "/commitments/"+commitment)
 		case "revealAudit":
 			request = post(t, target, `{"seed":"`+audit.Seed+`"}`)
 		case "listAudits":
@@ -379,6 +437,44 @@ func withOpenStore(t testing.TB) *service {
 type openStore struct{ ledger.Store }
 
 func (openStore) Close() error { return nil }
+
+// ownDeck is a deck type of two cards, one of them of a code to fill in.
+const ownDeck = `{
+  "type": "own", "name": {"en": "Own", "zh": "自备"}, "family": "french", "size": 2,
+  "cards": [
+    {"code": "X", "name": {"en": "X", "zh": "X"}, "glyph": "x", "attributes": {}},
+    {"code": %q, "name": {"en": "Other", "zh": "其他"}, "glyph": "o", "attributes": {}}
+  ]
+}`
+
+// withOtherCards returns a service that has answered a request for a deck type whose cards were changed since.
+func withOtherCards(first func(testing.TB) *http.Request) func(testing.TB) *service {
+	return func(t testing.TB) *service {
+		s := start(t, setup{
+			random: rand.NewChaCha8([32]byte{}), // the answer has the id of the first
+			now:    func() time.Time { return time.Date(2026, 11, 21, 9, 55, 0, 0, time.UTC) },
+		})
+		if answer := s.replica(t, fmt.Sprintf(ownDeck, "A")).answer(first(t)); answer.StatusCode != http.StatusOK {
+			t.Fatalf("%s", read(t, answer))
+		}
+		return s.replica(t, fmt.Sprintf(ownDeck, "B"))
+	}
+}
+
+// stillAnswering returns a service that is answering a request to shuffle two numbers with the key a.
+func stillAnswering(path string) func(testing.TB) *service {
+	return func(t testing.TB) *service {
+		committing, release := make(chan struct{}), make(chan struct{})
+		s := start(t, setup{store: func(s ledger.Store) ledger.Store {
+			return &faultyStore{Store: s, appending: func() error { committing <- struct{}{}; <-release; return nil }}
+		}})
+		var answered sync.WaitGroup
+		t.Cleanup(func() { close(release); answered.Wait() })
+		answered.Go(func() { read(t, s.answer(keyed(post(t, path, `{"size":2}`), "a"))) })
+		<-committing
+		return s
+	}
+}
 
 func withoutRandomness(t testing.TB) *service {
 	return start(t, setup{random: brokenReader{errors.New("the generator does not answer")}})
@@ -479,6 +575,23 @@ func shuffleOnce(t testing.TB, s *service, request string) (made shuffled) {
 	t.Helper()
 	body := read(t, s.answer(post(t, "/shuffle", request)))
 	if err := json.Unmarshal(body, &made); err != nil || made.AuditID == "" {
+		t.Fatalf("%s (%v)", body, err)
+	}
+	return made
+}
+
+// A committed is what later requests need of the answer to a commitment.
+type committed struct {
+	CommitmentID string    `json:"commitment_id"`
+	LogIndex     uint64    `json:"log_index"`
+	Commitment   string    `json:"commitment"`
+	Deadline     time.Time `json:"deadline"`
+}
+
+func commitOnce(t testing.TB, s *service, request string) (made committed) {
+	t.Helper()
+	body := read(t, s.answer(post(t, "/commitments", request)))
+	if err := json.Unmarshal(body, &made); err != nil || made.CommitmentID == "" {
 		t.Fatalf("%s (%v)", body, err)
 	}
 	return made

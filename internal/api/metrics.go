@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
+	"riffle/internal/dealer"
 	"riffle/internal/ledger"
 	"riffle/internal/shuffle"
 )
@@ -28,6 +30,7 @@ type Metrics struct {
 	commits  *prometheus.HistogramVec
 	records  prometheus.Histogram
 	lost     prometheus.Counter // races for the end of the log
+	events   map[dealer.Event]prometheus.Counter
 	random   prometheus.Counter
 }
 
@@ -57,6 +60,15 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 			Name: "riffle_random_bytes_total", Help: "Bytes read from the operating system's generator.",
 		}),
 	}
+	commitments := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "riffle_commitments_total", Help: "Commitments that were made, used or logged as void, and uses that came late.",
+	}, []string{"event"})
+	m.events = map[dealer.Event]prometheus.Counter{}
+	for event, name := range map[dealer.Event]string{
+		dealer.EventCommitted: "made", dealer.EventUsed: "used", dealer.EventVoid: "void", dealer.EventLate: "late",
+	} {
+		m.events[event] = commitments.WithLabelValues(name)
+	}
 	dealt := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "riffle_shuffle_duration_seconds", Help: "Time of the shuffles of one request, from keystream to order.", Buckets: durations,
 	}, []string{"algorithm"})
@@ -67,7 +79,7 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		Name: "riffle_build_info", Help: "1, labelled by what runs.",
 	}, []string{"version", "revision"})
 	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.commits, m.records, m.lost, m.random, build)
+	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.commits, m.records, m.lost, m.random, commitments, build)
 	return m
 }
 
@@ -96,6 +108,32 @@ func (a *API) WatchLog(registry prometheus.Registerer) {
 		}),
 	)
 }
+
+// WatchDealer registers what is read off a dealer: how many commitments are open, and how many late. Both are counted in the
+// store, of which a scrape that finds it out of reach has nothing to say.
+func (a *API) WatchDealer(registry prometheus.Registerer) {
+	registry.MustRegister(openCommitments{a})
+}
+
+type openCommitments struct{ api *API }
+
+var commitmentsDesc = prometheus.NewDesc("riffle_commitments", "Commitments in the log that wait to be used (open), or for the log to say that they are void (late).", []string{"status"}, nil)
+
+func (openCommitments) Describe(c chan<- *prometheus.Desc) { c <- commitmentsDesc }
+
+func (o openCommitments) Collect(c chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	open, late, err := o.api.Dealer.CountCommitments(ctx)
+	if err != nil {
+		return
+	}
+	c <- prometheus.MustNewConstMetric(commitmentsDesc, prometheus.GaugeValue, float64(open), string(dealer.StatusOpen))
+	c <- prometheus.MustNewConstMetric(commitmentsDesc, prometheus.GaugeValue, float64(late), string(dealer.StatusLate))
+}
+
+// Deal notes an event of the dealer.
+func (m *Metrics) Deal(e dealer.Event) { m.events[e].Inc() }
 
 // Commit notes a commit of the log.
 func (m *Metrics) Commit(c ledger.Commit) {

@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 
+	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/ledger"
 )
@@ -22,6 +24,7 @@ type problem struct {
 	Status     int          `json:"status"`
 	Detail     string       `json:"detail"` // what to do about it
 	Errors     []fieldError `json:"errors,omitempty"`
+	AuditID    string       `json:"audit_id,omitempty"` // of the record that is in the way
 	retryAfter int          // seconds; 0 for none
 	allow      string
 	close      bool // the connection is of no more use
@@ -78,6 +81,9 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 func (a *API) problem(r *http.Request, err error) *problem {
 	var p *problem
 	var invalid *dealer.Invalid
+	var settled *dealer.SettledError
+	var notUnique *dealer.NotUniqueError
+	var changed *dealer.DeckChangedError
 	switch {
 	case errors.As(err, &p):
 		return p
@@ -87,12 +93,32 @@ func (a *API) problem(r *http.Request, err error) *problem {
 			p.Errors = append(p.Errors, place(r, f))
 		}
 		return p
+	case errors.As(err, &settled):
+		return problemSettled(settled)
+	case errors.As(err, &notUnique):
+		p := newProblem(http.StatusConflict, "The reference has an attempt already, of which this is the audit_id: %s. GET /audits?reference= lists them all. Give another game another reference, or leave unique_reference out.", notUnique.AuditID).at("/unique_reference")
+		p.AuditID = notUnique.AuditID.String()
+		return p
+	case errors.As(err, &changed):
+		p := newProblem(http.StatusConflict, "This was dealt before, and the deck type %s has had its cards changed since. The record is there under its audit_id: %s.", changed.Type, changed.AuditID)
+		p.AuditID = changed.AuditID.String()
+		return p
+	case errors.Is(err, dealer.ErrNoCommitment):
+		p := newProblem(http.StatusNotFound, "There is no commitment with this id. It is the commitment_id that POST /commitments answers, as it stands.")
+		if r.Method == http.MethodPost {
+			return p.at("/commitment_id")
+		}
+		return p
+	case errors.Is(err, dealer.ErrRunning):
+		return newProblem(http.StatusConflict, "A request with this key or commitment is still being answered. Wait for it, or ask again in a second.")
+	case errors.Is(err, dealer.ErrOtherRequest):
+		return newProblem(http.StatusUnprocessableEntity, "This Idempotency-Key came with another request before. Repeat that request as it was, or choose a new key for this one.")
 	case errors.Is(err, ledger.ErrNotFound):
 		return newProblem(http.StatusNotFound, "There is no record with this id. An audit id is the audit_id of an answer, as it stands.")
 	case errors.Is(err, dealer.ErrNotTheSeed):
 		return newProblem(http.StatusForbidden, "This is not the seed of the record. Send the seed of the answer that had this audit id.").at("/seed")
 	case errors.Is(err, dealer.ErrNoSeed):
-		return newProblem(http.StatusUnprocessableEntity, "This record has no seed: only shuffles do.")
+		return newProblem(http.StatusUnprocessableEntity, "Only shuffles have a seed to check or to reveal. That of a commitment is the seed of the shuffle that used it.")
 	case errors.Is(err, ledger.ErrBusy):
 		return problemBusy("More shuffles are waiting to become durable than the queue holds. Nothing was shuffled; ask again in a second.")
 	case errors.Is(err, ledger.ErrNoSpace):
@@ -108,6 +134,21 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		return problemBusy("The store cannot be reached at the moment. Nothing was answered; ask again in a second.")
 	}
 	return problemInternal()
+}
+
+// problemSettled says what has become of a commitment that somebody wants to use.
+func problemSettled(e *dealer.SettledError) *problem {
+	var p *problem
+	switch e.Status {
+	case dealer.StatusUsed:
+		p = newProblem(http.StatusConflict, "The commitment was used before; the shuffle is there under its audit_id: %s. Make a new commitment for another shuffle.", e.SettledBy)
+	default:
+		p = newProblem(http.StatusConflict, "The commitment's deadline was %s, and it can no longer be used. Make a new commitment, and use it in time.", e.Deadline.UTC().Format(audit.TimeFormat))
+	}
+	if e.SettledBy != uuid.Nil {
+		p.AuditID = e.SettledBy.String()
+	}
+	return p.at("/commitment_id")
 }
 
 // place points at a field by the way the request named it: members of a body, parameters of a query.

@@ -162,6 +162,7 @@ func TestIDsThatAreNotThereAnswerAlike(t *testing.T) {
 		func(id string) *http.Request { return get(t, "/audits/"+id+"/proof") },
 		func(id string) *http.Request { return get(t, "/audits/"+id+"/verify") },
 		func(id string) *http.Request { return post(t, "/audits/"+id+"/reveal", seed) },
+		func(id string) *http.Request { return get(t, "/commitments/"+id) },
 	} {
 		unknown := s.answer(ask("01890a5d-ac96-774b-bcce-b302099a8057"))
 		want := read(t, unknown)

@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
@@ -146,6 +148,17 @@ func (d *reader) text(pointer string) (string, error) {
 	return string(text), nil
 }
 
+func (d *reader) truth(pointer string) (bool, error) {
+	value, _, err := d.value()
+	if err != nil {
+		return false, err
+	}
+	if kind := value.Kind(); kind != 't' && kind != 'f' {
+		return false, newProblem(400, "This has to be true or false.").at(pointer)
+	}
+	return value.Kind() == 't', nil
+}
+
 func (d *reader) count(pointer string) (*uint64, error) {
 	value, _, err := d.value()
 	if err != nil {
@@ -198,10 +211,16 @@ func (d *reader) list(pointer string, read func(i int) error) error {
 	}
 }
 
-// decode reads the body of POST /shuffle.
-func (q *shuffleRequest) decode(body []byte, maxItems uint64) error {
+// decode reads the body of POST /shuffle, or of a request like it that does not have the members left out.
+func (q *shuffleRequest) decode(body []byte, maxItems uint64, leftOut ...string) error {
 	d := newReader(body)
-	if err := d.object(func(name string) error { return q.member(d, name, maxItems) }); err != nil {
+	err := d.object(func(name string) error {
+		if slices.Contains(leftOut, name) {
+			return newProblem(422, "A commitment is made without this. It belongs to the shuffle that uses the commitment.").at(string(d.StackPointer()))
+		}
+		return q.member(d, name, maxItems)
+	})
+	if err != nil {
 		return err
 	}
 	return d.finish()
@@ -247,6 +266,16 @@ func (q *shuffleRequest) member(d *reader, name string, maxItems uint64) (err er
 			err = newProblem(422, `reveal is "now" or left out.`).at("/reveal")
 		}
 		q.RevealNow = true
+	case "commitment_id":
+		var text string
+		if text, err = d.text("/commitment_id"); err == nil {
+			var ok bool
+			if q.CommitmentID, ok = parseID(text); !ok || q.CommitmentID == uuid.Nil {
+				err = dealer.ErrNoCommitment
+			}
+		}
+	case "unique_reference":
+		q.UniqueReference, err = d.truth("/unique_reference")
 	default:
 		return newProblem(400, "A shuffle request has no such member; openapi.yaml lists them.").at(string(d.StackPointer()))
 	}

@@ -2,15 +2,23 @@ package api_test
 
 import (
 	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A sink takes what several goroutines write.
@@ -60,6 +68,17 @@ func seedSecrets(t *testing.T, text string) (list []secret) {
 	return list
 }
 
+// keySecret returns an idempotency key, and the digest that it is kept as.
+func keySecret(key string) secret {
+	digest := sha256.Sum256([]byte(key))
+	of := secret{what: "the key " + key}
+	of.add([]byte(key), digest[:16], hex.AppendEncode(nil, digest[:16]))
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		of.add([]byte(encoding.EncodeToString(digest[:15])))
+	}
+	return of
+}
+
 func (s *secret) add(forms ...[]byte) { s.forms = append(s.forms, forms...) }
 
 // orderSecret returns the head of an order, in the ways in which it could be listed.
@@ -91,16 +110,20 @@ func (s secret) in(text []byte) bool {
 }
 
 // TestNothingSecretIsPublic shuffles in every way, asks in every way, and looks for seeds and orders in all that others
-// can read: the log to its last byte, the metrics, what the service logs, and its answers to those who only have the id.
+// can read: the log to its last byte, the metrics, what the service logs, and its answers to those who only have the id. The
+// seeds of commitments are among them, whether they were used or not, and the keys by which requests are repeated.
 func TestNothingSecretIsPublic(t *testing.T) {
 	logged := &sink{}
-	s := start(t, setup{output: logged})
+	var drawn bytes.Buffer
+	c := &clock{now: time.Now()}
+	s := start(t, setup{output: logged, random: io.TeeReader(rand.Reader, &drawn), now: c.read})
 	var items []string
 	for i := range 52 {
 		items = append(items, fmt.Sprintf(`"item %d"`, i))
 	}
 	var secrets []secret
-	var answers []byte
+	var answers []byte  // to those who may know
+	var others [][]byte // to those who may not
 	var made []shuffled
 	shuffle := func(r *http.Request) shuffled {
 		t.Helper()
@@ -145,14 +168,55 @@ func TestNothingSecretIsPublic(t *testing.T) {
 			t.Fatalf("the search does not find the seed in base64, %d bytes in", shift)
 		}
 	}
+	commit := func(r *http.Request) committed {
+		t.Helper()
+		drawn.Reset()
+		body := read(t, s.answer(r))
+		var made committed
+		if err := json.Unmarshal(body, &made); err != nil || made.CommitmentID == "" || drawn.Len()%32 != 10 {
+			t.Fatalf("%v, %d bytes were drawn: %s", err, drawn.Len(), body)
+		}
+		seed := drawn.Bytes()[:drawn.Len()-10] // and behind it an id
+		secrets = append(secrets, seedSecrets(t, hex.EncodeToString(seed))...)
+		others = append(others, body)
+		return made
+	}
+	const key, keyOfCommitment, keyOfReveal = "secret-key-6hR2", "secret-key-Lw0x", "secret-key-Qz7b"
+	for _, key := range []string{key, keyOfCommitment, keyOfReveal} {
+		secrets = append(secrets, keySecret(key))
+	}
+	void := commit(post(t, "/commitments", `{"deck":"standard52","reference":"game"}`))
+	c.set(void.Deadline)
+	s.expire(t, 1)
+	open := commit(post(t, "/commitments", `{"deck":"standard52","hands":"bridge"}`))
+	used := commit(keyed(post(t, "/commitments", `{"size":1000,"reference":"game"}`), keyOfCommitment))
+	shuffle(using(t, used, ""))
+	shuffle(keyed(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`), key))
+	refuse := func(r *http.Request, status int) {
+		t.Helper()
+		got := s.exchange(t, r)
+		if got.status != status {
+			t.Errorf("%d, not %d: %s", got.status, status, got.body)
+		}
+		others = append(others, []byte(got.body))
+	}
+	refuse(using(t, used, ""), 409)
+	refuse(using(t, void, ""), 409)
+	refuse(using(t, open, `,"draw":3`), 422)
+	refuse(keyed(post(t, "/shuffle", `{"deck":"standard52"}`), key), 422)
+	refuse(keyed(post(t, "/commitments", `{"size":1001}`), keyOfCommitment), 422)
+	refuse(keyed(get(t, "/decks/standard52"), keyOfCommitment+" "+key), 400)
+	refuse(post(t, "/shuffle", `{"deck":"standard52","reference":"game","unique_reference":true}`), 409)
+	refuse(post(t, "/audits/"+used.CommitmentID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), 422)
+
 	revealed := shuffle(post(t, "/shuffle", `{"deck":"standard52","reveal":"now"}`))
 	later := shuffle(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`))
-	reveal := func(of shuffled, seed string) {
-		read(t, s.answer(post(t, "/audits/"+of.AuditID+"/reveal", `{"seed":"`+seed+`"}`)))
+	reveal := func(of shuffled, seed string) *http.Request {
+		return post(t, "/audits/"+of.AuditID+"/reveal", `{"seed":"`+seed+`"}`)
 	}
-	reveal(later, later.Seed)
-	reveal(made[0], made[1].Seed) // which is not its seed
-	reveal(made[0], made[0].Seed[:64])
+	read(t, s.answer(keyed(reveal(later, later.Seed), keyOfReveal)))
+	refuse(reveal(made[0], made[1].Seed), 403) // which is not its seed
+	refuse(reveal(made[0], made[0].Seed[:64]), 403)
 	s.published(t)
 
 	public := map[string][]byte{}
@@ -163,16 +227,30 @@ func TestNothingSecretIsPublic(t *testing.T) {
 		public[path] = read(t, s.answer(r))
 		return public[path]
 	}
-	for _, path := range []string{"/log/checkpoint", "/log/key", "/metrics", "/openapi.yaml", "/healthz", "/readyz", "/decks"} {
+	for i, body := range others {
+		public[fmt.Sprint("answer ", i)] = body
+	}
+	for _, path := range []string{
+		"/log/checkpoint", "/log/key", "/metrics", "/openapi.yaml", "/healthz", "/readyz", "/decks", "/commitments", "/commitments?status=used",
+	} {
 		fetch(path)
 	}
 	size, _ := s.log.Sizes()
 	records := 0
 	for width := range size {
 		fetch(fmt.Sprintf("/log/tile/0/000.p/%d", width+1))
-		records = bytes.Count(fetch(fmt.Sprintf("/log/tile/entries/000.p/%d", width+1)), []byte(`"commitment"`))
+		records = bytes.Count(fetch(fmt.Sprintf("/log/tile/entries/000.p/%d", width+1)), []byte(`"spec":`))
 	}
-	if want := len(made) + 1; uint64(want) != size || records != want {
+	for _, c := range []committed{void, open, used} {
+		for _, path := range []string{"/commitments/", "/audits/"} {
+			fetch(path + c.CommitmentID)
+		}
+		for _, path := range []string{"/proof", "/verify"} {
+			fetch("/audits/" + c.CommitmentID + path)
+		}
+	}
+	fetch("/audits/" + readCommitment(t, s, void.CommitmentID).AuditID)
+	if want := len(made) + 1 + 3 + 1; uint64(want) != size || records != want {
 		t.Fatalf("of %d records, %d are in the log of %d", want, records, size)
 	}
 	for _, m := range made {
@@ -194,8 +272,9 @@ func TestNothingSecretIsPublic(t *testing.T) {
 		public["lost"+path] = read(t, lost.answer(get(t, "/audits/"+lost.first.AuditID+path)))
 		public["broken"+path] = read(t, broken.answer(get(t, "/audits/"+hidden.AuditID+path)))
 	}
-	public["broken/reveal"] = read(t, broken.answer(post(t, "/audits/"+hidden.AuditID+"/reveal", `{"seed":"`+hidden.Seed+`"}`)))
-	public["defect"] = read(t, s.answerWithDefect(post(t, "/audits/"+made[0].AuditID+"/reveal", `{"seed":"`+made[0].Seed+`"}`)))
+	public["broken/reveal"] = read(t, broken.answer(keyed(post(t, "/audits/"+hidden.AuditID+"/reveal", `{"seed":"`+hidden.Seed+`"}`), key)))
+	public["broken/shuffle"] = read(t, broken.answer(using(t, used, "")))
+	public["defect"] = read(t, s.answerWithDefect(keyed(post(t, "/audits/"+made[0].AuditID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), "secret-key-6hR2-4")))
 	public["what is logged"] = logged.bytes()
 	if !bytes.Contains(public["what is logged"], []byte("request failed")) || !bytes.Contains(public["what is logged"], []byte("panic")) {
 		t.Errorf("the errors are not logged: %s", public["what is logged"])
@@ -209,4 +288,73 @@ func TestNothingSecretIsPublic(t *testing.T) {
 		}
 	}
 	t.Logf("%d secrets in none of %d places", len(secrets), len(public))
+}
+
+// TestSeedsAreNotOnDisk looks for the seeds of shuffles and commitments, and for keys, in every file of the data folder, the
+// write-ahead log of the store included: while the service runs, and after it has ended.
+func TestSeedsAreNotOnDisk(t *testing.T) {
+	var drawn bytes.Buffer
+	c := &clock{now: time.Now()}
+	s := start(t, setup{random: io.TeeReader(rand.Reader, &drawn), now: c.read})
+	const key = "secret-key-6hR2"
+	var secrets []secret
+	ask := func(r *http.Request) []byte {
+		t.Helper()
+		drawn.Reset()
+		answer := s.answer(r)
+		body := read(t, answer)
+		if answer.StatusCode != http.StatusOK {
+			t.Fatalf("%d %s", answer.StatusCode, body)
+		}
+		if seed := drawn.Bytes()[:max(0, drawn.Len()-10)]; len(seed) > 0 { // and behind it an id
+			secrets = append(secrets, seedSecrets(t, hex.EncodeToString(seed))...)
+		}
+		return body
+	}
+	ask(post(t, "/shuffle", `{"deck":"standard52","client_seed":"to be found"}`))
+	ask(post(t, "/shuffle", `{"deck":"standard52","reveal":"now"}`))
+	ask(keyed(post(t, "/shuffle", `{"deck":"mahjong144","decks":2}`), key))
+	void := commitmentIn(t, string(ask(keyed(post(t, "/commitments", `{"deck":"standard52"}`), key+"-2"))))
+	c.set(readCommitment(t, s, void).Deadline)
+	s.expire(t, 1)
+	ask(post(t, "/commitments", `{"size":9}`)) // which stays open
+	use := ask(post(t, "/shuffle", `{"commitment_id":"`+commitmentIn(t, string(ask(post(t, "/commitments", `{"size":52}`))))+`","client_seed":"x"}`))
+	var made shuffled
+	if err := json.Unmarshal(use, &made); err != nil {
+		t.Fatal(err)
+	}
+	ask(keyed(post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`), key+"-3"))
+	if len(secrets) < 4*10 || !slices.ContainsFunc(secrets, func(s secret) bool { return s.in(use) }) {
+		t.Fatalf("%d secrets, or the search does not find them", len(secrets))
+	}
+	text := secret{what: "the key " + key}
+	text.add([]byte(key))
+	secrets = append(secrets, text)
+
+	search := func(want string) {
+		t.Helper()
+		files, found := 0, false
+		err := filepath.WalkDir(s.setup.folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			files++
+			found = found || filepath.Base(path) == want && bytes.Contains(text, []byte("to be found"))
+			for _, secret := range secrets {
+				if secret.in(text) {
+					t.Errorf("%s has %s", path, secret.what)
+				}
+			}
+			return err
+		})
+		if err != nil || files < 4 || !found {
+			t.Errorf("the records are not in %s: %d files, %v", want, files, err)
+		}
+	}
+	search("riffle.db-wal")
+	if err := s.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	search("riffle.db")
 }

@@ -30,7 +30,7 @@ func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
 	if err := q.decode(b.bytes, a.Dealer.Limits().Items); err != nil {
 		return err
 	}
-	return a.deal(w, q, b.bytes)
+	return a.deal(w, r, q, b.bytes)
 }
 
 // elementBytes is what an element that is shuffled takes up: its position, a second time where the algorithm makes a copy,
@@ -38,22 +38,55 @@ func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
 const elementBytes = 40
 
 // deal deals a request and answers it. body holds the caller's items, if it has any.
-func (a *API) deal(w http.ResponseWriter, q *shuffleRequest, body []byte) error {
-	plan, err := a.Dealer.Plan(&q.Request)
+func (a *API) deal(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte) (err error) {
+	if q.Call, err = call(r, body); err != nil {
+		return err
+	}
+	if q.Call != nil {
+		end, err := a.Dealer.Begin(q.Call)
+		if err != nil {
+			return err
+		}
+		defer end()
+		result, err := a.Dealer.Dealt(r.Context(), q.Call)
+		if err != nil {
+			return err
+		}
+		if result != nil {
+			give, err := a.hold(result.Held())
+			if err != nil {
+				return err
+			}
+			defer give()
+			return a.answer(w, q, result, body)
+		}
+	}
+	plan, err := a.Dealer.Plan(r.Context(), &q.Request)
 	if err != nil {
 		return err
 	}
-	if held := int64(plan.Held()) * elementBytes; held > freeBody {
-		if !a.memory.take(held) {
-			return problemMemory()
-		}
-		defer a.memory.give(held)
+	give, err := a.hold(plan.Held())
+	if err != nil {
+		return err
 	}
-	result, err := a.Dealer.Deal(plan)
+	defer give()
+	result, err := a.Dealer.Deal(r.Context(), plan)
 	if err != nil {
 		return err
 	}
 	return a.answer(w, q, result, body)
+}
+
+// hold takes memory for elements that are shuffled, where they are many, until give is called.
+func (a *API) hold(elements uint64) (give func(), err error) {
+	held := int64(elements) * elementBytes
+	if held <= freeBody {
+		return func() {}, nil
+	}
+	if !a.memory.take(held) {
+		return nil, problemMemory()
+	}
+	return func() { a.memory.give(held) }, nil
 }
 
 func noParameters(r *http.Request) error {
@@ -75,7 +108,7 @@ func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
 	if err := q.decodeQuery(query, kind.Name, len(kind.Parameters) > 0); err != nil {
 		return err
 	}
-	return a.deal(w, q, nil)
+	return a.deal(w, r, q, nil)
 }
 
 // deckType finds the deck type of the path and reads the query.
@@ -160,7 +193,7 @@ func (a *API) writeOrders(out *stream, q *shuffleRequest, result *dealer.Result,
 	}
 	hands := result.Statement.Hands
 	switch {
-	case q.repeats:
+	case q.repeats || result.Statement.Repeat > 1: // more than once also where only the commitment says so
 		out.buf = append(out.buf, `"shuffles":[`...)
 		for number := range result.Statement.Repeat {
 			if number > 0 {

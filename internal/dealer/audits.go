@@ -18,7 +18,7 @@ import (
 var (
 	// ErrNotTheSeed is for a seed that is not the record's.
 	ErrNotTheSeed = errors.New("this is not the seed of the record")
-	// ErrNoSeed is for a record of a kind that has no seed.
+	// ErrNoSeed is for a record of a kind that has no seed to show. That of a commitment is shown with the shuffle that used it.
 	ErrNoSeed = errors.New("a record of this kind has no seed")
 )
 
@@ -54,12 +54,21 @@ func (d *Dealer) showRecord(ctx context.Context, stored *ledger.Stored, record *
 	if err != nil || !revealed {
 		return a, err
 	}
-	// The log proves the record and not what is kept beside it: a seed that was damaged there is not shown as the seed.
-	if !opens(stored.Secret, record) {
+	a.Seed, err = d.seedOf(stored, record)
+	return a, err
+}
+
+// seedOf returns the seed of a shuffle. The log proves the record and not what is kept beside it: a seed that was damaged
+// there is not shown as the seed.
+func (d *Dealer) seedOf(stored *ledger.Stored, record *audit.Record) (rng.Seed, error) {
+	k, err := d.keptOf(stored)
+	if err != nil {
+		return nil, err
+	}
+	if !opens(k.seed, record) {
 		return nil, errNotOpened(stored)
 	}
-	a.Seed = stored.Secret
-	return a, nil
+	return k.seed, nil
 }
 
 // parse reads the record of an entry. The error is [ledger.ErrCorrupt].
@@ -71,7 +80,7 @@ func parse(e *ledger.Stored) (*audit.Record, error) {
 	return record, nil
 }
 
-// opens reports whether a seed is the one that the record of a shuffle commits to.
+// opens reports whether a seed is the one that a record commits to.
 func opens(seed rng.Seed, record *audit.Record) bool {
 	statement := record.Statement
 	statement.Seed = seed
@@ -83,49 +92,20 @@ func errNotOpened(e *ledger.Stored) error {
 }
 
 func (d *Dealer) revealed(ctx context.Context, stored *ledger.Stored, record *audit.Record) (bool, error) {
-	if record.RevealNow {
-		return true, nil
+	if record.Kind != audit.KindShuffle || record.RevealNow {
+		return record.Kind == audit.KindShuffle, nil
 	}
-	reveal, err := d.log.ByClaim(ctx, revealClaim(stored.ID))
+	holder, err := d.log.ByClaim(ctx, revealClaim(stored.ID))
 	if errors.Is(err, ledger.ErrNotFound) {
 		return false, nil
 	} else if err != nil {
 		return false, err
 	}
-	return true, CheckEntry(reveal) // a claim that was changed in the store is no reveal
-}
-
-// CheckEntry checks that what the store keeps beside a record, which the log does not prove, goes with it: the id and,
-// of a shuffle, the reference, a seed that opens the commitment and no claim; of a reveal, the claim of what it reveals
-// and no seed. The reference of a reveal is that of another record and is passed over. The error wraps
-// [ledger.ErrCorrupt].
-func CheckEntry(e *ledger.Stored) error {
-	wrong := func(what string) error { return fmt.Errorf("%w: record %d %s", ledger.ErrCorrupt, e.Index, what) }
-	record, err := parse(e)
-	if err != nil {
-		return err
+	reveal, err := parse(holder)
+	if err == nil && (reveal.Kind != audit.KindReveal || reveal.AuditID != stored.ID) { // a claim that was changed in the store is no reveal
+		err = fmt.Errorf("%w: record %d holds the claim of a reveal that it is not", ledger.ErrCorrupt, holder.Index)
 	}
-	if record.ID != e.ID {
-		return wrong("is kept under another id")
-	}
-	if record.Kind == audit.KindReveal {
-		switch {
-		case e.Claim != revealClaim(record.AuditID):
-			return wrong("is a reveal and does not hold the claim of what it reveals")
-		case len(e.Secret) > 0:
-			return wrong("is a reveal and has a seed")
-		}
-		return nil
-	}
-	switch {
-	case e.Reference != record.Statement.Reference:
-		return wrong("is kept under another reference")
-	case e.Claim != "":
-		return wrong("is a shuffle and holds a claim")
-	case !opens(e.Secret, record):
-		return errNotOpened(e)
-	}
-	return nil
+	return err == nil, err
 }
 
 // revealClaim is held by the one record that reveals the seed of another.
@@ -188,8 +168,14 @@ func (d *Dealer) Audits(ctx context.Context, reference string, from uint64, limi
 }
 
 // Reveal makes the seed of a record public, for good, if seed is it: only who was given the answer knows. The reveal is
-// a record of its own. Revealing again changes nothing. The error is [ErrNotTheSeed], [ErrNoSeed] or the ledger's.
-func (d *Dealer) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed) (*Audit, error) {
+// a record of its own. Revealing again changes nothing. The call may be nil. The error is [ErrNotTheSeed], [ErrNoSeed],
+// [ErrOtherRequest] or the ledger's.
+func (d *Dealer) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, call *Call) (*Audit, error) {
+	if call != nil { // of a key that another request had, nothing is revealed
+		if _, _, _, err := d.earlier(ctx, call); err != nil && !errors.Is(err, ledger.ErrNotFound) {
+			return nil, err
+		}
+	}
 	stored, err := d.log.ByID(ctx, id)
 	if err != nil {
 		return nil, err
@@ -202,54 +188,100 @@ func (d *Dealer) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed) (*Audi
 		return nil, ErrNoSeed
 	case !opens(seed, record): // whatever the store has: it is the commitment that says which seed is the record's
 		return nil, ErrNotTheSeed
-	case !opens(stored.Secret, record):
-		return nil, errNotOpened(stored) // and there is nothing to show once it is revealed
+	}
+	kept, err := d.seedOf(stored, record)
+	if err != nil { // then there is nothing to show once it is revealed
+		return nil, err
 	}
 	public, err := d.revealed(ctx, stored, record)
 	if err != nil {
 		return nil, err
 	}
 	if !public {
-		if err := d.recordReveal(stored, record); err != nil {
+		if err := d.recordReveal(ctx, stored, record, call); err != nil {
 			return nil, err
 		}
 	}
-	return &Audit{ID: stored.ID, LogIndex: stored.Index, Record: stored.Record, Seed: stored.Secret}, nil
+	return &Audit{ID: stored.ID, LogIndex: stored.Index, Record: stored.Record, Seed: kept}, nil
 }
 
-func (d *Dealer) recordReveal(stored *ledger.Stored, record *audit.Record) error {
-	now := d.now()
-	id, err := newID(now, d.random)
+func (d *Dealer) recordReveal(ctx context.Context, stored *ledger.Stored, record *audit.Record, call *Call) error {
+	now := d.options.Now()
+	id, err := newID(now, d.options.Random)
 	if err != nil {
 		return err
 	}
 	reveal := audit.Record{ID: id, Time: now, Kind: audit.KindReveal, AuditID: stored.ID, Commitment: record.Commitment}
+	k := kept{call: call}
 	_, err = d.log.Append(ledger.Entry{
-		ID: id, Reference: stored.Reference, Claim: revealClaim(stored.ID), Record: reveal.Append(nil),
+		ID: id, Reference: stored.Reference, Record: reveal.Append(nil), Secret: k.append(nil),
+		Claims: append(call.claims(), ledger.Claim{Name: revealClaim(stored.ID)}),
 	})
-	if errors.Is(err, ledger.ErrClaimed) {
-		return nil // somebody else has revealed it in the meantime
+	var claimed *ledger.ClaimError
+	switch {
+	case !errors.As(err, &claimed):
+		return err
+	case call != nil && claimed.Name == call.claim(): // through another process, by a retry or by another request
+		_, _, _, err = d.earlier(ctx, call)
+		return err
 	}
-	return err
+	return nil // somebody else has revealed it in the meantime
 }
 
-// Verify replays a record with the seed that the service keeps. Up to keep positions of the replayed orders are
-// returned, and those only once the seed is revealed: they are the cards.
+// Verify replays a record with the seed that the service keeps, and compares a shuffle with the commitment that it used. Up
+// to keep positions of the replayed orders are returned, and those only once the seed is revealed: they are the cards.
 func (d *Dealer) Verify(ctx context.Context, id uuid.UUID, keep uint64) (*Audit, *audit.Verification, error) {
 	stored, err := d.log.ByID(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := d.show(ctx, stored)
+	record, err := parse(stored)
 	if err != nil {
 		return nil, nil, err
 	}
-	v := audit.Verify(stored.Record, stored.Secret, keep)
-	if v.Record != nil && v.Record.Kind != audit.KindShuffle {
+	if record.Kind != audit.KindShuffle {
 		return nil, nil, ErrNoSeed
+	}
+	a, err := d.showRecord(ctx, stored, record)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := d.keptOf(stored)
+	if err != nil && !errors.Is(err, ledger.ErrCorrupt) {
+		return nil, nil, err
+	}
+	v := audit.Verify(stored.Record, k.seed, keep)
+	if v.OK && record.CommitmentID != uuid.Nil {
+		if err := d.verifyCommitted(ctx, v, stored.Index); err != nil {
+			return nil, nil, err
+		}
 	}
 	if a.Seed == nil {
 		v.Orders, v.OrderDigest = nil, ""
 	}
 	return a, v, nil
+}
+
+// verifyCommitted adds the step that compares a shuffle with its commitment.
+func (d *Dealer) verifyCommitted(ctx context.Context, v *audit.Verification, index uint64) error {
+	stored, err := d.log.ByID(ctx, v.Record.CommitmentID)
+	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
+		return err
+	}
+	step := audit.Step{Name: "committed", OK: true}
+	if err == nil {
+		var commitment *audit.Record
+		if commitment, err = parse(stored); err == nil {
+			err = v.Record.CheckCommitted(commitment)
+		}
+		if err == nil && stored.Index >= index {
+			err = fmt.Errorf("the commitment is record %d, which is not before this one", stored.Index)
+		}
+		step.Detail = fmt.Sprintf("seed and statement stood in the log as record %d, %s", stored.Index, stored.ID)
+	}
+	if err != nil {
+		step.OK, step.Detail, v.OK = false, err.Error(), false
+	}
+	v.Steps = append(v.Steps, step)
+	return nil
 }

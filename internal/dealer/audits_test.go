@@ -42,11 +42,7 @@ func (s *tamperedStore) ByClaim(ctx context.Context, claim string) (*ledger.Stor
 	if !ok {
 		return s.changed(s.Store.ByClaim(ctx, claim))
 	}
-	e, err := s.Store.ByClaim(ctx, moved)
-	if err == nil {
-		e.Claim = claim
-	}
-	return e, err
+	return s.Store.ByClaim(ctx, moved)
 }
 
 func (s *tamperedStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
@@ -78,14 +74,21 @@ func newTampered(t *testing.T) (*Dealer, *tamperedStore) {
 	}), store
 }
 
-// stored returns the entry of a record, as the store has it.
-func stored(t *testing.T, d *Dealer, id uuid.UUID) *ledger.Stored {
+// stored returns the entry of a record as the store has it, but for the secret, which is decrypted.
+func stored(t *testing.T, d *Dealer, s ledger.Store, id uuid.UUID) *ledger.Stored {
 	t.Helper()
-	e, err := d.log.ByID(t.Context(), id)
+	list, err := s.Range(t.Context(), 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	at := slices.IndexFunc(list, func(e ledger.Stored) bool { return e.ID == id })
+	if at < 0 {
+		t.Fatalf("there is no record %s", id)
+	}
+	if list[at].Secret, err = d.log.Secret(&list[at]); err != nil {
+		t.Fatal(err)
+	}
+	return &list[at]
 }
 
 // revealed deals a shuffle, reveals it and returns the id of the reveal.
@@ -95,7 +98,7 @@ func revealed(t *testing.T, d *Dealer, reference string) (*Result, uuid.UUID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Reveal(t.Context(), result.AuditID, result.Statement.Seed); err != nil {
+	if _, err := d.Reveal(t.Context(), result.AuditID, result.Statement.Seed, nil); err != nil {
 		t.Fatal(err)
 	}
 	reveal, err := d.log.ByClaim(t.Context(), revealClaim(result.AuditID))
@@ -105,49 +108,100 @@ func revealed(t *testing.T, d *Dealer, reference string) (*Result, uuid.UUID) {
 	return result, reveal.ID
 }
 
-func TestCheckEntry(t *testing.T) {
-	d := newDealer(t, rand.Reader)
+func TestCheckerFindsWhatDoesNotGoWithTheRecord(t *testing.T) {
+	d, store := newTampered(t)
 	first, firstReveal := revealed(t, d, "table 1")
 	second, secondReveal := revealed(t, d, "table 2")
 	now, err := shuffled(d, &Request{Size: ptr(5), RevealNow: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []uuid.UUID{first.AuditID, firstReveal, second.AuditID, secondReveal, now.AuditID} {
-		if err := CheckEntry(stored(t, d, id)); err != nil {
-			t.Errorf("a sound entry: %v", err)
+	called, err := shuffled(d, &Request{Size: ptr(5), Call: NewCall("key", []byte("request"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, used, void := commit(t, d, nil), commit(t, d, NewCall("commit")), commit(t, d, nil)
+	use, err := shuffled(d, &Request{CommitmentID: used.ID, ClientSeed: "late"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.void(t.Context(), &ledger.Claim{Name: commitmentClaim(void.ID)}); err != nil {
+		t.Fatal(err)
+	}
+	voided, err := d.Commitment(t.Context(), void.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := &Checker{Secret: func(e *ledger.Stored) ([]byte, error) { return e.Secret, nil }, ByClaim: d.log.ByClaim}
+	blind := &Checker{ByClaim: d.log.ByClaim}
+	if check.Unknown() != "" || blind.Unknown() != "key " {
+		t.Errorf("unknown are claims %q and %q", check.Unknown(), blind.Unknown())
+	}
+	deadline := open.Deadline.UnixMicro()
+	for id, want := range map[uuid.UUID][]ledger.Claim{
+		first.AuditID: nil, second.AuditID: nil, now.AuditID: nil,
+		firstReveal:      {{Name: "reveal " + first.AuditID.String()}},
+		secondReveal:     {{Name: "reveal " + second.AuditID.String()}},
+		called.AuditID:   NewCall("key").claims(),
+		open.ID:          {{Name: "commitment " + open.ID.String(), Due: deadline}},
+		used.ID:          NewCall("commit").claims(),
+		use.AuditID:      {{Name: "commitment " + used.ID.String()}},
+		void.ID:          nil,
+		voided.SettledBy: {{Name: "commitment " + void.ID.String(), Status: "void"}},
+	} {
+		if got, err := check.Entry(t.Context(), stored(t, d, store, id)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("a sound entry has the claims %v, %v, want %v", got, err, want)
+		}
+		want = slices.DeleteFunc(want, func(c ledger.Claim) bool { return strings.HasPrefix(c.Name, "key ") })
+		if got, err := blind.Entry(t.Context(), stored(t, d, store, id)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("a sound entry has, without the key, the claims %v, %v, want %v", got, err, want)
 		}
 	}
 	for _, v := range []struct {
 		name, detail string
 		id           uuid.UUID
+		secret       bool // it takes the key to find
 		change       func(*ledger.Stored)
 	}{
-		{"another id", "under another id", first.AuditID, func(e *ledger.Stored) { e.ID = second.AuditID }},
-		{"another reference", "under another reference", first.AuditID, func(e *ledger.Stored) { e.Reference = "table 2" }},
-		{"no reference", "under another reference", first.AuditID, func(e *ledger.Stored) { e.Reference = "" }},
-		{"a reference too many", "under another reference", now.AuditID, func(e *ledger.Stored) { e.Reference = "table 1" }},
-		{"a claim", "holds a claim", first.AuditID, func(e *ledger.Stored) { e.Claim = revealClaim(first.AuditID) }},
-		{"another seed", "does not open", first.AuditID, func(e *ledger.Stored) { e.Secret = second.Statement.Seed }},
-		{"a bit of the seed", "does not open", first.AuditID, func(e *ledger.Stored) { e.Secret[len(e.Secret)-1] ^= 1 }},
-		{"half a seed", "does not open", first.AuditID, func(e *ledger.Stored) { e.Secret = e.Secret[:rng.BlockSize] }},
-		{"no seed", "does not open", first.AuditID, func(e *ledger.Stored) { e.Secret = nil }},
-		{"no public seed", "does not open", now.AuditID, func(e *ledger.Stored) { e.Secret = nil }},
-		{"another reveal's id", "under another id", firstReveal, func(e *ledger.Stored) { e.ID = secondReveal }},
-		{"another reveal's claim", "does not hold the claim", firstReveal, func(e *ledger.Stored) { e.Claim = revealClaim(second.AuditID) }},
-		{"a reveal without a claim", "does not hold the claim", firstReveal, func(e *ledger.Stored) { e.Claim = "" }},
-		{"a reveal with a seed", "has a seed", firstReveal, func(e *ledger.Stored) { e.Secret = first.Statement.Seed }},
-		{"another record", "under another id", first.AuditID, func(e *ledger.Stored) { e.Record = stored(t, d, second.AuditID).Record }},
-		{"no record", "", first.AuditID, func(e *ledger.Stored) { e.Record = nil }},
-		{"a record cut short", "", first.AuditID, func(e *ledger.Stored) { e.Record = e.Record[:len(e.Record)-1] }},
-		{"a record of no kind", "", first.AuditID, func(e *ledger.Stored) {
+		{"another id", "under another id", first.AuditID, false, func(e *ledger.Stored) { e.ID = second.AuditID }},
+		{"another reference", "under another reference", first.AuditID, false, func(e *ledger.Stored) { e.Reference = "table 2" }},
+		{"no reference", "under another reference", first.AuditID, false, func(e *ledger.Stored) { e.Reference = "" }},
+		{"a reference too many", "under another reference", now.AuditID, false, func(e *ledger.Stored) { e.Reference = "table 1" }},
+		{"a commitment's reference", "under another reference", open.ID, false, func(e *ledger.Stored) { e.Reference = "table 1" }},
+		{"another seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Secret = second.Statement.Seed }},
+		{"a bit of the seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Secret[len(e.Secret)-1] ^= 1 }},
+		{"half a seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Secret = e.Secret[:rng.BlockSize] }},
+		{"no seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Secret = nil }},
+		{"no public seed", "does not open", now.AuditID, true, func(e *ledger.Stored) { e.Secret = nil }},
+		{"a commitment without a seed", "does not open", open.ID, true, func(e *ledger.Stored) { e.Secret = nil }},
+		{"a byte too many", "kept beside", first.AuditID, true, func(e *ledger.Stored) { e.Secret = append(e.Secret, 7) }},
+		{"two bytes too many", "kept beside", first.AuditID, true, func(e *ledger.Stored) { e.Secret = append(e.Secret, 1, 1) }},
+		{"another reveal's id", "under another id", firstReveal, false, func(e *ledger.Stored) { e.ID = secondReveal }},
+		{"a reveal with a seed", "has a seed", firstReveal, true, func(e *ledger.Stored) { e.Secret = first.Statement.Seed }},
+		{"a void with a seed", "has a seed", voided.SettledBy, true, func(e *ledger.Stored) { e.Secret = first.Statement.Seed }},
+		{"another record", "under another id", first.AuditID, false, func(e *ledger.Stored) { e.Record = stored(t, d, store, second.AuditID).Record }},
+		{"no record", "", first.AuditID, false, func(e *ledger.Stored) { e.Record = nil }},
+		{"a record cut short", "", first.AuditID, false, func(e *ledger.Stored) { e.Record = e.Record[:len(e.Record)-1] }},
+		{"a record of no kind", "", first.AuditID, false, func(e *ledger.Stored) {
 			e.Record = bytes.Replace(e.Record, []byte(`"kind":"shuffle"`), []byte(`"kind":"joke"`), 1)
 		}},
 	} {
-		e := stored(t, d, v.id)
+		e := stored(t, d, store, v.id)
 		v.change(e)
-		if err := CheckEntry(e); !errors.Is(err, ledger.ErrCorrupt) || !strings.Contains(err.Error(), v.detail) {
+		if _, err := check.Entry(t.Context(), e); !errors.Is(err, ledger.ErrCorrupt) || !strings.Contains(err.Error(), v.detail) {
 			t.Errorf("%s: %v, want ... %s ...", v.name, err, v.detail)
+		}
+		if _, err := blind.Entry(t.Context(), e); (err == nil) != v.secret {
+			t.Errorf("%s, without the key: %v", v.name, err)
+		}
+	}
+	for words, claims := range map[string]map[string]string{
+		"without having used it": {commitmentClaim(used.ID): commitmentClaim(void.ID)},
+		"nobody holds its claim": {commitmentClaim(used.ID): "nobody's"},
+	} {
+		store.claims = claims
+		if _, err := check.Entry(t.Context(), stored(t, d, store, used.ID)); !errors.Is(err, ledger.ErrCorrupt) || !strings.Contains(err.Error(), words) {
+			t.Errorf("a commitment whose claim was moved: %v, want ... %s ...", err, words)
 		}
 	}
 }
@@ -196,7 +250,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 			corrupt("replaying what was "+what, err)
 		}
 		before := size(t, d)
-		_, err = d.Reveal(t.Context(), held.AuditID, held.Statement.Seed)
+		_, err = d.Reveal(t.Context(), held.AuditID, held.Statement.Seed, nil)
 		corrupt("revealing", err)
 		if after := size(t, d); after != before {
 			t.Errorf("%s: %d records, and %d before a reveal that has nothing to show", v.name, after, before)
@@ -226,11 +280,11 @@ func TestRevealGoesByTheCommitment(t *testing.T) {
 		t.Fatal(err)
 	}
 	store.change = func(e *ledger.Stored) { e.Secret = slices.Clone(other.Statement.Seed) }
-	if _, err := d.Reveal(t.Context(), result.AuditID, other.Statement.Seed); !errors.Is(err, ErrNotTheSeed) {
+	if _, err := d.Reveal(t.Context(), result.AuditID, other.Statement.Seed, nil); !errors.Is(err, ErrNotTheSeed) {
 		t.Errorf("revealing with the seed that was put in: %v", err)
 	}
 	store.change = nil
-	a, err := d.Reveal(t.Context(), result.AuditID, result.Statement.Seed)
+	a, err := d.Reveal(t.Context(), result.AuditID, result.Statement.Seed, nil)
 	if err != nil || !bytes.Equal(a.Seed, result.Statement.Seed) {
 		t.Errorf("revealing with the seed of the answer: %+v, %v", a, err)
 	}
@@ -252,7 +306,7 @@ func TestForeignClaimRevealsNothing(t *testing.T) {
 		"showing":   func() error { _, err := d.Audit(t.Context(), held.AuditID); return err },
 		"proving":   func() error { _, err := d.Prove(t.Context(), held.AuditID); return err },
 		"replaying": func() error { _, _, err := d.Verify(t.Context(), held.AuditID, 10); return err },
-		"revealing": func() error { _, err := d.Reveal(t.Context(), held.AuditID, held.Statement.Seed); return err },
+		"revealing": func() error { _, err := d.Reveal(t.Context(), held.AuditID, held.Statement.Seed, nil); return err },
 	} {
 		if err := ask(); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("%s: %v", what, err)

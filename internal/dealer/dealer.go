@@ -3,10 +3,16 @@
 // The order of things is the promise. A request is checked whole before anything is drawn; a seed is drawn fresh for
 // it; the statement is committed to and its record is durable in the ledger; only then is there a [Result], from which
 // the orders follow by calculation alone. Whatever fails on the way, no result exists.
+//
+// A [Commitment] does the first half beforehand: seed and statement are fixed and logged, and the shuffle that uses them
+// brings a client seed that nobody knew then. A [Call] makes a request one that can be repeated: what it was answered is
+// kept in the transaction that logs it, and a retry is answered from there.
 package dealer
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -27,25 +33,60 @@ type Limits struct {
 	Results uint64 // repeat times draw
 }
 
-// A Dealer deals shuffles and answers for their records.
+// An Event is something that a dealer counts.
+type Event int
+
+// The events of commitments.
+const (
+	EventCommitted Event = iota // a commitment was made
+	EventUsed                   // one was used
+	EventVoid                   // one was logged as void
+	EventLate                   // somebody wanted to use one after its deadline
+)
+
+// Options of a dealer. Random and Limits are needed; the zero value of another field stands for its default.
+type Options struct {
+	Random   io.Reader        // the operating system's generator
+	Now      func() time.Time // time.Now
+	Limits   Limits
+	Deadline time.Duration // how long a commitment can be used; 10 minutes
+	Observe  func(Event)   // is told of events; may be nil
+}
+
+// DefaultDeadline is how long a commitment can be used unless the operator says otherwise.
+const DefaultDeadline = 10 * time.Minute
+
+// A Dealer deals shuffles and answers for their records. Its methods may be called at the same time.
 type Dealer struct {
-	log    *ledger.Log
-	decks  *deck.Catalogue
-	random io.Reader // the operating system's generator
-	now    func() time.Time
-	limits Limits
+	log     *ledger.Log
+	decks   *deck.Catalogue
+	options Options
+	running running
+	open    openSet
 }
 
 // maxHands bounds the list of hands, which is part of the record.
 const maxHands = 1000
 
-// New returns a dealer. random has to be the operating system's generator.
-func New(log *ledger.Log, decks *deck.Catalogue, random io.Reader, now func() time.Time, limits Limits) *Dealer {
-	return &Dealer{log: log, decks: decks, random: random, now: now, limits: limits}
+// New returns a dealer.
+func New(log *ledger.Log, decks *deck.Catalogue, options Options) *Dealer {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Deadline == 0 {
+		options.Deadline = DefaultDeadline
+	}
+	return &Dealer{log: log, decks: decks, options: options}
 }
 
 // Limits returns the limits that plans are checked against.
-func (d *Dealer) Limits() Limits { return d.limits }
+func (d *Dealer) Limits() Limits { return d.options.Limits }
+
+func (d *Dealer) observe(e Event) {
+	if d.options.Observe != nil {
+		d.options.Observe(e)
+	}
+}
 
 // A Result is a shuffle whose record is durable.
 type Result struct {
@@ -58,45 +99,111 @@ type Result struct {
 	stream     *rng.Stream
 }
 
-// Deal carries a plan out. The error is one of the ledger or of the source of randomness; then nothing was dealt.
-func (d *Dealer) Deal(plan *Plan) (*Result, error) {
+// Deal carries a plan out. A retry of its call is dealt what it was dealt the first time. The error is one of the ledger or
+// of the source of randomness, [ErrRunning], [ErrOtherRequest], a [*SettledError] or a [*NotUniqueError]; then nothing was
+// dealt.
+func (d *Dealer) Deal(ctx context.Context, plan *Plan) (*Result, error) {
 	request, statement := plan.request, plan.statement
-	var err error
-	statement.Seed, err = rng.NewSeed(d.random, rng.Blocks(statement.Size, statement.Draw))
-	if err != nil {
-		return nil, err
-	}
-	now := d.now()
-	id, err := newID(now, d.random)
-	if err != nil {
-		return nil, err
-	}
 	record := audit.Record{
-		ID: id, Time: now, Kind: audit.KindShuffle, Statement: statement, Commitment: statement.Commitment(),
+		Time: d.options.Now(), Kind: audit.KindShuffle, Parameters: plan.parameters(),
 		ClientSeed: request.ClientSeed, RevealNow: request.RevealNow,
 	}
-	if plan.deck != nil {
-		record.Parameters = plan.deck.Parameters()
+	var err error
+	if plan.committed != nil {
+		statement.Seed, record.CommitmentID = plan.committed.seed, plan.committed.record.ID
+		record.Commitment = plan.committed.record.Commitment
+	} else {
+		if statement.Seed, err = rng.NewSeed(d.options.Random, rng.Blocks(statement.Size, statement.Draw)); err != nil {
+			return nil, err
+		}
+		record.Commitment = statement.Commitment()
 	}
-	keys, err := rng.Keys(statement.Seed, record.Commitment, request.ClientSeed)
+	record.Statement = statement
+	if record.ID, err = newID(record.Time, d.options.Random); err != nil {
+		return nil, err
+	}
+	stream, err := stream(statement.Seed, &record)
 	if err != nil {
 		return nil, err
 	}
-	stream, err := rng.NewStream(keys)
-	if err != nil {
-		return nil, err
+	var index uint64
+	k := kept{statement.Seed, request.Call}
+	if plan.committed != nil {
+		index, err = d.use(ctx, plan, &record, k)
+	} else {
+		index, err = d.append(ctx, request, &record, k, nil)
 	}
-	buf := records.Get().(*[]byte)
-	*buf = record.Append((*buf)[:0])
-	index, err := d.log.Append(ledger.Entry{ID: id, Reference: statement.Reference, Record: *buf, Secret: statement.Seed})
-	records.Put(buf) // the store keeps a copy
-	if err != nil {
+	var claimed *ledger.ClaimError
+	if errors.As(err, &claimed) && request.Call != nil && claimed.Name == request.Call.claim() { // by a retry, through another process
+		return d.Dealt(ctx, request.Call)
+	} else if err != nil {
 		return nil, err
 	}
 	return &Result{
-		AuditID: id, LogIndex: index, Statement: statement, Commitment: record.Commitment,
+		AuditID: record.ID, LogIndex: index, Statement: statement, Commitment: record.Commitment,
 		Deck: plan.deck, Copies: plan.copies, stream: stream,
 	}, nil
+}
+
+// append appends the record of a request, with what is kept beside it and the claims that it takes besides that of its
+// call. The error is one of the ledger's or a [*NotUniqueError].
+func (d *Dealer) append(ctx context.Context, request *Request, record *audit.Record, k kept, claims []ledger.Claim) (uint64, error) {
+	entry := ledger.Entry{
+		ID: record.ID, Reference: record.Statement.Reference, Claims: append(claims, k.call.claims()...),
+		Secret: k.append(make([]byte, 0, 128)),
+	}
+	if request.UniqueReference {
+		entry.Unless = func(earlier []byte) bool { return isOtherAttempt(earlier, record) }
+		if err := d.unique(ctx, record); err != nil { // which is found here more cheaply than by the ledger's writer
+			return 0, err
+		}
+	}
+	buf := records.Get().(*[]byte)
+	*buf = record.Append((*buf)[:0])
+	entry.Record = *buf
+	index, err := d.log.Append(entry)
+	records.Put(buf) // the store keeps a copy
+	if errors.Is(err, ledger.ErrPreceded) {
+		if found := d.unique(ctx, record); found != nil {
+			return 0, found
+		}
+	}
+	return index, err
+}
+
+// A NotUniqueError is for a request for the only shuffle of its reference, of which there is one.
+type NotUniqueError struct{ AuditID uuid.UUID } // of the first
+
+func (e *NotUniqueError) Error() string {
+	return fmt.Sprintf("the reference has the record %s", e.AuditID)
+}
+
+// unique returns a [*NotUniqueError] if there is another attempt at the reference of a record.
+func (d *Dealer) unique(ctx context.Context, record *audit.Record) error {
+	first, err := d.log.FirstByReference(ctx, record.Statement.Reference, func(e *ledger.Stored) bool {
+		return isOtherAttempt(e.Record, record)
+	})
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return &NotUniqueError{first.ID}
+}
+
+// isOtherAttempt reports whether an earlier record of the same reference is another attempt than the record is or belongs
+// to: a shuffle, or the commitment to one. That a shuffle used a commitment of its own makes them one attempt.
+func isOtherAttempt(earlier []byte, record *audit.Record) bool {
+	other, err := audit.ParseRecord(earlier)
+	switch {
+	case err != nil:
+		return true // it is no shuffle that anyone could have meant to leave out
+	case other.Kind == audit.KindCommitment:
+		return other.ID != record.CommitmentID
+	case other.Kind == audit.KindShuffle:
+		return other.CommitmentID == uuid.Nil || other.CommitmentID != record.CommitmentID
+	}
+	return false
 }
 
 // records are buffers for records on their way to the ledger.
@@ -115,6 +222,9 @@ func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
 	id[8] = 0x80 | id[8]&0x3f
 	return id, nil
 }
+
+// Held returns how many elements have to be in memory at once to shuffle.
+func (r *Result) Held() uint64 { return held(&r.Statement) }
 
 // Positions returns the drawn part of shuffle number r, as positions in the unshuffled input. It may use scratch, which
 // may be an earlier result or nil. A result is not to be used by several goroutines at once.

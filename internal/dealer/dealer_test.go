@@ -2,6 +2,7 @@ package dealer
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
@@ -47,7 +48,7 @@ func newDealerOn(t *testing.T, random io.Reader, of func(ledger.Store) ledger.St
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(log, decks, random, time.Now, Limits{Items: 1_000_000, Results: 10_000_000})
+	return New(log, decks, Options{Random: random, Limits: Limits{Items: 1_000_000, Results: 10_000_000}})
 }
 
 func size(t *testing.T, d *Dealer) uint64 {
@@ -57,11 +58,11 @@ func size(t *testing.T, d *Dealer) uint64 {
 }
 
 func shuffled(d *Dealer, r *Request) (*Result, error) {
-	plan, err := d.Plan(r)
+	plan, err := d.Plan(context.Background(), r)
 	if err != nil {
 		return nil, err
 	}
-	return d.Deal(plan)
+	return d.Deal(context.Background(), plan)
 }
 
 func ptr(n uint64) *uint64 { return &n }
@@ -88,8 +89,11 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 				t.Fatalf("%s %+v: %v", alg, r, err)
 			}
 			stored, err := d.log.ByID(t.Context(), result.AuditID)
-			if err != nil || stored.Index != result.LogIndex || !bytes.Equal(stored.Secret, result.Statement.Seed) {
+			if err != nil || stored.Index != result.LogIndex {
 				t.Fatalf("%s: stored as %+v, %v", alg, stored, err)
+			}
+			if kept, err := d.keptOf(stored); err != nil || !bytes.Equal(kept.seed, result.Statement.Seed) {
+				t.Fatalf("%s: %+v is kept beside the record (%v)", alg, kept, err)
 			}
 			v := audit.Verify(stored.Record, result.Statement.Seed, 1<<20)
 			if !v.OK {
@@ -113,7 +117,7 @@ func TestSeedCoversEveryOrder(t *testing.T) {
 	d := newDealer(t, rand.Reader)
 	for _, kind := range d.decks.Types() {
 		for _, decks := range []uint64{1, 2, 8} {
-			p, err := d.Plan(&Request{Deck: kind.Name, Decks: &decks})
+			p, err := d.Plan(t.Context(), &Request{Deck: kind.Name, Decks: &decks})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -258,7 +262,7 @@ func TestClockDoesNotDisorderTheLog(t *testing.T) {
 		start.Add(time.Second),
 	}
 	for want, now := range clocks {
-		d.now = func() time.Time { return now }
+		d.options.Now = func() time.Time { return now }
 		result, err := shuffled(d, &Request{Deck: "standard52", Reference: "one game"})
 		if err != nil || result.LogIndex != uint64(want) {
 			t.Fatalf("at %s: index %d, %v, want %d", now, result.LogIndex, err, want)
@@ -299,7 +303,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	wrong := slices.Clone(result.Statement.Seed)
 	wrong[0]++
 	for _, seed := range []rng.Seed{nil, wrong, wrong[:32], append(slices.Clone(result.Statement.Seed), 0)} {
-		if _, err := d.Reveal(t.Context(), result.AuditID, seed); !errors.Is(err, ErrNotTheSeed) {
+		if _, err := d.Reveal(t.Context(), result.AuditID, seed, nil); !errors.Is(err, ErrNotTheSeed) {
 			t.Errorf("revealing with %x: %v", seed, err)
 		}
 	}
@@ -309,7 +313,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	done := make(chan error)
 	for range 8 {
 		go func() {
-			_, err := d.Reveal(t.Context(), result.AuditID, result.Statement.Seed)
+			_, err := d.Reveal(t.Context(), result.AuditID, result.Statement.Seed, nil)
 			done <- err
 		}()
 	}
@@ -329,7 +333,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	if err != nil || reveal.Kind != audit.KindReveal || reveal.AuditID != result.AuditID || reveal.Commitment != result.Commitment {
 		t.Errorf("the reveal is %+v, %v", reveal, err)
 	}
-	if _, err := d.Reveal(t.Context(), audits[1].ID, result.Statement.Seed); !errors.Is(err, ErrNoSeed) {
+	if _, err := d.Reveal(t.Context(), audits[1].ID, result.Statement.Seed, nil); !errors.Is(err, ErrNoSeed) {
 		t.Errorf("revealing a reveal: %v", err)
 	}
 	if _, _, err := d.Verify(t.Context(), audits[1].ID, 0); !errors.Is(err, ErrNoSeed) {
@@ -351,7 +355,7 @@ func TestRevealNowNeedsNoReveal(t *testing.T) {
 	if err != nil || !bytes.Equal(a.Seed, result.Statement.Seed) {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if _, err := d.Reveal(t.Context(), result.AuditID, result.Statement.Seed); err != nil || size(t, d) != 1 {
+	if _, err := d.Reveal(t.Context(), result.AuditID, result.Statement.Seed, nil); err != nil || size(t, d) != 1 {
 		t.Errorf("revealing what is revealed: %v, %d records", err, size(t, d))
 	}
 }

@@ -1,11 +1,15 @@
 package dealer
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
@@ -30,6 +34,10 @@ type Request struct {
 	ClientSeed string
 	Reference  string
 	RevealNow  bool
+
+	CommitmentID    uuid.UUID // of the commitment that is used; Nil for none. What is left out is as committed to
+	UniqueReference bool      // there must be no other attempt at the reference
+	Call            *Call     // nil for a request that cannot be repeated
 }
 
 // Items is what the dealer has to know of the caller's items: never what they are.
@@ -65,41 +73,169 @@ type Plan struct {
 	deck      *deck.Deck
 	copies    uint64
 	request   *Request
+	committed *committed // what it uses; nil for none
+}
+
+// parameters returns those of the deck type, or nil.
+func (p *Plan) parameters() map[string]int {
+	if p.deck == nil {
+		return nil
+	}
+	return p.deck.Parameters()
 }
 
 // Held returns how many elements have to be in memory at once to deal the plan.
-func (p *Plan) Held() uint64 {
-	if p.statement.Input == audit.RangeInput && shuffle.Few(p.statement.Algorithm, p.statement.Size, p.statement.Draw) {
-		return p.statement.Draw
+func (p *Plan) Held() uint64 { return held(&p.statement) }
+
+// held returns how many elements have to be in memory at once to shuffle by a statement.
+func held(s *audit.Statement) uint64 {
+	if s.Input == audit.RangeInput && shuffle.Few(s.Algorithm, s.Size, s.Draw) {
+		return s.Draw
 	}
-	return p.statement.Size
+	return s.Size
 }
 
 // Plan checks a request against the limits, before any memory is taken for it. The error is an [*Invalid] where the
-// request cannot be done.
-func (d *Dealer) Plan(r *Request) (*Plan, error) {
+// request cannot be done, [ErrNoCommitment], or one of the ledger's where it uses a commitment.
+func (d *Dealer) Plan(ctx context.Context, r *Request) (*Plan, error) {
 	p := &Plan{request: r}
-	s := &p.statement
+	if r.UniqueReference && r.Reference == "" && r.CommitmentID == uuid.Nil {
+		return nil, invalid("/unique_reference", "give the reference that is to have one shuffle alone")
+	}
+	if r.CommitmentID != uuid.Nil {
+		if err := d.asCommitted(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.plan(p); err != nil {
+		return nil, err
+	}
+	if p.committed != nil {
+		return p, differs(&p.statement, &p.committed.record.Statement)
+	}
+	return p, nil
+}
+
+// plan settles the statement.
+func (d *Dealer) plan(p *Plan) error {
+	r, s := p.request, &p.statement
 	s.Algorithm, s.Reference, s.Repeat = shuffle.AlgorithmFisherYates, r.Reference, 1
 	if r.Algorithm != "" {
 		s.Algorithm = shuffle.Algorithm(r.Algorithm)
 	}
 	if !s.Algorithm.Known() {
-		return nil, invalid("/algorithm", "there is no algorithm %q; there are %s", r.Algorithm, names())
+		return invalid("/algorithm", "there is no algorithm %q; there are %s", r.Algorithm, names())
 	}
 	if err := d.input(p, r); err != nil {
-		return nil, err
+		return err
+	}
+	if p.committed != nil {
+		if err := differsInput(r, s, &p.committed.record.Statement); err != nil {
+			return err
+		}
 	}
 	if err := d.extent(s, r); err != nil {
-		return nil, err
+		return err
 	}
 	if err := d.hands(p, r); err != nil {
-		return nil, err
+		return err
 	}
 	if s.Algorithm == shuffle.AlgorithmSattolo && s.Size == 1 {
-		return nil, invalid("/algorithm", "sattolo moves every item, and a single one can only keep its place; use another algorithm or two items")
+		return invalid("/algorithm", "sattolo moves every item, and a single one can only keep its place; use another algorithm or two items")
 	}
-	return p, nil
+	return nil
+}
+
+// asCommitted has a request ask for what was committed to, as far as it does not say.
+func (d *Dealer) asCommitted(ctx context.Context, p *Plan) error {
+	r := *p.request
+	p.request = &r
+	if r.ClientSeed == "" {
+		return invalid("/client_seed", "a commitment is used with a client seed, which came after it")
+	}
+	var err error
+	if p.committed, err = d.toUse(ctx, r.CommitmentID); err != nil {
+		return err
+	}
+	record := p.committed.record
+	s := &record.Statement
+	name, copies, isDeck := audit.DeckOf(s.Input)
+	if r.Items == nil && r.Deck == "" && r.Size == nil {
+		switch {
+		case isDeck:
+			r.Deck = name
+		case s.Input == audit.RangeInput:
+			r.Size = &s.Size
+		default:
+			return invalid("/items", "send the items again: the service keeps only their digest")
+		}
+	}
+	if isDeck && r.Deck == name && r.Decks == nil {
+		r.Decks = &copies
+	}
+	if isDeck && r.Deck == name && r.Parameters == nil {
+		r.Parameters = record.Parameters
+	}
+	if r.Algorithm == "" {
+		r.Algorithm = string(s.Algorithm)
+	}
+	if r.Draw == nil {
+		r.Draw = &s.Draw
+	}
+	if r.Repeat == nil {
+		r.Repeat = &s.Repeat
+	}
+	if r.Hands == nil && r.Preset == "" {
+		r.Hands = s.Hands
+	}
+	if r.Reference == "" {
+		r.Reference = s.Reference
+	}
+	if r.UniqueReference && r.Reference == "" {
+		return invalid("/unique_reference", "the commitment has no reference that could be unique")
+	}
+	return nil
+}
+
+// differsInput returns an error that names what is to be shuffled if it is not what was committed to.
+func differsInput(r *Request, got, committed *audit.Statement) error {
+	if got.Input == committed.Input && got.Size == committed.Size {
+		return nil
+	}
+	const detail = "the commitment is to %s, of %d; leave out what was committed to, but for items, or make another commitment"
+	pointer := "/size"
+	switch {
+	case r.Items != nil:
+		pointer = "/items"
+	case r.Deck != "":
+		pointer = "/deck"
+		if name, copies, _ := audit.DeckOf(committed.Input); name == r.Deck && copies != *r.Decks {
+			pointer = "/decks"
+		} else if name == r.Deck && len(r.Parameters) > 0 {
+			pointer = "/parameters"
+		}
+	}
+	return invalid(pointer, detail, committed.Input, committed.Size)
+}
+
+// differs returns an error that names the first member that is not as committed to.
+func differs(got, committed *audit.Statement) error {
+	other := func(pointer string, got, committed any) error {
+		return invalid(pointer, "the commitment is to %v, and this is %v; leave out what was committed to, or make another commitment", committed, got)
+	}
+	switch {
+	case got.Algorithm != committed.Algorithm:
+		return other("/algorithm", got.Algorithm, committed.Algorithm)
+	case got.Draw != committed.Draw:
+		return other("/draw", got.Draw, committed.Draw)
+	case got.Repeat != committed.Repeat:
+		return other("/repeat", got.Repeat, committed.Repeat)
+	case !slices.Equal(got.Hands, committed.Hands):
+		return other("/hands", got.Hands, committed.Hands)
+	case got.Reference != committed.Reference:
+		return other("/reference", got.Reference, committed.Reference)
+	}
+	return nil
 }
 
 func names() string {
@@ -129,8 +265,8 @@ func (d *Dealer) input(p *Plan, r *Request) error {
 		return invalid("/hands", "only deck types have named hands; give a list of hand sizes")
 	case r.Items != nil:
 		p.statement.Size, p.statement.Input = r.Items.Count, audit.ItemsInput(r.Items.Digest)
-		if r.Items.Count > d.limits.Items {
-			return invalid("/items", "there are %d items, and at most %d can be shuffled; a draw of few out of many needs only size and draw", r.Items.Count, d.limits.Items)
+		if r.Items.Count > d.options.Limits.Items {
+			return invalid("/items", "there are %d items, and at most %d can be shuffled; a draw of few out of many needs only size and draw", r.Items.Count, d.options.Limits.Items)
 		}
 	case r.Size != nil:
 		p.statement.Size, p.statement.Input = *r.Size, audit.RangeInput
@@ -159,7 +295,7 @@ func (d *Dealer) deckInput(p *Plan, r *Request) error {
 	if r.Decks != nil {
 		p.copies = *r.Decks
 	}
-	if most := d.limits.Items / uint64(p.deck.Size()); p.copies < 1 || p.copies > most {
+	if most := d.options.Limits.Items / uint64(p.deck.Size()); p.copies < 1 || p.copies > most {
 		return invalid("/decks", "decks is from 1 to %d for a deck of %d", most, p.deck.Size())
 	}
 	p.statement.Size = p.copies * uint64(p.deck.Size())
@@ -190,18 +326,18 @@ func (d *Dealer) extent(s *audit.Statement, r *Request) error {
 	switch {
 	case s.Draw > s.Size:
 		return invalid("/draw", "draw is %d, and there are %d to draw from", s.Draw, s.Size)
-	case s.Draw > d.limits.Items && r.Draw == nil:
-		return invalid("/size", "at most %d can be answered; say with draw how many of the %d you need", d.limits.Items, s.Size)
-	case s.Draw > d.limits.Items:
-		return invalid("/draw", "draw is at most %d", d.limits.Items)
-	case s.Size > d.limits.Items && s.Algorithm != shuffle.AlgorithmFisherYates:
-		return invalid("/algorithm", "%s has to go through all %d items, and at most %d can be shuffled; fisher-yates can stop early", s.Algorithm, s.Size, d.limits.Items)
+	case s.Draw > d.options.Limits.Items && r.Draw == nil:
+		return invalid("/size", "at most %d can be answered; say with draw how many of the %d you need", d.options.Limits.Items, s.Size)
+	case s.Draw > d.options.Limits.Items:
+		return invalid("/draw", "draw is at most %d", d.options.Limits.Items)
+	case s.Size > d.options.Limits.Items && s.Algorithm != shuffle.AlgorithmFisherYates:
+		return invalid("/algorithm", "%s has to go through all %d items, and at most %d can be shuffled; fisher-yates can stop early", s.Algorithm, s.Size, d.options.Limits.Items)
 	case s.Repeat < 1:
 		return invalid("/repeat", "repeat is at least 1")
-	case over > 0 || total > d.limits.Results || s.Repeat > d.limits.Results:
-		return invalid("/repeat", "repeat times draw is at most %d; split the request", d.limits.Results)
-	case overWork > 0 || work/most > d.limits.Results:
-		return invalid("/repeat", "each of the shuffles goes through all %d items, which is at most %d over all; repeat less, or let fisher-yates draw less than a sixteenth", s.Size, most*d.limits.Results)
+	case over > 0 || total > d.options.Limits.Results || s.Repeat > d.options.Limits.Results:
+		return invalid("/repeat", "repeat times draw is at most %d; split the request", d.options.Limits.Results)
+	case overWork > 0 || work/most > d.options.Limits.Results:
+		return invalid("/repeat", "each of the shuffles goes through all %d items, which is at most %d over all; repeat less, or let fisher-yates draw less than a sixteenth", s.Size, most*d.options.Limits.Results)
 	}
 	return nil
 }

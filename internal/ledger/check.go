@@ -14,10 +14,15 @@ import (
 const mostFindings = 20
 
 // A Check goes through a whole store: every record is hashed anew, the tree is built anew from the hashes, and both have
-// to lead to the signed root; every record has to be found by its id, its claim and its reference.
+// to lead to the signed root; every record has to be found by its id and its reference, and has to hold the claims that are
+// its own; and there must be no others.
 type Check struct {
 	Verifier note.Verifier
-	Visit    func(*Stored) error      // looks at each entry by rules that are not the ledger's; may be nil
+	// Visit looks at each entry by rules that are not the ledger's, and returns the claims that it holds. It may be nil; then
+	// claims are not checked.
+	Visit func(*Stored) ([]Claim, error)
+	// Except begins the names of claims that Visit cannot know of; empty for none.
+	Except   string
 	Progress func(done, total uint64) // is told how far the check has come; may be nil
 }
 
@@ -41,10 +46,12 @@ func (k Check) Run(ctx context.Context, store Store) (*CheckResult, error) {
 
 type checking struct {
 	Check
-	ctx    context.Context
-	store  Store
-	tree   Tree
-	result *CheckResult
+	ctx     context.Context
+	store   Store
+	tree    Tree
+	claims  uint64 // how many there have to be
+	strange bool   // whether there are records whose claims are not known
+	result  *CheckResult
 }
 
 func (r *checking) find(format string, args ...any) error {
@@ -127,40 +134,74 @@ func (r *checking) entry(e *Stored) error {
 			return err
 		}
 	}
+	var claims []Claim
 	if r.Visit != nil {
-		if err := r.Visit(e); err != nil {
+		var err error
+		if claims, err = r.Visit(e); err != nil {
+			r.strange = true
 			if err := r.find("record %d: %v", e.Index, err); err != nil {
 				return err
 			}
 		}
 	}
-	for _, way := range []struct {
-		name string
-		used bool
-		look func() (*Stored, error)
-	}{
-		{"id", true, func() (*Stored, error) { return r.store.ByID(r.ctx, e.ID) }},
-		{"claim", e.Claim != "", func() (*Stored, error) { return r.store.ByClaim(r.ctx, e.Claim) }},
-		{"reference", e.Reference != "", func() (*Stored, error) { return First(r.store.ByReference(r.ctx, e.Reference, e.Index, 1)) }},
-	} {
-		if !way.used {
-			continue
-		}
-		found, err := way.look()
-		if err != nil && !errors.Is(err, ErrNotFound) {
+	found, err := r.store.ByID(r.ctx, e.ID)
+	if err := r.same(e, "id", found, err); err != nil {
+		return err
+	}
+	r.claims += uint64(len(claims))
+	for i := range claims {
+		if err := r.holds(e, &claims[i]); err != nil {
 			return err
 		}
-		if err != nil || found.Index != e.Index {
-			if err := r.find("record %d is not found by its %s", e.Index, way.name); err != nil {
-				return err
-			}
-		}
+	}
+	if e.Reference == "" {
+		return nil
+	}
+	found, err = First(r.store.ByReference(r.ctx, e.Reference, e.Index, 1))
+	return r.same(e, "reference", found, err)
+}
+
+// holds checks that a record holds a claim, of this status and due time.
+func (r *checking) holds(e *Stored, want *Claim) error {
+	holder, err := r.store.ByClaim(r.ctx, want.Name)
+	if err := r.same(e, "claim", holder, err); err != nil || holder == nil || holder.Index != e.Index {
+		return err
+	}
+	if got := holder.Claims[0]; got.Status != want.Status || got.Due != want.Due {
+		return r.find("record %d holds the claim %s as %q due at %d, and not as %q due at %d", e.Index, want.Name, got.Status, got.Due, want.Status, want.Due)
+	}
+	return nil
+}
+
+// same checks that a record was found in one of the ways to find it.
+func (r *checking) same(e *Stored, way string, found *Stored, err error) error {
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	if err != nil || found.Index != e.Index {
+		return r.find("record %d is not found by its %s", e.Index, way)
 	}
 	return nil
 }
 
 // nothingMore checks that there is nothing that the checkpoint does not cover.
 func (r *checking) nothingMore(size uint64) error {
+	if r.Visit != nil && !r.strange {
+		claims, err := r.store.CountClaims(r.ctx, ClaimQuery{})
+		if err == nil && r.Except != "" {
+			var except uint64
+			except, err = r.store.CountClaims(r.ctx, ClaimQuery{Prefix: r.Except})
+			claims -= except
+		}
+		if err != nil {
+			return err
+		}
+		if claims != r.claims {
+			if err := r.find("there are %d claims, and the records have %d", claims, r.claims); err != nil {
+				return err
+			}
+		}
+	}
 	list, err := r.store.Range(r.ctx, size, 1)
 	if err != nil {
 		return err

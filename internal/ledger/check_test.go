@@ -68,7 +68,7 @@ func begun(t *testing.T, entries []ledger.Entry) (ledger.Store, *ledgertest.Chai
 
 func TestCheckFindsRecordsThatCannotBeFound(t *testing.T) {
 	entries := ledgertest.Entries("lost", 3)
-	entries[1].Claim, entries[1].Reference = "claim", "game"
+	entries[1].Claims, entries[1].Reference = []ledger.Claim{{Name: "claim"}}, "game"
 	s, c := begun(t, entries)
 	other, err := s.ByID(t.Context(), entries[0].ID)
 	if err != nil {
@@ -76,11 +76,43 @@ func TestCheckFindsRecordsThatCannotBeFound(t *testing.T) {
 	}
 	for _, way := range []string{"id", "claim", "reference"} {
 		for _, to := range []*ledger.Stored{nil, other} {
-			result, err := ledger.Check{Verifier: c.Verify}.Run(t.Context(), &misled{Store: s, way: way, to: to})
+			check := ledger.Check{Verifier: c.Verify, Visit: func(e *ledger.Stored) ([]ledger.Claim, error) { return entries[e.Index].Claims, nil }}
+			result, err := check.Run(t.Context(), &misled{Store: s, way: way, to: to})
 			want := "record 1 is not found by its " + way
 			if err != nil || !slices.Contains(result.Findings, want) {
 				t.Errorf("the check finds %q, %v, want %q", result.Findings, err, want)
 			}
+		}
+	}
+}
+
+// Visit says which claims there have to be: these, as they are, and no others.
+func TestCheckComparesClaims(t *testing.T) {
+	entries := ledgertest.Entries("claims", 3)
+	entries[1].Claims = []ledger.Claim{{Name: "one", Status: "open", Due: 7}, {Name: "key 1"}}
+	s, c := begun(t, entries)
+	for _, v := range []struct {
+		claims  []ledger.Claim
+		except  string
+		finding string
+	}{
+		{entries[1].Claims, "", ""},
+		{entries[1].Claims[:1], "key ", ""},
+		{entries[1].Claims[:1], "", "there are 2 claims, and the records have 1"},
+		{nil, "key ", "there are 1 claims, and the records have 0"},
+		{append(entries[1].Claims, ledger.Claim{Name: "two"}), "", "record 1 is not found by its claim"},
+		{[]ledger.Claim{{Name: "one", Status: "used", Due: 7}, {Name: "key 1"}}, "", `record 1 holds the claim one as "open" due at 7, and not as "used" due at 7`},
+		{[]ledger.Claim{{Name: "one", Status: "open"}, {Name: "key 1"}}, "", `record 1 holds the claim one as "open" due at 7, and not as "open" due at 0`},
+	} {
+		check := ledger.Check{Verifier: c.Verify, Except: v.except, Visit: func(e *ledger.Stored) ([]ledger.Claim, error) {
+			if e.Index == 1 {
+				return v.claims, nil
+			}
+			return nil, nil
+		}}
+		result, err := check.Run(t.Context(), s)
+		if err != nil || len(result.Findings) > 0 != (v.finding != "") || v.finding != "" && !slices.Contains(result.Findings, v.finding) {
+			t.Errorf("%v: %q, %v, want %q", v.claims, result.Findings, err, v.finding)
 		}
 	}
 }
@@ -90,12 +122,12 @@ func TestCheckHasEveryEntryVisited(t *testing.T) {
 	var visited, progress []uint64
 	check := ledger.Check{
 		Verifier: c.Verify,
-		Visit: func(e *ledger.Stored) error {
+		Visit: func(e *ledger.Stored) ([]ledger.Claim, error) {
 			visited = append(visited, e.Index)
 			if e.Index == 270 {
-				return errors.New("a strange record")
+				return nil, errors.New("a strange record")
 			}
-			return nil
+			return nil, nil
 		},
 		Progress: func(done, total uint64) { progress = append(progress, done, total) },
 	}

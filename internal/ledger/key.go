@@ -74,30 +74,38 @@ func readKey(path string) (*Key, error) {
 	return key, nil
 }
 
-// makeKey makes a key in a new file, readable by its owner alone. A file that is there is never overwritten: if somebody
-// else has made it in the meantime, theirs is the key.
-func makeKey(path, origin string, random io.Reader) (_ *Key, err error) {
+// makeKey makes a key in a new file, readable by its owner alone. If somebody else has made it in the meantime, theirs is
+// the key.
+func makeKey(path, origin string, random io.Reader) (*Key, error) {
 	private, _, err := note.GenerateKey(random, origin)
 	if err != nil {
 		return nil, fmt.Errorf("making a key: %w", err)
 	}
+	if err := makeKeyFile(path, private); err != nil {
+		return nil, err
+	}
+	return readKey(path)
+}
+
+// makeKeyFile writes a line to a new file, durably. A file that is there is never overwritten.
+func makeKeyFile(path, line string) (err error) {
 	// A link appears whole, or not at all where the name is taken.
 	draft, err := os.CreateTemp(filepath.Dir(path), ".key-")
 	if err != nil {
-		return nil, fmt.Errorf("making the key file %s: %w", path, err)
+		return fmt.Errorf("making the key file %s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, os.Remove(draft.Name())) }()
-	_, err = draft.WriteString(private + "\n")
+	_, err = draft.WriteString(line + "\n")
 	if err = errors.Join(err, draft.Chmod(0o600), draft.Sync(), draft.Close()); err != nil {
-		return nil, fmt.Errorf("writing the key file: %w", err)
+		return fmt.Errorf("writing the key file: %w", err)
 	}
 	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("making the key file: %w", err)
+		return fmt.Errorf("making the key file: %w", err)
 	}
 	if err := syncFolder(path); err != nil {
-		return nil, fmt.Errorf("making the key file durable: %w", err)
+		return fmt.Errorf("making the key file durable: %w", err)
 	}
-	return readKey(path)
+	return nil
 }
 
 // syncFolder makes the name of a file survive power loss.

@@ -32,8 +32,10 @@ var (
 	ErrClosed = errors.New("the ledger is closed")
 	// ErrNoSpace is for a commit that found no space left. Nothing was written, and reads go on.
 	ErrNoSpace = errors.New("the store has no space left")
-	// ErrClaimed is for an entry whose claim an earlier record holds. Nothing was written.
+	// ErrClaimed is for an entry that wants a claim which another record holds. Nothing was written. See [ClaimError].
 	ErrClaimed = errors.New("another record holds the claim")
+	// ErrPreceded is for an entry that an earlier record of its reference rules out. Nothing was written.
+	ErrPreceded = errors.New("an earlier record of the reference rules this one out")
 	// ErrTooLong is for a record that the log could not serve. Nothing was written.
 	ErrTooLong = errors.New("the record is longer than a log entry can be")
 	// ErrBroken is for everything after a commit that failed for another reason than space.
@@ -59,12 +61,45 @@ const maxRecord = 1<<16 - 1
 // An Entry is what is kept of one event.
 type Entry struct {
 	ID        uuid.UUID
-	Reference string // the caller's name for the game and round, to find its records by; may be empty
-	Claim     string // at most one record of the log holds a claim; empty for none
-	Record    []byte // the exact bytes, which are public; at most 65,535
-	Secret    []byte // the seed; kept beside the record and shown by nobody's leave but the caller's; may be nil
+	Reference string  // the caller's name for the game and round, to find its records by; may be empty
+	Claims    []Claim // what the entry takes
+	Record    []byte  // the exact bytes, which are public; at most 65,535
+	Secret    []byte  // the seed and what else is nobody's but the caller's; may be nil. A store has it encrypted
+
+	// Unless reports whether an earlier record of the same reference rules the entry out; nil if none does. The store
+	// does not see it.
+	Unless func(earlier []byte) bool
 
 	Hash tlog.Hash // the record's as a leaf of the tree; [Log.Append] sets it
+}
+
+// A Claim is a name that one record of the log holds at a time: that of a request which is answered once, or of something
+// that goes from record to record. Of two entries that take a claim from the same holder, one gets in.
+type Claim struct {
+	Name   string
+	Taken  bool   // it is taken from another record; otherwise nobody may hold it
+	From   uint64 // the index of that record
+	Status string // what some claims are listed by; empty for most, which costs nothing
+	Due    int64  // when something is to be done about it, in microseconds since 1970; 0 for never
+}
+
+// A ClaimError is an [ErrClaimed] that says which claim.
+type ClaimError struct{ Name string }
+
+func (e *ClaimError) Error() string { return ErrClaimed.Error() + " " + e.Name }
+
+// Unwrap returns [ErrClaimed].
+func (e *ClaimError) Unwrap() error { return ErrClaimed }
+
+// A ClaimQuery selects claims by the start of their names: all, those that are due by some time, or those that are never due
+// and of a status.
+type ClaimQuery struct {
+	Prefix string
+	After  string // only names behind this one, which has the prefix; empty for all
+	DueBy  int64  // only claims that are due at this time; 0 for no such condition
+	Done   bool   // only claims that are never due, and of the status
+	Status string
+	Limit  int
 }
 
 // A Stored entry has its place in the log.
@@ -86,6 +121,8 @@ type Head struct {
 	Size       uint64 // how many records there are
 	Edge       []byte // hashes of the complete subtrees that the tree is made of, from the left, 32 bytes each
 	Checkpoint []byte // the signed note of this size; empty in a store whose log has not begun
+	SeedKey    []byte // names the key that secrets are encrypted under; empty as long as there is none
+	SeedsFrom  uint64 // the first entry whose secret is encrypted; those before are from before there was a key
 }
 
 // A Batch is a run of entries with what they add to the tree. The first entry gets the index Size. A batch without
@@ -99,13 +136,13 @@ type Batch struct {
 
 // A Store keeps entries in order, and the tree over them. It decides nothing: numbering, hashing, signing and what may
 // be written belong to [Log]. All its methods may be called at the same time, but only one Append or AppendNext at a
-// time. Each may
-// fail with ErrUnavailable where the engine is one that is reached over a network.
+// time. Each may fail with ErrUnavailable where the engine is one that is reached over a network.
 type Store interface {
 	// Head returns where the log has got to: what the last batch has said. It is the zero Head in a new store.
 	Head(ctx context.Context) (Head, error)
 	// Append adds the batch whole or not at all. Once it returns nil, the batch survives power loss. ErrConflict: the
-	// log is not at batch.Size, or it has begun and the batch would begin it, or one of the ids or claims is in it;
+	// log is not at batch.Size, or it has begun and the batch would begin it, or one of the ids is in it, or one of the
+	// claims is not held by whom it is to be taken from;
 	// ErrNoSpace: there is no room; in all these cases nothing changed. After any other error it is unknown whether
 	// the batch is there. Nothing of the batch is kept when it returns, but in the store.
 	Append(ctx context.Context, batch Batch) error
@@ -118,13 +155,17 @@ type Store interface {
 	// Records calls each for entries in log order from an index on, at most n, with what the tree is made of: the index, the
 	// record, whose bytes are the store's again afterwards, and the hash. It passes on an error of each.
 	Records(ctx context.Context, from uint64, n int, each func(index uint64, record []byte, hash tlog.Hash) error) error
-	// Range returns entries in log order from an index on, at most n.
+	// Range returns entries in log order from an index on, at most n. Here and in what follows entries come without what
+	// they took.
 	Range(ctx context.Context, from uint64, n int) ([]Stored, error)
-	// ByID and ByClaim return the one entry that has the id or holds the claim, or ErrNotFound.
+	// ByID and ByClaim return the one entry that has the id or holds the claim, or ErrNotFound. ByClaim adds the one claim.
 	ByID(ctx context.Context, id uuid.UUID) (*Stored, error)
 	ByClaim(ctx context.Context, claim string) (*Stored, error)
 	// ByReference returns entries of a reference in log order, at most limit, from the index on.
 	ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error)
+	// Claims returns claims by name, and CountClaims how many there are. They come without Taken and From.
+	Claims(ctx context.Context, q ClaimQuery) ([]Claim, error)
+	CountClaims(ctx context.Context, q ClaimQuery) (uint64, error)
 	// Close releases the store. It is called once, after the last Append.
 	Close() error
 }
@@ -140,6 +181,26 @@ func AppendAlone(ctx context.Context, store Store, next func(Head) (*Batch, erro
 		return err
 	}
 	return store.Append(ctx, *batch)
+}
+
+// FirstOf returns the first entry of a reference that the function picks, or [ErrNotFound].
+func FirstOf(ctx context.Context, store Store, reference string, pick func(*Stored) bool) (*Stored, error) {
+	const page = 100
+	for from := uint64(0); ; {
+		list, err := store.ByReference(ctx, reference, from, page)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			if pick(&list[i]) {
+				return &list[i], nil
+			}
+		}
+		if len(list) < page {
+			return nil, ErrNotFound
+		}
+		from = list[len(list)-1].Index + 1
+	}
 }
 
 // First returns the first entry of those that were found, or [ErrNotFound].

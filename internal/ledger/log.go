@@ -28,6 +28,9 @@ type Options struct {
 	KeyFile string // the private key of the log; made with the log, if it is not there; log.key in the folder
 	Origin  string // the name of the log, and of a key that is made; riffle/ and random digits
 
+	SeedKey     []byte // encrypts what is kept beside the records, 32 bytes; that of the file if nil
+	SeedKeyFile string // made if it is not there and the store has nothing encrypted; seed.key beside KeyFile
+
 	Queue    int              // how many entries may wait for the next commit; 4,096
 	Patience time.Duration    // for how long a store is waited for that was lost in the middle of a commit; 30 s
 	Observe  func(Commit)     // called by the writer after each commit; may be nil
@@ -37,8 +40,9 @@ type Options struct {
 
 // Names of files in the folder of a log.
 const (
-	KeyName  = "log.key"
-	CopyName = "checkpoint"
+	KeyName     = "log.key"
+	SeedKeyName = "seed.key"
+	CopyName    = "checkpoint"
 )
 
 // slowCommit is how long a commit may run before the log says that it is not healthy.
@@ -55,6 +59,7 @@ type Log struct {
 	key     *Key
 	copy    *secondCopy
 	tree    Tree // over what is committed; the writer's alone
+	vault   *Vault
 
 	committed atomic.Uint64 // the size of tree
 	published atomic.Pointer[published]
@@ -81,32 +86,33 @@ type batch struct {
 	done    chan struct{} // closed once the outcome below stands
 	first   uint64        // the index of the first entry that was written
 	err     error         // of the whole batch
-	claimed map[int]bool  // entries that were left out because their claim is taken; nil for none
+	left    map[int]error // entries that were left out, and why; nil for none
 }
 
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
 
 // Append writes the entry and returns its index once it survives power loss. It does not end before the outcome is
 // known, which a full queue (ErrBusy) is at once; afterwards the entry's bytes are the caller's again. Other errors are
-// ErrClosed, ErrNoSpace, ErrClaimed, ErrTooLong and ErrBroken.
+// ErrClosed, ErrNoSpace, ErrClaimed, ErrPreceded, ErrTooLong and ErrBroken.
 func (l *Log) Append(e Entry) (uint64, error) {
 	if len(e.Record) > maxRecord {
 		return 0, ErrTooLong
 	}
 	e.Hash = tlog.RecordHash(e.Record)
+	e.Secret = l.vault.seal(e.Hash, e.Secret)
 	b, place, err := l.enqueue(e)
 	if err != nil {
 		return 0, err
 	}
 	<-b.done
-	switch {
-	case b.err != nil:
+	if b.err != nil {
 		return 0, b.err
-	case b.claimed[place]:
-		return 0, ErrClaimed
+	}
+	if err := b.left[place]; err != nil {
+		return 0, err
 	}
 	index := b.first + uint64(place)
-	for left := range b.claimed {
+	for left := range b.left {
 		if left < place {
 			index--
 		}
@@ -181,8 +187,8 @@ func (l *Log) commit(b *batch) {
 	l.options.Observe(c)
 }
 
-// append seals the batch and has it stored. Where another process was first, that is done once more with the others kept
-// out. Of a connection that was lost in the middle the store is asked afterwards, by id: either the batch is there, or it
+// append seals the batch and has it stored. Where another process was first, or a claim is not free, that is done once
+// more with the others kept out and the claims looked up. Of a connection that was lost in the middle the store is asked afterwards, by id: either the batch is there, or it
 // can go in again, for two attempts at one size cannot both succeed, and neither can two with one id.
 func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err error) {
 	deadline := l.options.Now().Add(l.options.Patience)
@@ -220,17 +226,18 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 	}
 }
 
-// attempt seals the entries of the batch that can be written, and has them stored: right away, or with other processes
-// kept out. It returns the entries, as far as it has come to them.
+// attempt seals the entries of the batch that can be written, and has them stored: right away, as if no claim were taken,
+// which the store would tell; or with other processes kept out. It returns the entries, as far as it has come to them.
 func (l *Log) attempt(ctx context.Context, b *batch, alone bool) (entries []Entry, err error) {
 	next := l.tree
 	var sealed Batch
 	seal := func() error {
 		var err error
 		b.first = l.tree.Size()
-		if entries, err = l.unclaimed(ctx, b); err == nil && len(entries) > 0 {
+		if entries, err = l.admit(ctx, b, alone); err == nil && len(entries) > 0 {
 			next = l.tree
 			sealed, err = next.Seal(entries, l.key)
+			l.vault.mark(&sealed.Head)
 		}
 		return err
 	}
@@ -296,50 +303,93 @@ func (l *Log) catchUp(head Head) error {
 	if c.Size < l.tree.Size() {
 		return fmt.Errorf("%w: it has gone back from %d records to %d", ErrCorrupt, l.tree.Size(), c.Size)
 	}
+	if err := l.vault.follow(head); err != nil {
+		return err
+	}
 	return l.advance(tree, head)
 }
 
-// unclaimed returns the entries of the batch that can be written, and notes the others in it.
-func (l *Log) unclaimed(ctx context.Context, b *batch) (entries []Entry, err error) {
-	if b.claimed, err = l.takenClaims(ctx, b.entries); err != nil {
-		return nil, err
-	} else if len(b.claimed) == 0 {
+// admit returns the entries of the batch that can be written, and notes the others in it. Whether claims are free is left
+// to the store unless they are to be looked up. The answer stands until the log grows, which a batch that goes by it then
+// conflicts with.
+func (l *Log) admit(ctx context.Context, b *batch, lookUp bool) ([]Entry, error) {
+	b.left = nil
+	taken := map[string]bool{} // claims of this batch
+	for i := range b.entries {
+		e := &b.entries[i]
+		if e.Unless == nil && (len(e.Claims) == 0 || !lookUp) {
+			continue
+		}
+		err := l.preceded(ctx, b, i)
+		if err == nil && lookUp {
+			err = l.claim(ctx, e, taken)
+		}
+		if errors.Is(err, ErrClaimed) || errors.Is(err, ErrPreceded) {
+			if b.left == nil {
+				b.left = map[int]error{}
+			}
+			b.left[i] = err
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	if len(b.left) == 0 {
 		return b.entries, nil
 	}
+	var entries []Entry
 	for i, e := range b.entries {
-		if !b.claimed[i] {
+		if b.left[i] == nil {
 			entries = append(entries, e)
 		}
 	}
 	return entries, nil
 }
 
-// takenClaims returns the places of entries whose claim is held by a record of the log or by an entry before them.
-// The answer stands until the log grows, which a batch that goes by it then conflicts with.
-func (l *Log) takenClaims(ctx context.Context, entries []Entry) (map[int]bool, error) {
-	var taken map[int]bool
-	var claims map[string]bool
-	for i, e := range entries {
-		if e.Claim == "" {
-			continue
+// claim returns [ErrClaimed] unless all the claims of the entry are held by whom they are to be taken from. Those that an
+// entry before it in the batch has taken are not.
+func (l *Log) claim(ctx context.Context, e *Entry, taken map[string]bool) error {
+	for _, c := range e.Claims {
+		if taken[c.Name] {
+			return &ClaimError{c.Name}
 		}
-		holder, err := l.store.ByClaim(ctx, e.Claim)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return nil, fmt.Errorf("looking up a claim: %w", err)
+		holder, err := l.store.ByClaim(ctx, c.Name)
+		free := !c.Taken
+		switch {
+		case err == nil:
+			// An entry may be its own holder: an attempt that was given up for lost was not.
+			free = holder.ID == e.ID || c.Taken && holder.Index == c.From
+		case !errors.Is(err, ErrNotFound):
+			return fmt.Errorf("looking up a claim: %w", err)
 		}
-		// An entry may be its own holder: an attempt that was given up for lost was not.
-		if err == nil && holder.ID != e.ID || claims[e.Claim] {
-			if taken == nil {
-				taken = make(map[int]bool)
-			}
-			taken[i] = true
+		if !free {
+			return &ClaimError{c.Name}
 		}
-		if claims == nil {
-			claims = make(map[string]bool)
-		}
-		claims[e.Claim] = true
 	}
-	return taken, nil
+	for _, c := range e.Claims {
+		taken[c.Name] = true
+	}
+	return nil
+}
+
+// preceded returns [ErrPreceded] if a record of the log, or one before it in the batch, rules out the entry at this place.
+func (l *Log) preceded(ctx context.Context, b *batch, place int) error {
+	e := &b.entries[place]
+	if e.Unless == nil {
+		return nil
+	}
+	for i := range b.entries[:place] {
+		if before := &b.entries[i]; b.left[i] == nil && before.Reference == e.Reference && e.Unless(before.Record) {
+			return ErrPreceded
+		}
+	}
+	_, err := FirstOf(ctx, l.store, e.Reference, func(s *Stored) bool { return s.ID != e.ID && e.Unless(s.Record) })
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("looking up a reference: %w", err)
+	}
+	return ErrPreceded
 }
 
 // settle makes the outcome known, first to the log and then to the batch's callers.

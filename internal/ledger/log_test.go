@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -268,6 +270,91 @@ func TestFullDiskIsRecoveredFrom(t *testing.T) {
 	closeLog(t, l)
 }
 
+// Of those who take one claim from one holder at the same time, one gets in, and the others hear which claim it was.
+func TestClaimIsTakenOnce(t *testing.T) {
+	f := store(t)
+	l := open(t, f, ledger.Options{})
+	defer closeLog(t, l)
+	holder := ledgertest.Entries("holder", 1)[0]
+	holder.Claims = []ledger.Claim{{Name: "the prize"}}
+	if _, err := l.Append(holder); err != nil {
+		t.Fatal(err)
+	}
+	f.leave = make(chan struct{}, 20)
+	for range cap(f.leave) {
+		f.leave <- struct{}{}
+	}
+	var wait sync.WaitGroup
+	var won atomic.Int64
+	for i, e := range ledgertest.Entries("takers", 10) {
+		e.Claims = []ledger.Claim{{Name: fmt.Sprint("own ", i)}, {Name: "the prize", Taken: true, From: 0}}
+		wait.Go(func() {
+			_, err := l.Append(e)
+			var claim *ledger.ClaimError
+			switch {
+			case err == nil:
+				won.Add(1)
+			case !errors.As(err, &claim) || claim.Name != "the prize":
+				t.Errorf("a taker who was late: %v", err)
+			}
+			if _, err := l.ByClaim(t.Context(), fmt.Sprint("own ", i)); (err == nil) != (claim == nil) {
+				t.Errorf("an entry has a part of its claims: %v beside %v", err, claim)
+			}
+		})
+	}
+	wait.Wait()
+	if won.Load() != 1 {
+		t.Errorf("%d got the prize, want 1", won.Load())
+	}
+	unknown := ledgertest.Entries("unknown", 1)[0]
+	unknown.Claims = []ledger.Claim{{Name: "nobody's", Taken: true, From: 0}}
+	if _, err := l.Append(unknown); !errors.Is(err, ledger.ErrClaimed) {
+		t.Errorf("a claim that nobody holds was taken from somebody: %v", err)
+	}
+}
+
+// An entry that is to be the first of its kind is so whether the other is in the log or in the same batch.
+func TestEntryThatOthersRuleOut(t *testing.T) {
+	f := store(t)
+	f.entered, f.leave = make(chan struct{}), make(chan struct{})
+	l := open(t, f, ledger.Options{})
+	defer closeLog(t, l)
+	entries := ledgertest.Entries("sole", 7)
+	for i := range entries {
+		entries[i].Reference = "game"
+		entries[i].Unless = func(earlier []byte) bool { return !bytes.Contains(earlier, []byte(`"i":0,`)) }
+	}
+	entries[0].Unless = nil             // and rules nobody out
+	entries[5].Reference = "other game" // the first of it
+	entries[6].Unless = nil             // whom nobody rules out
+	outcomes := make([]error, len(entries))
+	var wait sync.WaitGroup
+	add := func(i int) {
+		wait.Go(func() { _, outcomes[i] = l.Append(entries[i]) })
+		for queued := 0; i > 0 && queued < i; queued, _ = l.Queued() {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	add(0)
+	<-f.entered
+	for i := 1; i < 4; i++ {
+		add(i)
+	}
+	f.leave <- struct{}{}
+	<-f.entered
+	f.leave <- struct{}{}
+	wait.Wait()
+	f.entered, f.leave = nil, nil
+	for i := 4; i < 7; i++ {
+		_, outcomes[i] = l.Append(entries[i])
+	}
+	for i, want := range []error{nil, nil, ledger.ErrPreceded, ledger.ErrPreceded, ledger.ErrPreceded, nil, nil} {
+		if !errors.Is(outcomes[i], want) || want == nil && outcomes[i] != nil {
+			t.Errorf("entry %d: %v, want %v", i, outcomes[i], want)
+		}
+	}
+}
+
 func TestClaimIsHeldOnce(t *testing.T) {
 	f := store(t)
 	f.leave = make(chan struct{}, 10)
@@ -275,7 +362,7 @@ func TestClaimIsHeldOnce(t *testing.T) {
 	entries := ledgertest.Entries("claims", 12)
 	for i := range entries {
 		if i%3 != 2 {
-			entries[i].Claim = "the only one"
+			entries[i].Claims = []ledger.Claim{{Name: "the only one"}}
 		}
 	}
 	var mu sync.Mutex

@@ -22,6 +22,9 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 	if options.KeyFile == "" {
 		options.KeyFile = filepath.Join(options.Folder, KeyName)
 	}
+	if options.SeedKeyFile == "" {
+		options.SeedKeyFile = filepath.Join(filepath.Dir(options.KeyFile), SeedKeyName)
+	}
 	if options.Queue == 0 {
 		options.Queue = 4096
 	}
@@ -69,6 +72,9 @@ func (l *Log) open(ctx context.Context) error {
 		return err
 	}
 	if !begun {
+		if l.vault, err = l.openVault(head); err != nil {
+			return err
+		}
 		if head, err = l.begin(ctx, head); err != nil {
 			return fmt.Errorf("beginning the log: %w", err)
 		}
@@ -78,6 +84,9 @@ func (l *Log) open(ctx context.Context) error {
 		return fmt.Errorf("the key file %s has the key %s, and the store is of another log: %w. Start with the key that the store was written with",
 			l.options.KeyFile, l.key.Name(), err)
 	} else if err != nil {
+		return err
+	}
+	if l.vault, err = l.openVault(head); err != nil { // a log that another process has begun may have another key
 		return err
 	}
 	l.committed.Store(l.tree.Size())
@@ -127,6 +136,7 @@ func (l *Log) begin(ctx context.Context, head Head) (Head, error) {
 	if err != nil {
 		return head, err
 	}
+	l.vault.mark(&first.Head)
 	if err := l.store.Append(ctx, first); err != nil && !errors.Is(err, ErrConflict) {
 		return head, err
 	}

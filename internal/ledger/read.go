@@ -65,6 +65,24 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 	return list, nil
 }
 
+// FirstByReference returns the first entry of a reference that the function picks, or [ErrNotFound].
+func (l *Log) FirstByReference(ctx context.Context, reference string, pick func(*Stored) bool) (*Stored, error) {
+	return whole(FirstOf(ctx, l.store, reference, pick))
+}
+
+// Claims returns claims by name, without Taken and From.
+func (l *Log) Claims(ctx context.Context, q ClaimQuery) ([]Claim, error) {
+	return l.store.Claims(ctx, q)
+}
+
+// CountClaims returns how many claims there are.
+func (l *Log) CountClaims(ctx context.Context, q ClaimQuery) (uint64, error) {
+	return l.store.CountClaims(ctx, q)
+}
+
+// Secret returns what is kept beside the record of an entry, in the clear; nil if nothing is.
+func (l *Log) Secret(e *Stored) ([]byte, error) { return l.vault.Secret(e) }
+
 // Prove returns the proof that the record at an index is in the log, under a published checkpoint. A record that has
 // just been appended is waited for; the error is [ErrNotPublished] if that takes long.
 func (l *Log) Prove(ctx context.Context, index uint64) (*proof.Inclusion, error) {

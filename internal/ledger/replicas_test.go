@@ -59,7 +59,8 @@ func TestOvertakenLogContinuesTheOther(t *testing.T) {
 		t.Errorf("an entry after the other's: index %d, %v, want 1", index, err)
 	}
 	// The claim was free when it was looked up.
-	mine[1].Claim, theirs[1].Claim = "the only one", "the only one"
+	mine[1].Claims = []ledger.Claim{{Name: "the only one"}}
+	theirs[1].Claims = mine[1].Claims
 	s.by = appendTheirs(theirs[1])
 	if _, err := second.Append(mine[1]); !errors.Is(err, ledger.ErrClaimed) {
 		t.Errorf("a claim that the other was first to make: %v, want ErrClaimed", err)

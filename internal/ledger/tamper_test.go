@@ -422,7 +422,7 @@ func TestDamagedRecordIsNotServed(t *testing.T) {
 	l := open(t, wrong, ledger.Options{})
 	defer closeLog(t, l)
 	e := ledgertest.Entries("served", 1)[0]
-	e.Claim, e.Reference = "claim", "game"
+	e.Claims, e.Reference = []ledger.Claim{{Name: "claim"}}, "game"
 	if _, err := l.Append(e); err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +431,7 @@ func TestDamagedRecordIsNotServed(t *testing.T) {
 	}
 	wrong.record = func(e *ledger.Stored) { flip(true, &e.Record[9]) }
 	_, byID := l.ByID(t.Context(), e.ID)
-	_, byClaim := l.ByClaim(t.Context(), e.Claim)
+	_, byClaim := l.ByClaim(t.Context(), e.Claims[0].Name)
 	_, byReference := l.ByReference(t.Context(), e.Reference, 0, 1)
 	for way, err := range map[string]error{"id": byID, "claim": byClaim, "reference": byReference} {
 		if !errors.Is(err, ledger.ErrCorrupt) {
@@ -685,7 +685,7 @@ func TestLostConnectionIsReconciled(t *testing.T) {
 				if i == 2 || i == 4 {
 					f.lose(lose)
 				}
-				e.Claim = e.ID.String()
+				e.Claims = []ledger.Claim{{Name: e.ID.String()}}
 				if index, err := l.Append(e); err != nil || index != uint64(i) {
 					t.Fatalf("entry %d: index %d, %v", i, index, err)
 				}

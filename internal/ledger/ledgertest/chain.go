@@ -88,11 +88,37 @@ func (c *Chain) CheckLog(s ledger.Store) {
 	if err != nil || records != max(len(c.Entries)-1, 0) {
 		c.t.Fatalf("%d records from 1 on, %v", records, err)
 	}
+	c.checkClaims(s)
 	for i, want := range c.Entries {
 		got := list[i]
-		if got.Index != uint64(i) || got.ID != want.ID || got.Reference != want.Reference || got.Claim != want.Claim ||
+		if got.Index != uint64(i) || got.ID != want.ID || got.Reference != want.Reference || len(got.Claims) > 0 ||
 			!bytes.Equal(got.Record, want.Record) || !bytes.Equal(got.Secret, want.Secret) || got.Hash != want.Hash {
 			c.t.Fatalf("entry %d came back as %+v, want %+v", i, got, want)
+		}
+	}
+}
+
+// checkClaims compares the claims of a store with those of the chain.
+func (c *Chain) checkClaims(s ledger.Store) {
+	c.t.Helper()
+	type held struct {
+		by    int
+		claim ledger.Claim
+	}
+	claims := map[string]held{}
+	for i := range c.Entries {
+		for _, claim := range c.Entries[i].Claims {
+			claim.Taken, claim.From = false, 0
+			claims[claim.Name] = held{i, claim}
+		}
+	}
+	if n, err := s.CountClaims(c.t.Context(), ledger.ClaimQuery{}); err != nil || n != uint64(len(claims)) {
+		c.t.Fatalf("there are %d claims, %v, want %d", n, err, len(claims))
+	}
+	for name, want := range claims {
+		got, err := s.ByClaim(c.t.Context(), name)
+		if err != nil || got.Index != uint64(want.by) || len(got.Claims) != 1 || got.Claims[0] != want.claim {
+			c.t.Fatalf("the claim %s is held by %+v, %v, want %+v", name, got, err, want)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (e Engine) write() error {
 		wait.Go(func() {
 			for i, entry := range Entries(fmt.Sprint(os.Getenv(envLabel), caller), each) {
 				if i%3 == 0 {
-					entry.Claim = fmt.Sprint("claim ", caller, i)
+					entry.Claims = []ledger.Claim{{Name: fmt.Sprint("claim ", caller, i)}}
 				}
 				index, err := log.Append(entry)
 				if errors.Is(err, ledger.ErrClaimed) {

@@ -15,6 +15,7 @@ import (
 // SQLSTATE codes, and classes of them by their first two digits.
 const (
 	uniqueViolation = "23505"
+	divisionByZero  = "22012" // of appendBatch
 	diskFull        = "53100"
 
 	connectionClass   = "08"
@@ -45,7 +46,7 @@ func classify(ctx context.Context, err error) error {
 		return err
 	}
 	switch e.Code {
-	case uniqueViolation:
+	case uniqueViolation, divisionByZero:
 		return fmt.Errorf("%w: %w", ledger.ErrConflict, err)
 	case diskFull:
 		return fmt.Errorf("%w: %w", ledger.ErrNoSpace, err)

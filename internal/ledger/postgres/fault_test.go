@@ -222,7 +222,7 @@ func TestConnectionIsLostWithinACommit(t *testing.T) {
 					var wait sync.WaitGroup
 					for i, e := range ledgertest.Entries(label, 3) {
 						if i == 1 {
-							e.Claim = label
+							e.Claims = []ledger.Claim{{Name: label}}
 						}
 						wait.Go(func() { a.append(l, e) })
 					}

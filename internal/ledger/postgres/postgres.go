@@ -12,12 +12,14 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -102,17 +104,22 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	return err
 }
 
-const selectHead = "SELECT size, edge, checkpoint FROM head WHERE one"
+const selectHead = "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head WHERE one"
+
+// scanHead reads the row of selectHead.
+func scanHead(row pgx.Row, h *ledger.Head) error {
+	var size, from int64
+	err := row.Scan(&size, &h.Edge, &h.Checkpoint, &h.SeedKey, &from)
+	h.Size, h.SeedsFrom = uint64(size), uint64(from)
+	return err
+}
 
 // Head returns where the log has got to.
 func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	found := false
 	err = s.read(ctx, func(rows pgx.Rows) error {
 		found = true
-		var size int64
-		err := rows.Scan(&size, &h.Edge, &h.Checkpoint)
-		h.Size = uint64(size)
-		return err
+		return scanHead(rows, &h)
 	}, selectHead)
 	if err == nil && !found {
 		err = fmt.Errorf("%w: the head is missing", ledger.ErrCorrupt)
@@ -171,34 +178,43 @@ func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint6
 	}, "SELECT idx, record, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
 }
 
-const columns = "SELECT idx, id, coalesce(reference, ''), coalesce(claim, ''), record, secret, hash FROM entries "
+const columns = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
+
+const holder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = $1"
 
 // Range returns entries in log order from an index on, at most n.
 func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	return s.list(ctx, columns+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
+	return s.list(ctx, nil, columns+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
 }
 
 // ByID returns the entry with the id.
 func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return ledger.First(s.list(ctx, columns+"WHERE id = $1", [16]byte(id)))
+	return ledger.First(s.list(ctx, nil, columns+"WHERE id = $1", [16]byte(id)))
 }
 
 // ByClaim returns the entry that holds the claim.
 func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	return ledger.First(s.list(ctx, columns+"WHERE claim = $1", claim))
+	c := ledger.Claim{Name: claim}
+	found, err := ledger.First(s.list(ctx, []any{&c.Status, &c.Due}, holder, claim))
+	if err != nil {
+		return nil, err
+	}
+	found.Claims = []ledger.Claim{c}
+	return found, nil
 }
 
 // ByReference returns entries of a reference in log order.
 func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	return s.list(ctx, columns+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), limit)
+	return s.list(ctx, nil, columns+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), limit)
 }
 
-func (s *Store) list(ctx context.Context, query string, args ...any) (list []ledger.Stored, err error) {
+// list returns the entries that a query selects. More columns than theirs go where more says.
+func (s *Store) list(ctx context.Context, more []any, query string, args ...any) (list []ledger.Stored, err error) {
 	err = s.read(ctx, func(rows pgx.Rows) error {
 		var e ledger.Stored
 		var index int64
 		var hash []byte
-		if err := rows.Scan(&index, (*[16]byte)(&e.ID), &e.Reference, &e.Claim, &e.Record, &e.Secret, &hash); err != nil {
+		if err := rows.Scan(append([]any{&index, (*[16]byte)(&e.ID), &e.Reference, &e.Record, &e.Secret, &hash}, more...)...); err != nil {
 			return err
 		}
 		if len(hash) != len(e.Hash) {
@@ -212,6 +228,48 @@ func (s *Store) list(ctx context.Context, query string, args ...any) (list []led
 		return nil, err
 	}
 	return list, nil
+}
+
+// lastRune comes behind whatever follows a prefix.
+const lastRune = string(unicode.MaxRune)
+
+// selection returns the condition of a query, which for claims that are due and for those of a status is that of an index.
+func selection(q ledger.ClaimQuery) (where string, args []any) {
+	where, args = "WHERE name > $1 AND name < $2", []any{cmp.Or(q.After, q.Prefix), q.Prefix + lastRune}
+	switch {
+	case q.DueBy != 0:
+		where, args = where+" AND due <= $3", append(args, q.DueBy)
+	case q.Done && q.Status == "":
+		where += " AND due IS NULL AND status IS NULL"
+	case q.Done:
+		where, args = where+" AND due IS NULL AND status = $3", append(args, q.Status)
+	}
+	return where, args
+}
+
+// Claims returns claims by name.
+func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
+	where, args := selection(q)
+	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT $%d", where, len(args)+1)
+	err = s.read(ctx, func(rows pgx.Rows) error {
+		var c ledger.Claim
+		if err := rows.Scan(&c.Name, &c.Status, &c.Due); err != nil {
+			return err
+		}
+		claims = append(claims, c)
+		return nil
+	}, query, append(args, q.Limit)...)
+	if err != nil {
+		return nil, err
+	}
+	return claims, nil
+}
+
+// CountClaims returns how many claims there are.
+func (s *Store) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64, err error) {
+	where, args := selection(q)
+	err = s.read(ctx, func(rows pgx.Rows) error { return rows.Scan(&n) }, "SELECT count(*) FROM claims "+where, args...)
+	return n, err
 }
 
 // read calls row for every row of the answer. Rows that came before an error are not to be used.

@@ -13,19 +13,28 @@ import (
 // appendBatch is a whole batch. The head moves only from the size that the batch continues, and whatever else there is to
 // write is joined to the row that moved: if there is none, nothing is written, and the answer has no row. A second writer
 // waits for the first at the head's row and then looks at it again. Rows come as one array a column, so that the statement
-// is the same for a batch of any length.
+// is the same for a batch of any length. A claim whose name is there violates the key of its table; one that is not taken
+// from its holder leaves fewer rows taken than there are to take, and has the statement fail by a division by zero, for
+// nothing else that a statement can find out by itself takes back what it has written.
 const appendBatch = `WITH moved AS (
-	UPDATE head SET size = $3::bigint, edge = $4::bytea, checkpoint = $5::bytea
+	UPDATE head SET size = $3::bigint, edge = $4::bytea, checkpoint = $5::bytea, seed_key = $6::bytea, seeds_from = $7::bigint
 	WHERE one AND size = $1::bigint AND (checkpoint = ''::bytea) = $2::boolean RETURNING size
 ), added AS (
-	INSERT INTO entries (idx, id, reference, claim, record, secret, hash)
-	SELECT e.idx, e.id, e.reference, e.claim, e.record, e.secret, e.hash FROM moved,
-	unnest($6::bigint[], $7::uuid[], $8::text[], $9::text[], $10::bytea[], $11::bytea[], $12::bytea[])
-	AS e (idx, id, reference, claim, record, secret, hash)
+	INSERT INTO entries (idx, id, reference, record, secret, hash)
+	SELECT e.idx, e.id, e.reference, e.record, e.secret, e.hash FROM moved,
+	unnest($8::bigint[], $9::uuid[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[])
+	AS e (idx, id, reference, record, secret, hash)
 ), covered AS (
 	INSERT INTO nodes (level, idx, hash)
-	SELECT n.level, n.idx, n.hash FROM moved, unnest($13::smallint[], $14::bigint[], $15::bytea[]) AS n (level, idx, hash)
-) SELECT size FROM moved`
+	SELECT n.level, n.idx, n.hash FROM moved, unnest($14::smallint[], $15::bigint[], $16::bytea[]) AS n (level, idx, hash)
+), claimed AS (
+	INSERT INTO claims (name, idx, status, due)
+	SELECT c.name, c.idx, c.status, c.due FROM moved, unnest($17::text[], $18::bigint[], $19::text[], $20::bigint[]) AS c (name, idx, status, due)
+), taken AS (
+	UPDATE claims SET idx = c.idx, status = c.status, due = c.due FROM moved,
+	unnest($21::text[], $22::bigint[], $23::text[], $24::bigint[], $25::bigint[]) AS c (name, idx, status, due, holder)
+	WHERE claims.name = c.name AND claims.idx = c.holder RETURNING claims.idx
+) SELECT 1 / ((SELECT count(*) FROM taken) = cardinality($21::text[]))::int FROM moved`
 
 // A writer is the connection that appends.
 type writer struct {
@@ -88,11 +97,9 @@ func (w *writer) appendNext(ctx context.Context, next func(ledger.Head) (*ledger
 // commitNext locks the head, and appends what next makes of it.
 func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.Batch, error)) error {
 	var head ledger.Head
-	var size int64
-	if err := tx.QueryRow(ctx, selectHead+" FOR UPDATE").Scan(&size, &head.Edge, &head.Checkpoint); err != nil {
+	if err := scanHead(tx.QueryRow(ctx, selectHead+" FOR UPDATE"), &head); err != nil {
 		return err
 	}
-	head.Size = uint64(size)
 	batch, err := next(head)
 	if err != nil || batch == nil {
 		return err
@@ -110,14 +117,21 @@ func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.
 // arguments returns the parameters of appendBatch.
 func arguments(batch ledger.Batch) []any {
 	n := len(batch.Entries)
+	var claimed, taken claims
 	indexes, ids, hashes := make([]int64, n), make([]uuid.UUID, n), make([][]byte, n)
-	references, claims := make([]*string, n), make([]*string, n)
+	references := make([]*string, n)
 	records, secrets := make([][]byte, n), make([][]byte, n)
 	for i := range batch.Entries {
 		e := &batch.Entries[i]
 		indexes[i], ids[i], hashes[i] = int64(batch.Size)+int64(i), e.ID, e.Hash[:]
-		references[i], claims[i] = nullable(&e.Reference), nullable(&e.Claim)
-		records[i], secrets[i] = notNull(e.Record), e.Secret
+		references[i], records[i], secrets[i] = nullable(&e.Reference), notNil(e.Record), e.Secret
+		for k := range e.Claims {
+			if c := &e.Claims[k]; c.Taken {
+				taken.add(indexes[i], c)
+			} else {
+				claimed.add(indexes[i], c)
+			}
+		}
 	}
 	n = len(batch.Nodes)
 	levels, places, nodes := make([]int16, n), make([]int64, n), make([][]byte, n)
@@ -125,10 +139,39 @@ func arguments(batch ledger.Batch) []any {
 		levels[i], places[i], nodes[i] = int16(batch.Nodes[i].Level), int64(batch.Nodes[i].Index), batch.Nodes[i].Hash[:]
 	}
 	return []any{
-		int64(batch.Size), len(batch.Entries) == 0, int64(batch.Head.Size), notNull(batch.Head.Edge), notNull(batch.Head.Checkpoint),
-		indexes, ids, references, claims, records, secrets, hashes,
+		int64(batch.Size), len(batch.Entries) == 0, int64(batch.Head.Size), notNil(batch.Head.Edge), notNil(batch.Head.Checkpoint),
+		notNil(batch.Head.SeedKey), int64(batch.Head.SeedsFrom),
+		indexes, ids, references, records, secrets, hashes,
 		levels, places, nodes,
+		notNil(claimed.names), notNil(claimed.indexes), notNil(claimed.statuses), notNil(claimed.due),
+		notNil(taken.names), notNil(taken.indexes), notNil(taken.statuses), notNil(taken.due), notNil(taken.holders),
 	}
+}
+
+// claims are the columns of claims.
+type claims struct {
+	names    []string
+	indexes  []int64
+	statuses []*string
+	due      []*int64
+	holders  []int64 // that they are taken from
+}
+
+func (c *claims) add(index int64, claim *ledger.Claim) {
+	var due *int64
+	if claim.Due != 0 {
+		due = &claim.Due
+	}
+	c.names, c.indexes, c.holders = append(c.names, claim.Name), append(c.indexes, index), append(c.holders, int64(claim.From))
+	c.statuses, c.due = append(c.statuses, nullable(&claim.Status)), append(c.due, due)
+}
+
+// notNil returns an empty list for nil, which would be NULL.
+func notNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 // nullable returns nil, which is NULL, for an empty text.
@@ -137,14 +180,6 @@ func nullable(s *string) *string {
 		return nil
 	}
 	return s
-}
-
-// notNull returns empty bytes for nil, which would be NULL.
-func notNull(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }
 
 // close closes the connection. A server that is gone is not waited for; it would not change anything.

@@ -9,6 +9,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -19,6 +20,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/pressly/goose/v3"
@@ -163,9 +165,10 @@ func queryOne(ctx context.Context, conn driver.Conn, query string) (value driver
 
 // Head returns where the log has got to.
 func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
-	var size int64
-	err = s.readers.QueryRowContext(ctx, "SELECT size, edge, checkpoint FROM head").Scan(&size, &h.Edge, &h.Checkpoint)
-	h.Size = uint64(size)
+	var size, from int64
+	err = s.readers.QueryRowContext(ctx, "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head").
+		Scan(&size, &h.Edge, &h.Checkpoint, &h.SeedKey, &from)
+	h.Size, h.SeedsFrom = uint64(size), uint64(from)
 	return h, err
 }
 
@@ -227,29 +230,38 @@ func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint6
 	return rows.Err()
 }
 
-const columns = "SELECT idx, id, coalesce(reference, ''), coalesce(claim, ''), record, secret, hash FROM entries "
+const columns = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
+
+const holder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ?"
 
 // Range returns entries in log order from an index on, at most n.
 func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	return s.list(ctx, columns+"WHERE idx >= ? ORDER BY idx LIMIT ?", int64(from), n)
+	return s.list(ctx, nil, columns+"WHERE idx >= ? ORDER BY idx LIMIT ?", int64(from), n)
 }
 
 // ByID returns the entry with the id.
 func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return ledger.First(s.list(ctx, columns+"WHERE id = ?", id[:]))
+	return ledger.First(s.list(ctx, nil, columns+"WHERE id = ?", id[:]))
 }
 
 // ByClaim returns the entry that holds the claim.
 func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	return ledger.First(s.list(ctx, columns+"WHERE claim = ?", claim))
+	c := ledger.Claim{Name: claim}
+	found, err := ledger.First(s.list(ctx, []any{&c.Status, &c.Due}, holder, claim))
+	if err != nil {
+		return nil, err
+	}
+	found.Claims = []ledger.Claim{c}
+	return found, nil
 }
 
 // ByReference returns entries of a reference in log order.
 func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	return s.list(ctx, columns+"WHERE reference = ? AND idx >= ? ORDER BY idx LIMIT ?", reference, int64(from), limit)
+	return s.list(ctx, nil, columns+"WHERE reference = ? AND idx >= ? ORDER BY idx LIMIT ?", reference, int64(from), limit)
 }
 
-func (s *Store) list(ctx context.Context, query string, args ...any) (list []ledger.Stored, err error) {
+// list returns the entries that a query selects. More columns than theirs go where more says.
+func (s *Store) list(ctx context.Context, more []any, query string, args ...any) (list []ledger.Stored, err error) {
 	rows, err := s.readers.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -259,7 +271,7 @@ func (s *Store) list(ctx context.Context, query string, args ...any) (list []led
 		var e ledger.Stored
 		var index int64
 		var id, hash []byte
-		if err := rows.Scan(&index, &id, &e.Reference, &e.Claim, &e.Record, &e.Secret, &hash); err != nil {
+		if err := rows.Scan(append([]any{&index, &id, &e.Reference, &e.Record, &e.Secret, &hash}, more...)...); err != nil {
 			return nil, err
 		}
 		if len(id) != len(e.ID) || len(hash) != len(e.Hash) {
@@ -269,6 +281,49 @@ func (s *Store) list(ctx context.Context, query string, args ...any) (list []led
 		list = append(list, e)
 	}
 	return list, rows.Err()
+}
+
+// lastRune comes behind whatever follows a prefix.
+const lastRune = string(unicode.MaxRune)
+
+// Claims returns claims by name.
+func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
+	where, args := selection(q)
+	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT ?", where) //nolint:gosec // where is made of constants
+	rows, err := s.readers.QueryContext(ctx, query, append(args, q.Limit)...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var c ledger.Claim
+		if err := rows.Scan(&c.Name, &c.Status, &c.Due); err != nil {
+			return nil, err
+		}
+		claims = append(claims, c)
+	}
+	return claims, rows.Err()
+}
+
+// CountClaims returns how many claims there are.
+func (s *Store) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64, err error) {
+	where, args := selection(q)
+	err = s.readers.QueryRowContext(ctx, "SELECT count(*) FROM claims "+where, args...).Scan(&n)
+	return n, err
+}
+
+// selection returns the condition of a query, which for claims that are due and for those of a status is that of an index.
+func selection(q ledger.ClaimQuery) (where string, args []any) {
+	where, args = "WHERE name > ? AND name < ?", []any{cmp.Or(q.After, q.Prefix), q.Prefix + lastRune}
+	switch {
+	case q.DueBy != 0:
+		where, args = where+" AND due <= ?", append(args, q.DueBy)
+	case q.Done && q.Status == "":
+		where += " AND due IS NULL AND status IS NULL"
+	case q.Done:
+		where, args = where+" AND due IS NULL AND status = ?", append(args, q.Status)
+	}
+	return where, args
 }
 
 // Close copies the write-ahead log back into the file, closes all connections and lets other processes have the file.

@@ -223,7 +223,7 @@ func TestRecordsFromBeforeTheTreeAreItsFirstLeaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := provider.Up(t.Context()); err != nil {
+	if _, err := provider.UpTo(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	entries := ledgertest.Entries("before", 600)

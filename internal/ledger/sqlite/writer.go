@@ -28,7 +28,8 @@ type writer struct {
 	begin, commit, rollback driver.Stmt
 	walPages, checkpoint    driver.Stmt
 	advance, node           driver.Stmt
-	inserts                 [len(rowsAtOnce)]driver.Stmt
+	inserts, claims         [len(rowsAtOnce)]driver.Stmt
+	take, takes             driver.Stmt // one claim, and as many as the longest insert has rows; few cost more in a list
 	args                    []driver.NamedValue
 	sinceMeasured           int // entries and commits since the write-ahead log was measured
 }
@@ -45,12 +46,18 @@ func newWriter(ctx context.Context, path string) (*writer, error) {
 		&w.rollback:   "ROLLBACK",
 		&w.walPages:   "PRAGMA wal_checkpoint(NOOP)",
 		&w.checkpoint: "PRAGMA wal_checkpoint(PASSIVE)",
-		&w.advance:    "UPDATE head SET size = ?, edge = ?, checkpoint = ? WHERE size = ? AND (checkpoint = x'') = ?",
+		&w.advance:    "UPDATE head SET size = ?, edge = ?, checkpoint = ?, seed_key = ?, seeds_from = ? WHERE size = ? AND (checkpoint = x'') = ?",
+		&w.take:       "UPDATE claims SET idx = ?2, status = ?3, due = ?4 WHERE name = ?1 AND idx = ?5",
 		&w.node:       "INSERT INTO nodes (level, idx, hash) VALUES (?, ?, ?)",
 	}
-	const row = ", (?, ?, ?, ?, ?, ?, ?)"
 	for i, rows := range rowsAtOnce {
-		queries[&w.inserts[i]] = "INSERT INTO entries (idx, id, reference, claim, record, secret, hash) VALUES " + strings.Repeat(row, rows)[2:]
+		list := func(row string) string { return strings.Repeat(", "+row, rows)[2:] }
+		queries[&w.inserts[i]] = "INSERT INTO entries (idx, id, reference, record, secret, hash) VALUES " + list("(?, ?, ?, ?, ?, ?)")
+		queries[&w.claims[i]] = "INSERT INTO claims (name, idx, status, due) VALUES " + list("(?, ?, ?, ?)")
+		if rows == rowsAtOnce[0] {
+			queries[&w.takes] = "UPDATE claims SET idx = v.column2, status = v.column3, due = v.column4 FROM (VALUES " + list("(?, ?, ?, ?, ?)") +
+				") AS v WHERE claims.name = v.column1 AND claims.idx = v.column5"
+		}
 	}
 	for stmt, query := range queries {
 		if *stmt, err = conn.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil {
@@ -104,6 +111,8 @@ func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
 	w.bind(int64(batch.Head.Size))
 	w.bind(batch.Head.Edge)
 	w.bind(batch.Head.Checkpoint)
+	w.bind(notNull(batch.Head.SeedKey))
+	w.bind(int64(batch.Head.SeedsFrom))
 	w.bind(int64(batch.Size))
 	w.bind(len(batch.Entries) == 0)
 	result, err := w.advance.(driver.StmtExecContext).ExecContext(ctx, w.args)
@@ -123,7 +132,74 @@ func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
 			return err
 		}
 	}
-	return w.insert(ctx, batch)
+	if err := w.insert(ctx, batch); err != nil {
+		return err
+	}
+	return w.hold(ctx, batch)
+}
+
+// A held claim is one that the entry at the index is to hold.
+type held struct {
+	index uint64
+	*ledger.Claim
+}
+
+// hold writes the claims of a batch, those that nobody holds and then those that are taken from others.
+func (w *writer) hold(ctx context.Context, batch ledger.Batch) error {
+	var free, taken []held
+	for i := range batch.Entries {
+		for k := range batch.Entries[i].Claims {
+			h := held{batch.Size + uint64(i), &batch.Entries[i].Claims[k]}
+			if h.Taken {
+				taken = append(taken, h)
+			} else {
+				free = append(free, h)
+			}
+		}
+	}
+	for len(free) > 0 {
+		form := slices.IndexFunc(rowsAtOnce[:], func(rows int) bool { return rows <= len(free) })
+		n := rowsAtOnce[form]
+		w.args = w.args[:0]
+		for i := range free[:n] {
+			w.bindClaim(&free[i])
+		}
+		if err := exec(ctx, w.claims[form], w.args); err != nil {
+			return err
+		}
+		free = free[n:]
+	}
+	for len(taken) > 0 {
+		n, take := 1, w.take
+		if len(taken) >= rowsAtOnce[0] {
+			n, take = rowsAtOnce[0], w.takes
+		}
+		w.args = w.args[:0]
+		for i := range taken[:n] {
+			w.bindClaim(&taken[i])
+			w.bind(int64(taken[i].From))
+		}
+		result, err := take.(driver.StmtExecContext).ExecContext(ctx, w.args)
+		if err != nil {
+			return err
+		}
+		if rows, err := result.RowsAffected(); err != nil || rows != int64(n) {
+			return errors.Join(err, fmt.Errorf("%w: another record holds one of the claims of the batch", ledger.ErrConflict))
+		}
+		taken = taken[n:]
+	}
+	return nil
+}
+
+func (w *writer) bindClaim(c *held) {
+	w.bind(c.Name)
+	w.bind(int64(c.index))
+	w.bind(nullable(c.Status))
+	if c.Due == 0 {
+		w.bind(nil)
+	} else {
+		w.bind(c.Due)
+	}
 }
 
 func (w *writer) insert(ctx context.Context, batch ledger.Batch) error {
@@ -137,7 +213,6 @@ func (w *writer) insert(ctx context.Context, batch ledger.Batch) error {
 			w.bind(int64(index))
 			w.bind(e.ID[:])
 			w.bind(nullable(e.Reference))
-			w.bind(nullable(e.Claim))
 			w.bind(e.Record)
 			w.bind(e.Secret)
 			w.bind(e.Hash[:])
@@ -160,6 +235,14 @@ func nullable(s string) driver.Value {
 		return nil
 	}
 	return s
+}
+
+// notNull returns empty bytes for nil, which would be NULL.
+func notNull(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
 }
 
 // copyBack moves the write-ahead log into the file once enough has been written. The batch is durable already; what
@@ -187,7 +270,7 @@ func (w *writer) copyBack(ctx context.Context, batch ledger.Batch) error {
 
 func (w *writer) close() error {
 	var errs []error
-	for _, stmt := range append(w.inserts[:], w.begin, w.commit, w.rollback, w.walPages, w.checkpoint, w.advance, w.node) {
+	for _, stmt := range slices.Concat(w.inserts[:], w.claims[:], []driver.Stmt{w.begin, w.commit, w.rollback, w.walPages, w.checkpoint, w.advance, w.node, w.take, w.takes}) {
 		errs = append(errs, stmt.Close())
 	}
 	return errors.Join(append(errs, w.conn.Close())...)

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"riffle/internal/dealer"
+)
+
+// maxKey is the length of the longest idempotency key, in characters.
+const maxKey = 255
+
+// call returns what a retry of the request is known by, or nil if it has no Idempotency-Key. What it asks for is all that
+// the caller has sent: method, path, query and body.
+func call(r *http.Request, body []byte) (*dealer.Call, error) {
+	values := r.Header.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return nil, nil
+	}
+	key, ok := parseKey(values)
+	if !ok {
+		return nil, newProblem(http.StatusBadRequest, "Idempotency-Key is one key of 1 to %d visible ASCII characters, bare or in double quotes. A random UUID will do.", maxKey)
+	}
+	return dealer.NewCall(key, []byte(r.Method+" "+r.RequestURI+"\n"), body), nil
+}
+
+// parseKey reads the key: a string as in RFC 9651, 3.3.3, which is what the IETF draft asks for, or the bare characters that
+// most clients send. Both forms of one key are the same key.
+func parseKey(values []string) (string, bool) {
+	if len(values) != 1 {
+		return "", false
+	}
+	text := strings.Trim(values[0], " \t")
+	key := text
+	if quoted, ok := strings.CutPrefix(text, `"`); ok {
+		quoted, ok = strings.CutSuffix(quoted, `"`)
+		if !ok {
+			return "", false
+		}
+		var b strings.Builder
+		for i := 0; i < len(quoted); i++ {
+			c := quoted[i]
+			switch c {
+			case '\\':
+				if i++; i == len(quoted) || quoted[i] != '"' && quoted[i] != '\\' {
+					return "", false
+				}
+				c = quoted[i]
+			case '"':
+				return "", false
+			}
+			b.WriteByte(c)
+		}
+		key = b.String()
+	}
+	visible := func(c rune) bool { return c > ' ' && c < 0x7f }
+	return key, key != "" && len(key) <= maxKey && strings.IndexFunc(key, func(c rune) bool { return !visible(c) }) < 0
+}

@@ -1,0 +1,161 @@
+package api
+
+import (
+	"bytes"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/dealer"
+)
+
+// appendMade appends a commitment as it is when it is made, which never changes: an object that is still open.
+func appendMade(b []byte, c *dealer.Commitment) []byte {
+	statement := c.Statement.Append(make([]byte, 0, 512))
+	statement = statement[:bytes.LastIndex(statement, []byte("seed "))] // its lines but the last, which has the seed
+	b = append(b, `{"commitment_id":"`...)
+	b = append(b, c.ID.String()...)
+	b = append(b, `","log_index":`...)
+	b = strconv.AppendUint(b, c.LogIndex, 10)
+	b = append(b, `,"commitment":"`...)
+	b = hex.AppendEncode(b, c.Hash[:])
+	b = append(b, `","statement":`...)
+	b, err := jsontext.AppendQuote(b, statement)
+	if err != nil {
+		panic("api: a statement is no text: " + err.Error())
+	}
+	b = append(b, `,"deadline":"`...)
+	b = c.Deadline.UTC().AppendFormat(b, audit.TimeFormat)
+	return append(b, '"')
+}
+
+// appendShown appends a commitment with what has become of it.
+func appendShown(b []byte, c *dealer.Commitment) []byte {
+	b = append(appendMade(b, c), `,"status":"`...)
+	b = append(b, c.Status...)
+	b = append(b, `","audit_id":`...) // of the record that used it, or says that it is void; null before
+	if c.SettledBy == uuid.Nil {
+		return append(b, "null}"...)
+	}
+	return append(append(append(b, '"'), c.SettledBy.String()...), `"}`...)
+}
+
+// commit answers POST /commitments.
+func (a *API) commit(w http.ResponseWriter, r *http.Request) error {
+	if err := noParameters(r); err != nil {
+		return err
+	}
+	b, err := a.readBody(w, r)
+	if err != nil {
+		return err
+	}
+	defer b.release()
+	q := newRequest()
+	defer q.release()
+	if err := q.decode(b.bytes, a.Dealer.Limits().Items, "client_seed", "commitment_id", "reveal"); err != nil {
+		return err
+	}
+	if q.Call, err = call(r, b.bytes); err != nil {
+		return err
+	}
+	if q.Call != nil {
+		end, err := a.Dealer.Begin(q.Call)
+		if err != nil {
+			return err
+		}
+		defer end()
+		if c, err := a.Dealer.Committed(r.Context(), q.Call); c != nil || err != nil {
+			return sendCommitment(w, c, err)
+		}
+	}
+	plan, err := a.Dealer.Plan(r.Context(), &q.Request)
+	if err != nil {
+		return err
+	}
+	c, err := a.Dealer.Commit(r.Context(), plan)
+	return sendCommitment(w, c, err)
+}
+
+func sendCommitment(w http.ResponseWriter, c *dealer.Commitment, err error) error {
+	if err != nil {
+		return err
+	}
+	return writeFresh(w, append(appendMade(make([]byte, 0, 1024), c), "}\n"...))
+}
+
+// getCommitment answers GET /commitments/{id}.
+func (a *API) getCommitment(w http.ResponseWriter, r *http.Request) error {
+	id, ok := parseID(chi.URLParam(r, "id"))
+	if !ok {
+		return dealer.ErrNoCommitment
+	}
+	if err := noParameters(r); err != nil {
+		return err
+	}
+	c, err := a.Dealer.Commitment(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return writeFresh(w, append(appendShown(nil, c), '\n'))
+}
+
+const (
+	defaultCommitments = 100 // commitments in a page
+	mostCommitments    = 1000
+)
+
+// listCommitments answers GET /commitments.
+func (a *API) listCommitments(w http.ResponseWriter, r *http.Request) error {
+	query, err := parseQuery(r)
+	if err != nil {
+		return err
+	}
+	if err := onlyParameters(query, "status", "after", "limit"); err != nil {
+		return err
+	}
+	status := dealer.Status(query["status"])
+	if _, given := query["status"]; given && !slices.Contains(dealer.Statuses(), status) {
+		return newProblem(http.StatusUnprocessableEntity, "status is open, late, used or void.").in("status")
+	}
+	after := uuid.Nil
+	if text, given := query["after"]; given {
+		id, ok := parseID(text)
+		if !ok {
+			return newProblem(http.StatusBadRequest, "after is the commitment_id that the last page ended with.").in("after")
+		}
+		after = id
+	}
+	limit := uint64(defaultCommitments)
+	if text, given := query["limit"]; given {
+		n, err := countParameter("limit", text)
+		if err != nil {
+			return err
+		}
+		limit = *n
+	}
+	if limit < 1 || limit > mostCommitments {
+		return newProblem(http.StatusUnprocessableEntity, "limit is from 1 to %d.", mostCommitments).in("limit")
+	}
+	found, err := a.Dealer.Commitments(r.Context(), status, after, int(limit))
+	if err != nil {
+		return err
+	}
+	answer := []byte(`{"commitments":[`)
+	for i := range found {
+		if i > 0 {
+			answer = append(answer, ',')
+		}
+		answer = appendShown(answer, &found[i])
+	}
+	next := "null" // what to go on after; null on the last page
+	if len(found) == int(limit) {
+		next = `"` + found[len(found)-1].ID.String() + `"`
+	}
+	return writeFresh(w, append(append(append(answer, `],"next":`...), next...), "}\n"...))
+}

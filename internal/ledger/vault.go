@@ -1,0 +1,149 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// SeedKeySize is the length of the key that secrets are encrypted under, in bytes.
+const SeedKeySize = 32
+
+// A Vault encrypts and decrypts what is kept beside records.
+//
+// Every record has a key of its own: HMAC-SHA-256 of its hash under the seed key. It encrypts one text, by AES-256-GCM
+// with a nonce of zeros (NIST SP 800-38D), and what it encrypts for one record opens beside no other. Nonces at random
+// under one key would be used up after 2³² records, which is a day at full speed.
+type Vault struct {
+	key  [SeedKeySize]byte
+	from atomic.Uint64 // the first entry whose secret is encrypted
+}
+
+// ParseSeedKey reads a key: 64 hex digits.
+func ParseSeedKey(text string) ([]byte, error) {
+	key, err := hex.DecodeString(strings.TrimSuffix(text, "\n"))
+	if err != nil || len(key) != SeedKeySize {
+		return nil, fmt.Errorf("the key that seeds are encrypted under is %d hex digits", 2*SeedKeySize)
+	}
+	return key, nil
+}
+
+// OpenVault returns the vault of a store with this head. The error says that the key is not the store's.
+func OpenVault(head Head, key []byte) (*Vault, error) {
+	v := &Vault{}
+	if copy(v.key[:], key) != SeedKeySize || len(key) != SeedKeySize {
+		return nil, fmt.Errorf("a seed key of %d bytes, where %d are needed", len(key), SeedKeySize)
+	}
+	v.from.Store(head.Size)
+	return v, v.follow(head)
+}
+
+// name names the key, and says nothing about it.
+func (v *Vault) name() []byte { return v.derive([]byte("riffle seed key"))[:8] }
+
+// mark has the head name the key.
+func (v *Vault) mark(h *Head) { h.SeedKey, h.SeedsFrom = v.name(), v.from.Load() }
+
+// follow takes over from a head where encryption begins. An error says that another key is in use.
+func (v *Vault) follow(h Head) error {
+	if len(h.SeedKey) == 0 {
+		return nil
+	}
+	if !bytes.Equal(h.SeedKey, v.name()) {
+		return fmt.Errorf("the seeds of the store are encrypted under the key %x, and the key given is %x", h.SeedKey, v.name())
+	}
+	v.from.Store(h.SeedsFrom)
+	return nil
+}
+
+func (v *Vault) derive(message []byte) []byte {
+	mac := hmac.New(sha256.New, v.key[:])
+	mac.Write(message)
+	return mac.Sum(nil)
+}
+
+// aead returns the cipher of the record with the hash.
+func (v *Vault) aead(record tlog.Hash) cipher.AEAD {
+	block, err := aes.NewCipher(v.derive(record[:]))
+	if err != nil {
+		panic("ledger: " + err.Error()) // the key has the right length
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic("ledger: " + err.Error()) // AES has the right block size
+	}
+	return aead
+}
+
+var zeroNonce [12]byte
+
+// seal encrypts what is to be kept beside the record with the hash.
+func (v *Vault) seal(record tlog.Hash, secret []byte) []byte {
+	if secret == nil {
+		return nil
+	}
+	return v.aead(record).Seal(nil, zeroNonce[:], secret, nil) //nolint:gosec // the key is used once
+}
+
+// Secret returns what is kept beside the record of an entry, in the clear; nil if nothing is. The error is [ErrCorrupt].
+func (v *Vault) Secret(e *Stored) ([]byte, error) {
+	if e.Secret == nil || e.Index < v.from.Load() {
+		return e.Secret, nil
+	}
+	secret, err := v.aead(e.Hash).Open(nil, zeroNonce[:], e.Secret, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the seed beside record %d, or what is kept with it, does not decrypt", ErrCorrupt, e.Index)
+	}
+	return secret, nil
+}
+
+// openVault obtains the key of the store with this head, and makes one for a store that has nothing encrypted.
+func (l *Log) openVault(head Head) (*Vault, error) {
+	o := &l.options
+	key, where := o.SeedKey, "the one given"
+	if key == nil {
+		where = o.SeedKeyFile
+		text, err := os.ReadFile(o.SeedKeyFile)
+		if errors.Is(err, fs.ErrNotExist) && len(head.SeedKey) == 0 {
+			text, err = makeSeedKey(o.SeedKeyFile, o.Random)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("the seeds of the store are encrypted, and their key is not there (%s): put it back from a backup. Without it no earlier shuffle can be checked or revealed", o.SeedKeyFile)
+		case err != nil:
+			return nil, fmt.Errorf("the key of the seeds: %w", err)
+		}
+		if key, err = ParseSeedKey(string(text)); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.SeedKeyFile, err)
+		}
+	}
+	v, err := OpenVault(head, key)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%s). Start with the key that the store was written with", err, where)
+	}
+	return v, nil
+}
+
+// makeSeedKey makes a key in a new file, readable by its owner alone, and returns the text of the file.
+func makeSeedKey(path string, random io.Reader) ([]byte, error) {
+	var key [SeedKeySize]byte
+	if _, err := io.ReadFull(random, key[:]); err != nil {
+		return nil, fmt.Errorf("reading randomness for a key: %w", err)
+	}
+	if err := makeKeyFile(path, hex.EncodeToString(key[:])); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}

@@ -1,0 +1,246 @@
+package ledger_test
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+	"riffle/internal/ledger/sqlite"
+)
+
+// stored opens the store of a folder and returns its entries as they are kept.
+func stored(t *testing.T, folder string) []ledger.Stored {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	list, err := s.Range(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestSecretsRestEncrypted(t *testing.T) {
+	folder := t.TempDir()
+	l, err := openFolder(t.Context(), folder, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := ledgertest.Entries("secret", 5)
+	secret := []byte("the seed of a shuffle that nobody may read but whose it is")
+	entries[2].Secret, entries[3].Secret = secret, nil
+	for _, e := range entries {
+		if _, err := l.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range entries {
+		got, err := l.ByID(t.Context(), e.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if opened, err := l.Secret(got); err != nil || !bytes.Equal(opened, e.Secret) || (opened == nil) != (e.Secret == nil) {
+			t.Errorf("the secret %x came back as %x, %v", e.Secret, opened, err)
+		}
+	}
+	closeLog(t, l)
+	for _, part := range [][]byte{secret, secret[:16], []byte(hex.EncodeToString(secret[:16]))} {
+		for _, name := range []string{"riffle.db", "checkpoint"} {
+			if text, err := os.ReadFile(filepath.Join(folder, name)); err != nil || bytes.Contains(text, part) {
+				t.Errorf("%s has %q in it (%v)", name, part, err)
+			}
+		}
+	}
+	info, err := os.Stat(filepath.Join(folder, ledger.SeedKeyName))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key file is %v, %v, want its owner's alone", info, err)
+	}
+}
+
+// What is kept is what any program can decrypt that has the key: AES-256-GCM, nonce 0, under HMAC-SHA-256 of the hash.
+func TestSecretsDecryptAsDocumented(t *testing.T) {
+	folder, key := t.TempDir(), bytes.Repeat([]byte{7}, ledger.SeedKeySize)
+	l, err := openFolder(t.Context(), folder, ledger.Options{SeedKey: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := ledgertest.Entries("documented", 1)[0]
+	entry.Secret = bytes.Repeat([]byte{9}, 32)
+	if _, err := l.Append(entry); err != nil {
+		t.Fatal(err)
+	}
+	closeLog(t, l)
+	hash := tlog.RecordHash(entry.Record)
+	mac := hmac.New(sha256.New, key)
+	mac.Write(hash[:])
+	block, err := aes.NewCipher(mac.Sum(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := stored(t, folder)[0].Secret
+	if got, err := aead.Open(nil, make([]byte, 12), kept, nil); err != nil || !bytes.Equal(got, entry.Secret) {
+		t.Errorf("%x decrypts to %x, %v", kept, got, err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, ledger.SeedKeyName)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a key file was made beside the key that was given (%v)", err)
+	}
+}
+
+func TestDamagedSecretIsNotOpened(t *testing.T) {
+	folder := t.TempDir()
+	grow(t, folder, "damaged", 3)
+	list := stored(t, folder)
+	text, err := os.ReadFile(filepath.Join(folder, ledger.SeedKeyName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ledger.ParseSeedKey(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vault, err := ledger.OpenVault(ledger.Head{}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vault.Secret(&list[0]); err != nil {
+		t.Fatal(err)
+	}
+	for i := range list[0].Secret {
+		e := list[0]
+		e.Secret = bytes.Clone(e.Secret)
+		e.Secret[i] ^= 1
+		if _, err := vault.Secret(&e); !errors.Is(err, ledger.ErrCorrupt) {
+			t.Errorf("with byte %d changed: %v, want ErrCorrupt", i, err)
+		}
+	}
+	moved := list[0]
+	moved.Hash = list[1].Hash
+	for name, e := range map[string]ledger.Stored{
+		"beside another record": moved,
+		"cut off":               {Entry: ledger.Entry{Hash: list[0].Hash, Secret: list[0].Secret[:15]}},
+		"empty":                 {Entry: ledger.Entry{Hash: list[0].Hash, Secret: []byte{}}},
+	} {
+		if _, err := vault.Secret(&e); !errors.Is(err, ledger.ErrCorrupt) {
+			t.Errorf("%s: %v, want ErrCorrupt", name, err)
+		}
+	}
+}
+
+func TestSeedKeyBelongsToTheStore(t *testing.T) {
+	folder, key := t.TempDir(), []byte("0123456789abcdef0123456789abcdef")
+	grow(t, folder, "mine", 2)
+	file := filepath.Join(folder, ledger.SeedKeyName)
+	refused(t, folder, ledger.Options{SeedKey: key}, "are encrypted under the key", "Start with the key that the store was written with")
+	refused(t, folder, ledger.Options{SeedKey: key[:31]}, "31 bytes")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, words := range map[string]string{
+		strings.Repeat("0", 64) + "\n": "are encrypted under the key",
+		string(text[:63]) + "\n":       "64 hex digits",
+		"":                             "64 hex digits",
+		string(text) + "\n":            "64 hex digits",
+	} {
+		if err := os.WriteFile(file, []byte(what), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, folder, ledger.Options{}, words)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, folder, ledger.Options{}, "their key is not there", file, "put it back from a backup")
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a refused start made a key (%v)", err)
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	grow(t, folder, "again", 1)
+}
+
+// A replica with another seed key would write what the others cannot read.
+func TestReplicasShareTheSeedKey(t *testing.T) {
+	s := &overtaken{Store: store(t).Store}
+	keyFile := filepath.Join(t.TempDir(), ledger.KeyName)
+	var first *ledger.Log
+	s.by = func() { first = open(t, s.Store, ledger.Options{KeyFile: keyFile}) }
+	other := bytes.Repeat([]byte{1}, ledger.SeedKeySize)
+	if _, err := ledger.Open(t.Context(), s, ledger.Options{Folder: t.TempDir(), KeyFile: keyFile, SeedKey: other}); err == nil || !strings.Contains(err.Error(), "are encrypted under the key") {
+		t.Errorf("a second process with another seed key: %v", err)
+	}
+	closeLog(t, first)
+}
+
+// Entries from before secrets were encrypted are read as they are, and those that follow are encrypted.
+func TestStoreFromBeforeTheSeedKeyGoesOn(t *testing.T) {
+	folder := t.TempDir()
+	key, err := ledger.ParseKey("PRIVATE+KEY+ledgertest+d141e3c3+AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const private = "PRIVATE+KEY+ledgertest+d141e3c3+AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB\n"
+	if err := os.WriteFile(filepath.Join(folder, ledger.KeyName), []byte(private), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain := ledgertest.NewChain(t)
+	before := ledgertest.Entries("before", 3)
+	for _, b := range []ledger.Batch{chain.Next(), chain.Next(before...)} {
+		if err := s.Append(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time it goes by what the head says
+		l, err := openFolder(t.Context(), folder, ledger.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Verifier() != key.Public {
+			t.Fatal("it is another log")
+		}
+		after := ledgertest.Entries(t.TempDir(), 1)[0]
+		if _, err := l.Append(after); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range append(before, after) {
+			got, err := l.ByID(t.Context(), e.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if secret, err := l.Secret(got); err != nil || !bytes.Equal(secret, e.Secret) {
+				t.Errorf("the secret of record %d is %x, %v, want %x", got.Index, secret, err, e.Secret)
+			}
+			if encrypted := !bytes.Equal(got.Secret, e.Secret); encrypted != (got.Index >= 3) {
+				t.Errorf("the secret of record %d rests as %x", got.Index, got.Secret)
+			}
+		}
+		closeLog(t, l)
+	}
+}
