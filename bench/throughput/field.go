@@ -23,7 +23,7 @@ import (
 type field struct {
 	contenders []*contest.Contender
 
-	echo, sqlite, replicas *contest.Contender // replicas is nil without PostgreSQL
+	echo, sqlite, committed, replicas *contest.Contender // replicas is nil without PostgreSQL
 
 	cancel  context.CancelFunc
 	started []*exec.Cmd
@@ -37,7 +37,7 @@ func newField(ctx context.Context, s *settings) (*field, error) {
 	if err := f.start(ctx, s); err != nil {
 		return f, err
 	}
-	f.contenders = []*contest.Contender{f.echo, f.sqlite}
+	f.contenders = []*contest.Contender{f.echo, f.sqlite, f.committed}
 	if f.replicas != nil {
 		f.contenders = append(f.contenders, f.replicas)
 	}
@@ -59,12 +59,13 @@ func (f *field) start(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	f.echo = asking("echo handler", "/echo", s.connections, echo)
+	f.echo = asking("echo handler", once, "/echo", s.connections, echo)
 	sqlite, err := f.launch(ctx, s.binary, "-data", filepath.Join(s.folder, "data"), "-addr")
 	if err != nil {
 		return err
 	}
-	f.sqlite = asking("riffle on SQLite", "/shuffle", s.connections, sqlite)
+	f.sqlite = asking("riffle on SQLite", once, "/shuffle", s.connections, sqlite)
+	f.committed = asking("the same, committed first", committed, "", s.connections, sqlite)
 	if s.postgres {
 		f.replicas, err = f.twoReplicas(ctx, s)
 	}
@@ -87,7 +88,7 @@ func (f *field) twoReplicas(ctx context.Context, s *settings) (*contest.Contende
 		}
 		addrs = append(addrs, addr)
 	}
-	return asking("riffle on PostgreSQL, two replicas", "/shuffle", s.connections, addrs...), nil
+	return asking("riffle on PostgreSQL, two replicas", once, "/shuffle", s.connections, addrs...), nil
 }
 
 // launch starts a program whose last argument is the address to listen at, to run until the context ends.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +24,52 @@ func body() string {
 	return `{"items":[` + strings.Join(cards, ",") + `]}`
 }
 
-// asking returns a contender whose connections, spread over the addresses, ask over and over. Every answer has to be
-// a 200.
-func asking(name, path string, connections int, addrs ...string) *contest.Contender {
+// An exchange is what a connection does over and over. Every answer has to be a 200.
+type exchange func(c net.Conn, in *bufio.Reader) error
+
+// once posts a body to a path of the address.
+func once(path, addr, text string) exchange {
+	request := post(path, addr, text)
+	return func(c net.Conn, in *bufio.Reader) error {
+		_, err := c.Write(request)
+		if err == nil {
+			_, err = readAnswer(in)
+		}
+		return err
+	}
+}
+
+// committed makes a commitment to the shuffle of a body, and uses it.
+func committed(_, addr, text string) exchange {
+	commit := post("/commitments", addr, text)
+	const blank = "00000000-0000-0000-0000-000000000000"
+	use := post("/shuffle", addr, fmt.Sprintf(`{"commitment_id":"%s","client_seed":"4711",%s`, blank, text[1:]))
+	at := bytes.Index(use, []byte(blank))
+	return func(c net.Conn, in *bufio.Reader) error {
+		if _, err := c.Write(commit); err != nil {
+			return err
+		}
+		answer, err := readAnswer(in)
+		if err != nil {
+			return err
+		}
+		const before = `{"commitment_id":"`
+		id := answer[len(before) : len(before)+len(blank)]
+		copy(use[at:], id)
+		if _, err := c.Write(use); err != nil {
+			return err
+		}
+		_, err = readAnswer(in)
+		return err
+	}
+}
+
+func post(path, addr, text string) []byte {
+	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, addr, len(text), text)
+}
+
+// asking returns a contender whose connections, spread over the addresses, ask over and over.
+func asking(name string, does func(path, addr, text string) exchange, path string, connections int, addrs ...string) *contest.Contender {
 	text := body()
 	run := func(ctx context.Context) (contest.Outcome, error) {
 		type outcome struct {
@@ -36,9 +80,8 @@ func asking(name, path string, connections int, addrs ...string) *contest.Conten
 		began := time.Now()
 		for i := range connections {
 			addr := addrs[i%len(addrs)]
-			request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, addr, len(text), text)
 			go func() {
-				n, err := ask(ctx, addr, request)
+				n, err := ask(ctx, addr, does(path, addr, text))
 				outcomes <- outcome{n, err}
 			}()
 		}
@@ -54,7 +97,7 @@ func asking(name, path string, connections int, addrs ...string) *contest.Conten
 	return &contest.Contender{Name: fmt.Sprintf("%s, %d connections", name, connections), Run: run}
 }
 
-func ask(ctx context.Context, addr string, request []byte) (answers int, err error) {
+func ask(ctx context.Context, addr string, next exchange) (done int, err error) {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		return 0, err
@@ -62,31 +105,28 @@ func ask(ctx context.Context, addr string, request []byte) (answers int, err err
 	defer func() { _ = c.Close() }()
 	in := bufio.NewReader(c)
 	for ctx.Err() == nil {
-		if _, err := c.Write(request); err != nil {
-			return answers, err
+		if err := next(c, in); err != nil {
+			return done, err
 		}
-		if err := readAnswer(in); err != nil {
-			return answers, err
-		}
-		answers++
+		done++
 	}
-	return answers, nil
+	return done, nil
 }
 
-// readAnswer reads one answer with a Content-Length.
-func readAnswer(in *bufio.Reader) error {
+// readAnswer reads one answer with a Content-Length. What it returns stands until the next one is read.
+func readAnswer(in *bufio.Reader) ([]byte, error) {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if string(line) != "HTTP/1.1 200 OK\r\n" {
-		return fmt.Errorf("answered %q", line)
+		return nil, fmt.Errorf("answered %q", line)
 	}
 	length := 0
 	for {
 		line, err := in.ReadSlice('\n')
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(line) == 2 {
 			break
@@ -98,8 +138,12 @@ func readAnswer(in *bufio.Reader) error {
 		}
 	}
 	if length == 0 {
-		return errors.New("an answer without a length")
+		return nil, errors.New("an answer without a length")
+	}
+	answer, err := in.Peek(length)
+	if err != nil {
+		return nil, err
 	}
 	_, err = in.Discard(length)
-	return err
+	return answer, err
 }
