@@ -223,7 +223,7 @@ func (r *logReport) checkEngine(store ledger.Store) error {
 // checkRecords runs the check of the ledger, and lets the dealer look at every record. The head is what the store had
 // before. A database does not say that somebody is writing to it, but it shows.
 func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
-	checker := dealer.Checker{ByClaim: store.ByClaim}
+	checker := dealer.Checker{ByID: store.ByID, ByClaim: store.ByClaim}
 	seedKey, err := r.seedKey()
 	if err != nil {
 		return err

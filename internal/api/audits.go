@@ -96,7 +96,7 @@ func fresh(w http.ResponseWriter, v any) error {
 }
 
 func writeFresh(w http.ResponseWriter, text []byte) error {
-	w.Header().Set("Cache-Control", "no-store")
+	w.Header()["Cache-Control"] = noStore
 	return writeJSON(w, http.StatusOK, text)
 }
 

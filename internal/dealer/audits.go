@@ -54,14 +54,24 @@ func (d *Dealer) showRecord(ctx context.Context, stored *ledger.Stored, record *
 	if err != nil || !revealed {
 		return a, err
 	}
-	a.Seed, err = d.seedOf(stored, record)
+	a.Seed, err = d.seedOf(ctx, stored, record)
 	return a, err
 }
 
-// seedOf returns the seed of a shuffle. The log proves the record and not what is kept beside it: a seed that was damaged
-// there is not shown as the seed.
-func (d *Dealer) seedOf(stored *ledger.Stored, record *audit.Record) (rng.Seed, error) {
-	k, err := d.keptOf(stored)
+// seedOf returns the seed of a shuffle or a commitment. That of a shuffle that used a commitment is kept beside the
+// commitment. The log proves the record and not what is kept beside it: a seed that was damaged there is not shown as the
+// seed. The error is [ledger.ErrCorrupt] or another of the ledger's.
+func (d *Dealer) seedOf(ctx context.Context, stored *ledger.Stored, record *audit.Record) (rng.Seed, error) {
+	beside := stored
+	if record.CommitmentID != uuid.Nil {
+		var err error
+		if beside, err = d.log.ByID(ctx, record.CommitmentID); errors.Is(err, ledger.ErrNotFound) {
+			return nil, fmt.Errorf("%w: record %d used a commitment that is not there", ledger.ErrCorrupt, stored.Index)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	k, err := d.keptOf(beside)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +182,7 @@ func (d *Dealer) Audits(ctx context.Context, reference string, from uint64, limi
 // [ErrOtherRequest] or the ledger's.
 func (d *Dealer) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, call *Call) (*Audit, error) {
 	if call != nil { // of a key that another request had, nothing is revealed
-		if _, _, _, err := d.earlier(ctx, call); err != nil && !errors.Is(err, ledger.ErrNotFound) {
+		if _, _, err := d.earlier(ctx, call); err != nil && !errors.Is(err, ledger.ErrNotFound) {
 			return nil, err
 		}
 	}
@@ -189,7 +199,7 @@ func (d *Dealer) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, call *
 	case !opens(seed, record): // whatever the store has: it is the commitment that says which seed is the record's
 		return nil, ErrNotTheSeed
 	}
-	kept, err := d.seedOf(stored, record)
+	kept, err := d.seedOf(ctx, stored, record)
 	if err != nil { // then there is nothing to show once it is revealed
 		return nil, err
 	}
@@ -214,7 +224,7 @@ func (d *Dealer) recordReveal(ctx context.Context, stored *ledger.Stored, record
 	reveal := audit.Record{ID: id, Time: now, Kind: audit.KindReveal, AuditID: stored.ID, Commitment: record.Commitment}
 	k := kept{call: call}
 	_, err = d.log.Append(ledger.Entry{
-		ID: id, Reference: stored.Reference, Record: reveal.Append(nil), Secret: k.append(nil),
+		ID: id, Reference: stored.Reference, Record: reveal.Append(nil), Secret: k.text(),
 		Claims: append(call.claims(), ledger.Claim{Name: revealClaim(stored.ID)}),
 	})
 	var claimed *ledger.ClaimError
@@ -222,7 +232,7 @@ func (d *Dealer) recordReveal(ctx context.Context, stored *ledger.Stored, record
 	case !errors.As(err, &claimed):
 		return err
 	case call != nil && claimed.Name == call.claim(): // through another process, by a retry or by another request
-		_, _, _, err = d.earlier(ctx, call)
+		_, _, err = d.earlier(ctx, call)
 		return err
 	}
 	return nil // somebody else has revealed it in the meantime
@@ -246,11 +256,11 @@ func (d *Dealer) Verify(ctx context.Context, id uuid.UUID, keep uint64) (*Audit,
 	if err != nil {
 		return nil, nil, err
 	}
-	k, err := d.keptOf(stored)
+	seed, err := d.seedOf(ctx, stored, record)
 	if err != nil && !errors.Is(err, ledger.ErrCorrupt) {
 		return nil, nil, err
 	}
-	v := audit.Verify(stored.Record, k.seed, keep)
+	v := audit.Verify(stored.Record, seed, keep) // of none it says that it does not open the commitment
 	if v.OK && record.CommitmentID != uuid.Nil {
 		if err := d.verifyCommitted(ctx, v, stored.Index); err != nil {
 			return nil, nil, err

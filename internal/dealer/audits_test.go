@@ -132,8 +132,8 @@ func TestCheckerFindsWhatDoesNotGoWithTheRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := &Checker{Secret: func(e *ledger.Stored) ([]byte, error) { return e.Secret, nil }, ByClaim: d.log.ByClaim}
-	blind := &Checker{ByClaim: d.log.ByClaim}
+	check := &Checker{Secret: func(e *ledger.Stored) ([]byte, error) { return e.Secret, nil }, ByID: d.log.ByID, ByClaim: d.log.ByClaim}
+	blind := &Checker{ByID: d.log.ByID, ByClaim: d.log.ByClaim}
 	if check.Unknown() != "" || blind.Unknown() != "key " {
 		t.Errorf("unknown are claims %q and %q", check.Unknown(), blind.Unknown())
 	}
@@ -179,6 +179,17 @@ func TestCheckerFindsWhatDoesNotGoWithTheRecord(t *testing.T) {
 		{"another reveal's id", "under another id", firstReveal, false, func(e *ledger.Stored) { e.ID = secondReveal }},
 		{"a reveal with a seed", "has a seed", firstReveal, true, func(e *ledger.Stored) { e.Secret = first.Statement.Seed }},
 		{"a void with a seed", "has a seed", voided.SettledBy, true, func(e *ledger.Stored) { e.Secret = first.Statement.Seed }},
+		{"a use with a seed", "has a seed", use.AuditID, true, func(e *ledger.Stored) { e.Secret = first.Statement.Seed }},
+		{"a use that is moved before", "did not keep to its commitment", use.AuditID, false, func(e *ledger.Stored) { e.Index = 0 }},
+		{"a use of another commitment", "did not keep to its commitment", use.AuditID, false, func(e *ledger.Stored) {
+			e.Record = bytes.Replace(e.Record, []byte(used.ID.String()), []byte(void.ID.String()), 1)
+		}},
+		{"a use of what is no commitment", "did not keep to its commitment", use.AuditID, false, func(e *ledger.Stored) {
+			e.Record = bytes.Replace(e.Record, []byte(used.ID.String()), []byte(first.AuditID.String()), 1)
+		}},
+		{"a use of nothing", "not there", use.AuditID, false, func(e *ledger.Stored) {
+			e.Record = bytes.Replace(e.Record, []byte(used.ID.String()), []byte(strings.Repeat("0", 8)+used.ID.String()[8:]), 1)
+		}},
 		{"another record", "under another id", first.AuditID, false, func(e *ledger.Stored) { e.Record = stored(t, d, store, second.AuditID).Record }},
 		{"no record", "", first.AuditID, false, func(e *ledger.Stored) { e.Record = nil }},
 		{"a record cut short", "", first.AuditID, false, func(e *ledger.Stored) { e.Record = e.Record[:len(e.Record)-1] }},

@@ -82,44 +82,48 @@ func (r *running) begin(name string) (end func(), err error) {
 // same time is not seen; of the two, one gets the record of the other.
 func (d *Dealer) Begin(c *Call) (end func(), err error) { return d.running.begin(c.claim()) }
 
-// earlier returns the entry that the call has made before, with its record and what is kept beside it. The error is
-// [ledger.ErrNotFound], [ErrOtherRequest] or another of the ledger's.
-func (d *Dealer) earlier(ctx context.Context, c *Call) (*ledger.Stored, *audit.Record, kept, error) {
+// earlier returns the entry that the call has made before, with its record. The error is [ledger.ErrNotFound],
+// [ErrOtherRequest] or another of the ledger's.
+func (d *Dealer) earlier(ctx context.Context, c *Call) (*ledger.Stored, *audit.Record, error) {
 	stored, err := d.log.ByClaim(ctx, c.claim())
 	if err != nil {
-		return nil, nil, kept{}, err
+		return nil, nil, err
 	}
 	k, err := d.keptOf(stored)
 	switch {
 	case err != nil:
-		return nil, nil, k, err
+		return nil, nil, err
 	case k.call == nil || k.call.key != c.key:
-		return nil, nil, k, fmt.Errorf("%w: record %d holds the claim of a key that is not its own", ledger.ErrCorrupt, stored.Index)
+		return nil, nil, fmt.Errorf("%w: record %d holds the claim of a key that is not its own", ledger.ErrCorrupt, stored.Index)
 	case k.call.request != c.request:
-		return nil, nil, k, ErrOtherRequest
+		return nil, nil, ErrOtherRequest
 	}
 	record, err := parse(stored)
-	return stored, record, k, err
+	return stored, record, err
 }
 
 // Dealt returns what the call was dealt before, as it was; nil if this is its first attempt. The error is
 // [ErrOtherRequest] or one of the ledger's.
 func (d *Dealer) Dealt(ctx context.Context, c *Call) (*Result, error) {
-	stored, record, k, err := d.earlier(ctx, c)
+	stored, record, err := d.earlier(ctx, c)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	if record.Kind != audit.KindShuffle || !opens(k.seed, record) {
-		return nil, errNotOpened(stored)
+	if record.Kind != audit.KindShuffle {
+		return nil, fmt.Errorf("%w: record %d is of kind %s, and was answered as a shuffle", ledger.ErrCorrupt, stored.Index, record.Kind)
+	}
+	seed, err := d.seedOf(ctx, stored, record)
+	if err != nil {
+		return nil, err
 	}
 	result := &Result{AuditID: stored.ID, LogIndex: stored.Index, Statement: record.Statement, Commitment: record.Commitment}
-	result.Statement.Seed = k.seed
+	result.Statement.Seed = seed
 	if result.Deck, result.Copies, err = d.deckOf(record); err != nil {
 		return nil, err
 	}
-	result.stream, err = stream(k.seed, record)
+	result.stream, err = stream(seed, record)
 	return result, err
 }
 

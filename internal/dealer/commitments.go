@@ -141,13 +141,13 @@ func (c *committed) show() *Commitment {
 
 // Committed returns the commitment that the call made before, as it was made; nil if this is its first attempt.
 func (d *Dealer) Committed(ctx context.Context, call *Call) (*Commitment, error) {
-	stored, record, k, err := d.earlier(ctx, call)
+	stored, record, err := d.earlier(ctx, call)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
-	return (&committed{index: stored.Index, record: record, seed: k.seed}).show(), nil
+	return (&committed{index: stored.Index, record: record}).show(), nil
 }
 
 // Commitment returns the commitment with the id. The error is [ErrNoCommitment] or one of the ledger's.
@@ -210,18 +210,15 @@ func (d *Dealer) toUse(ctx context.Context, id uuid.UUID) (*committed, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := d.keptOf(stored)
+	seed, err := d.seedOf(ctx, stored, record)
 	if err != nil {
 		return nil, err
 	}
-	if !opens(k.seed, record) {
-		return nil, errNotOpened(stored)
-	}
-	return &committed{index: index, record: record, seed: k.seed}, nil
+	return &committed{index: index, record: record, seed: seed}, nil
 }
 
 // use has a shuffle take a commitment, and appends it. The error is a [*SettledError] if that is too late.
-func (d *Dealer) use(ctx context.Context, plan *Plan, record *audit.Record, k kept) (uint64, error) {
+func (d *Dealer) use(ctx context.Context, plan *Plan, record *audit.Record) (uint64, error) {
 	c := plan.committed
 	name := commitmentClaim(c.record.ID)
 	end, err := d.running.begin(name)
@@ -234,7 +231,7 @@ func (d *Dealer) use(ctx context.Context, plan *Plan, record *audit.Record, k ke
 			return 0, err
 		}
 	}
-	index, err := d.append(ctx, plan.request, record, k, []ledger.Claim{{Name: name, Taken: true, From: c.index}})
+	index, err := d.append(ctx, plan.request, record, kept{call: plan.request.Call}, []ledger.Claim{{Name: name, Taken: true, From: c.index}})
 	var claimed *ledger.ClaimError
 	switch {
 	case err == nil:

@@ -648,7 +648,7 @@ func TestKeptTextIsReadAsWritten(t *testing.T) {
 		{call: NewCall("k", []byte("r"))},
 		{seed: bytes.Repeat([]byte{1}, 64), call: NewCall("k")},
 	} {
-		text := k.append(nil)
+		text := k.text()
 		got, err := parseKept(text)
 		if err != nil || fmt.Sprintf("%x %v", got.seed, got.call) != fmt.Sprintf("%x %v", k.seed, k.call) {
 			t.Errorf("%x reads as %+v, %v, want %+v", text, got, err, k)

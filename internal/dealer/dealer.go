@@ -127,11 +127,10 @@ func (d *Dealer) Deal(ctx context.Context, plan *Plan) (*Result, error) {
 		return nil, err
 	}
 	var index uint64
-	k := kept{statement.Seed, request.Call}
 	if plan.committed != nil {
-		index, err = d.use(ctx, plan, &record, k)
+		index, err = d.use(ctx, plan, &record)
 	} else {
-		index, err = d.append(ctx, request, &record, k, nil)
+		index, err = d.append(ctx, request, &record, kept{statement.Seed, request.Call}, nil)
 	}
 	var claimed *ledger.ClaimError
 	if errors.As(err, &claimed) && request.Call != nil && claimed.Name == request.Call.claim() { // by a retry, through another process
@@ -150,7 +149,7 @@ func (d *Dealer) Deal(ctx context.Context, plan *Plan) (*Result, error) {
 func (d *Dealer) append(ctx context.Context, request *Request, record *audit.Record, k kept, claims []ledger.Claim) (uint64, error) {
 	entry := ledger.Entry{
 		ID: record.ID, Reference: record.Statement.Reference, Claims: append(claims, k.call.claims()...),
-		Secret: k.append(make([]byte, 0, 128)),
+		Secret: k.text(),
 	}
 	if request.UniqueReference {
 		entry.Unless = func(earlier []byte) bool { return isOtherAttempt(earlier, record) }

@@ -15,7 +15,8 @@ import (
 type Checker struct {
 	// Secret decrypts what is kept beside a record; nil if the key is not known. Seeds and calls are not checked then.
 	Secret func(*ledger.Stored) ([]byte, error)
-	// ByClaim returns the entry that holds a claim, or [ledger.ErrNotFound].
+	// ByID and ByClaim return the entry that has an id or holds a claim, or [ledger.ErrNotFound].
+	ByID    func(ctx context.Context, id uuid.UUID) (*ledger.Stored, error)
 	ByClaim func(ctx context.Context, name string) (*ledger.Stored, error)
 }
 
@@ -29,7 +30,7 @@ func (c *Checker) Unknown() string {
 }
 
 // Entry checks one entry and returns the claims that it has to hold: the id; the reference of a shuffle and a commitment; a
-// seed that opens the commitment, and none for other kinds. A commitment that does not hold its claim was used, or is void:
+// seed that opens the commitment, and none for other kinds; and that a shuffle which used a commitment kept to it. A commitment that does not hold its claim was used, or is void:
 // the holder says so. The references of reveals and voids are those of other records and are passed over. The error wraps
 // [ledger.ErrCorrupt]; the claims are those that the record has whatever is wrong.
 func (c *Checker) Entry(ctx context.Context, e *ledger.Stored) (claims []ledger.Claim, err error) {
@@ -55,11 +56,17 @@ func (c *Checker) Entry(ctx context.Context, e *ledger.Stored) (claims []ledger.
 	if record.ID != e.ID {
 		return claims, wrong("is kept under another id")
 	}
-	hasSeed := record.Kind == audit.KindShuffle || record.Kind == audit.KindCommitment
-	if hasSeed && e.Reference != record.Statement.Reference {
+	hasStatement := record.Kind == audit.KindShuffle || record.Kind == audit.KindCommitment
+	if hasStatement && e.Reference != record.Statement.Reference {
 		return claims, wrong("is kept under another reference")
 	}
-	call, err := c.kept(e, record, hasSeed)
+	used := record.Kind == audit.KindShuffle && record.CommitmentID != uuid.Nil
+	if used {
+		if err := c.used(ctx, e, record); err != nil {
+			return claims, err
+		}
+	}
+	call, err := c.kept(e, record, hasStatement && !used) // the seed of a commitment that was used is beside that
 	return append(claims, call.claims()...), err
 }
 
@@ -82,6 +89,28 @@ func (c *Checker) commitment(ctx context.Context, e *ledger.Stored, record *audi
 	return nil, err
 }
 
+// used checks that a shuffle kept to its commitment, which is before it in the log.
+func (c *Checker) used(ctx context.Context, e *ledger.Stored, record *audit.Record) error {
+	stored, err := c.ByID(ctx, record.CommitmentID)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return fmt.Errorf("%w: record %d used a commitment that is not there", ledger.ErrCorrupt, e.Index)
+	} else if err != nil {
+		return err
+	}
+	commitment, err := parse(stored)
+	if err != nil {
+		return err
+	}
+	err = record.CheckCommitted(commitment)
+	if err == nil && stored.Index >= e.Index {
+		err = errors.New("it is not before it")
+	}
+	if err != nil {
+		return fmt.Errorf("%w: record %d did not keep to its commitment, record %d: %w", ledger.ErrCorrupt, e.Index, stored.Index, err)
+	}
+	return nil
+}
+
 // kept checks what is kept beside a record and returns its call.
 func (c *Checker) kept(e *ledger.Stored, record *audit.Record, hasSeed bool) (*Call, error) {
 	if c.Secret == nil {
@@ -96,7 +125,7 @@ func (c *Checker) kept(e *ledger.Stored, record *audit.Record, hasSeed bool) (*C
 	case err != nil:
 		return nil, fmt.Errorf("record %d: %w", e.Index, err)
 	case !hasSeed && k.seed != nil:
-		return k.call, fmt.Errorf("%w: record %d is a %s and has a seed", ledger.ErrCorrupt, e.Index, record.Kind)
+		return k.call, fmt.Errorf("%w: record %d is a %s that has a seed, and should have none", ledger.ErrCorrupt, e.Index, record.Kind)
 	case hasSeed && !opens(k.seed, record):
 		return k.call, errNotOpened(e)
 	}

@@ -11,7 +11,7 @@ import (
 
 // kept is what is kept beside a record and belongs to the caller: the seed, and by what a retry of the request is known.
 type kept struct {
-	seed rng.Seed // nil for a record without one
+	seed rng.Seed // nil for a record without one, and for a shuffle that used a commitment: it is beside that
 	call *Call    // nil for a request that nobody can repeat
 }
 
@@ -19,16 +19,17 @@ type kept struct {
 // than any text that ends with it.
 const withCall = 1
 
-// append appends the text that is kept: the seed and, for a request with a key, the digests of key and request and the
-// byte 01.
-func (k *kept) append(b []byte) []byte {
-	b = append(b, k.seed...)
-	if k.call != nil {
-		b = append(b, k.call.key[:]...)
-		b = append(b, k.call.request[:]...)
-		b = append(b, withCall)
+// text returns the text that is kept: the seed and, for a request with a key, the digests of key and request and the
+// byte 01. It is nil if there is nothing to keep.
+func (k *kept) text() []byte {
+	if k.call == nil {
+		return k.seed
 	}
-	return b
+	b := make([]byte, 0, len(k.seed)+len(k.call.key)+len(k.call.request)+1)
+	b = append(b, k.seed...)
+	b = append(b, k.call.key[:]...)
+	b = append(b, k.call.request[:]...)
+	return append(b, withCall)
 }
 
 // parseKept reads the text. The error is [ledger.ErrCorrupt].
