@@ -227,15 +227,13 @@ func (d *Dealer) recordReveal(ctx context.Context, stored *ledger.Stored, record
 		ID: id, Reference: stored.Reference, Record: reveal.Append(nil), Secret: k.text(),
 		Claims: append(call.claims(), ledger.Claim{Name: revealClaim(stored.ID)}),
 	})
-	var claimed *ledger.ClaimError
 	switch {
-	case !errors.As(err, &claimed):
-		return err
-	case call != nil && claimed.Name == call.claim(): // through another process, by a retry or by another request
+	case call.isTaken(err):
 		_, _, err = d.earlier(ctx, call)
-		return err
+	case errors.Is(err, ledger.ErrClaimed):
+		return nil // somebody else has revealed it in the meantime
 	}
-	return nil // somebody else has revealed it in the meantime
+	return err
 }
 
 // Verify replays a record with the seed that the service keeps, and compares a shuffle with the commitment that it used. Up

@@ -120,8 +120,7 @@ func (d *Dealer) Commit(ctx context.Context, plan *Plan) (*Commitment, error) {
 	c.record.Statement, c.record.Commitment = plan.statement, statement.Commitment()
 	claims := []ledger.Claim{{Name: commitmentClaim(c.record.ID), Due: c.record.Deadline.UnixMicro()}}
 	c.index, err = d.append(ctx, plan.request, c.record, kept{c.seed, plan.request.Call}, claims)
-	var claimed *ledger.ClaimError
-	if errors.As(err, &claimed) { // by a retry, through another process
+	if plan.request.Call.isTaken(err) {
 		return d.Committed(ctx, plan.request.Call)
 	} else if err != nil {
 		return nil, err

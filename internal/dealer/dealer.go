@@ -132,8 +132,7 @@ func (d *Dealer) Deal(ctx context.Context, plan *Plan) (*Result, error) {
 	} else {
 		index, err = d.append(ctx, request, &record, kept{statement.Seed, request.Call}, nil)
 	}
-	var claimed *ledger.ClaimError
-	if errors.As(err, &claimed) && request.Call != nil && claimed.Name == request.Call.claim() { // by a retry, through another process
+	if request.Call.isTaken(err) {
 		return d.Dealt(ctx, request.Call)
 	} else if err != nil {
 		return nil, err

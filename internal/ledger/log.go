@@ -188,8 +188,9 @@ func (l *Log) commit(b *batch) {
 }
 
 // append seals the batch and has it stored. Where another process was first, or a claim is not free, that is done once
-// more with the others kept out and the claims looked up. Of a connection that was lost in the middle the store is asked afterwards, by id: either the batch is there, or it
-// can go in again, for two attempts at one size cannot both succeed, and neither can two with one id.
+// more with the others kept out and the claims looked up. Of a connection that was lost in the middle the store is asked
+// afterwards, by id: either the batch is there, or it can go in again, for two attempts at one size cannot both succeed,
+// and neither can two with one id.
 func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err error) {
 	deadline := l.options.Now().Add(l.options.Patience)
 	lost := false // whether the outcome of an attempt is not known
