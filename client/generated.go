@@ -894,6 +894,9 @@ type IdempotencyKey = string
 // ParametersInQuery Integers by their names.
 type ParametersInQuery = DeckParameters
 
+// PictureInPath defines model for PictureInPath.
+type PictureInPath = string
+
 // TileInPath defines model for TileInPath.
 type TileInPath = string
 
@@ -974,6 +977,9 @@ type NoSuchCommitment = Problem
 
 // NoSuchDeck A problem document (RFC 9457).
 type NoSuchDeck = Problem
+
+// NoSuchPicture A problem document (RFC 9457).
+type NoSuchPicture = Problem
 
 // NoSuchTile A problem document (RFC 9457).
 type NoSuchTile = Problem
@@ -1480,6 +1486,16 @@ type ClientInterface interface {
 	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 	VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DrawCard Draw a card
+	//
+	// A picture of a card, or of the back of the deck's cards. All pictures have the same form, and are legible from 60
+	// pixels of width on.
+	//
+	//     <img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
+	//
+	// Corresponds with GET /cards/{type}/{file} (the `DrawCard` operationId).
+	DrawCard(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListCommitments List commitments
 	//
 	// The commitments in the order they were made.
@@ -1747,6 +1763,26 @@ func (c *Client) RevealAudit(ctx context.Context, id IDInPath, params *RevealAud
 // Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 func (c *Client) VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewVerifyAuditRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrawCard Draw a card
+//
+// A picture of a card, or of the back of the deck's cards. All pictures have the same form, and are legible from 60
+// pixels of width on.
+//
+//	<img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
+//
+// Corresponds with GET /cards/{type}/{file} (the `DrawCard` operationId).
+func (c *Client) DrawCard(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrawCardRequest(c.Server, pType, file)
 	if err != nil {
 		return nil, err
 	}
@@ -2293,6 +2329,47 @@ func NewVerifyAuditRequest(server string, id IDInPath) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/audits/%s/verify", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDrawCardRequest constructs an http.Request for the DrawCard method
+func NewDrawCardRequest(server string, pType TypeInPath, file PictureInPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "file", file, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/cards/%s/%s", pathParam0, pathParam1)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -3128,6 +3205,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 	VerifyAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*VerifyAuditResp, error)
 
+	// DrawCardWithResponse Draw a card
+	//
+	// A picture of a card, or of the back of the deck's cards. All pictures have the same form, and are legible from 60
+	// pixels of width on.
+	//
+	//     <img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /cards/{type}/{file} (the `DrawCard` operationId).
+	DrawCardWithResponse(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*DrawCardResp, error)
+
 	// ListCommitmentsWithResponse List commitments
 	//
 	// The commitments in the order they were made.
@@ -3696,6 +3785,61 @@ func (r VerifyAuditResp) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r VerifyAuditResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DrawCardResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchPicture
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DrawCardResp) GetApplicationProblemJSON400() *NoParameters {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r DrawCardResp) GetApplicationProblemJSON404() *NoSuchPicture {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r DrawCardResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetBody returns the raw response body bytes
+func (r DrawCardResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DrawCardResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DrawCardResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DrawCardResp) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -4696,6 +4840,24 @@ func (c *ClientWithResponses) VerifyAuditWithResponse(ctx context.Context, id ID
 	return ParseVerifyAuditResp(rsp)
 }
 
+// DrawCardWithResponse Draw a card
+//
+// A picture of a card, or of the back of the deck's cards. All pictures have the same form, and are legible from 60
+// pixels of width on.
+//
+//	<img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /cards/{type}/{file} (the `DrawCard` operationId).
+func (c *ClientWithResponses) DrawCardWithResponse(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*DrawCardResp, error) {
+	rsp, err := c.DrawCard(ctx, pType, file, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrawCardResp(rsp)
+}
+
 // ListCommitmentsWithResponse List commitments
 //
 // The commitments in the order they were made.
@@ -5284,6 +5446,46 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDrawCardResp parses an HTTP response from a DrawCardWithResponse call
+func ParseDrawCardResp(rsp *http.Response) (*DrawCardResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DrawCardResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest NoParameters
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchPicture
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
 
 	}
 

@@ -58,6 +58,7 @@ func (a *API) routes() *chi.Mux {
 	r.Get("/decks", a.handle(a.listDecks))
 	r.Get("/decks/{type}", a.handle(a.dealDeck))
 	r.Get("/decks/{type}/cards", a.handle(a.listCards))
+	r.Get("/cards/{type}/{file}", a.handle(a.drawCard))
 	r.Post("/commitments", a.handle(a.commit))
 	r.Get("/commitments", a.handle(a.listCommitments))
 	r.Get("/commitments/{id}", a.handle(a.getCommitment))

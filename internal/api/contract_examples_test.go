@@ -134,17 +134,19 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 			note(operation, status, name)
 		})
 	}
-	for _, name := range []string{"hashes", "records"} { // bytes, which the contract has no example of
-		request, ok := c.request(t, "getTile", name)
+	for name, operation := range map[string]string{ // bytes, which the contract has no example of
+		"hashes": "getTile", "records": "getTile", "card": "drawCard", "back": "drawCard",
+	} {
+		request, ok := c.request(t, operation, name)
 		if !ok {
 			t.Fatalf("the contract does not show %s", name)
 		}
 		answer := s.answer(request)
 		body := read(t, answer)
-		if err := c.check("getTile", answer, body); err != nil || answer.StatusCode != http.StatusOK || len(body) == 0 {
-			t.Errorf("getTile %s: %d, %d bytes, %v", name, answer.StatusCode, len(body), err)
+		if err := c.check(operation, answer, body); err != nil || answer.StatusCode != http.StatusOK || len(body) == 0 {
+			t.Errorf("%s %s: %d, %d bytes, %v", operation, name, answer.StatusCode, len(body), err)
 		}
-		note("getTile", answer.StatusCode, "")
+		note(operation, answer.StatusCode, "")
 	}
 }
 

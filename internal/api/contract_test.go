@@ -311,6 +311,11 @@ func probes(t *testing.T, c *contract) []probe {
 		{"listCards", 400, "notAnInteger", fixed(get(t, "/decks/undercover/cards?players=four")), sound, nil},
 		{"listCards", 422, "unknownParameter", fixed(get(t, "/decks/undercover/cards?wolves=4")), sound, nil},
 
+		{"drawCard", 200, "", fixed(get(t, "/cards/standard52/AS.svg")), sound, nil},
+		{"drawCard", 400, "noParameters", fixed(get(t, "/cards/standard52/AS.svg?page=2")), sound, nil},
+		{"drawCard", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/10S.svg")), sound, nil}, // which is TS.svg
+		{"drawCard", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/AS")), sound, nil},
+
 		{"listAudits", 200, "", fixed(get(t, "/audits?reference=a&limit=1")), sound, nil}, // a page that is full
 		{"listAudits", 200, "", fixed(get(t, "/audits?reference=nobody&from=9007199254740991")), sound, nil},
 		{"listAudits", 400, "noReference", fixed(get(t, "/audits")), sound, nil},

@@ -163,6 +163,24 @@ func (t *Type) Deck(parameters map[string]int) (*Deck, error) {
 	return d, nil
 }
 
+// Face returns the card with this code or alias, also where the default parameters leave none of it. Its instance is 0.
+func (t *Type) Face(code string) (Card, bool) {
+	i, ok := t.index[code]
+	if !ok {
+		return Card{}, false
+	}
+	return t.faces[i].card, true
+}
+
+// Faces returns every card of the type once, in catalogue order, also those of which the default parameters leave none.
+func (t *Type) Faces() []Card {
+	cards := make([]Card, len(t.faces))
+	for i := range t.faces {
+		cards[i] = t.faces[i].card
+	}
+	return cards
+}
+
 // A Deck is every card of one deck in catalogue order. It never changes and may be shared between goroutines.
 type Deck struct {
 	kind       *Type

@@ -163,6 +163,39 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A role that nobody has by default is a card of the type all the same.
+func TestFacesAreAllThatATypeCanHave(t *testing.T) {
+	decks, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range decks.Types() {
+		codes := map[string]bool{}
+		for _, c := range kind.Faces() {
+			if found, ok := kind.Face(c.Code); !ok || found.Code != c.Code || c.Instance != 0 || codes[c.Code] {
+				t.Errorf("%s: the face %+v is found as %+v, %t, or stands twice", kind.Name, c, found, ok)
+			}
+			codes[c.Code] = true
+		}
+		for _, code := range builtinDeck(t, kind.Name, nil).Codes() {
+			if !codes[code] {
+				t.Errorf("%s: there is no face %s", kind.Name, code)
+			}
+		}
+	}
+	undercover, _ := decks.Type("undercover")
+	if _, ok := undercover.Face("blank"); !ok {
+		t.Error("the blank role, which is left out by default, has no face")
+	}
+	standard, _ := decks.Type("standard52")
+	if c, ok := standard.Face("10H"); !ok || c.Code != "TH" {
+		t.Errorf("10H is %+v, %t", c, ok)
+	}
+	if _, ok := standard.Face("back"); ok {
+		t.Error("there is a card called back")
+	}
+}
+
 func TestFindEveryCode(t *testing.T) {
 	for _, name := range order {
 		d := builtinDeck(t, name, nil)

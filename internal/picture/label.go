@@ -1,0 +1,53 @@
+package picture
+
+import (
+	"hash/fnv"
+
+	"riffle/internal/deck"
+)
+
+// label draws any card: its code, which no other card of the deck has, its glyph and its names.
+func label(s *sheet, family string, c *deck.Card) {
+	colour := colourOf(family)
+	s.card(paper)
+	s.box(midX, 44, 212, 60, 10, colour)
+	s.write(midX, 44, 48, 196, paper, c.Code)
+	s.write(midX, 138, 96, 204, ink, c.Glyph)
+	s.write(midX, 222, 50, 204, colour, c.Name.Chinese)
+	s.paragraph(284, 38, 204, ink, c.Name.English)
+}
+
+var familyColours = map[string]string{
+	"french": "#1f4e8c", "latin": "#9a3b26", "tarot": purple, "hanafuda": "#8a1c1c", "uno": "#2b2b2b",
+	"mahjong": "#1c7a45", "sanguosha": "#7a4a1e", "roles": "#33415c", "dominoes": "#2b2b2b", "set": "#00695c",
+}
+
+var otherColours = []string{"#1f4e8c", "#9a3b26", "#6b2fa0", "#1c7a45", "#7a4a1e", "#00695c", "#a3245f", "#33415c"}
+
+// colourOf returns the colour of a family, known or not: a word always has the same.
+func colourOf(word string) string {
+	if colour, known := familyColours[word]; known {
+		return colour
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(word))
+	return otherColours[h.Sum32()%uint32(len(otherColours))]
+}
+
+// back draws a lattice in a frame.
+func back(s *sheet, colour string) {
+	s.card(paper)
+	s.box(midX, midY, 208, 304, 10, colour)
+	s.add(`<path fill="none" stroke="%s" stroke-opacity=".55" stroke-width="4" d="`, paper)
+	// Lines through the corners of 8 by 12 rhombs of 24 by 24, so that they meet at the frame.
+	const left, top, columns, rows, step = 24, 24, 8, 12, 24
+	for i := -rows + 2; i < columns; i += 2 {
+		from, to := max(i, 0), min(i+rows, columns)
+		s.add("M%d %dL%d %d", left+from*step, top+(from-i)*step, left+to*step, top+(to-i)*step)
+		s.add("M%d %dL%d %d", left+(columns-from)*step, top+(from-i)*step, left+(columns-to)*step, top+(to-i)*step)
+	}
+	s.add(`"/><rect x="%d" y="%d" width="%d" height="%d" fill="none" stroke="%s" stroke-opacity=".8" stroke-width="4"/>`,
+		left, top, columns*step, rows*step, paper)
+	s.circle(midX, midY, 34, paper)
+	s.circle(midX, midY, 24, colour)
+}

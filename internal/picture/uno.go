@@ -1,0 +1,78 @@
+package picture
+
+import "riffle/internal/deck"
+
+// An unoColour is what a card is filled with, and what its sign has in the white disc and in the corners.
+type unoColour struct{ fill, disc, corner string }
+
+var unoColours = map[string]unoColour{
+	"red":    {"#d32f2f", "#d32f2f", paper},
+	"yellow": {"#f2b800", "#8f6500", ink}, // white and yellow are hard to tell apart
+	"green":  {"#2e8b3d", "#2e8b3d", paper},
+	"blue":   {"#1e66c1", "#1e66c1", paper},
+	"wild":   {ink, ink, paper},
+}
+
+// unoSymbols are the actions that are not text, in the square from -50 to 50.
+var unoSymbols = map[string]string{
+	"skip": `<path fill="none" stroke="currentColor" stroke-width="15" ` +
+		`d="M-29 29A41 41 0 1 1 29-29A41 41 0 1 1-29 29L29-29"/>`,
+	"reverse": `<path d="M-46-10V-28H8V-46L48-19L8 8V-10Z"/>` +
+		`<path d="M46 10V28H-8V46L-48 19L-8-8V10Z"/>`,
+	"wild-shuffle-hands": `<path fill="none" stroke="currentColor" stroke-width="12" ` +
+		`d="M-48-24H-24L16 24H30M-48 24H-24L16-24H30"/>` +
+		`<path d="M28 4L52 24L28 44ZM28-44L52-24L28-4Z"/>`,
+	"wild-customizable": `<path d="M-42 42L-34 12L12-34L34-12L-12 34ZM18-40L26-48L48-26L40-18Z"/>`,
+}
+
+// unoText is what the other cards say.
+var unoText = map[string]string{
+	"0": "0", "1": "1", "2": "2", "3": "3", "4": "4", "5": "5", "6": "6", "7": "7", "8": "8", "9": "9",
+	"draw-two": "+2", "wild-draw-four": "+4", "wild": "",
+}
+
+// uno draws a card in its colour with what it does in a white disc; wild cards have all four colours around it.
+func uno(s *sheet, c *deck.Card) bool {
+	value := c.Attributes["value"]
+	colour, known := unoColours[c.Attributes["colour"]]
+	_, text := unoText[value]
+	if !known || !text && unoSymbols[value] == "" {
+		return false
+	}
+	s.card(paper)
+	s.box(midX, midY, 212, 308, 12, colour.fill)
+	disc := 84.0
+	if c.Attributes["colour"] == "wild" {
+		quarters(s, 96)
+		disc = 62
+	}
+	if value == "wild" {
+		s.twice(func() { s.add(`<g transform="translate(-72 -120)">`); quarters(s, 22); s.add("</g>") })
+		return true
+	}
+	s.circle(midX, midY, disc, paper)
+	action(s, value, midX, midY, 1.3*disc, colour.disc)
+	s.twice(func() { action(s, value, 48, 48, 56, colour.corner) })
+	return true
+}
+
+// action draws what a card does around a point.
+func action(s *sheet, value string, x, y, size float64, colour string) {
+	if shape := unoSymbols[value]; shape != "" {
+		s.add(`<g fill="%s" color="%s" transform="translate(%v %v)scale(%v)">%s</g>`,
+			colour, colour, tenth(x), tenth(y), tenth(size)/100, shape)
+		return
+	}
+	s.write(x, y, size, 1.25*size, colour, unoText[value])
+	if value == "6" || value == "9" { // which of the two it is does not depend on who looks
+		s.box(x, y+0.46*size, 0.5*size, 0.08*size, 0, colour)
+	}
+}
+
+// quarters draws a disc of the four colours in the middle of the card.
+func quarters(s *sheet, r float64) {
+	for i, colour := range []string{"red", "yellow", "green", "blue"} {
+		s.add(`<path fill="%s" transform="translate(%d %d)rotate(%d)" d="M0 0V%vA%v %v 0 0 1 %v 0Z"/>`,
+			unoColours[colour].fill, midX, midY, 90*i, -r, r, r, r)
+	}
+}
