@@ -100,11 +100,6 @@ func writeFresh(w http.ResponseWriter, text []byte) error {
 	return writeJSON(w, http.StatusOK, text)
 }
 
-const (
-	defaultAudits = 100  // audits in a page
-	mostAudits    = 1000 // and at most
-)
-
 // listAudits answers GET /audits?reference=.
 func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 	query, err := parseQuery(r)
@@ -121,26 +116,18 @@ func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 	if reference == "" {
 		return newProblem(http.StatusBadRequest, "Say whose records you want with reference, as it stood in the shuffle request.").in("reference")
 	}
-	from, limit := uint64(0), uint64(defaultAudits)
-	for _, p := range []struct {
-		name  string
-		value *uint64
-	}{{"from", &from}, {"limit", &limit}} {
-		if text, ok := query[p.name]; ok {
-			n, err := countParameter(p.name, text)
-			if err != nil {
-				return err
-			}
-			*p.value = *n
-		}
+	from, err := countOr(query, "from", 0)
+	if err != nil {
+		return err
 	}
-	if limit < 1 || limit > mostAudits {
-		return newProblem(http.StatusUnprocessableEntity, "limit is from 1 to %d.", mostAudits).in("limit")
+	limit, err := pageLimit(query)
+	if err != nil {
+		return err
 	}
 	if from > audit.MaxSize {
 		return newProblem(http.StatusUnprocessableEntity, "from is at most %d.", uint64(audit.MaxSize)).in("from")
 	}
-	found, err := a.Dealer.Audits(r.Context(), reference, from, int(limit))
+	found, err := a.Dealer.Audits(r.Context(), reference, from, limit)
 	if err != nil {
 		return err
 	}
@@ -152,7 +139,7 @@ func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 	for i := range found {
 		answer.Audits = append(answer.Audits, show(&found[i]))
 	}
-	if len(found) == int(limit) {
+	if len(found) == limit {
 		next := found[len(found)-1].LogIndex + 1
 		answer.Next = &next
 	}
@@ -207,9 +194,6 @@ func (a *API) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := noParameters(r); err != nil {
-		return err
-	}
 	b, err := a.readBody(w, r)
 	if err != nil {
 		return err
@@ -219,17 +203,11 @@ func (a *API) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	call, err := call(r, b.bytes)
+	call, end, err := a.begin(r, b.bytes)
 	if err != nil {
 		return err
 	}
-	if call != nil {
-		end, err := a.Dealer.Begin(call)
-		if err != nil {
-			return err
-		}
-		defer end()
-	}
+	defer end()
 	found, err := a.Dealer.Reveal(r.Context(), id, seed, call)
 	if err != nil {
 		return err

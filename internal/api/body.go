@@ -58,9 +58,12 @@ func (b *body) release() {
 // buffer grows and while the digest is taken of what has white space.
 const weight = 3
 
-// readBody reads a JSON body of at most MaxBody bytes. It takes memory for what has arrived, not for what was
+// readBody reads a JSON body of at most MaxBody bytes, of a request that has no parameters. It takes memory for what has arrived, not for what was
 // announced, and for long bodies only as far as the budget goes.
 func (a *API) readBody(w http.ResponseWriter, r *http.Request) (*body, error) {
+	if err := noParameters(r); err != nil {
+		return nil, err
+	}
 	if err := checkHeader(r, a.MaxBody); err != nil {
 		return nil, err
 	}

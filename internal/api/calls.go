@@ -24,6 +24,15 @@ func call(r *http.Request, body []byte) (*dealer.Call, error) {
 	return dealer.NewCall(key, []byte(r.Method+" "+r.RequestURI+"\n"), body), nil
 }
 
+// begin returns the call of a request, nil if it has none, and marks it as running until end is called.
+func (a *API) begin(r *http.Request, body []byte) (c *dealer.Call, end func(), err error) {
+	if c, err = call(r, body); err != nil {
+		return nil, nil, err
+	}
+	end, err = a.Dealer.Begin(c)
+	return c, end, err
+}
+
 // parseKey reads the key: a string as in RFC 9651, 3.3.3, which is what the IETF draft asks for, or the bare characters that
 // most clients send. Both forms of one key are the same key.
 func parseKey(values []string) (string, bool) {

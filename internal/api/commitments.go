@@ -48,9 +48,6 @@ func appendShown(b []byte, c *dealer.Commitment) []byte {
 
 // commit answers POST /commitments.
 func (a *API) commit(w http.ResponseWriter, r *http.Request) error {
-	if err := noParameters(r); err != nil {
-		return err
-	}
 	b, err := a.readBody(w, r)
 	if err != nil {
 		return err
@@ -61,18 +58,14 @@ func (a *API) commit(w http.ResponseWriter, r *http.Request) error {
 	if err := q.decode(b.bytes, a.Dealer.Limits().Items, "client_seed", "commitment_id", "reveal"); err != nil {
 		return err
 	}
-	if q.Call, err = call(r, b.bytes); err != nil {
+	call, end, err := a.begin(r, b.bytes)
+	if err != nil {
 		return err
 	}
-	if q.Call != nil {
-		end, err := a.Dealer.Begin(q.Call)
-		if err != nil {
-			return err
-		}
-		defer end()
-		if c, err := a.Dealer.Committed(r.Context(), q.Call); c != nil || err != nil {
-			return sendCommitment(w, c, err)
-		}
+	defer end()
+	q.Call = call
+	if c, err := a.Dealer.Committed(r.Context(), call); c != nil || err != nil {
+		return sendCommitment(w, c, err)
 	}
 	plan, err := a.Dealer.Plan(r.Context(), &q.Request)
 	if err != nil {
@@ -105,11 +98,6 @@ func (a *API) getCommitment(w http.ResponseWriter, r *http.Request) error {
 	return writeFresh(w, append(appendShown(nil, c), '\n'))
 }
 
-const (
-	defaultCommitments = 100 // commitments in a page
-	mostCommitments    = 1000
-)
-
 // listCommitments answers GET /commitments.
 func (a *API) listCommitments(w http.ResponseWriter, r *http.Request) error {
 	query, err := parseQuery(r)
@@ -131,18 +119,11 @@ func (a *API) listCommitments(w http.ResponseWriter, r *http.Request) error {
 		}
 		after = id
 	}
-	limit := uint64(defaultCommitments)
-	if text, given := query["limit"]; given {
-		n, err := countParameter("limit", text)
-		if err != nil {
-			return err
-		}
-		limit = *n
+	limit, err := pageLimit(query)
+	if err != nil {
+		return err
 	}
-	if limit < 1 || limit > mostCommitments {
-		return newProblem(http.StatusUnprocessableEntity, "limit is from 1 to %d.", mostCommitments).in("limit")
-	}
-	found, err := a.Dealer.Commitments(r.Context(), status, after, int(limit))
+	found, err := a.Dealer.Commitments(r.Context(), status, after, limit)
 	if err != nil {
 		return err
 	}
@@ -154,7 +135,7 @@ func (a *API) listCommitments(w http.ResponseWriter, r *http.Request) error {
 		answer = appendShown(answer, &found[i])
 	}
 	next := "null" // what to go on after; null on the last page
-	if len(found) == int(limit) {
+	if len(found) == limit {
 		next = `"` + found[len(found)-1].ID.String() + `"`
 	}
 	return writeFresh(w, append(append(append(answer, `],"next":`...), next...), "}\n"...))

@@ -14,11 +14,11 @@ const backName = "back"
 
 // drawCard answers GET /cards/{type}/{name}.svg.
 func (a *API) drawCard(w http.ResponseWriter, r *http.Request) error {
-	kind, ok := a.Decks.Type(chi.URLParam(r, "type"))
-	if !ok {
-		return newProblem(http.StatusNotFound, "There is no such deck type; GET /decks lists them.")
+	kind, query, err := a.deckType(r)
+	if err != nil {
+		return err
 	}
-	if err := noParameters(r); err != nil {
+	if err := onlyParameters(query); err != nil {
 		return err
 	}
 	name, isPicture := strings.CutSuffix(chi.URLParam(r, "file"), ".svg")

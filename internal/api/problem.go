@@ -55,6 +55,14 @@ func (p *problem) in(parameter string) *problem {
 	return p
 }
 
+// because names the record that is in the way, if there is one.
+func (p *problem) because(id uuid.UUID) *problem {
+	if id != uuid.Nil {
+		p.AuditID = id.String()
+	}
+	return p
+}
+
 func problemInternal() *problem {
 	return newProblem(http.StatusInternalServerError, "Something failed in the service, and it is in its log. Nothing was answered; ask again, and tell the operator if it goes on.")
 }
@@ -96,13 +104,9 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	case errors.As(err, &settled):
 		return problemSettled(settled)
 	case errors.As(err, &notUnique):
-		p := newProblem(http.StatusConflict, "The reference has an attempt already, of which this is the audit_id: %s. GET /audits?reference= lists them all. Give another game another reference, or leave unique_reference out.", notUnique.AuditID).at("/unique_reference")
-		p.AuditID = notUnique.AuditID.String()
-		return p
+		return newProblem(http.StatusConflict, "The reference has an attempt already, of which this is the audit_id: %s. GET /audits?reference= lists them all. Give another game another reference, or leave unique_reference out.", notUnique.AuditID).at("/unique_reference").because(notUnique.AuditID)
 	case errors.As(err, &changed):
-		p := newProblem(http.StatusConflict, "This was dealt before, and the deck type %s has had its cards changed since. The record is there under its audit_id: %s.", changed.Type, changed.AuditID)
-		p.AuditID = changed.AuditID.String()
-		return p
+		return newProblem(http.StatusConflict, "This was dealt before, and the deck type %s has had its cards changed since. The record is there under its audit_id: %s.", changed.Type, changed.AuditID).because(changed.AuditID)
 	case errors.Is(err, dealer.ErrNoCommitment):
 		p := newProblem(http.StatusNotFound, "There is no commitment with this id. It is the commitment_id that POST /commitments answers, as it stands.")
 		if r.Method == http.MethodPost {
@@ -138,17 +142,11 @@ func (a *API) problem(r *http.Request, err error) *problem {
 
 // problemSettled says what has become of a commitment that somebody wants to use.
 func problemSettled(e *dealer.SettledError) *problem {
-	var p *problem
-	switch e.Status {
-	case dealer.StatusUsed:
+	p := newProblem(http.StatusConflict, "The commitment's deadline was %s, and it can no longer be used. Make a new commitment, and use it in time.", e.Deadline.UTC().Format(audit.TimeFormat))
+	if e.Status == dealer.StatusUsed {
 		p = newProblem(http.StatusConflict, "The commitment was used before; the shuffle is there under its audit_id: %s. Make a new commitment for another shuffle.", e.SettledBy)
-	default:
-		p = newProblem(http.StatusConflict, "The commitment's deadline was %s, and it can no longer be used. Make a new commitment, and use it in time.", e.Deadline.UTC().Format(audit.TimeFormat))
 	}
-	if e.SettledBy != uuid.Nil {
-		p.AuditID = e.SettledBy.String()
-	}
-	return p.at("/commitment_id")
+	return p.at("/commitment_id").because(e.SettledBy)
 }
 
 // place points at a field by the way the request named it: members of a body, parameters of a query.

@@ -63,6 +63,36 @@ func countParameter(name, value string) (*uint64, error) {
 	return &n, nil
 }
 
+// countOr returns the count in a parameter, or what stands for one that is not given.
+func countOr(query map[string]string, name string, otherwise uint64) (uint64, error) {
+	text, given := query[name]
+	if !given {
+		return otherwise, nil
+	}
+	n, err := countParameter(name, text)
+	if err != nil {
+		return 0, err
+	}
+	return *n, nil
+}
+
+const (
+	defaultPage = 100  // how many there are in a page of a list
+	mostInPage  = 1000 // and at most
+)
+
+// pageLimit reads how many there are to be in a page.
+func pageLimit(query map[string]string) (int, error) {
+	limit, err := countOr(query, "limit", defaultPage)
+	if err != nil {
+		return 0, err
+	}
+	if limit < 1 || limit > mostInPage {
+		return 0, newProblem(422, "limit is from 1 to %d.", mostInPage).in("limit")
+	}
+	return int(limit), nil
+}
+
 func textParameter(name, value string, check func(string) error) (string, error) {
 	if err := check(value); err != nil {
 		return "", newProblem(400, "%s", sentence(err.Error())).in(name)

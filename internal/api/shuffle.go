@@ -17,9 +17,6 @@ import (
 
 // shuffle answers POST /shuffle.
 func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
-	if err := noParameters(r); err != nil {
-		return err
-	}
 	b, err := a.readBody(w, r)
 	if err != nil {
 		return err
@@ -38,28 +35,19 @@ func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
 const elementBytes = 40
 
 // deal deals a request and answers it. body holds the caller's items, if it has any.
-func (a *API) deal(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte) (err error) {
-	if q.Call, err = call(r, body); err != nil {
+func (a *API) deal(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte) error {
+	call, end, err := a.begin(r, body)
+	if err != nil {
 		return err
 	}
-	if q.Call != nil {
-		end, err := a.Dealer.Begin(q.Call)
-		if err != nil {
-			return err
-		}
-		defer end()
-		result, err := a.Dealer.Dealt(r.Context(), q.Call)
-		if err != nil {
-			return err
-		}
-		if result != nil {
-			give, err := a.hold(result.Held())
-			if err != nil {
-				return err
-			}
-			defer give()
-			return a.answer(w, q, result, body)
-		}
+	defer end()
+	q.Call = call
+	dealt, err := a.Dealer.Dealt(r.Context(), call)
+	if err != nil {
+		return err
+	}
+	if dealt != nil {
+		return a.answerAgain(w, q, dealt, body)
 	}
 	plan, err := a.Dealer.Plan(r.Context(), &q.Request)
 	if err != nil {
@@ -75,6 +63,16 @@ func (a *API) deal(w http.ResponseWriter, r *http.Request, q *shuffleRequest, bo
 		return err
 	}
 	return a.answer(w, q, result, body)
+}
+
+// answerAgain answers a retry with what was dealt the first time.
+func (a *API) answerAgain(w http.ResponseWriter, q *shuffleRequest, dealt *dealer.Result, body []byte) error {
+	give, err := a.hold(dealt.Held())
+	if err != nil {
+		return err
+	}
+	defer give()
+	return a.answer(w, q, dealt, body)
 }
 
 // hold takes memory for elements that are shuffled, where they are many, until give is called.

@@ -181,10 +181,9 @@ func (d *Dealer) Audits(ctx context.Context, reference string, from uint64, limi
 // a record of its own. Revealing again changes nothing. The call may be nil. The error is [ErrNotTheSeed], [ErrNoSeed],
 // [ErrOtherRequest] or the ledger's.
 func (d *Dealer) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, call *Call) (*Audit, error) {
-	if call != nil { // of a key that another request had, nothing is revealed
-		if _, _, err := d.earlier(ctx, call); err != nil && !errors.Is(err, ledger.ErrNotFound) {
-			return nil, err
-		}
+	// Of a key that another request had, nothing is revealed.
+	if _, _, err := d.earlier(ctx, call); err != nil && !errors.Is(err, ledger.ErrNotFound) {
+		return nil, err
 	}
 	stored, err := d.log.ByID(ctx, id)
 	if err != nil {

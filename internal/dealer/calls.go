@@ -85,13 +85,21 @@ func (r *running) begin(name string) (end func(), err error) {
 	}, nil
 }
 
-// Begin marks a call as running until end is called. The error is [ErrRunning]. A call of another process that runs at the
-// same time is not seen; of the two, one gets the record of the other.
-func (d *Dealer) Begin(c *Call) (end func(), err error) { return d.running.begin(c.claim()) }
+// Begin marks a call as running until end is called; nil is nobody's. The error is [ErrRunning]. A call of another process
+// that runs at the same time is not seen; of the two, one gets the record of the other.
+func (d *Dealer) Begin(c *Call) (end func(), err error) {
+	if c == nil {
+		return func() {}, nil
+	}
+	return d.running.begin(c.claim())
+}
 
-// earlier returns the entry that the call has made before, with its record. The error is [ledger.ErrNotFound],
-// [ErrOtherRequest] or another of the ledger's.
+// earlier returns the entry that the call has made before, with its record; nil has made none. The error is
+// [ledger.ErrNotFound], [ErrOtherRequest] or another of the ledger's.
 func (d *Dealer) earlier(ctx context.Context, c *Call) (*ledger.Stored, *audit.Record, error) {
+	if c == nil {
+		return nil, nil, ledger.ErrNotFound
+	}
 	stored, err := d.log.ByClaim(ctx, c.claim())
 	if err != nil {
 		return nil, nil, err
