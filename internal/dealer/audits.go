@@ -215,15 +215,14 @@ func (d *Dealer) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, call *
 }
 
 func (d *Dealer) recordReveal(ctx context.Context, stored *ledger.Stored, record *audit.Record, call *Call) error {
-	now := d.options.Now()
-	id, err := newID(now, d.options.Random)
+	reveal, err := d.newRecord(audit.KindReveal)
 	if err != nil {
 		return err
 	}
-	reveal := audit.Record{ID: id, Time: now, Kind: audit.KindReveal, AuditID: stored.ID, Commitment: record.Commitment}
+	reveal.AuditID, reveal.Commitment = stored.ID, record.Commitment
 	k := kept{call: call}
 	_, err = d.log.Append(ledger.Entry{
-		ID: id, Reference: stored.Reference, Record: reveal.Append(nil), Secret: k.text(),
+		ID: reveal.ID, Reference: stored.Reference, Record: reveal.Append(nil), Secret: k.text(),
 		Claims: append(call.claims(), ledger.Claim{Name: revealClaim(stored.ID)}),
 	})
 	switch {
@@ -253,9 +252,11 @@ func (d *Dealer) Verify(ctx context.Context, id uuid.UUID, keep uint64) (*Audit,
 	if err != nil {
 		return nil, nil, err
 	}
-	seed, err := d.seedOf(ctx, stored, record)
-	if err != nil && !errors.Is(err, ledger.ErrCorrupt) {
-		return nil, nil, err
+	seed := a.Seed
+	if seed == nil {
+		if seed, err = d.seedOf(ctx, stored, record); err != nil && !errors.Is(err, ledger.ErrCorrupt) {
+			return nil, nil, err
+		}
 	}
 	v := audit.Verify(stored.Record, seed, keep) // of none it says that it does not open the commitment
 	if v.OK && record.CommitmentID != uuid.Nil {
@@ -277,13 +278,7 @@ func (d *Dealer) verifyCommitted(ctx context.Context, v *audit.Verification, ind
 	}
 	step := audit.Step{Name: "committed", OK: true}
 	if err == nil {
-		var commitment *audit.Record
-		if commitment, err = parse(stored); err == nil {
-			err = v.Record.CheckCommitted(commitment)
-		}
-		if err == nil && stored.Index >= index {
-			err = fmt.Errorf("the commitment is record %d, which is not before this one", stored.Index)
-		}
+		err = keptTo(stored, v.Record, index)
 		step.Detail = fmt.Sprintf("seed and statement stood in the log as record %d, %s", stored.Index, stored.ID)
 	}
 	if err != nil {

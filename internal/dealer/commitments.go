@@ -58,6 +58,15 @@ const commitmentClaims = "commitment "
 
 func commitmentClaim(id uuid.UUID) string { return commitmentClaims + id.String() }
 
+// commitmentOf returns the id of the commitment that a claim is on. The error is [ledger.ErrCorrupt].
+func commitmentOf(claim *ledger.Claim) (uuid.UUID, error) {
+	id, err := uuid.Parse(strings.TrimPrefix(claim.Name, commitmentClaims))
+	if err != nil {
+		return id, fmt.Errorf("%w: a claim %q", ledger.ErrCorrupt, claim.Name)
+	}
+	return id, nil
+}
+
 // committed is a commitment with what it takes to use it.
 type committed struct {
 	index  uint64
@@ -105,21 +114,21 @@ func (o *openSet) remove(id uuid.UUID) {
 // Commit fixes a seed for a plan and logs the commitment to both. A retry of its call gets the first one. The error is one
 // of the ledger, of the source of randomness, [ErrOtherRequest] or a [*NotUniqueError].
 func (d *Dealer) Commit(ctx context.Context, plan *Plan) (*Commitment, error) {
-	c := &committed{record: &audit.Record{Kind: audit.KindCommitment, Parameters: plan.parameters()}}
-	var err error
-	if c.seed, err = rng.NewSeed(d.options.Random, rng.Blocks(plan.statement.Size, plan.statement.Draw)); err != nil {
+	seed, err := d.newSeed(plan)
+	if err != nil {
 		return nil, err
 	}
-	c.record.Time = d.options.Now().UTC().Truncate(time.Microsecond) // as it is written
-	c.record.Deadline = c.record.Time.Add(d.options.Deadline)
-	if c.record.ID, err = newID(c.record.Time, d.options.Random); err != nil {
+	record, err := d.newRecord(audit.KindCommitment)
+	if err != nil {
 		return nil, err
 	}
+	c := &committed{record: record, seed: seed}
+	record.Parameters, record.Deadline = plan.parameters(), record.Time.Add(d.options.Deadline)
 	statement := plan.statement
-	statement.Seed = c.seed
-	c.record.Statement, c.record.Commitment = plan.statement, statement.Commitment()
-	claims := []ledger.Claim{{Name: commitmentClaim(c.record.ID), Due: c.record.Deadline.UnixMicro()}}
-	c.index, err = d.append(ctx, plan.request, c.record, kept{c.seed, plan.request.Call}, claims)
+	statement.Seed = seed
+	record.Statement, record.Commitment = plan.statement, statement.Commitment()
+	claims := []ledger.Claim{{Name: commitmentClaim(record.ID), Due: record.Deadline.UnixMicro()}}
+	c.index, err = d.append(ctx, plan.request, record, kept{seed, plan.request.Call}, claims)
 	if plan.request.Call.isTaken(err) {
 		return d.Committed(ctx, plan.request.Call)
 	} else if err != nil {
@@ -151,27 +160,27 @@ func (d *Dealer) Committed(ctx context.Context, call *Call) (*Commitment, error)
 
 // Commitment returns the commitment with the id. The error is [ErrNoCommitment] or one of the ledger's.
 func (d *Dealer) Commitment(ctx context.Context, id uuid.UUID) (*Commitment, error) {
-	_, record, index, err := d.readCommitment(ctx, id)
+	stored, record, err := d.readCommitment(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	shown := (&committed{index: index, record: record}).show()
+	shown := (&committed{index: stored.Index, record: record}).show()
 	return shown, d.settle(ctx, shown, d.options.Now())
 }
 
 // readCommitment reads the entry of a commitment.
-func (d *Dealer) readCommitment(ctx context.Context, id uuid.UUID) (*ledger.Stored, *audit.Record, uint64, error) {
+func (d *Dealer) readCommitment(ctx context.Context, id uuid.UUID) (*ledger.Stored, *audit.Record, error) {
 	stored, err := d.log.ByID(ctx, id)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, nil, 0, ErrNoCommitment
+		return nil, nil, ErrNoCommitment
 	} else if err != nil {
-		return nil, nil, 0, err
+		return nil, nil, err
 	}
 	record, err := parse(stored)
 	if err == nil && record.Kind != audit.KindCommitment {
 		err = ErrNoCommitment
 	}
-	return stored, record, stored.Index, err
+	return stored, record, err
 }
 
 // settle finds out what has become of a commitment by now.
@@ -205,7 +214,7 @@ func (d *Dealer) toUse(ctx context.Context, id uuid.UUID) (*committed, error) {
 	if c := d.open.get(id); c != nil {
 		return c, nil
 	}
-	stored, record, index, err := d.readCommitment(ctx, id)
+	stored, record, err := d.readCommitment(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +222,7 @@ func (d *Dealer) toUse(ctx context.Context, id uuid.UUID) (*committed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &committed{index: index, record: record, seed: seed}, nil
+	return &committed{index: stored.Index, record: record, seed: seed}, nil
 }
 
 // use has a shuffle take a commitment, and appends it. The error is a [*SettledError] if that is too late.
@@ -280,10 +289,10 @@ func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID
 		if err != nil {
 			return nil, err
 		}
-		for _, claim := range claims {
-			id, err := uuid.Parse(strings.TrimPrefix(claim.Name, commitmentClaims))
+		for i := range claims {
+			id, err := commitmentOf(&claims[i])
 			if err != nil {
-				return nil, fmt.Errorf("%w: a claim %q", ledger.ErrCorrupt, claim.Name)
+				return nil, err
 			}
 			c, err := d.Commitment(ctx, id)
 			if err != nil {
@@ -342,18 +351,19 @@ func (d *Dealer) Expire(ctx context.Context) (expired int, err error) {
 
 // void logs that a commitment was not used in time.
 func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
-	id, err := uuid.Parse(strings.TrimPrefix(claim.Name, commitmentClaims))
-	if err != nil {
-		return fmt.Errorf("%w: a claim %q", ledger.ErrCorrupt, claim.Name)
-	}
-	stored, commitment, _, err := d.readCommitment(ctx, id)
+	id, err := commitmentOf(claim)
 	if err != nil {
 		return err
 	}
-	record := &audit.Record{Time: d.options.Now(), Kind: audit.KindVoid, CommitmentID: id, Commitment: commitment.Commitment}
-	if record.ID, err = newID(record.Time, d.options.Random); err != nil {
+	stored, commitment, err := d.readCommitment(ctx, id)
+	if err != nil {
 		return err
 	}
+	record, err := d.newRecord(audit.KindVoid)
+	if err != nil {
+		return err
+	}
+	record.CommitmentID, record.Commitment = id, commitment.Commitment
 	_, err = d.log.Append(ledger.Entry{
 		ID: record.ID, Reference: stored.Reference, Record: record.Append(nil),
 		Claims: []ledger.Claim{{Name: claim.Name, Taken: true, From: stored.Index, Status: string(StatusVoid)}},

@@ -104,33 +104,32 @@ type Result struct {
 // dealt.
 func (d *Dealer) Deal(ctx context.Context, plan *Plan) (*Result, error) {
 	request, statement := plan.request, plan.statement
-	record := audit.Record{
-		Time: d.options.Now(), Kind: audit.KindShuffle, Parameters: plan.parameters(),
-		ClientSeed: request.ClientSeed, RevealNow: request.RevealNow,
-	}
 	var err error
 	if plan.committed != nil {
-		statement.Seed, record.CommitmentID = plan.committed.seed, plan.committed.record.ID
-		record.Commitment = plan.committed.record.Commitment
+		statement.Seed = plan.committed.seed
+	} else if statement.Seed, err = d.newSeed(plan); err != nil {
+		return nil, err
+	}
+	record, err := d.newRecord(audit.KindShuffle)
+	if err != nil {
+		return nil, err
+	}
+	record.Parameters, record.ClientSeed, record.RevealNow = plan.parameters(), request.ClientSeed, request.RevealNow
+	if plan.committed != nil {
+		record.CommitmentID, record.Commitment = plan.committed.record.ID, plan.committed.record.Commitment
 	} else {
-		if statement.Seed, err = rng.NewSeed(d.options.Random, rng.Blocks(statement.Size, statement.Draw)); err != nil {
-			return nil, err
-		}
 		record.Commitment = statement.Commitment()
 	}
 	record.Statement = statement
-	if record.ID, err = newID(record.Time, d.options.Random); err != nil {
-		return nil, err
-	}
-	stream, err := stream(statement.Seed, &record)
+	stream, err := stream(statement.Seed, record)
 	if err != nil {
 		return nil, err
 	}
 	var index uint64
 	if plan.committed != nil {
-		index, err = d.use(ctx, plan, &record)
+		index, err = d.use(ctx, plan, record)
 	} else {
-		index, err = d.append(ctx, request, &record, kept{statement.Seed, request.Call}, nil)
+		index, err = d.append(ctx, request, record, kept{statement.Seed, request.Call}, nil)
 	}
 	if request.Call.isTaken(err) {
 		return d.Dealt(ctx, request.Call)
@@ -206,6 +205,19 @@ func isOtherAttempt(earlier []byte, record *audit.Record) bool {
 
 // records are buffers for records on their way to the ledger.
 var records = sync.Pool{New: func() any { return new([]byte) }}
+
+// newSeed draws a seed for a plan.
+func (d *Dealer) newSeed(plan *Plan) (rng.Seed, error) {
+	return rng.NewSeed(d.options.Random, rng.Blocks(plan.statement.Size, plan.statement.Draw))
+}
+
+// newRecord returns a record of a kind that is made now.
+func (d *Dealer) newRecord(kind audit.Kind) (*audit.Record, error) {
+	r := &audit.Record{Time: d.options.Now().UTC().Truncate(time.Microsecond), Kind: kind} // as it is written
+	var err error
+	r.ID, err = newID(r.Time, d.options.Random)
+	return r, err
+}
 
 // newID returns a UUIDv7 (RFC 9562, 5.7) whose 74 free bits are all random, so that ids cannot be guessed from each
 // other.

@@ -30,15 +30,17 @@ func (c *Checker) Unknown() string {
 }
 
 // Entry checks one entry and returns the claims that it has to hold: the id; the reference of a shuffle and a commitment; a
-// seed that opens the commitment, and none for other kinds; and that a shuffle which used a commitment kept to it. A commitment that does not hold its claim was used, or is void:
-// the holder says so. The references of reveals and voids are those of other records and are passed over. The error wraps
-// [ledger.ErrCorrupt]; the claims are those that the record has whatever is wrong.
+// seed that opens the commitment, and none for other kinds; and that a shuffle which used a commitment kept to it. A
+// commitment that does not hold its claim was used, or is void: the holder says so. The references of reveals and voids
+// are those of other records and are passed over. The error wraps [ledger.ErrCorrupt]; the claims are those that the
+// record has whatever is wrong.
 func (c *Checker) Entry(ctx context.Context, e *ledger.Stored) (claims []ledger.Claim, err error) {
 	wrong := func(what string) error { return fmt.Errorf("%w: record %d %s", ledger.ErrCorrupt, e.Index, what) }
 	record, err := parse(e)
 	if err != nil {
 		return nil, err
 	}
+	used := record.Kind == audit.KindShuffle && record.CommitmentID != uuid.Nil
 	switch record.Kind {
 	case audit.KindCommitment:
 		if claims, err = c.commitment(ctx, e, record); err != nil {
@@ -49,7 +51,7 @@ func (c *Checker) Entry(ctx context.Context, e *ledger.Stored) (claims []ledger.
 	case audit.KindVoid:
 		claims = []ledger.Claim{{Name: commitmentClaim(record.CommitmentID), Status: string(StatusVoid)}}
 	case audit.KindShuffle:
-		if record.CommitmentID != uuid.Nil {
+		if used {
 			claims = []ledger.Claim{{Name: commitmentClaim(record.CommitmentID)}}
 		}
 	}
@@ -60,7 +62,6 @@ func (c *Checker) Entry(ctx context.Context, e *ledger.Stored) (claims []ledger.
 	if hasStatement && e.Reference != record.Statement.Reference {
 		return claims, wrong("is kept under another reference")
 	}
-	used := record.Kind == audit.KindShuffle && record.CommitmentID != uuid.Nil
 	if used {
 		if err := c.used(ctx, e, record); err != nil {
 			return claims, err
@@ -97,18 +98,22 @@ func (c *Checker) used(ctx context.Context, e *ledger.Stored, record *audit.Reco
 	} else if err != nil {
 		return err
 	}
-	commitment, err := parse(stored)
-	if err != nil {
-		return err
-	}
-	err = record.CheckCommitted(commitment)
-	if err == nil && stored.Index >= e.Index {
-		err = errors.New("it is not before it")
-	}
-	if err != nil {
+	if err := keptTo(stored, record, e.Index); err != nil {
 		return fmt.Errorf("%w: record %d did not keep to its commitment, record %d: %w", ledger.ErrCorrupt, e.Index, stored.Index, err)
 	}
 	return nil
+}
+
+// keptTo returns an error unless the record at an index used the commitment in an entry, and that is before it in the log.
+func keptTo(commitment *ledger.Stored, record *audit.Record, index uint64) error {
+	committed, err := parse(commitment)
+	if err == nil {
+		err = record.CheckCommitted(committed)
+	}
+	if err == nil && commitment.Index >= index {
+		err = fmt.Errorf("the commitment is record %d, which is not before this one", commitment.Index)
+	}
+	return err
 }
 
 // kept checks what is kept beside a record and returns its call.
