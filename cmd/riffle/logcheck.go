@@ -79,23 +79,19 @@ func (k *logCheck) seedKey(folders ...string) ([]byte, error) {
 		}
 		return key, nil
 	}
-	path := k.SeedKey
-	for _, folder := range folders {
-		if _, err := os.Stat(path); err != nil && k.SeedKey == "" {
-			path = filepath.Join(folder, ledger.SeedKeyName)
+	paths := []string{k.SeedKey}
+	if k.SeedKey == "" {
+		paths = paths[:0]
+		for _, folder := range folders {
+			paths = append(paths, filepath.Join(folder, ledger.SeedKeyName))
 		}
 	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no key file %s for the seeds: name one with --seed-key, or leave the seeds out with --without-seeds", path)
-	} else if err != nil {
-		return nil, fmt.Errorf("reading the key of the seeds: %w", err)
+	for _, path := range paths {
+		if key, err := ledger.ReadSeedKey(path); !errors.Is(err, fs.ErrNotExist) {
+			return key, err
+		}
 	}
-	key, err := ledger.ParseSeedKey(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return key, nil
+	return nil, fmt.Errorf("there is no key file %s for the seeds: name one with --seed-key, or leave the seeds out with --without-seeds", paths[len(paths)-1])
 }
 
 // readVerifier reads the key that checks checkpoints, from a file with the verifier key or with the private key.

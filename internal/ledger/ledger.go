@@ -17,8 +17,10 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"unicode"
 
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/tlog"
@@ -100,6 +102,11 @@ type ClaimQuery struct {
 	Done   bool   // only claims that are never due, and of the status
 	Status string
 	Limit  int
+}
+
+// Between returns what the names of the claims lie between, neither of which is a name.
+func (q *ClaimQuery) Between() (after, before string) {
+	return cmp.Or(q.After, q.Prefix), q.Prefix + string(unicode.MaxRune)
 }
 
 // A Stored entry has its place in the log.

@@ -27,7 +27,8 @@ const SeedKeySize = 32
 // with a nonce of zeros (NIST SP 800-38D), and what it encrypts for one record opens beside no other. Nonces at random
 // under one key would be used up after 2³² records, which is a day at full speed.
 type Vault struct {
-	key  [SeedKeySize]byte
+	key  []byte
+	name []byte        // names the key, and says nothing about it
 	from atomic.Uint64 // the first entry whose secret is encrypted
 }
 
@@ -40,36 +41,47 @@ func ParseSeedKey(text string) ([]byte, error) {
 	return key, nil
 }
 
+// ReadSeedKey reads the key in a file. The error wraps [fs.ErrNotExist] if there is none.
+func ReadSeedKey(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the key of the seeds: %w", err)
+	}
+	key, err := ParseSeedKey(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
+}
+
 // OpenVault returns the vault of a store with this head. The error says that the key is not the store's.
 func OpenVault(head Head, key []byte) (*Vault, error) {
-	v := &Vault{}
-	if copy(v.key[:], key) != SeedKeySize || len(key) != SeedKeySize {
+	if len(key) != SeedKeySize {
 		return nil, fmt.Errorf("a seed key of %d bytes, where %d are needed", len(key), SeedKeySize)
 	}
+	v := &Vault{key: bytes.Clone(key)}
+	v.name = v.derive([]byte("riffle seed key"))[:8]
 	v.from.Store(head.Size)
 	return v, v.follow(head)
 }
 
-// name names the key, and says nothing about it.
-func (v *Vault) name() []byte { return v.derive([]byte("riffle seed key"))[:8] }
-
 // mark has the head name the key.
-func (v *Vault) mark(h *Head) { h.SeedKey, h.SeedsFrom = v.name(), v.from.Load() }
+func (v *Vault) mark(h *Head) { h.SeedKey, h.SeedsFrom = v.name, v.from.Load() }
 
 // follow takes over from a head where encryption begins. An error says that another key is in use.
 func (v *Vault) follow(h Head) error {
 	if len(h.SeedKey) == 0 {
 		return nil
 	}
-	if !bytes.Equal(h.SeedKey, v.name()) {
-		return fmt.Errorf("the seeds of the store are encrypted under the key %x, and the key given is %x", h.SeedKey, v.name())
+	if !bytes.Equal(h.SeedKey, v.name) {
+		return fmt.Errorf("the seeds of the store are encrypted under the key %x, and the key given is %x", h.SeedKey, v.name)
 	}
 	v.from.Store(h.SeedsFrom)
 	return nil
 }
 
 func (v *Vault) derive(message []byte) []byte {
-	mac := hmac.New(sha256.New, v.key[:])
+	mac := hmac.New(sha256.New, v.key)
 	mac.Write(message)
 	return mac.Sum(nil)
 }
@@ -115,18 +127,18 @@ func (l *Log) openVault(head Head) (*Vault, error) {
 	key, where := o.SeedKey, "the one given"
 	if key == nil {
 		where = o.SeedKeyFile
-		text, err := os.ReadFile(o.SeedKeyFile)
-		if errors.Is(err, fs.ErrNotExist) && len(head.SeedKey) == 0 {
-			text, err = makeSeedKey(o.SeedKeyFile, o.Random)
-		}
+		var err error
+		key, err = ReadSeedKey(o.SeedKeyFile)
+		missing := errors.Is(err, fs.ErrNotExist)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case missing && len(head.SeedKey) == 0:
+			if key, err = makeSeedKey(o.SeedKeyFile, o.Random); err != nil {
+				return nil, err
+			}
+		case missing:
 			return nil, fmt.Errorf("the seeds of the store are encrypted, and their key is not there (%s): put it back from a backup. Without it no earlier shuffle can be checked or revealed", o.SeedKeyFile)
 		case err != nil:
-			return nil, fmt.Errorf("the key of the seeds: %w", err)
-		}
-		if key, err = ParseSeedKey(string(text)); err != nil {
-			return nil, fmt.Errorf("%s: %w", o.SeedKeyFile, err)
+			return nil, err
 		}
 	}
 	v, err := OpenVault(head, key)
@@ -136,7 +148,8 @@ func (l *Log) openVault(head Head) (*Vault, error) {
 	return v, nil
 }
 
-// makeSeedKey makes a key in a new file, readable by its owner alone, and returns the text of the file.
+// makeSeedKey makes a key in a new file, readable by its owner alone. If somebody else has made it in the meantime, theirs
+// is the key.
 func makeSeedKey(path string, random io.Reader) ([]byte, error) {
 	var key [SeedKeySize]byte
 	if _, err := io.ReadFull(random, key[:]); err != nil {
@@ -145,5 +158,5 @@ func makeSeedKey(path string, random io.Reader) ([]byte, error) {
 	if err := makeKeyFile(path, hex.EncodeToString(key[:])); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	return ReadSeedKey(path)
 }

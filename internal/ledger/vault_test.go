@@ -195,12 +195,11 @@ func TestReplicasShareTheSeedKey(t *testing.T) {
 // Entries from before secrets were encrypted are read as they are, and those that follow are encrypted.
 func TestStoreFromBeforeTheSeedKeyGoesOn(t *testing.T) {
 	folder := t.TempDir()
-	key, err := ledger.ParseKey("PRIVATE+KEY+ledgertest+d141e3c3+AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB")
+	key, err := ledger.ParseKey(ledgertest.PrivateKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const private = "PRIVATE+KEY+ledgertest+d141e3c3+AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB\n"
-	if err := os.WriteFile(filepath.Join(folder, ledger.KeyName), []byte(private), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, ledger.KeyName), []byte(ledgertest.PrivateKey+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))

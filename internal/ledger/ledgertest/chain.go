@@ -34,10 +34,13 @@ type Chain struct {
 	Entries []ledger.Entry // of all batches
 }
 
+// PrivateKey is the key of all chains.
+const PrivateKey = "PRIVATE+KEY+ledgertest+d141e3c3+AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB"
+
 // NewChain returns the chain of a new log.
 func NewChain(t *testing.T) *Chain {
 	t.Helper()
-	key, err := ledger.ParseKey("PRIVATE+KEY+ledgertest+d141e3c3+AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB")
+	key, err := ledger.ParseKey(PrivateKey)
 	if err != nil {
 		t.Fatal(err)
 	}

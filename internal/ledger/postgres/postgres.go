@@ -12,14 +12,12 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"time"
-	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -230,12 +228,10 @@ func (s *Store) list(ctx context.Context, more []any, query string, args ...any)
 	return list, nil
 }
 
-// lastRune comes behind whatever follows a prefix.
-const lastRune = string(unicode.MaxRune)
-
 // selection returns the condition of a query, which for claims that are due and for those of a status is that of an index.
 func selection(q ledger.ClaimQuery) (where string, args []any) {
-	where, args = "WHERE name > $1 AND name < $2", []any{cmp.Or(q.After, q.Prefix), q.Prefix + lastRune}
+	after, before := q.Between()
+	where, args = "WHERE name > $1 AND name < $2", []any{after, before}
 	switch {
 	case q.DueBy != 0:
 		where, args = where+" AND due <= $3", append(args, q.DueBy)

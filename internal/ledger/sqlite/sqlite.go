@@ -9,7 +9,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -20,7 +19,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/pressly/goose/v3"
@@ -283,9 +281,6 @@ func (s *Store) list(ctx context.Context, more []any, query string, args ...any)
 	return list, rows.Err()
 }
 
-// lastRune comes behind whatever follows a prefix.
-const lastRune = string(unicode.MaxRune)
-
 // Claims returns claims by name.
 func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
 	where, args := selection(q)
@@ -314,7 +309,8 @@ func (s *Store) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64,
 
 // selection returns the condition of a query, which for claims that are due and for those of a status is that of an index.
 func selection(q ledger.ClaimQuery) (where string, args []any) {
-	where, args = "WHERE name > ? AND name < ?", []any{cmp.Or(q.After, q.Prefix), q.Prefix + lastRune}
+	after, before := q.Between()
+	where, args = "WHERE name > ? AND name < ?", []any{after, before}
 	switch {
 	case q.DueBy != 0:
 		where, args = where+" AND due <= ?", append(args, q.DueBy)

@@ -132,7 +132,8 @@ func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
 			return err
 		}
 	}
-	if err := w.insert(ctx, batch); err != nil {
+	err = w.insertRows(ctx, &w.inserts, len(batch.Entries), func(i int) { w.bindEntry(batch.Size+uint64(i), &batch.Entries[i]) })
+	if err != nil {
 		return err
 	}
 	return w.hold(ctx, batch)
@@ -157,17 +158,8 @@ func (w *writer) hold(ctx context.Context, batch ledger.Batch) error {
 			}
 		}
 	}
-	for len(free) > 0 {
-		form := slices.IndexFunc(rowsAtOnce[:], func(rows int) bool { return rows <= len(free) })
-		n := rowsAtOnce[form]
-		w.args = w.args[:0]
-		for i := range free[:n] {
-			w.bindClaim(&free[i])
-		}
-		if err := exec(ctx, w.claims[form], w.args); err != nil {
-			return err
-		}
-		free = free[n:]
+	if err := w.insertRows(ctx, &w.claims, len(free), func(i int) { w.bindClaim(&free[i]) }); err != nil {
+		return err
 	}
 	for len(taken) > 0 {
 		n, take := 1, w.take
@@ -202,28 +194,29 @@ func (w *writer) bindClaim(c *held) {
 	}
 }
 
-func (w *writer) insert(ctx context.Context, batch ledger.Batch) error {
-	index, entries := batch.Size, batch.Entries
-	for len(entries) > 0 {
-		form := slices.IndexFunc(rowsAtOnce[:], func(rows int) bool { return rows <= len(entries) })
-		n := rowsAtOnce[form]
+// insertRows inserts so many rows, each bound by bind, with the forms of a statement.
+func (w *writer) insertRows(ctx context.Context, forms *[len(rowsAtOnce)]driver.Stmt, rows int, bind func(i int)) error {
+	for i := 0; i < rows; {
+		form := slices.IndexFunc(rowsAtOnce[:], func(n int) bool { return n <= rows-i })
 		w.args = w.args[:0]
-		for i := range entries[:n] {
-			e := &entries[i]
-			w.bind(int64(index))
-			w.bind(e.ID[:])
-			w.bind(nullable(e.Reference))
-			w.bind(e.Record)
-			w.bind(e.Secret)
-			w.bind(e.Hash[:])
-			index++
+		for range rowsAtOnce[form] {
+			bind(i)
+			i++
 		}
-		if err := exec(ctx, w.inserts[form], w.args); err != nil {
+		if err := exec(ctx, forms[form], w.args); err != nil {
 			return err
 		}
-		entries = entries[n:]
 	}
 	return nil
+}
+
+func (w *writer) bindEntry(index uint64, e *ledger.Entry) {
+	w.bind(int64(index))
+	w.bind(e.ID[:])
+	w.bind(nullable(e.Reference))
+	w.bind(e.Record)
+	w.bind(e.Secret)
+	w.bind(e.Hash[:])
 }
 
 func (w *writer) bind(v driver.Value) {

@@ -1,0 +1,90 @@
+package ledgertest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"riffle/internal/ledger"
+)
+
+// claims go from record to record, and are found by name, status and due time.
+func claims(t *testing.T, e Engine) {
+	s, c := e.begun(t)
+	defer closeStore(t, s)
+	entries := Entries("claims", 8)
+	for i := range 6 {
+		entries[i].Claims = []ledger.Claim{{Name: fmt.Sprint("thing ", i), Status: "open", Due: int64(100 + i)}, {Name: fmt.Sprint("other ", i)}}
+	}
+	take := func(entry *ledger.Entry, i int, from uint64) {
+		entry.Claims = append(entry.Claims, ledger.Claim{Name: fmt.Sprint("thing ", i), Taken: true, From: from, Status: []string{"", "done"}[i%2]})
+	}
+	c.append(s, entries[:6]...)
+	take(&entries[6], 1, 1)
+	take(&entries[6], 4, 4)
+	c.append(s, entries[6])
+	c.CheckLog(s)
+	if holder, err := s.ByClaim(t.Context(), "thing 4"); err != nil || holder.ID != entries[6].ID {
+		t.Errorf("the holder of a claim that was taken is %+v, %v", holder, err)
+	}
+	for name, claim := range map[string]ledger.Claim{
+		"a holder of before": {Name: "thing 4", Taken: true, From: 4}, "another": {Name: "thing 4", Taken: true, From: 3},
+		"nobody": {Name: "thing 4"}, "unknown": {Name: "thing 4", Taken: true, From: 1 << 40}, "whom nobody knows": {Name: "thing 9", Taken: true, From: 6},
+	} {
+		entry := Entries("late", 1)
+		take(&entry[0], 3, 3)
+		entry[0].Claims = append(entry[0].Claims, claim)
+		attempt := *c
+		if err := s.Append(t.Context(), attempt.Next(entry...)); !errors.Is(err, ledger.ErrConflict) {
+			t.Errorf("a claim taken from %s: %v, want ErrConflict", name, err)
+		}
+		c.CheckLog(s)
+	}
+	take(&entries[7], 4, 6)
+	c.append(s, entries[7])
+	c.CheckLog(s)
+	many := append(Entries("many", 100), Entries("takers", 100)...)
+	for i := range many[:100] {
+		many[i].Claims = []ledger.Claim{{Name: fmt.Sprint("much ", i), Due: 1}}
+		many[100+i].Claims = []ledger.Claim{{Name: fmt.Sprint("much ", i), Taken: true, From: uint64(8 + i)}}
+	}
+	for _, part := range [][]ledger.Entry{many[:100], many[100:171], many[171:]} {
+		c.append(s, part...)
+		c.CheckLog(s)
+	}
+	for want, q := range map[string]ledger.ClaimQuery{
+		"[thing 0 thing 2 thing 3 thing 5]":                 {Prefix: "thing ", DueBy: math.MaxInt64},
+		"[thing 0 thing 1 thing 2 thing 3 thing 4 thing 5]": {Prefix: "thing "},
+		"[thing 1]":                 {Prefix: "thing ", Done: true, Status: "done"},
+		"[thing 4]":                 {Prefix: "thing ", Done: true},
+		"[thing 0 thing 2 thing 3]": {Prefix: "thing ", DueBy: 103},
+		"[thing 3 thing 5]":         {Prefix: "thing ", DueBy: 200, After: "thing 2"},
+		"[other 0 other 1 other 2 other 3 other 4 other 5]": {Prefix: "other "},
+		"[]": {Prefix: "thing ", Done: true, Status: "open"},
+	} {
+		q.Limit = 10
+		list, err := s.Claims(t.Context(), q)
+		if got := names(list); err != nil || got != want {
+			t.Errorf("%+v: %s, %v, want %s", q, got, err, want)
+		}
+		if n, err := s.CountClaims(t.Context(), q); err != nil || n != uint64(len(list)) {
+			t.Errorf("%+v: %d, %v, want %d", q, n, err, len(list))
+		}
+	}
+	list, err := s.Claims(t.Context(), ledger.ClaimQuery{Prefix: "thing ", Limit: 1})
+	if want := (ledger.Claim{Name: "thing 0", Status: "open", Due: 100}); err != nil || len(list) != 1 || list[0] != want {
+		t.Errorf("the first claim is %+v, %v, want %+v", list, err, want)
+	}
+	if n, err := s.CountClaims(t.Context(), ledger.ClaimQuery{}); err != nil || n != 112 {
+		t.Errorf("there are %d claims, %v, want 112", n, err)
+	}
+}
+
+func names(claims []ledger.Claim) string {
+	list := []string{}
+	for _, c := range claims {
+		list = append(list, c.Name)
+	}
+	return fmt.Sprint(list)
+}
