@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
+	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/ledger"
 	"riffle/internal/shuffle"
@@ -63,7 +64,17 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 	commitments := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riffle_commitments_total", Help: "Commitments that were made, used or logged as void, and uses that came late.",
 	}, []string{"event"})
+	shoes := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "riffle_shoe_changes_total", Help: "Changes of shoes, by the kind of their records.",
+	}, []string{"kind"})
 	m.events = map[dealer.Event]prometheus.Counter{}
+	for event, kind := range map[dealer.Event]audit.Kind{
+		dealer.EventShoeMade: audit.KindShoe, dealer.EventShoeDrawn: audit.KindDraw, dealer.EventShoeAdded: audit.KindAdd,
+		dealer.EventShoeReturned: audit.KindReturn, dealer.EventShoeReshuffled: audit.KindReshuffle,
+		dealer.EventShoeClosed: audit.KindClose, dealer.EventShoeExpired: audit.KindExpire,
+	} {
+		m.events[event] = shoes.WithLabelValues(string(kind))
+	}
 	for event, name := range map[dealer.Event]string{
 		dealer.EventCommitted: "made", dealer.EventUsed: "used", dealer.EventVoid: "void", dealer.EventLate: "late",
 	} {
@@ -79,7 +90,7 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		Name: "riffle_build_info", Help: "1, labelled by what runs.",
 	}, []string{"version", "revision"})
 	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.commits, m.records, m.lost, m.random, commitments, build)
+	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.commits, m.records, m.lost, m.random, commitments, shoes, build)
 	return m
 }
 
@@ -109,19 +120,21 @@ func (a *API) WatchLog(registry prometheus.Registerer) {
 	)
 }
 
-// WatchDealer registers what is read off a dealer: how many commitments are open, and how many late. Both are counted in the
-// store, of which a scrape that finds it out of reach has nothing to say.
+// WatchDealer registers what is read off a dealer: how many commitments are open, and how many late, and how many shoes are
+// open. They are counted in the store, of which a scrape that finds it out of reach has nothing to say.
 func (a *API) WatchDealer(registry prometheus.Registerer) {
-	registry.MustRegister(openCommitments{a})
+	registry.MustRegister(openCounts{a})
 }
 
-type openCommitments struct{ api *API }
+type openCounts struct{ api *API }
 
 var commitmentsDesc = prometheus.NewDesc("riffle_commitments", "Commitments in the log that wait to be used (open), or for the log to say that they are void (late).", []string{"status"}, nil)
 
-func (openCommitments) Describe(c chan<- *prometheus.Desc) { c <- commitmentsDesc }
+var shoesDesc = prometheus.NewDesc("riffle_shoes", "Shoes that cards can be dealt from.", nil, nil)
 
-func (o openCommitments) Collect(c chan<- prometheus.Metric) {
+func (openCounts) Describe(c chan<- *prometheus.Desc) { c <- commitmentsDesc; c <- shoesDesc }
+
+func (o openCounts) Collect(c chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	open, late, err := o.api.Dealer.CountCommitments(ctx)
@@ -130,6 +143,11 @@ func (o openCommitments) Collect(c chan<- prometheus.Metric) {
 	}
 	c <- prometheus.MustNewConstMetric(commitmentsDesc, prometheus.GaugeValue, float64(open), string(dealer.StatusOpen))
 	c <- prometheus.MustNewConstMetric(commitmentsDesc, prometheus.GaugeValue, float64(late), string(dealer.StatusLate))
+	shoes, err := o.api.Dealer.CountShoes(ctx)
+	if err != nil {
+		return
+	}
+	c <- prometheus.MustNewConstMetric(shoesDesc, prometheus.GaugeValue, float64(shoes))
 }
 
 // Deal notes an event of the dealer.

@@ -11,7 +11,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
 
+	"riffle/internal/shoe"
 	"riffle/internal/shuffle"
 )
 
@@ -24,7 +26,23 @@ const (
 	KindCommitment Kind = "commitment" // seed and statement of a later shuffle were fixed
 	KindVoid       Kind = "void"       // a commitment was not used in time
 	KindReveal     Kind = "reveal"     // the seed of an earlier record became public
+
+	KindShoe      Kind = "shoe"      // a deck was sealed, to be dealt card by card
+	KindDraw      Kind = "draw"      // cards were taken from the deck of a shoe or from a pile
+	KindAdd       Kind = "add"       // cards that had been dealt were put on a pile
+	KindReturn    Kind = "return"    // cards were put back into the deck
+	KindReshuffle Kind = "reshuffle" // cards of a shoe were sealed in a new order
+	KindClose     Kind = "close"     // a shoe was closed, and its seeds became public
+	KindExpire    Kind = "expire"    // nothing more is dealt from a shoe, and its seeds stay as they are
 )
+
+// ChangesShoe reports whether a record of the kind is a change of a shoe.
+func (k Kind) ChangesShoe() bool {
+	return k.moves() || k == KindReshuffle || k == KindClose || k == KindExpire
+}
+
+// moves reports whether a record of the kind says where cards went.
+func (k Kind) moves() bool { return k == KindDraw || k == KindAdd || k == KindReturn }
 
 // TimeFormat is how a record writes its time: RFC 3339 in UTC with microseconds.
 const TimeFormat = "2006-01-02T15:04:05.000000Z"
@@ -36,14 +54,40 @@ type Record struct {
 	ID           uuid.UUID
 	Time         time.Time
 	Kind         Kind
-	Statement    Statement      // of a shuffle and a commitment; without its seed
+	Statement    Statement      // of what has one, see [Record.States]; without its seed
 	Parameters   map[string]int // of the deck type, where it has any
-	ClientSeed   string         // of a shuffle; may be empty
+	ClientSeed   string         // of a shuffle, a shoe and a reshuffle; may be empty
 	RevealNow    bool           // of a shuffle: the seed is public from the start
 	Deadline     time.Time      // of a commitment: until when it can be used
-	CommitmentID uuid.UUID      // of a void, and of a shuffle that used a commitment: the commitment's record
-	AuditID      uuid.UUID      // of a reveal: the record whose seed becomes public
+	CommitmentID uuid.UUID      // of a void, and of a shuffle or a shoe that used a commitment: the commitment's record
+	AuditID      uuid.UUID      // of a reveal: the record whose seed becomes public; of a change of a shoe: the shoe's first record
 	Commitment   Commitment
+
+	Version uint64     // of a change of a shoe: the one that it made, from 2
+	From    shoe.Place // of a change that moves or seals cards: where they lay
+	Taken   shoe.End   // of a change that moves cards: how they were chosen there
+	Cards   shoe.Cards // of such a change: which, in the order in which they were taken
+	To      shoe.Place // of such a change: where they were put
+	Put     shoe.End   // of such a change, unless they were dealt: at which end
+	Expires time.Time  // of a shoe and its changes: until when cards are dealt from it, unless a later record has another time; may be zero
+	Root    *tlog.Hash // of a sealing: the root of the tree over the sealed cards
+}
+
+// States reports whether the record has a statement.
+func (r *Record) States() bool { return r.Kind == KindCommitment || r.Deals() }
+
+// Deals reports whether an order follows from the record with its seed.
+func (r *Record) Deals() bool {
+	return r.Kind == KindShuffle || r.Kind == KindShoe || r.Kind == KindReshuffle || r.Kind == KindDraw && r.Taken == shoe.Random
+}
+
+func (r *Record) takesClientSeed() bool {
+	return r.Kind == KindShuffle || r.Kind == KindShoe || r.Kind == KindReshuffle
+}
+
+// UsesCommitment reports whether the order of the record was committed to before.
+func (r *Record) UsesCommitment() bool {
+	return (r.Kind == KindShuffle || r.Kind == KindShoe) && r.CommitmentID != uuid.Nil
 }
 
 // Append appends the record as a JSON object without white space. Members that say nothing are left out.
@@ -55,31 +99,58 @@ func (r *Record) Append(b []byte) []byte {
 	b = append(b, `","kind":"`...)
 	b = append(b, r.Kind...)
 	b = append(b, `","spec":"`+Spec+`"`...)
-	switch r.Kind {
-	case KindShuffle:
-		b = r.appendStatement(b)
-		if r.ClientSeed != "" {
-			b = appendString(append(b, `,"client_seed":`...), r.ClientSeed)
-		}
-		if r.RevealNow {
-			b = append(b, `,"reveal":"now"`...)
-		}
-		if r.CommitmentID != uuid.Nil {
-			b = appendID(b, "commitment_id", r.CommitmentID)
-		}
-	case KindCommitment:
-		b = r.appendStatement(b)
-		b = append(b, `,"deadline":"`...)
-		b = r.Deadline.UTC().AppendFormat(b, TimeFormat)
-		b = append(b, '"')
-	case KindVoid:
-		b = appendID(b, "commitment_id", r.CommitmentID)
-	case KindReveal:
+	if r.Kind == KindReveal || r.Kind.ChangesShoe() {
 		b = appendID(b, "audit_id", r.AuditID)
+	}
+	b = r.appendChange(b)
+	if r.States() {
+		b = r.appendStatement(b)
+	}
+	if r.ClientSeed != "" && r.takesClientSeed() {
+		b = appendString(append(b, `,"client_seed":`...), r.ClientSeed)
+	}
+	if r.RevealNow && r.Kind == KindShuffle {
+		b = append(b, `,"reveal":"now"`...)
+	}
+	if r.Kind == KindCommitment {
+		b = appendTime(b, "deadline", r.Deadline)
+	}
+	if r.Kind == KindVoid || r.UsesCommitment() {
+		b = appendID(b, "commitment_id", r.CommitmentID)
+	}
+	if !r.Expires.IsZero() && (r.Kind == KindShoe || r.Kind.ChangesShoe()) {
+		b = appendTime(b, "expires", r.Expires)
+	}
+	if r.Root != nil && (r.Kind == KindShoe || r.Kind == KindReshuffle) {
+		b = append(b, `,"root":"`...)
+		b = append(hex.AppendEncode(b, r.Root[:]), '"')
 	}
 	b = append(b, `,"commitment":"`...)
 	b = hex.AppendEncode(b, r.Commitment[:])
 	return append(b, `"}`...)
+}
+
+// appendChange appends what a change has done to a shoe.
+func (r *Record) appendChange(b []byte) []byte {
+	if !r.Kind.ChangesShoe() {
+		return b
+	}
+	b = append(b, `,"version":`...)
+	b = strconv.AppendUint(b, r.Version, 10)
+	for _, m := range [...]struct{ name, value string }{
+		{"from", string(r.From)}, {"taken", string(r.Taken)}, {"cards", r.Cards.String()}, {"to", string(r.To)}, {"put", string(r.Put)},
+	} {
+		if m.value != "" {
+			b = append(append(append(append(append(b, `,"`...), m.name...), `":"`...), m.value...), '"')
+		}
+	}
+	return b
+}
+
+// appendTime appends a member that is a time.
+func appendTime(b []byte, name string, at time.Time) []byte {
+	b = append(append(append(b, `,"`...), name...), `":"`...)
+	return append(at.UTC().AppendFormat(b, TimeFormat), '"')
 }
 
 // appendStatement appends the members of the statement but its seed.
@@ -160,6 +231,14 @@ type wireBody struct {
 	Deadline     text    `json:"deadline"`
 	CommitmentID text    `json:"commitment_id"`
 	Commitment   text    `json:"commitment"`
+	Version      *number `json:"version"`
+	From         text    `json:"from"`
+	Taken        text    `json:"taken"`
+	Cards        text    `json:"cards"`
+	To           text    `json:"to"`
+	Put          text    `json:"put"`
+	Expires      text    `json:"expires"`
+	Root         text    `json:"root"`
 }
 
 // errSaysNothing is for an empty value and for null: a record leaves the member out.
@@ -237,9 +316,7 @@ func ParseRecord(data []byte) (*Record, error) {
 	if r.ID, err = parseUUID(string(head.ID)); err != nil {
 		return nil, fmt.Errorf("the record's id: %w", err)
 	}
-	switch r.Kind {
-	case KindShuffle, KindCommitment, KindVoid, KindReveal:
-	default:
+	if !r.Kind.known() {
 		if r.Kind == "" || strings.Trim(string(r.Kind), "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 			return nil, fmt.Errorf("the record's kind is %q, which is no name of one", r.Kind)
 		}
@@ -249,7 +326,8 @@ func ParseRecord(data []byte) (*Record, error) {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return nil, fmt.Errorf("not a record: %w", err)
 	}
-	if name := w.foreign(r.Kind); name != "" {
+	r.Taken = shoe.End(w.Taken)
+	if name := w.foreign(r); name != "" {
 		return nil, fmt.Errorf("a record of kind %s has no %s", r.Kind, name)
 	}
 	if r.Commitment, err = parseCommitment(string(w.Commitment)); err != nil {
@@ -264,26 +342,41 @@ func ParseRecord(data []byte) (*Record, error) {
 	return r, nil
 }
 
-// foreign returns the name of a member that is there and that records of this kind do not have, or nothing.
-func (w *wireBody) foreign(kind Kind) string {
-	states := kind == KindShuffle || kind == KindCommitment
+// known reports whether records of the kind can be read.
+func (k Kind) known() bool {
+	return k == KindShuffle || k == KindCommitment || k == KindVoid || k == KindReveal || k == KindShoe || k.ChangesShoe()
+}
+
+// foreign returns the name of a member that is there and that a record like this does not have, or nothing.
+func (w *wireBody) foreign(r *Record) string {
+	states, moves := r.States(), r.Kind.moves()
+	ofShoe := r.Kind == KindShoe || r.Kind.ChangesShoe()
+	seals := r.Kind == KindShoe || r.Kind == KindReshuffle
 	for _, m := range []struct {
 		name           string
 		there, belongs bool
 	}{
-		{"audit_id", w.AuditID != "", kind == KindReveal},
+		{"audit_id", w.AuditID != "", r.Kind == KindReveal || r.Kind.ChangesShoe()},
 		{"algorithm", w.Algorithm != "", states},
 		{"size", w.Size != nil, states},
 		{"draw", w.Draw != nil, states},
 		{"repeat", w.Repeat != nil, states},
-		{"hands", w.Hands != nil, states},
+		{"hands", w.Hands != nil, states && !ofShoe},
 		{"input", w.Input != "", states},
 		{"parameters", w.Parameters != nil, states},
 		{"reference", w.Reference != "", states},
-		{"client_seed", w.ClientSeed != "", kind == KindShuffle},
-		{"reveal", w.Reveal != "", kind == KindShuffle},
-		{"deadline", w.Deadline != "", kind == KindCommitment},
-		{"commitment_id", w.CommitmentID != "", kind == KindShuffle || kind == KindVoid},
+		{"client_seed", w.ClientSeed != "", r.Kind == KindShuffle || seals},
+		{"reveal", w.Reveal != "", r.Kind == KindShuffle},
+		{"deadline", w.Deadline != "", r.Kind == KindCommitment},
+		{"commitment_id", w.CommitmentID != "", r.Kind == KindShuffle || r.Kind == KindVoid || r.Kind == KindShoe},
+		{"version", w.Version != nil, r.Kind.ChangesShoe()},
+		{"from", w.From != "", moves || r.Kind == KindReshuffle},
+		{"taken", w.Taken != "", moves},
+		{"cards", w.Cards != "", moves},
+		{"to", w.To != "", moves},
+		{"put", w.Put != "", moves},
+		{"expires", w.Expires != "", ofShoe},
+		{"root", w.Root != "", seals},
 	} {
 		if m.there && !m.belongs {
 			return m.name
@@ -294,7 +387,7 @@ func (w *wireBody) foreign(kind Kind) string {
 
 // parseStatement reads and checks the statement of a kind that has one.
 func (r *Record) parseStatement(w *wireBody) error {
-	if r.Kind != KindShuffle && r.Kind != KindCommitment {
+	if !r.States() {
 		return nil
 	}
 	if w.Size == nil || w.Draw == nil || w.Repeat == nil {
@@ -324,6 +417,10 @@ func (r *Record) parseRest(w *wireBody) (err error) {
 	switch r.Kind {
 	case KindShuffle:
 		return r.parseShuffle(w)
+	case KindShoe:
+		return r.parseShoe(w)
+	case KindDraw, KindAdd, KindReturn, KindReshuffle, KindClose, KindExpire:
+		return r.parseChange(w)
 	case KindCommitment:
 		if r.Deadline, err = parseTime(string(w.Deadline)); err != nil {
 			return fmt.Errorf("the record's deadline: %w", err)
@@ -344,12 +441,18 @@ func (r *Record) parseRest(w *wireBody) (err error) {
 }
 
 func (r *Record) parseShuffle(w *wireBody) (err error) {
-	r.ClientSeed, r.RevealNow = string(w.ClientSeed), w.Reveal == "now"
-	if err := CheckClientSeed(r.ClientSeed); err != nil {
-		return fmt.Errorf("the record's client seed: %w", err)
-	}
+	r.RevealNow = w.Reveal == "now"
 	if w.Reveal != "" && !r.RevealNow {
 		return fmt.Errorf("the record's reveal is %q, and only now can be said", w.Reveal)
+	}
+	return r.parseClient(w)
+}
+
+// parseClient reads and checks what the client has brought to an order.
+func (r *Record) parseClient(w *wireBody) (err error) {
+	r.ClientSeed = string(w.ClientSeed)
+	if err := CheckClientSeed(r.ClientSeed); err != nil {
+		return fmt.Errorf("the record's client seed: %w", err)
 	}
 	if w.CommitmentID == "" {
 		return nil
@@ -369,7 +472,7 @@ func (r *Record) CheckCommitted(c *Record) error {
 	switch {
 	case c.Kind != KindCommitment:
 		return fmt.Errorf("the record %s is no commitment", c.ID)
-	case r.Kind != KindShuffle || r.CommitmentID != c.ID:
+	case !r.UsesCommitment() || r.CommitmentID != c.ID:
 		return fmt.Errorf("the record does not say that it used the commitment %s", c.ID)
 	case r.Commitment != c.Commitment:
 		return fmt.Errorf("the record has the commitment %s, and %s was committed to", r.Commitment, c.Commitment)

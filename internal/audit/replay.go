@@ -39,7 +39,7 @@ func Verify(record []byte, seed rng.Seed, keep uint64) *Verification {
 		return v
 	}
 	v.Record = r
-	if r.Kind != KindShuffle {
+	if !r.Deals() {
 		v.step("record", fmt.Errorf("a record of kind %s holds no order to replay", r.Kind), "")
 		return v
 	}

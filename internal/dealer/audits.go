@@ -62,16 +62,17 @@ func (d *Dealer) showRecord(ctx context.Context, stored *ledger.Stored, record *
 // commitment. The log proves the record and not what is kept beside it: a seed that was damaged there is not shown as the
 // seed. The error is [ledger.ErrCorrupt] or another of the ledger's.
 func (d *Dealer) seedOf(ctx context.Context, stored *ledger.Stored, record *audit.Record) (rng.Seed, error) {
-	beside := stored
-	if record.CommitmentID != uuid.Nil {
+	beside, kind := stored, record.Kind
+	if record.UsesCommitment() {
 		var err error
+		kind = audit.KindCommitment
 		if beside, err = d.log.ByID(ctx, record.CommitmentID); errors.Is(err, ledger.ErrNotFound) {
 			return nil, fmt.Errorf("%w: record %d used a commitment that is not there", ledger.ErrCorrupt, stored.Index)
 		} else if err != nil {
 			return nil, err
 		}
 	}
-	k, err := d.keptOf(beside)
+	k, err := d.keptOf(beside, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +102,16 @@ func errNotOpened(e *ledger.Stored) error {
 	return fmt.Errorf("%w: the seed beside record %d does not open its commitment", ledger.ErrCorrupt, e.Index)
 }
 
+// revealed reports whether the seed of a record is public. That of cards which were drawn at random always is: it says nothing
+// but which places they had, and the record says that, too.
 func (d *Dealer) revealed(ctx context.Context, stored *ledger.Stored, record *audit.Record) (bool, error) {
-	if record.Kind != audit.KindShuffle || record.RevealNow {
-		return record.Kind == audit.KindShuffle, nil
+	switch {
+	case record.Kind == audit.KindShoe:
+		return d.isClosed(ctx, stored.ID)
+	case record.Kind == audit.KindReshuffle:
+		return d.isClosed(ctx, record.AuditID)
+	case record.Kind != audit.KindShuffle || record.RevealNow:
+		return record.Deals(), nil
 	}
 	holder, err := d.log.ByClaim(ctx, revealClaim(stored.ID))
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -136,6 +144,10 @@ func (d *Dealer) Prove(ctx context.Context, id uuid.UUID) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.prove(ctx, stored)
+}
+
+func (d *Dealer) prove(ctx context.Context, stored *ledger.Stored) (*Proof, error) {
 	record, err := parse(stored)
 	if err != nil {
 		return nil, err
@@ -245,7 +257,7 @@ func (d *Dealer) Verify(ctx context.Context, id uuid.UUID, keep uint64) (*Audit,
 	if err != nil {
 		return nil, nil, err
 	}
-	if record.Kind != audit.KindShuffle {
+	if !record.Deals() {
 		return nil, nil, ErrNoSeed
 	}
 	a, err := d.showRecord(ctx, stored, record)
@@ -259,7 +271,12 @@ func (d *Dealer) Verify(ctx context.Context, id uuid.UUID, keep uint64) (*Audit,
 		}
 	}
 	v := audit.Verify(stored.Record, seed, keep) // of none it says that it does not open the commitment
-	if v.OK && record.CommitmentID != uuid.Nil {
+	if v.OK && record.Root != nil {
+		if err := d.verifySealed(ctx, v, stored, seed); err != nil {
+			return nil, nil, err
+		}
+	}
+	if v.OK && record.UsesCommitment() {
 		if err := d.verifyCommitted(ctx, v, stored.Index); err != nil {
 			return nil, nil, err
 		}

@@ -104,7 +104,11 @@ func (d *Dealer) earlier(ctx context.Context, c *Call) (*ledger.Stored, *audit.R
 	if err != nil {
 		return nil, nil, err
 	}
-	k, err := d.keptOf(stored)
+	record, err := parse(stored)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := d.keptOf(stored, record.Kind)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -113,8 +117,7 @@ func (d *Dealer) earlier(ctx context.Context, c *Call) (*ledger.Stored, *audit.R
 	case k.call.request != c.request:
 		return nil, nil, ErrOtherRequest
 	}
-	record, err := parse(stored)
-	return stored, record, err
+	return stored, record, nil
 }
 
 // Dealt returns what the call was dealt before, as it was; nil if this is its first attempt. The error is

@@ -128,7 +128,7 @@ func (d *Dealer) Commit(ctx context.Context, plan *Plan) (*Commitment, error) {
 	statement.Seed = seed
 	record.Statement, record.Commitment = plan.statement, statement.Commitment()
 	claims := []ledger.Claim{{Name: commitmentClaim(record.ID), Due: record.Deadline.UnixMicro()}}
-	c.index, err = d.append(ctx, plan.request, record, kept{seed, plan.request.Call}, claims)
+	c.index, err = d.append(ctx, plan.request, record, kept{seed: seed, call: plan.request.Call}, claims)
 	if plan.request.Call.isTaken(err) {
 		return d.Committed(ctx, plan.request.Call)
 	} else if err != nil {
@@ -201,7 +201,7 @@ func (d *Dealer) settle(ctx context.Context, c *Commitment, now time.Time) error
 		c.Status = StatusLate
 	case record.CommitmentID != c.ID:
 		return fmt.Errorf("%w: record %d holds the claim of the commitment %s and has not used it", ledger.ErrCorrupt, holder.Index, c.ID)
-	case record.Kind == audit.KindShuffle:
+	case record.UsesCommitment():
 		c.Status, c.SettledBy = StatusUsed, record.ID
 	default:
 		c.Status, c.SettledBy = StatusVoid, record.ID
@@ -225,8 +225,9 @@ func (d *Dealer) toUse(ctx context.Context, id uuid.UUID) (*committed, error) {
 	return &committed{index: stored.Index, record: record, seed: seed}, nil
 }
 
-// use has a shuffle take a commitment, and appends it. The error is a [*SettledError] if that is too late.
-func (d *Dealer) use(ctx context.Context, plan *Plan, record *audit.Record) (uint64, error) {
+// use has an order take a commitment, and appends its record with what is kept beside it and the other claims that it takes.
+// The error is a [*SettledError] if that is too late.
+func (d *Dealer) use(ctx context.Context, plan *Plan, record *audit.Record, k kept, claims []ledger.Claim) (uint64, error) {
 	c := plan.committed
 	name := commitmentClaim(c.record.ID)
 	end, err := d.running.begin(name)
@@ -239,7 +240,7 @@ func (d *Dealer) use(ctx context.Context, plan *Plan, record *audit.Record) (uin
 			return 0, err
 		}
 	}
-	index, err := d.append(ctx, plan.request, record, kept{call: plan.request.Call}, []ledger.Claim{{Name: name, Taken: true, From: c.index}})
+	index, err := d.append(ctx, plan.request, record, k, append(claims, ledger.Claim{Name: name, Taken: true, From: c.index}))
 	var claimed *ledger.ClaimError
 	switch {
 	case err == nil:
@@ -323,12 +324,27 @@ func (d *Dealer) CountCommitments(ctx context.Context) (open, late uint64, err e
 	return all - min(late, all), late, err
 }
 
-// expireAtOnce is how many commitments are made void in one go. They share few commits of the log.
+// expireAtOnce is how much is ended in one go. It shares few commits of the log.
 const expireAtOnce = 256
 
-// Expire logs as void what is late, and returns how many commitments that was. One that was used in the last moment is not.
+// Expire logs as void the commitments that are late, and as expired the shoes that are, and returns how many that was. What was
+// used in the last moment is not.
 func (d *Dealer) Expire(ctx context.Context) (expired int, err error) {
-	q := ledger.ClaimQuery{Prefix: commitmentClaims, DueBy: d.options.Now().UnixMicro(), Limit: expireAtOnce}
+	for _, late := range []struct {
+		prefix string
+		end    func(context.Context, *ledger.Claim) error
+	}{{commitmentClaims, d.void}, {shoeClaims, d.expireShoe}} {
+		n, err := d.expire(ctx, late.prefix, late.end)
+		expired += n
+		if err != nil {
+			return expired, err
+		}
+	}
+	return expired, nil
+}
+
+func (d *Dealer) expire(ctx context.Context, prefix string, end func(context.Context, *ledger.Claim) error) (expired int, err error) {
+	q := ledger.ClaimQuery{Prefix: prefix, DueBy: d.options.Now().UnixMicro(), Limit: expireAtOnce}
 	for ctx.Err() == nil {
 		claims, err := d.log.Claims(ctx, q)
 		if err != nil || len(claims) == 0 {
@@ -337,7 +353,7 @@ func (d *Dealer) Expire(ctx context.Context) (expired int, err error) {
 		outcomes := make([]error, len(claims))
 		var wait sync.WaitGroup
 		for i := range claims {
-			wait.Go(func() { outcomes[i] = d.void(ctx, &claims[i]) })
+			wait.Go(func() { outcomes[i] = end(ctx, &claims[i]) })
 		}
 		wait.Wait()
 		outcomes = slices.DeleteFunc(outcomes, func(err error) bool { return errors.Is(err, ledger.ErrClaimed) }) // settled by others
@@ -375,7 +391,7 @@ func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
 	return err
 }
 
-// expireEvery is how often commitments are looked for whose deadline has passed.
+// expireEvery is how often commitments and shoes are looked for whose time has passed.
 const expireEvery = time.Second
 
 // Run logs as void what gets late, until the context ends. What kept it from doing so is reported, and tried again.

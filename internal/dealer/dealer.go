@@ -44,6 +44,17 @@ const (
 	EventLate                   // somebody wanted to use one after its deadline
 )
 
+// The events of shoes.
+const (
+	EventShoeMade Event = iota + 100
+	EventShoeDrawn
+	EventShoeAdded
+	EventShoeReturned
+	EventShoeReshuffled
+	EventShoeClosed
+	EventShoeExpired
+)
+
 // Options of a dealer. Random and Limits are needed; the zero value of another field stands for its default.
 type Options struct {
 	Random   io.Reader        // the operating system's generator
@@ -63,6 +74,7 @@ type Dealer struct {
 	options Options
 	running running
 	open    openSet
+	tables  tables
 }
 
 // maxHands bounds the list of hands, which is part of the record.
@@ -127,9 +139,9 @@ func (d *Dealer) Deal(ctx context.Context, plan *Plan) (*Result, error) {
 	}
 	var index uint64
 	if plan.committed != nil {
-		index, err = d.use(ctx, plan, record)
+		index, err = d.use(ctx, plan, record, kept{call: request.Call}, nil)
 	} else {
-		index, err = d.append(ctx, request, record, kept{statement.Seed, request.Call}, nil)
+		index, err = d.append(ctx, request, record, kept{seed: statement.Seed, call: request.Call}, nil)
 	}
 	if request.Call.isTaken(err) {
 		return d.Dealt(ctx, request.Call)
@@ -197,7 +209,7 @@ func isOtherAttempt(earlier []byte, record *audit.Record) bool {
 		return true // it is no shuffle that anyone could have meant to leave out
 	case other.Kind == audit.KindCommitment:
 		return other.ID != record.CommitmentID
-	case other.Kind == audit.KindShuffle:
+	case other.Kind == audit.KindShuffle || other.Kind == audit.KindShoe:
 		return other.CommitmentID == uuid.Nil || other.CommitmentID != record.CommitmentID
 	}
 	return false

@@ -92,7 +92,7 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 			if err != nil || stored.Index != result.LogIndex {
 				t.Fatalf("%s: stored as %+v, %v", alg, stored, err)
 			}
-			if kept, err := d.keptOf(stored); err != nil || !bytes.Equal(kept.seed, result.Statement.Seed) {
+			if kept, err := d.keptOf(stored, audit.KindShuffle); err != nil || !bytes.Equal(kept.seed, result.Statement.Seed) {
 				t.Fatalf("%s: %+v is kept beside the record (%v)", alg, kept, err)
 			}
 			v := audit.Verify(stored.Record, result.Statement.Seed, 1<<20)

@@ -29,7 +29,7 @@ func (c *Checker) Unknown() string {
 	return ""
 }
 
-// Entry checks one entry and returns the claims that it has to hold: the id; the reference of a shuffle and a commitment; a
+// Entry checks one entry and returns the claims that it has to hold: the id; the reference of what has a statement; a
 // seed that opens the commitment, and none for other kinds; and that a shuffle which used a commitment kept to it. A
 // commitment that does not hold its claim was used, or is void: the holder says so. The references of reveals and voids
 // are those of other records and are passed over. The error wraps [ledger.ErrCorrupt]; the claims are those that the
@@ -40,7 +40,7 @@ func (c *Checker) Entry(ctx context.Context, e *ledger.Stored) (claims []ledger.
 	if err != nil {
 		return nil, err
 	}
-	used := record.Kind == audit.KindShuffle && record.CommitmentID != uuid.Nil
+	used := record.UsesCommitment()
 	switch record.Kind {
 	case audit.KindCommitment:
 		if claims, err = c.commitment(ctx, e, record); err != nil {
@@ -51,15 +51,18 @@ func (c *Checker) Entry(ctx context.Context, e *ledger.Stored) (claims []ledger.
 	case audit.KindVoid:
 		claims = []ledger.Claim{{Name: commitmentClaim(record.CommitmentID), Status: string(StatusVoid)}}
 	case audit.KindShuffle:
-		if used {
-			claims = []ledger.Claim{{Name: commitmentClaim(record.CommitmentID)}}
+	default: // of a shoe
+		if claims, err = c.shoe(ctx, e, record); err != nil {
+			return nil, err
 		}
+	}
+	if used {
+		claims = append(claims, ledger.Claim{Name: commitmentClaim(record.CommitmentID)})
 	}
 	if record.ID != e.ID {
 		return claims, wrong("is kept under another id")
 	}
-	hasStatement := record.Kind == audit.KindShuffle || record.Kind == audit.KindCommitment
-	if hasStatement && e.Reference != record.Statement.Reference {
+	if record.States() && e.Reference != record.Statement.Reference {
 		return claims, wrong("is kept under another reference")
 	}
 	if used {
@@ -67,7 +70,7 @@ func (c *Checker) Entry(ctx context.Context, e *ledger.Stored) (claims []ledger.
 			return claims, err
 		}
 	}
-	call, err := c.kept(e, record, hasStatement && !used) // the seed of a commitment that was used is beside that
+	call, err := c.kept(e, record, record.States() && !used) // the seed of a commitment that was used is beside that
 	return append(claims, call.claims()...), err
 }
 
@@ -88,6 +91,83 @@ func (c *Checker) commitment(ctx context.Context, e *ledger.Stored, record *audi
 		err = fmt.Errorf("%w: record %d is a commitment, and record %d holds its claim without having used it", ledger.ErrCorrupt, e.Index, holder.Index)
 	}
 	return nil, err
+}
+
+// shoe returns the claims that a record of a shoe still holds.
+func (c *Checker) shoe(ctx context.Context, e *ledger.Stored, record *audit.Record) (claims []ledger.Claim, err error) {
+	first := record.AuditID
+	if record.Kind == audit.KindShoe {
+		first = e.ID
+	}
+	var k *shoeKept
+	if c.Secret != nil {
+		if k, err = c.shoeKept(ctx, e, record, first); err != nil {
+			return nil, err
+		}
+	}
+	holder, err := c.ByClaim(ctx, shoeClaim(first))
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, fmt.Errorf("%w: record %d is of a shoe, and nobody holds its claim", ledger.ErrCorrupt, e.Index)
+	} else if err != nil {
+		return nil, err
+	}
+	if holder.Index == e.Index {
+		own := ledger.Claim{Name: shoeClaim(first)}
+		switch {
+		case k != nil:
+			own = claimOf(first, k)
+		case !record.Expires.IsZero():
+			own.Due = record.Expires.UnixMicro()
+		case record.Kind != audit.KindClose && record.Kind != audit.KindExpire:
+			own = holder.Claims[0] // when it expires, an earlier record may say, and without the key this one does not tell which
+			own.Taken, own.From = false, 0
+		}
+		claims = append(claims, own)
+	} else if last, err := parse(holder); err != nil {
+		return nil, err
+	} else if (last.AuditID != first || last.Version <= record.Version) && last.Kind != audit.KindShoe {
+		return nil, fmt.Errorf("%w: record %d is of a shoe, and record %d holds its claim without having changed it after", ledger.ErrCorrupt, e.Index, holder.Index)
+	}
+	if record.Kind != audit.KindShoe || k == nil {
+		return claims, nil
+	}
+	holder, err = c.ByClaim(ctx, ownerClaim(k.ID))
+	switch {
+	case err == nil && holder.Index == e.Index:
+		return append(claims, ledger.Claim{Name: ownerClaim(k.ID)}), nil
+	case errors.Is(err, ledger.ErrNotFound) || err == nil && holder.Index < e.Index: // a later one may have replaced it
+		return nil, fmt.Errorf("%w: record %d is of a shoe that its owner's id does not lead to", ledger.ErrCorrupt, e.Index)
+	}
+	return claims, err
+}
+
+// shoeKept checks what is kept of a shoe beside a record of it, and returns it.
+func (c *Checker) shoeKept(ctx context.Context, e *ledger.Stored, record *audit.Record, first uuid.UUID) (*shoeKept, error) {
+	text, err := c.Secret(e)
+	if err != nil {
+		return nil, err
+	}
+	k, err := parseKeptOf(record.Kind, text)
+	if err != nil {
+		return nil, fmt.Errorf("record %d: %w", e.Index, err)
+	}
+	wrong := func(what string) error { return fmt.Errorf("%w: record %d %s", ledger.ErrCorrupt, e.Index, what) }
+	version := max(record.Version, 1)
+	begun := e
+	if record.Kind != audit.KindShoe {
+		if begun, err = c.ByID(ctx, first); err != nil {
+			return nil, wrong("changes a shoe that is not there")
+		}
+	}
+	switch {
+	case k.shoe.Layout.Version != version:
+		return nil, wrong("has the state of another version beside it")
+	case begun.Index > e.Index:
+		return nil, wrong("changes a shoe that is after it in the log")
+	case record.Root != nil && uint64(len(k.shoe.Order)) != record.Statement.Size:
+		return nil, wrong("has not the order beside it that it sealed")
+	}
+	return k.shoe, nil
 }
 
 // used checks that a shuffle kept to its commitment, which is before it in the log.
@@ -125,7 +205,7 @@ func (c *Checker) kept(e *ledger.Stored, record *audit.Record, hasSeed bool) (*C
 	if err != nil {
 		return nil, err
 	}
-	k, err := parseKept(text)
+	k, err := parseKeptOf(record.Kind, text)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("record %d: %w", e.Index, err)

@@ -3,16 +3,40 @@ package dealer
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"time"
 
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
 	"riffle/internal/ledger"
 	"riffle/internal/rng"
+	"riffle/internal/shoe"
 )
 
 // kept is what is kept beside a record and belongs to the caller: the seed, and by what a retry of the request is known.
 type kept struct {
-	seed rng.Seed // nil for a record without one, and for a shuffle that used a commitment: it is beside that
+	seed rng.Seed // nil for a record without one, and for an order that used a commitment: it is beside that
 	call *Call    // nil for a request that nobody can repeat
+	shoe *shoeKept
+}
+
+// A shoeKept is what is kept beside every record of a shoe: how the shoe is after it. Beside the first record stands besides what
+// the shoe is made of, and beside that of a sealing which card lies where.
+type shoeKept struct {
+	Layout   *shoe.Layout `json:"layout"`
+	Seals    []uint64     `json:"seals"`              // the log indexes of the records that made the seals of the layout
+	Previous uint64       `json:"previous"`           // the log index of the record before; of the first one that of none
+	Status   ShoeStatus   `json:"status"`             // what the record leaves the shoe in
+	Shuffled bool         `json:"shuffled,omitempty"` // whether the deck ever was
+	Expires  time.Time    `json:"expires,omitzero"`   // zero for never
+	Keep     int64        `json:"keep,omitempty"`     // by how much a change puts off the expiry, in seconds; 0 for not at all
+
+	Order []uint32  `json:"order,omitempty"` // of a sealing: the number of the card at each position
+	ID    uuid.UUID `json:"id,omitzero"`     // of a first record: what the owner knows the shoe by
+	Items []string  `json:"items,omitempty"` // of a first record: the caller's items, as they came
 }
 
 // withCall is the last byte of what is kept with a call. Seeds alone are whole blocks of 32 bytes, and so one byte shorter
@@ -21,11 +45,21 @@ const withCall = 1
 
 // text returns the text that is kept: the seed and, for a request with a key, the digests of key and request and the
 // byte 01. It is nil if there is nothing to keep.
+//
+// Of a shoe it begins with what is kept of that, as JSON, behind its length in four bytes.
 func (k *kept) text() []byte {
-	if k.call == nil {
-		return k.seed
+	var b []byte
+	if k.shoe != nil {
+		state, err := json.Marshal(k.shoe)
+		if err != nil {
+			panic("dealer: the state of a shoe does not marshal: " + err.Error())
+		}
+		b = binary.BigEndian.AppendUint32(make([]byte, 0, len(state)+256), uint32(len(state)))
+		b = append(b, state...)
 	}
-	b := make([]byte, 0, len(k.seed)+len(k.call.key)+len(k.call.request)+1)
+	if k.call == nil {
+		return append(b, k.seed...)
+	}
 	b = append(b, k.seed...)
 	b = append(b, k.call.key[:]...)
 	b = append(b, k.call.request[:]...)
@@ -55,11 +89,31 @@ func parseKept(text []byte) (k kept, err error) {
 	return k, nil
 }
 
+// parseKeptOf reads the text that is kept beside a record of a kind.
+func parseKeptOf(kind audit.Kind, text []byte) (k kept, err error) {
+	if kind != audit.KindShoe && !kind.ChangesShoe() {
+		return parseKept(text)
+	}
+	const length = 4
+	if len(text) < length || uint64(len(text)-length) < uint64(binary.BigEndian.Uint32(text)) {
+		return k, fmt.Errorf("%w: what is kept beside the record of a shoe has %d bytes", ledger.ErrCorrupt, len(text))
+	}
+	state, rest := text[length:], text[length+binary.BigEndian.Uint32(text):]
+	if k, err = parseKept(rest); err != nil {
+		return k, err
+	}
+	k.shoe = &shoeKept{}
+	if err := json.Unmarshal(state[:len(state)-len(rest)], k.shoe); err != nil || k.shoe.Layout == nil {
+		return k, fmt.Errorf("%w: what is kept beside the record of a shoe is of an unknown form", ledger.ErrCorrupt)
+	}
+	return k, nil
+}
+
 // keptOf returns what is kept beside the record of an entry. The error is [ledger.ErrCorrupt].
-func (d *Dealer) keptOf(e *ledger.Stored) (kept, error) {
+func (d *Dealer) keptOf(e *ledger.Stored, kind audit.Kind) (kept, error) {
 	text, err := d.log.Secret(e)
 	if err != nil {
 		return kept{}, err
 	}
-	return parseKept(text)
+	return parseKeptOf(kind, text)
 }

@@ -73,7 +73,8 @@ type Plan struct {
 	deck      *deck.Deck
 	copies    uint64
 	request   *Request
-	committed *committed // what it uses; nil for none
+	committed *committed   // what it uses; nil for none
+	shoe      *ShoeRequest // nil unless it is for a shoe
 }
 
 // parameters returns those of the deck type, or nil.

@@ -38,6 +38,11 @@ func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
 	return whole(l.store.ByID(ctx, id))
 }
 
+// At returns the entry at an index, or [ErrNotFound].
+func (l *Log) At(ctx context.Context, index uint64) (*Stored, error) {
+	return whole(First(l.store.Range(ctx, index, 1)))
+}
+
 // ByClaim returns the entry that holds the claim, or [ErrNotFound].
 func (l *Log) ByClaim(ctx context.Context, claim string) (*Stored, error) {
 	return whole(l.store.ByClaim(ctx, claim))

@@ -1,0 +1,99 @@
+package audit
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/rng"
+)
+
+// A Salt hides a sealed card: without it, which card a leaf is of could be tried out.
+type Salt [sha256.Size]byte
+
+// saltMessage begins the message that a salt is the HMAC of.
+const saltMessage = Spec + " salt\n"
+
+// A Sealed order is the tree over its cards: for each position the leaf SHA-256(salt + position + card), hashed into a Merkle
+// tree as in RFC 6962. Its root says nothing about the cards, and none of them can be exchanged once it is known.
+type Sealed struct {
+	salts  []Salt
+	hashes []tlog.Hash
+}
+
+// ReadHashes returns stored hashes.
+func (s *Sealed) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	list := make([]tlog.Hash, len(indexes))
+	for i, at := range indexes {
+		list[i] = s.hashes[at]
+	}
+	return list, nil
+}
+
+// Seal returns the tree over cards in their order. A card is its code or, if it is an item or a number, its JSON without white
+// space. The salt of position i is
+//
+//	HMAC-SHA-256(key: all blocks of the seed, message: "riffle/1 salt" + LF + C + i in 8 bytes, big-endian).
+func Seal(seed rng.Seed, c Commitment, cards [][]byte) *Sealed {
+	s := &Sealed{salts: make([]Salt, len(cards)), hashes: make([]tlog.Hash, 0, 2*len(cards))}
+	mac := hmac.New(sha256.New, seed)
+	message := append([]byte(saltMessage), c[:]...)
+	for i, card := range cards {
+		mac.Reset()
+		mac.Write(binary.BigEndian.AppendUint64(message, uint64(i)))
+		mac.Sum(s.salts[i][:0])
+		hashes, err := tlog.StoredHashesForRecordHash(int64(i), leaf(s.salts[i], uint64(i), card), s)
+		if err != nil {
+			panic("audit: a tree in memory cannot be read: " + err.Error())
+		}
+		s.hashes = append(s.hashes, hashes...)
+	}
+	return s
+}
+
+// leaf returns the hash of a sealed card as a leaf of the tree.
+func leaf(salt Salt, position uint64, card []byte) tlog.Hash {
+	h := sha256.New()
+	h.Write(salt[:])
+	h.Write(binary.BigEndian.AppendUint64(nil, position))
+	h.Write(card)
+	return tlog.RecordHash(h.Sum(nil))
+}
+
+// Root returns the root of the tree; of no cards it is the SHA-256 of nothing.
+func (s *Sealed) Root() tlog.Hash {
+	root, err := tlog.TreeHash(int64(len(s.salts)), s)
+	if err != nil {
+		panic("audit: a tree in memory cannot be read: " + err.Error())
+	}
+	return root
+}
+
+// An Opening shows that a card is the one at a position of a sealed order, and nothing about the others.
+type Opening struct {
+	Salt Salt
+	Path []tlog.Hash // the siblings on the way from the leaf to the root
+}
+
+// Open returns the opening of a position.
+func (s *Sealed) Open(position uint64) *Opening {
+	path, err := tlog.ProveRecord(int64(len(s.salts)), int64(position), s)
+	if err != nil {
+		panic("audit: a tree in memory cannot be read: " + err.Error())
+	}
+	return &Opening{Salt: s.salts[position], Path: path}
+}
+
+// Check returns an error unless the card is the one at the position of the order of so many that has the root.
+func (o *Opening) Check(position, size uint64, card []byte, root tlog.Hash) error {
+	if position >= size {
+		return fmt.Errorf("position %d of %d cards", position, size)
+	}
+	if tlog.CheckRecord(o.Path, int64(size), root, int64(position), leaf(o.Salt, position, card)) != nil {
+		return fmt.Errorf("salt and path do not lead from this card at position %d to the root", position)
+	}
+	return nil
+}

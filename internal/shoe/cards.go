@@ -1,0 +1,273 @@
+package shoe
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Ref names a card without saying which: the place that it has in the order of one sealing.
+type Ref struct {
+	Seal     uint64 // the version of the shoe that the sealing made
+	Position uint64 // from 0
+}
+
+// A run is cards of one sealing at positions that follow each other, up or down.
+type run struct{ seal, first, last uint64 }
+
+func (r run) len() uint64 {
+	if r.first > r.last {
+		return r.first - r.last + 1
+	}
+	return r.last - r.first + 1
+}
+
+// at returns the position of the card at a place of the run.
+func (r run) at(i uint64) uint64 {
+	if r.first > r.last {
+		return r.first - i
+	}
+	return r.first + i
+}
+
+// part returns the run from a place on, to before another.
+func (r run) part(from, to uint64) run { return run{r.seal, r.at(from), r.at(to - 1)} }
+
+// Cards are references to cards in some order. They are kept as runs, of which few are needed for what is dealt from the top,
+// and never change: what is made of them is new. The zero value has none.
+type Cards struct {
+	runs []run
+	n    uint64
+}
+
+// Of returns the cards of a whole sealing, in its order.
+func Of(seal, size uint64) Cards {
+	if size == 0 {
+		return Cards{}
+	}
+	return Cards{runs: []run{{seal, 0, size - 1}}, n: size}
+}
+
+// List returns cards from references.
+func List(refs []Ref) Cards {
+	var c Cards
+	for _, ref := range refs {
+		c.add(run{ref.Seal, ref.Position, ref.Position})
+	}
+	return c
+}
+
+// add appends a run, as a part of the last one where it goes on from there.
+func (c *Cards) add(r run) {
+	c.n += r.len()
+	if k := len(c.runs) - 1; k >= 0 && c.runs[k].seal == r.seal {
+		last := &c.runs[k]
+		up := last.first <= last.last && r.first <= r.last && r.first == last.last+1
+		down := last.first >= last.last && r.first >= r.last && r.first+1 == last.last
+		if up || down {
+			last.last = r.last
+			return
+		}
+	}
+	c.runs = append(c.runs, r)
+}
+
+// Len returns how many cards there are.
+func (c Cards) Len() uint64 { return c.n }
+
+// All goes through the cards.
+func (c Cards) All() iter.Seq[Ref] {
+	return func(yield func(Ref) bool) {
+		for _, r := range c.runs {
+			for i := range r.len() {
+				if !yield(Ref{r.seal, r.at(i)}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Refs returns the cards as a list.
+func (c Cards) Refs() []Ref { return slices.AppendSeq(make([]Ref, 0, c.n), c.All()) }
+
+// Equal reports whether the same cards stand in the same order.
+func (c Cards) Equal(other Cards) bool { return slices.Equal(c.runs, other.runs) }
+
+// part returns the cards from a place on, to before another.
+func (c Cards) part(from, to uint64) Cards {
+	var out Cards
+	for _, r := range c.runs {
+		n := r.len()
+		if from < n && from < to {
+			out.add(r.part(from, min(n, to)))
+		}
+		from -= min(from, n)
+		to -= min(to, n)
+	}
+	return out
+}
+
+// join returns the cards and then others.
+func (c Cards) join(others Cards) Cards {
+	out := Cards{runs: slices.Clone(c.runs), n: c.n}
+	for _, r := range others.runs {
+		out.add(r)
+	}
+	return out
+}
+
+// reversed returns the cards from the last to the first.
+func (c Cards) reversed() Cards {
+	var out Cards
+	for _, r := range slices.Backward(c.runs) {
+		out.add(run{r.seal, r.last, r.first})
+	}
+	return out
+}
+
+// less returns the cards without others, and whether all of those were among them, each once.
+func (c Cards) less(others Cards) (rest Cards, ok bool) {
+	switch n, k := c.n, others.n; {
+	case k > n:
+		return c, false
+	case c.part(0, k).Equal(others): // as nearly all are taken
+		return c.part(k, n), true
+	case c.part(n-k, n).reversed().Equal(others):
+		return c.part(0, n-k), true
+	}
+	rest = c.but(others)
+	return rest, rest.n+others.n == c.n && !hasTwice(others.Refs())
+}
+
+// but returns the cards without those that are among others.
+func (c Cards) but(others Cards) (rest Cards) {
+	gone := make(map[Ref]bool, others.n)
+	for ref := range others.All() {
+		gone[ref] = true
+	}
+	for ref := range c.All() {
+		if !gone[ref] {
+			rest.add(run{ref.Seal, ref.Position, ref.Position})
+		}
+	}
+	return rest
+}
+
+// has reports whether the card is among the cards.
+func (c Cards) has(ref Ref) bool {
+	for _, r := range c.runs {
+		if r.seal == ref.Seal && min(r.first, r.last) <= ref.Position && ref.Position <= max(r.first, r.last) {
+			return true
+		}
+	}
+	return false
+}
+
+// with returns the cards, which are of one sealing and in its order, with others of it in their places.
+func (c Cards) with(r run) Cards {
+	if r.first > r.last {
+		r.first, r.last = r.last, r.first
+	}
+	var out Cards
+	placed := false
+	for _, old := range c.runs {
+		switch {
+		case placed || old.last+1 < r.first:
+			out.add(old)
+		case r.last+1 < old.first:
+			out.add(r)
+			out.add(old)
+			placed = true
+		default: // they touch
+			r.first, r.last = min(r.first, old.first), max(r.last, old.last)
+		}
+	}
+	if !placed {
+		out.add(r)
+	}
+	return out
+}
+
+// Append appends the cards as text: runs with a space between, each the version of the sealing, a colon, and a position, or the
+// first and the last of positions that follow each other, up or down, with a hyphen between. Of all texts for the same cards
+// it is the one that makes every run, from the first on, as long as it can be.
+//
+//	1:0-4 1:9 7:3-2
+func (c Cards) Append(b []byte) []byte {
+	for i, r := range c.runs {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendUint(b, r.seal, 10)
+		b = append(b, ':')
+		b = strconv.AppendUint(b, r.first, 10)
+		if r.first != r.last {
+			b = strconv.AppendUint(append(b, '-'), r.last, 10)
+		}
+	}
+	return b
+}
+
+// String returns the text of Append.
+func (c Cards) String() string { return string(c.Append(nil)) }
+
+// MarshalText returns the text of Append.
+func (c Cards) MarshalText() ([]byte, error) { return c.Append(nil), nil }
+
+// UnmarshalText reads the text of Append.
+func (c *Cards) UnmarshalText(text []byte) (err error) {
+	*c, err = ParseCards(string(text))
+	return err
+}
+
+// errCards is for a text that is not in the one form of its cards.
+var errCards = errors.New("cards are written as in 1:0-4 1:9 7:3-2, each run as long as it can be, and at most MaxCards of them")
+
+// ParseCards reads the text of Append. No card of it may stand twice.
+func ParseCards(text string) (Cards, error) {
+	var c Cards
+	if text == "" {
+		return c, nil
+	}
+	for _, word := range strings.Split(text, " ") {
+		seal, positions, found := strings.Cut(word, ":")
+		first, last, isRun := strings.Cut(positions, "-")
+		if !isRun {
+			last = first
+		}
+		var r run
+		for _, part := range []struct {
+			to   *uint64
+			text string
+		}{{&r.seal, seal}, {&r.first, first}, {&r.last, last}} {
+			n, err := strconv.ParseUint(part.text, 10, 53)
+			if err != nil || !found {
+				return Cards{}, errCards
+			}
+			*part.to = n
+		}
+		if n := r.len(); n > MaxCards || c.n+n > MaxCards {
+			return Cards{}, errCards
+		}
+		c.add(r)
+	}
+	if c.String() != text {
+		return Cards{}, errCards
+	}
+	if refs := c.Refs(); hasTwice(refs) {
+		return Cards{}, fmt.Errorf("a card stands twice in %s", text)
+	}
+	return c, nil
+}
+
+func hasTwice(refs []Ref) bool {
+	there := make(map[Ref]bool, len(refs))
+	for _, ref := range refs {
+		there[ref] = true
+	}
+	return len(there) < len(refs)
+}
