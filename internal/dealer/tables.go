@@ -25,22 +25,24 @@ const forEver = 1<<63 - 1
 // Tables are the shoes that this process deals from, so that a draw need not read back what the last one wrote. What another
 // process has done to one shows when its claim is taken.
 type tables struct {
-	mu   sync.Mutex
-	list map[uuid.UUID]*table
+	mu     sync.Mutex
+	list   map[uuid.UUID]*table
+	weight int // of all, in bytes, about
 }
 
-// mostTables is how many shoes are remembered, and mostWeight how much of them: in bytes, about.
+// mostTables is how many shoes are remembered, and mostWeight how much of them, in bytes.
 const (
-	mostTables = 1 << 13
-	mostWeight = 1 << 14 // of each; heavier ones are read back
+	mostTables = 1 << 15
+	mostWeight = 128 << 20
 )
 
 // A table is one shoe. Who changes it sits at it alone.
 type table struct {
-	id    uuid.UUID
-	turn  chan struct{} // has room for one
-	users int           // who sit or wait; of tables.mu
-	state *shoeState    // as far as is known here; nil for unknown
+	id     uuid.UUID
+	turn   chan struct{} // has room for one
+	state  *shoeState    // as far as is known here; nil for unknown
+	users  int           // who sit or wait; of tables.mu, as the next
+	weight int
 }
 
 // sit waits for the turn of the caller at the table of a shoe. Call done to get up.
@@ -59,30 +61,44 @@ func (t *tables) sit(ctx context.Context, id uuid.UUID) (found *table, done func
 	select {
 	case found.turn <- struct{}{}:
 		return found, func() {
+			weight := 0
+			if found.state != nil {
+				weight = found.state.weight()
+			}
 			<-found.turn
-			t.leave(found)
+			t.leave(found, weight)
 		}, nil
 	case <-ctx.Done():
-		t.leave(found)
+		t.leave(found, -1)
 		return nil, nil, ctx.Err()
 	}
 }
 
-// leave forgets the table if nobody needs it.
-func (t *tables) leave(left *table) {
+// leave notes how much a table has got, unless that is not known, and forgets those that are too much.
+func (t *tables) leave(left *table, weight int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	left.users--
-	if left.users == 0 && (left.state == nil || left.state.weight() > mostWeight) {
-		delete(t.list, left.id)
+	if weight >= 0 {
+		t.weight += weight - left.weight
+		left.weight = weight
 	}
-	for id, other := range t.list {
-		if len(t.list) <= mostTables {
+	if left.weight == 0 {
+		t.forget(left)
+	}
+	for _, other := range t.list {
+		if len(t.list) <= mostTables && t.weight <= mostWeight {
 			break
 		}
-		if other.users == 0 { // any one: it is read back when it is needed
-			delete(t.list, id)
-		}
+		t.forget(other) // any one: it is read back when it is needed
+	}
+}
+
+// forget forgets a table that nobody sits at.
+func (t *tables) forget(left *table) {
+	if left.users == 0 {
+		delete(t.list, left.id)
+		t.weight -= left.weight
 	}
 }
 
@@ -118,7 +134,7 @@ type shoeState struct {
 // weight is how much memory a state takes up, about.
 func (s *shoeState) weight() int {
 	const each = 4 + 32 + 2*32 // bytes of a card in a sealing: its number, its salt, and the hashes over it
-	weight := s.base.weight
+	weight := 1024 + s.base.weight
 	for i := range s.kept.Layout.Seals {
 		weight += each * int(s.kept.Layout.Seals[i].Size)
 	}
