@@ -13,6 +13,12 @@ import (
 // parseShoe reads and checks what only the first record of a shoe has.
 func (r *Record) parseShoe(w *wireBody) error {
 	s := &r.Statement
+	if w.AuditID != "" {
+		var err error
+		if r.AuditID, err = parseUUID(string(w.AuditID)); err != nil {
+			return fmt.Errorf("the record's audit_id: %w", err)
+		}
+	}
 	if err := r.parseClient(w); err != nil {
 		return err
 	}

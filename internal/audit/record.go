@@ -60,7 +60,7 @@ type Record struct {
 	RevealNow    bool           // of a shuffle: the seed is public from the start
 	Deadline     time.Time      // of a commitment: until when it can be used
 	CommitmentID uuid.UUID      // of a void, and of a shuffle or a shoe that used a commitment: the commitment's record
-	AuditID      uuid.UUID      // of a reveal: the record whose seed becomes public; of a change of a shoe: the shoe's first record
+	AuditID      uuid.UUID      // of a reveal: the record whose seed becomes public; of a change of a shoe: the shoe's first record; of a shoe that replaces another: that one's first record
 	Commitment   Commitment
 
 	Version uint64     // of a change of a shoe: the one that it made, from 2
@@ -85,6 +85,11 @@ func (r *Record) takesClientSeed() bool {
 	return r.Kind == KindShuffle || r.Kind == KindShoe || r.Kind == KindReshuffle
 }
 
+// IsOfShoe reports whether the record is the first of a shoe, by its id, or a change of that shoe.
+func (r *Record) IsOfShoe(first uuid.UUID) bool {
+	return r.Kind == KindShoe && r.ID == first || r.Kind.ChangesShoe() && r.AuditID == first
+}
+
 // UsesCommitment reports whether the order of the record was committed to before.
 func (r *Record) UsesCommitment() bool {
 	return (r.Kind == KindShuffle || r.Kind == KindShoe) && r.CommitmentID != uuid.Nil
@@ -99,7 +104,7 @@ func (r *Record) Append(b []byte) []byte {
 	b = append(b, `","kind":"`...)
 	b = append(b, r.Kind...)
 	b = append(b, `","spec":"`+Spec+`"`...)
-	if r.Kind == KindReveal || r.Kind.ChangesShoe() {
+	if r.Kind == KindReveal || r.Kind.ChangesShoe() || r.Kind == KindShoe && r.AuditID != uuid.Nil {
 		b = appendID(b, "audit_id", r.AuditID)
 	}
 	b = r.appendChange(b)
@@ -356,7 +361,7 @@ func (w *wireBody) foreign(r *Record) string {
 		name           string
 		there, belongs bool
 	}{
-		{"audit_id", w.AuditID != "", r.Kind == KindReveal || r.Kind.ChangesShoe()},
+		{"audit_id", w.AuditID != "", r.Kind == KindReveal || ofShoe},
 		{"algorithm", w.Algorithm != "", states},
 		{"size", w.Size != nil, states},
 		{"draw", w.Draw != nil, states},

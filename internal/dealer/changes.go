@@ -106,7 +106,7 @@ func (d *Dealer) MakeShoe(ctx context.Context, plan *Plan) (*Changed, error) {
 		root := base.seals[1].sealed.Root()
 		record.Root = &root
 	}
-	return d.begin(ctx, plan, base, record, k, statement.Seed)
+	return d.beginShoe(ctx, plan, base, record, k, statement.Seed)
 }
 
 // ordered returns the order that a record shuffles: the first of its draw, or all as they are.
@@ -126,8 +126,8 @@ func ordered(record *audit.Record, seed rng.Seed, asTheyAre bool) ([]uint64, err
 	return shuffle.Positions(s.Algorithm, s.Size, s.Draw, stream, nil), nil
 }
 
-// begin appends the first record of a shoe.
-func (d *Dealer) begin(ctx context.Context, plan *Plan, base *shoeBase, record *audit.Record, k *shoeKept, seed rng.Seed) (*Changed, error) {
+// beginShoe appends the first record of a shoe.
+func (d *Dealer) beginShoe(ctx context.Context, plan *Plan, base *shoeBase, record *audit.Record, k *shoeKept, seed rng.Seed) (*Changed, error) {
 	t, done, err := d.tables.sit(ctx, k.ID)
 	if err != nil {
 		return nil, err
@@ -142,6 +142,7 @@ func (d *Dealer) begin(ctx context.Context, plan *Plan, base *shoeBase, record *
 		}
 		claims[0].Taken, claims[0].From = true, old.base.index
 		claims = append(claims, ledger.Claim{Name: shoeClaim(old.base.record.ID), Taken: true, From: old.index})
+		record.AuditID = old.base.record.ID
 	}
 	t.state = nil
 	var index uint64

@@ -125,8 +125,11 @@ func (c *Checker) shoe(ctx context.Context, e *ledger.Stored, record *audit.Reco
 		claims = append(claims, own)
 	} else if last, err := parse(holder); err != nil {
 		return nil, err
-	} else if (last.AuditID != first || last.Version <= record.Version) && last.Kind != audit.KindShoe {
+	} else if last.AuditID != first || last.Version <= record.Version && last.Kind != audit.KindShoe { // a shoe that replaces it has a first version
 		return nil, fmt.Errorf("%w: record %d is of a shoe, and record %d holds its claim without having changed it after", ledger.ErrCorrupt, e.Index, holder.Index)
+	}
+	if record.Kind == audit.KindShoe && record.AuditID != uuid.Nil {
+		claims = append(claims, ledger.Claim{Name: shoeClaim(record.AuditID)})
 	}
 	if record.Kind != audit.KindShoe || k == nil {
 		return claims, nil

@@ -244,7 +244,7 @@ func (d *Dealer) sealedAs(ctx context.Context, s *Shoe, sealedBy uuid.UUID) (uin
 	if err != nil {
 		return 0, err
 	}
-	if record.AuditID != s.First.ID || record.Root == nil {
+	if !record.IsOfShoe(s.First.ID) || record.Root == nil {
 		return 0, ledger.ErrNotFound
 	}
 	return record.Version, nil
@@ -268,7 +268,7 @@ func (d *Dealer) ProveShoe(ctx context.Context, id uuid.UUID, each func(*Proof) 
 		if err != nil {
 			return err
 		}
-		if record.ID != s.First.ID && record.AuditID != s.First.ID {
+		if !record.IsOfShoe(s.First.ID) {
 			return fmt.Errorf("%w: record %d is not of the shoe %s", ledger.ErrCorrupt, at, s.First.ID)
 		}
 		earlier, err := d.keptOf(stored, record.Kind)
@@ -316,5 +316,5 @@ func (d *Dealer) isClosed(ctx context.Context, first uuid.UUID) (bool, error) {
 		return false, err
 	}
 	record, err := parse(holder)
-	return err == nil && record.Kind == audit.KindClose && record.AuditID == first, err
+	return err == nil && record.Kind == audit.KindClose && record.IsOfShoe(first), err
 }

@@ -67,6 +67,7 @@ func checkEntries(t *testing.T, d *Dealer) {
 	t.Helper()
 	for _, secret := range []func(*ledger.Stored) ([]byte, error){d.log.Secret, nil} {
 		c := &Checker{Secret: secret, ByID: d.log.ByID, ByClaim: d.log.ByClaim}
+		held := uint64(0)
 		for i := range size(t, d) {
 			e, err := d.log.At(t.Context(), i)
 			if err != nil {
@@ -80,7 +81,22 @@ func checkEntries(t *testing.T, d *Dealer) {
 				if holder, err := d.log.ByClaim(t.Context(), want.Name); err != nil || holder.Index != i || holder.Claims[0].Due != want.Due || holder.Claims[0].Status != want.Status {
 					t.Fatalf("record %d does not hold %+v: %+v, %v", i, want, holder, err)
 				}
+				held++
 			}
+		}
+		all, err := d.log.CountClaims(t.Context(), ledger.ClaimQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Unknown() != "" {
+			unknown, err := d.log.CountClaims(t.Context(), ledger.ClaimQuery{Prefix: c.Unknown()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all -= unknown
+		}
+		if held != all {
+			t.Errorf("the records have %d claims, and there are %d", held, all)
 		}
 	}
 }

@@ -268,9 +268,9 @@ func (d *Dealer) readState(ctx context.Context, b *shoeBase) (*shoeState, error)
 	switch {
 	case err != nil:
 		return nil, err
-	case record.ID == b.record.ID || record.AuditID == b.record.ID:
+	case record.IsOfShoe(b.record.ID):
 		return &shoeState{base: b, kept: k, id: record.ID, index: stored.Index}, nil
-	case record.Kind == audit.KindShoe && k.ID == b.id:
+	case record.Kind == audit.KindShoe && record.AuditID == b.record.ID:
 		return nil, nil
 	}
 	return nil, fmt.Errorf("%w: record %d holds the claim of the shoe %s and has not changed it", ledger.ErrCorrupt, stored.Index, b.record.ID)
@@ -296,7 +296,7 @@ func (d *Dealer) sealing(ctx context.Context, s *shoeState, version uint64) (*se
 		if err != nil {
 			return nil, err
 		}
-		if record.AuditID != s.base.record.ID {
+		if !record.IsOfShoe(s.base.record.ID) {
 			break
 		}
 		if err := s.base.know(version, record, k); err != nil {
