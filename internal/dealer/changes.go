@@ -144,7 +144,7 @@ func (d *Dealer) beginShoe(ctx context.Context, plan *Plan, base *shoeBase, reco
 		claims = append(claims, ledger.Claim{Name: shoeClaim(old.base.record.ID), Taken: true, From: old.index})
 		record.AuditID = old.base.record.ID
 	}
-	t.state = nil
+	t.state.Store(nil)
 	var index uint64
 	if plan.committed != nil {
 		index, err = d.use(ctx, plan, record, kept{shoe: k, call: plan.request.Call}, claims)
@@ -161,9 +161,10 @@ func (d *Dealer) beginShoe(ctx context.Context, plan *Plan, base *shoeBase, reco
 		return nil, err
 	}
 	base.index, k.Seals[0] = index, index
-	t.state = &shoeState{base: base, kept: k, id: record.ID, index: index}
+	state := &shoeState{base: base, kept: k, id: record.ID, index: index}
+	t.state.Store(state)
 	d.observe(EventShoeMade)
-	return &Changed{AuditID: record.ID, LogIndex: index, Record: record, Shoe: *t.state.show(record.Time)}, nil
+	return &Changed{AuditID: record.ID, LogIndex: index, Record: record, Shoe: *state.show(record.Time)}, nil
 }
 
 // Change does something to the shoe with the id, in one record. However many do so at once, each change is of the shoe as the one
@@ -180,7 +181,7 @@ func (d *Dealer) Change(ctx context.Context, id uuid.UUID, c *Change) (*Changed,
 	}
 	defer done()
 	for attempt := 0; ; attempt++ {
-		known := t.state != nil
+		known := t.state.Load() != nil
 		if !known {
 			if _, err := d.read(ctx, t); err != nil {
 				return nil, err
@@ -192,17 +193,17 @@ func (d *Dealer) Change(ctx context.Context, id uuid.UUID, c *Change) (*Changed,
 		case err == nil:
 			return changed, nil
 		case c.Call.isTaken(err):
-			t.state = nil
+			t.state.Store(nil)
 			return d.Changed(ctx, c.Call, c.Openings)
 		case errors.As(err, &claimed): // through another process
-			t.state = nil
+			t.state.Store(nil)
 			if err := pause(ctx, attempt); err != nil {
 				return nil, err
 			}
 		case known && isOfState(err): // which may be old
-			t.state = nil
+			t.state.Store(nil)
 		default:
-			t.state = nil
+			t.state.Store(nil)
 			return nil, err
 		}
 	}
@@ -243,7 +244,7 @@ type changing struct {
 
 // change makes and appends the record of a change of the shoe as the table has it.
 func (d *Dealer) change(ctx context.Context, t *table, c *Change) (*Changed, error) {
-	s := t.state
+	s := t.state.Load()
 	if err := d.allows(s, c); err != nil {
 		return nil, err
 	}
@@ -268,9 +269,10 @@ func (d *Dealer) change(ctx context.Context, t *table, c *Change) (*Changed, err
 			return nil, err
 		}
 	}
-	t.state = &shoeState{base: s.base, kept: g.kept, id: record.ID, index: index}
+	state := &shoeState{base: s.base, kept: g.kept, id: record.ID, index: index}
+	t.state.Store(state)
 	d.observe(shoeEvent[c.Kind])
-	return d.changed(ctx, t.state, record, index, c.Openings)
+	return d.changed(ctx, state, record, index, c.Openings)
 }
 
 // taken returns the claim as one that is taken from the record at an index.
@@ -361,7 +363,7 @@ func (g *changing) choose(ctx context.Context) (shoe.Cards, error) {
 	if g.Count != nil {
 		count = *g.Count
 	}
-	if g.AtMost {
+	if g.AtMost && lying.Len() > 0 {
 		count = min(count, lying.Len())
 	}
 	if count > lying.Len() {

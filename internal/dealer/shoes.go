@@ -108,7 +108,7 @@ type Change struct {
 	From     shoe.Place // where cards are taken from, or sealed
 	Taken    shoe.End   // how they are chosen there
 	Count    *uint64    // how many of them, unless they are named; one if nil
-	AtMost   bool       // fewer will do if there are not as many
+	AtMost   bool       // fewer will do if there are not as many, but not none
 	Cards    []CardName // those that are named; with Taken being [shoe.Named] and nil, all that lie there
 	To       shoe.Place // where they are put
 	Put      shoe.End   // and at which end
@@ -182,6 +182,15 @@ func (d *Dealer) Shoe(ctx context.Context, id uuid.UUID) (*Shoe, error) {
 		return nil, err
 	}
 	return s.show(d.options.Now()), nil
+}
+
+// Recall returns the shoe with the id as this process last knew it, which may not be how it is, or nil. What never changes of a shoe
+// can be told from it without asking the store.
+func (d *Dealer) Recall(id uuid.UUID) *Shoe {
+	if s := d.tables.recall(id); s != nil {
+		return s.show(d.options.Now())
+	}
+	return nil
 }
 
 // Lying returns the cards at a place of the shoe, all of which its owner has drawn: [shoe.Dealt], [shoe.Out] or a pile. The

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -39,9 +40,9 @@ const (
 // A table is one shoe. Who changes it sits at it alone.
 type table struct {
 	id     uuid.UUID
-	turn   chan struct{} // has room for one
-	state  *shoeState    // as far as is known here; nil for unknown
-	users  int           // who sit or wait; of tables.mu, as the next
+	turn   chan struct{}             // has room for one
+	state  atomic.Pointer[shoeState] // as far as is known here; nil for unknown. Only who sits changes it
+	users  int                       // who sit or wait; of tables.mu, as the next
 	weight int
 }
 
@@ -62,8 +63,8 @@ func (t *tables) sit(ctx context.Context, id uuid.UUID) (found *table, done func
 	case found.turn <- struct{}{}:
 		return found, func() {
 			weight := 0
-			if found.state != nil {
-				weight = found.state.weight()
+			if s := found.state.Load(); s != nil {
+				weight = s.weight()
 			}
 			<-found.turn
 			t.leave(found, weight)
@@ -92,6 +93,16 @@ func (t *tables) leave(left *table, weight int) {
 		}
 		t.forget(other) // any one: it is read back when it is needed
 	}
+}
+
+// recall returns what is known of a shoe; nil if nothing is.
+func (t *tables) recall(id uuid.UUID) *shoeState {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if found := t.list[id]; found != nil {
+		return found.state.Load()
+	}
+	return nil
 }
 
 // forget forgets a table that nobody sits at.
@@ -165,10 +176,10 @@ func (s *shoeState) late(now time.Time) bool {
 // read reads the shoe of a table from the store, where it is as all processes have left it.
 func (d *Dealer) read(ctx context.Context, t *table) (*shoeState, error) {
 	var base *shoeBase
-	if t.state != nil {
-		base = t.state.base
+	if s := t.state.Load(); s != nil {
+		base = s.base
 	}
-	t.state = nil
+	t.state.Store(nil)
 	for range 2 { // the second time if it was replaced in between
 		if base == nil {
 			var err error
@@ -178,7 +189,7 @@ func (d *Dealer) read(ctx context.Context, t *table) (*shoeState, error) {
 		}
 		state, err := d.readState(ctx, base)
 		if err != nil || state != nil {
-			t.state = state
+			t.state.Store(state)
 			return state, err
 		}
 		base = nil
