@@ -10,6 +10,9 @@
 // comes back as it was sent. What a [ShuffleRequest] holds is made compact on the way out, with <, > and & escaped
 // within strings; to send other bytes, send the body yourself.
 //
+// A card of a shoe is named, in [CardNames], by its number as any integer, or by its code as a string. What the owner of a shoe
+// sees of a card is a [ShoeCard]; an item that is null is one.
+//
 // A [Record] keeps the bytes that it came in, which are those that the log holds: MarshalJSON returns them.
 package client
 

@@ -208,6 +208,47 @@ func joined(hands [][]client.Item) string {
 	return strings.Join(list, " ")
 }
 
+// A shoe is dealt from at its versions, its items come back to the byte, and its proof has a line for each record.
+func TestShoe(t *testing.T) {
+	c := connect(t)
+	ctx := t.Context()
+	items := []client.Item{client.Item(`9007199254740993`), client.Item(`null`), client.Item(`{"id":18446744073709551616}`)}
+	made := must[*client.CreateShoeResp](t)(c.CreateShoeWithResponse(ctx, nil, client.ShoeRequest{Items: items})).JSON200
+	count, proof, pile, any := uint64(3), true, "hand", "*"
+	drawn := must[*client.DrawCardsResp](t)(c.DrawCardsWithResponse(
+		ctx, made.ShoeID, &client.DrawCardsParams{Proof: &proof, IfMatch: &any}, client.DrawRequest{Count: &count, To: &pile},
+	))
+	tag := drawn.HTTPResponse.Header.Get("ETag")
+	if tag != `"2"` || drawn.JSON200.Version != 2 || len(drawn.JSON200.Cards) != 3 {
+		t.Fatalf("version %s of %s", tag, drawn.Body)
+	}
+	for _, card := range drawn.JSON200.Cards {
+		if string(card.Item) != string(items[card.Card]) || card.Salt == nil || len(card.Path) == 0 {
+			t.Errorf("card %d is %s, and was sent as %s", card.Card, card.Item, items[card.Card])
+		}
+	}
+	add := client.AddRequest{Cards: client.CardNames{drawn.JSON200.Cards[0].Card}}
+	must[*client.AddToPileResp](t)(c.AddToPileWithResponse(ctx, made.ShoeID, "table", &client.AddToPileParams{IfMatch: &tag}, add))
+	refused, err := c.AddToPileWithResponse(ctx, made.ShoeID, "table", &client.AddToPileParams{IfMatch: &tag}, add)
+	var problem *client.Problem
+	if err != nil || !errors.As(client.AsError(refused), &problem) || problem.Status != 412 {
+		t.Errorf("a change of an old version is answered %v, %v", err, client.AsError(refused))
+	}
+	piles := must[*client.ListPilesResp](t)(c.ListPilesWithResponse(ctx, made.ShoeID)).JSON200.Piles
+	if piles["hand"].Remaining != 2 || piles["table"].Remaining != 1 {
+		t.Errorf("the piles are %v", piles)
+	}
+	must[*client.CloseShoeResp](t)(c.CloseShoeWithResponse(ctx, made.ShoeID, nil, client.CloseRequest{}))
+	proven := must[*client.ProveShoeResp](t)(c.ProveShoeWithResponse(ctx, made.ShoeID))
+	if n := bytes.Count(proven.Body, []byte("\n")); n != 4 {
+		t.Errorf("of 4 records %d are proven", n)
+	}
+	audit := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(ctx, made.AuditID)).JSON200
+	if record, err := audit.Record.AsShoeRecord(); err != nil || record.Root == nil || !audit.Revealed {
+		t.Errorf("the record is %+v, %v", record, err)
+	}
+}
+
 func TestAudit(t *testing.T) {
 	c := connect(t)
 	reference, draw := "club-7/board-12", uint64(5)

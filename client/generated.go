@@ -19,6 +19,72 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AddRecordFrom.
+const (
+	Dealt AddRecordFrom = "dealt"
+	Out   AddRecordFrom = "out"
+)
+
+// Valid indicates whether the value is a known member of the AddRecordFrom enum.
+func (e AddRecordFrom) Valid() bool {
+	switch e {
+	case Dealt:
+		return true
+	case Out:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AddRecordKind.
+const (
+	Add AddRecordKind = "add"
+)
+
+// Valid indicates whether the value is a known member of the AddRecordKind enum.
+func (e AddRecordKind) Valid() bool {
+	switch e {
+	case Add:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AddRecordPut.
+const (
+	AddRecordPutBottom AddRecordPut = "bottom"
+	AddRecordPutTop    AddRecordPut = "top"
+)
+
+// Valid indicates whether the value is a known member of the AddRecordPut enum.
+func (e AddRecordPut) Valid() bool {
+	switch e {
+	case AddRecordPutBottom:
+		return true
+	case AddRecordPutTop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AddRecordTaken.
+const (
+	AddRecordTakenCards AddRecordTaken = "cards"
+)
+
+// Valid indicates whether the value is a known member of the AddRecordTaken enum.
+func (e AddRecordTaken) Valid() bool {
+	switch e {
+	case AddRecordTakenCards:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Algorithm.
 const (
 	Durstenfeld Algorithm = "durstenfeld"
@@ -40,6 +106,21 @@ func (e Algorithm) Valid() bool {
 	case Sattolo:
 		return true
 	case StrikeOut:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CloseRecordKind.
+const (
+	Close CloseRecordKind = "close"
+)
+
+// Valid indicates whether the value is a known member of the CloseRecordKind enum.
+func (e CloseRecordKind) Valid() bool {
+	switch e {
+	case Close:
 		return true
 	default:
 		return false
@@ -85,6 +166,129 @@ func (e CommitmentStatus) Valid() bool {
 	}
 }
 
+// Defines values for DrawRecordInput.
+const (
+	DrawRecordInputRange DrawRecordInput = "range"
+)
+
+// Valid indicates whether the value is a known member of the DrawRecordInput enum.
+func (e DrawRecordInput) Valid() bool {
+	switch e {
+	case DrawRecordInputRange:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DrawRecordKind.
+const (
+	Draw DrawRecordKind = "draw"
+)
+
+// Valid indicates whether the value is a known member of the DrawRecordKind enum.
+func (e DrawRecordKind) Valid() bool {
+	switch e {
+	case Draw:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DrawRecordPut.
+const (
+	DrawRecordPutBottom DrawRecordPut = "bottom"
+	DrawRecordPutTop    DrawRecordPut = "top"
+)
+
+// Valid indicates whether the value is a known member of the DrawRecordPut enum.
+func (e DrawRecordPut) Valid() bool {
+	switch e {
+	case DrawRecordPutBottom:
+		return true
+	case DrawRecordPutTop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DrawRecordRepeat.
+const (
+	DrawRecordRepeatN1 DrawRecordRepeat = 1
+)
+
+// Valid indicates whether the value is a known member of the DrawRecordRepeat enum.
+func (e DrawRecordRepeat) Valid() bool {
+	switch e {
+	case DrawRecordRepeatN1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DrawRecordTaken.
+const (
+	DrawRecordTakenBottom DrawRecordTaken = "bottom"
+	DrawRecordTakenCards  DrawRecordTaken = "cards"
+	DrawRecordTakenRandom DrawRecordTaken = "random"
+	DrawRecordTakenTop    DrawRecordTaken = "top"
+)
+
+// Valid indicates whether the value is a known member of the DrawRecordTaken enum.
+func (e DrawRecordTaken) Valid() bool {
+	switch e {
+	case DrawRecordTakenBottom:
+		return true
+	case DrawRecordTakenCards:
+		return true
+	case DrawRecordTakenRandom:
+		return true
+	case DrawRecordTakenTop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DrawnFrom.
+const (
+	DrawnFromBottom DrawnFrom = "bottom"
+	DrawnFromRandom DrawnFrom = "random"
+	DrawnFromTop    DrawnFrom = "top"
+)
+
+// Valid indicates whether the value is a known member of the DrawnFrom enum.
+func (e DrawnFrom) Valid() bool {
+	switch e {
+	case DrawnFromBottom:
+		return true
+	case DrawnFromRandom:
+		return true
+	case DrawnFromTop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExpireRecordKind.
+const (
+	Expire ExpireRecordKind = "expire"
+)
+
+// Valid indicates whether the value is a known member of the ExpireRecordKind enum.
+func (e ExpireRecordKind) Valid() bool {
+	switch e {
+	case Expire:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProblemType.
 const (
 	AboutBlank ProblemType = "about:blank"
@@ -94,6 +298,168 @@ const (
 func (e ProblemType) Valid() bool {
 	switch e {
 	case AboutBlank:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PutOnPile.
+const (
+	PutOnPileBottom PutOnPile = "bottom"
+	PutOnPileTop    PutOnPile = "top"
+)
+
+// Valid indicates whether the value is a known member of the PutOnPile enum.
+func (e PutOnPile) Valid() bool {
+	switch e {
+	case PutOnPileBottom:
+		return true
+	case PutOnPileTop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReshuffleRecordInput.
+const (
+	ReshuffleRecordInputRange ReshuffleRecordInput = "range"
+)
+
+// Valid indicates whether the value is a known member of the ReshuffleRecordInput enum.
+func (e ReshuffleRecordInput) Valid() bool {
+	switch e {
+	case ReshuffleRecordInputRange:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReshuffleRecordKind.
+const (
+	Reshuffle ReshuffleRecordKind = "reshuffle"
+)
+
+// Valid indicates whether the value is a known member of the ReshuffleRecordKind enum.
+func (e ReshuffleRecordKind) Valid() bool {
+	switch e {
+	case Reshuffle:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReshuffleRecordRepeat.
+const (
+	ReshuffleRecordRepeatN1 ReshuffleRecordRepeat = 1
+)
+
+// Valid indicates whether the value is a known member of the ReshuffleRecordRepeat enum.
+func (e ReshuffleRecordRepeat) Valid() bool {
+	switch e {
+	case ReshuffleRecordRepeatN1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReshuffleRequestCards.
+const (
+	ReshuffleRequestCardsAll       ReshuffleRequestCards = "all"
+	ReshuffleRequestCardsRemaining ReshuffleRequestCards = "remaining"
+)
+
+// Valid indicates whether the value is a known member of the ReshuffleRequestCards enum.
+func (e ReshuffleRequestCards) Valid() bool {
+	switch e {
+	case ReshuffleRequestCardsAll:
+		return true
+	case ReshuffleRequestCardsRemaining:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReturnRecordKind.
+const (
+	Return ReturnRecordKind = "return"
+)
+
+// Valid indicates whether the value is a known member of the ReturnRecordKind enum.
+func (e ReturnRecordKind) Valid() bool {
+	switch e {
+	case Return:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReturnRecordPut.
+const (
+	ReturnRecordPutBottom ReturnRecordPut = "bottom"
+	ReturnRecordPutTop    ReturnRecordPut = "top"
+)
+
+// Valid indicates whether the value is a known member of the ReturnRecordPut enum.
+func (e ReturnRecordPut) Valid() bool {
+	switch e {
+	case ReturnRecordPutBottom:
+		return true
+	case ReturnRecordPutTop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReturnRecordTaken.
+const (
+	ReturnRecordTakenCards ReturnRecordTaken = "cards"
+)
+
+// Valid indicates whether the value is a known member of the ReturnRecordTaken enum.
+func (e ReturnRecordTaken) Valid() bool {
+	switch e {
+	case ReturnRecordTakenCards:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReturnRecordTo.
+const (
+	ReturnRecordToShoe ReturnRecordTo = "shoe"
+)
+
+// Valid indicates whether the value is a known member of the ReturnRecordTo enum.
+func (e ReturnRecordTo) Valid() bool {
+	switch e {
+	case ReturnRecordToShoe:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReturnRequestPut.
+const (
+	ReturnRequestPutBottom ReturnRequestPut = "bottom"
+	ReturnRequestPutTop    ReturnRequestPut = "top"
+)
+
+// Valid indicates whether the value is a known member of the ReturnRequestPut enum.
+func (e ReturnRequestPut) Valid() bool {
+	switch e {
+	case ReturnRequestPutBottom:
+		return true
+	case ReturnRequestPutTop:
 		return true
 	default:
 		return false
@@ -124,6 +490,57 @@ const (
 func (e RevealTime) Valid() bool {
 	switch e {
 	case Now:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShoeRecordKind.
+const (
+	ShoeRecordKindShoe ShoeRecordKind = "shoe"
+)
+
+// Valid indicates whether the value is a known member of the ShoeRecordKind enum.
+func (e ShoeRecordKind) Valid() bool {
+	switch e {
+	case ShoeRecordKindShoe:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShoeRecordRepeat.
+const (
+	ShoeRecordRepeatN1 ShoeRecordRepeat = 1
+)
+
+// Valid indicates whether the value is a known member of the ShoeRecordRepeat enum.
+func (e ShoeRecordRepeat) Valid() bool {
+	switch e {
+	case ShoeRecordRepeatN1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ShoeStatus.
+const (
+	ShoeStatusClosed  ShoeStatus = "closed"
+	ShoeStatusExpired ShoeStatus = "expired"
+	ShoeStatusOpen    ShoeStatus = "open"
+)
+
+// Valid indicates whether the value is a known member of the ShoeStatus enum.
+func (e ShoeStatus) Valid() bool {
+	switch e {
+	case ShoeStatusClosed:
+		return true
+	case ShoeStatusExpired:
+		return true
+	case ShoeStatusOpen:
 		return true
 	default:
 		return false
@@ -185,6 +602,7 @@ const (
 	StepStepKeys       StepStep = "keys"
 	StepStepOrder      StepStep = "order"
 	StepStepRecord     StepStep = "record"
+	StepStepRoot       StepStep = "root"
 	StepStepSeed       StepStep = "seed"
 )
 
@@ -200,6 +618,8 @@ func (e StepStep) Valid() bool {
 	case StepStepOrder:
 		return true
 	case StepStepRecord:
+		return true
+	case StepStepRoot:
 		return true
 	case StepStepSeed:
 		return true
@@ -221,6 +641,64 @@ func (e VoidRecordKind) Valid() bool {
 	default:
 		return false
 	}
+}
+
+// AddRecord The record of cards that were put on a pile.
+type AddRecord struct {
+	// AuditID The record with which the shoe began.
+	AuditID openapi_types.UUID `json:"audit_id"`
+
+	// Cards Which cards, in the order in which they were taken: runs with a space between, each the version of the shoe that has
+	// sealed them, a colon, and a position in that order, or the first and the last of positions that follow each other,
+	// up or down. It says nothing about which cards they are.
+	Cards SealedCards `json:"cards"`
+
+	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	Commitment Digest `json:"commitment"`
+
+	// Expires Until when cards are dealt from now on, where the change puts that off.
+	Expires *Time         `json:"expires,omitempty"`
+	From    AddRecordFrom `json:"from"`
+
+	// ID The audit id of this record.
+	ID   openapi_types.UUID `json:"id"`
+	Kind AddRecordKind      `json:"kind"`
+	Put  AddRecordPut       `json:"put"`
+
+	// Spec The name of the rules that lead from a seed to an order.
+	Spec  Spec           `json:"spec"`
+	Taken AddRecordTaken `json:"taken"`
+
+	// Time RFC 3339 in UTC, with microseconds.
+	Time Time `json:"time"`
+
+	// To The pile.
+	To string `json:"to"`
+
+	// Version The version of the shoe that the change made.
+	Version ChangedVersion `json:"version"`
+}
+
+// AddRecordFrom defines model for AddRecord.From.
+type AddRecordFrom string
+
+// AddRecordKind defines model for AddRecord.Kind.
+type AddRecordKind string
+
+// AddRecordPut defines model for AddRecord.Put.
+type AddRecordPut string
+
+// AddRecordTaken defines model for AddRecord.Taken.
+type AddRecordTaken string
+
+// AddRequest defines model for AddRequest.
+type AddRequest struct {
+	// Cards Cards, each by its number or by its code. Other codes of the same card do as well, and so does the text of an item that
+	// is a string. A code is enough only where no other card of it lies.
+	Cards CardNames `json:"cards"`
+
+	// Put The end of the pile to which the cards are put. The last one taken is outermost on the top, and the first one at the bottom.
+	Put *PutOnPile `json:"put,omitempty"`
 }
 
 // Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
@@ -298,6 +776,9 @@ type Card struct {
 	Name Text `json:"name"`
 }
 
+// CardCount How many cards to take.
+type CardCount = uint64
+
 // CardList defines model for CardList.
 type CardList struct {
 	Cards []Card `json:"cards"`
@@ -312,9 +793,123 @@ type CardList struct {
 	Type DeckName `json:"type"`
 }
 
+// CardNames Cards, each by its number or by its code. Other codes of the same card do as well, and so does the text of an item that
+// is a string. A code is enough only where no other card of it lies.
+type CardNames = []any
+
+// CardsMoved Cards that were moved, and what has become of the shoe.
+type CardsMoved struct {
+	// AuditID The id of the record of the change.
+	AuditID openapi_types.UUID `json:"audit_id"`
+	Cards   ShoeCards          `json:"cards"`
+
+	// Dealt How many cards were drawn and are on no pile.
+	Dealt DealtCount `json:"dealt"`
+
+	// Expires When the shoe expires; null for never, and when it is over.
+	Expires nullable.Nullable[Expires] `json:"expires"`
+
+	// LogIndex The place of the record in the log, from 0.
+	LogIndex Count `json:"log_index"`
+
+	// Piles The piles by name, in the order of their names.
+	Piles Piles `json:"piles"`
+
+	// Remaining How many cards are in the deck.
+	Remaining Remaining `json:"remaining"`
+
+	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	ShoeID ShoeID `json:"shoe_id"`
+
+	// Status `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
+	// public.
+	Status ShoeStatus `json:"status"`
+
+	// Version 1 when the shoe is made, and one more with every change.
+	Version ShoeVersion `json:"version"`
+}
+
+// CardsSealed Cards that were sealed in a new order, and what has become of the shoe.
+type CardsSealed struct {
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
+	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	Algorithm Algorithm `json:"algorithm"`
+
+	// AuditID The id of the record of the change.
+	AuditID openapi_types.UUID `json:"audit_id"`
+
+	// Commitment The SHA-256 of the statement of the order, seed included.
+	Commitment Digest `json:"commitment"`
+
+	// Dealt How many cards were drawn and are on no pile.
+	Dealt DealtCount `json:"dealt"`
+
+	// Expires When the shoe expires; null for never, and when it is over.
+	Expires nullable.Nullable[Expires] `json:"expires"`
+
+	// LogIndex The place of the record in the log, from 0.
+	LogIndex Count `json:"log_index"`
+
+	// Piles The piles by name, in the order of their names.
+	Piles Piles `json:"piles"`
+
+	// Remaining How many cards are in the deck.
+	Remaining Remaining `json:"remaining"`
+
+	// Root The root of the tree over the cards in their order.
+	Root Digest `json:"root"`
+
+	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	ShoeID ShoeID `json:"shoe_id"`
+
+	// Size How many cards were sealed.
+	Size Count `json:"size"`
+
+	// Status `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
+	// public.
+	Status ShoeStatus `json:"status"`
+
+	// Version 1 when the shoe is made, and one more with every change.
+	Version ShoeVersion `json:"version"`
+}
+
+// ChangedVersion The version of the shoe that the change made.
+type ChangedVersion = uint64
+
 // ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
 // who then know that the service alone could not choose the order. Empty is the same as left out.
 type ClientSeed = string
+
+// CloseRecord The record that the seeds of a shoe became public.
+type CloseRecord struct {
+	// AuditID The record with which the shoe began.
+	AuditID openapi_types.UUID `json:"audit_id"`
+
+	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	Commitment Digest `json:"commitment"`
+
+	// Expires Until when cards are dealt from now on, where the change puts that off.
+	Expires *Time `json:"expires,omitempty"`
+
+	// ID The audit id of this record.
+	ID   openapi_types.UUID `json:"id"`
+	Kind CloseRecordKind    `json:"kind"`
+
+	// Spec The name of the rules that lead from a seed to an order.
+	Spec Spec `json:"spec"`
+
+	// Time RFC 3339 in UTC, with microseconds.
+	Time Time `json:"time"`
+
+	// Version The version of the shoe that the change made.
+	Version ChangedVersion `json:"version"`
+}
+
+// CloseRecordKind defines model for CloseRecord.Kind.
+type CloseRecordKind string
+
+// CloseRequest It has no members.
+type CloseRequest = map[string]interface{}
 
 // Commitment defines model for Commitment.
 type Commitment struct {
@@ -470,6 +1065,9 @@ type Copies = uint64
 // Count An integer that counts something.
 type Count = uint64
 
+// DealtCount How many cards were drawn and are on no pile.
+type DealtCount = Count
+
 // DeckList defines model for DeckList.
 type DeckList struct {
 	Decks []DeckType `json:"decks"`
@@ -528,6 +1126,127 @@ type DeckType struct {
 // Digest A SHA-256.
 type Digest = string
 
+// DrawRecord The record of cards that were drawn. Those drawn at random have the statement of an order, whose seed is public.
+type DrawRecord struct {
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
+	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	Algorithm *Algorithm `json:"algorithm,omitempty"`
+
+	// AuditID The record with which the shoe began.
+	AuditID openapi_types.UUID `json:"audit_id"`
+
+	// Cards Which cards, in the order in which they were taken: runs with a space between, each the version of the shoe that has
+	// sealed them, a colon, and a position in that order, or the first and the last of positions that follow each other,
+	// up or down. It says nothing about which cards they are.
+	Cards SealedCards `json:"cards"`
+
+	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	Commitment Digest `json:"commitment"`
+
+	// Draw An integer that counts something.
+	Draw *Count `json:"draw,omitempty"`
+
+	// Expires Until when cards are dealt from now on, where the change puts that off.
+	Expires *Time `json:"expires,omitempty"`
+
+	// From Where the cards were taken, the deck or a pile.
+	From string `json:"from"`
+
+	// ID The audit id of this record.
+	ID    openapi_types.UUID `json:"id"`
+	Input *DrawRecordInput   `json:"input,omitempty"`
+	Kind  DrawRecordKind     `json:"kind"`
+	Put   *DrawRecordPut     `json:"put,omitempty"`
+
+	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
+	// other controls. Empty is the same as left out.
+	Reference *Reference        `json:"reference,omitempty"`
+	Repeat    *DrawRecordRepeat `json:"repeat,omitempty"`
+
+	// Size An integer that counts something.
+	Size *Count `json:"size,omitempty"`
+
+	// Spec The name of the rules that lead from a seed to an order.
+	Spec  Spec            `json:"spec"`
+	Taken DrawRecordTaken `json:"taken"`
+
+	// Time RFC 3339 in UTC, with microseconds.
+	Time Time `json:"time"`
+
+	// To Where they were put.
+	To string `json:"to"`
+
+	// Version The version of the shoe that the change made.
+	Version ChangedVersion `json:"version"`
+}
+
+// DrawRecordInput defines model for DrawRecord.Input.
+type DrawRecordInput string
+
+// DrawRecordKind defines model for DrawRecord.Kind.
+type DrawRecordKind string
+
+// DrawRecordPut defines model for DrawRecord.Put.
+type DrawRecordPut string
+
+// DrawRecordRepeat defines model for DrawRecord.Repeat.
+type DrawRecordRepeat int
+
+// DrawRecordTaken defines model for DrawRecord.Taken.
+type DrawRecordTaken string
+
+// DrawRequest defines model for DrawRequest.
+type DrawRequest struct {
+	// Count How many cards to take.
+	Count *CardCount `json:"count,omitempty"`
+
+	// From From which end, or from anywhere. That takes a seed, which is public in the record at once.
+	From *DrawnFrom `json:"from,omitempty"`
+
+	// Put The end of the pile to which the cards are put. The last one taken is outermost on the top, and the first one at the bottom.
+	Put *PutOnPile `json:"put,omitempty"`
+
+	// To The pile onto which the cards are put, which is made if it is not there; none if left out.
+	To *DrawnTo `json:"to,omitempty"`
+}
+
+// DrawnFrom From which end, or from anywhere. That takes a seed, which is public in the record at once.
+type DrawnFrom string
+
+// DrawnTo The pile onto which the cards are put, which is made if it is not there; none if left out.
+type DrawnTo = PileName
+
+// ExpireRecord The record that a shoe has expired, or was given up.
+type ExpireRecord struct {
+	// AuditID The record with which the shoe began.
+	AuditID openapi_types.UUID `json:"audit_id"`
+
+	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	Commitment Digest `json:"commitment"`
+
+	// Expires Until when cards are dealt from now on, where the change puts that off.
+	Expires *Time `json:"expires,omitempty"`
+
+	// ID The audit id of this record.
+	ID   openapi_types.UUID `json:"id"`
+	Kind ExpireRecordKind   `json:"kind"`
+
+	// Spec The name of the rules that lead from a seed to an order.
+	Spec Spec `json:"spec"`
+
+	// Time RFC 3339 in UTC, with microseconds.
+	Time Time `json:"time"`
+
+	// Version The version of the shoe that the change made.
+	Version ChangedVersion `json:"version"`
+}
+
+// ExpireRecordKind defines model for ExpireRecord.Kind.
+type ExpireRecordKind string
+
+// Expires When the shoe expires; null for never, and when it is over.
+type Expires = time.Time
+
 // FieldError One part of the request, by its pointer or its parameter.
 type FieldError struct {
 	// Detail What to do about it.
@@ -563,8 +1282,113 @@ type Input = string
 // Item Any JSON value.
 type Item = json.RawMessage
 
+// LyingCards defines model for LyingCards.
+type LyingCards struct {
+	Cards ShoeCards `json:"cards"`
+
+	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	ShoeID ShoeID `json:"shoe_id"`
+
+	// Version 1 when the shoe is made, and one more with every change.
+	Version ShoeVersion `json:"version"`
+}
+
 // OpenStatement The lines of the statement but the last, which has the seed.
 type OpenStatement = string
+
+// OpenedCard A card with what shows that it was sealed. It has `code` and `instance` or, if the shoe is of items or a range, `item`.
+type OpenedCard struct {
+	// Card The number of the card, by which requests name it: its place in what was shuffled first. It never changes, and no
+	// two cards of a shoe share it.
+	Card uint64 `json:"card"`
+
+	// Code The card within its type. Equal cards have the same code.
+	Code *string `json:"code,omitempty"`
+
+	// Instance Numbers the cards of one code, from 1, over all copies of the deck.
+	Instance *int `json:"instance,omitempty"`
+
+	// Item The item as it was sent, or the number.
+	Item Item `json:"item,omitempty"`
+
+	// Path The hashes beside the way from the card to the root, from the card on.
+	Path []Digest `json:"path"`
+
+	// Position The place of the card in the order that it was sealed in last, from 0.
+	Position uint64 `json:"position"`
+
+	// Salt What hides the card until it is shown.
+	Salt Digest `json:"salt"`
+
+	// SealedBy The id of the record with that order's root.
+	SealedBy openapi_types.UUID `json:"sealed_by"`
+}
+
+// Pile defines model for Pile.
+type Pile struct {
+	// Remaining How many cards are on it.
+	Remaining Count `json:"remaining"`
+}
+
+// PileCards defines model for PileCards.
+type PileCards struct {
+	Cards ShoeCards `json:"cards"`
+	Pile  PileName  `json:"pile"`
+
+	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	ShoeID ShoeID `json:"shoe_id"`
+
+	// Version 1 when the shoe is made, and one more with every change.
+	Version ShoeVersion `json:"version"`
+}
+
+// PileDrawRequest Either `cards`, or `count` and `from`.
+type PileDrawRequest struct {
+	// Cards Cards, each by its number or by its code. Other codes of the same card do as well, and so does the text of an item that
+	// is a string. A code is enough only where no other card of it lies.
+	Cards *CardNames `json:"cards,omitempty"`
+
+	// Count How many cards to take.
+	Count *CardCount `json:"count,omitempty"`
+
+	// From From which end, or from anywhere. That takes a seed, which is public in the record at once.
+	From *DrawnFrom `json:"from,omitempty"`
+
+	// Put The end of the pile to which the cards are put. The last one taken is outermost on the top, and the first one at the bottom.
+	Put *PutOnPile `json:"put,omitempty"`
+
+	// To The pile onto which the cards are put, which is made if it is not there; none if left out.
+	To *DrawnTo `json:"to,omitempty"`
+}
+
+// PileList defines model for PileList.
+type PileList struct {
+	// Piles The piles by name, in the order of their names.
+	Piles Piles `json:"piles"`
+
+	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	ShoeID ShoeID `json:"shoe_id"`
+
+	// Version 1 when the shoe is made, and one more with every change.
+	Version ShoeVersion `json:"version"`
+}
+
+// PileName defines model for PileName.
+type PileName = string
+
+// PileShuffleRequest defines model for PileShuffleRequest.
+type PileShuffleRequest struct {
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
+	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	Algorithm *Algorithm `json:"algorithm,omitempty"`
+
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
+	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
+}
+
+// Piles The piles by name, in the order of their names.
+type Piles map[string]Pile
 
 // Preset Hands with a name. They have `sizes`, or `each` for as many hands as there are players.
 type Preset struct {
@@ -605,6 +1429,9 @@ type Problem struct {
 // ProblemType No type is finer than the status.
 type ProblemType string
 
+// PutOnPile The end of the pile to which the cards are put. The last one taken is outermost on the top, and the first one at the bottom.
+type PutOnPile string
+
 // Record What is kept of an event and shown to everyone. The text of the record, from its opening to its closing brace,
 // is exactly what the log holds: a digest of it has to be taken over these bytes.
 type Record struct {
@@ -615,10 +1442,151 @@ type Record struct {
 // other controls. Empty is the same as left out.
 type Reference = string
 
+// Remaining How many cards are in the deck.
+type Remaining = Count
+
 // Repeat That many independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
 // `draw` is at most 10,000,000, and `repeat` times all there is 160,000,000, unless `fisher-yates` draws less
 // than a sixteenth.
 type Repeat = uint64
+
+// ReshuffleRecord The record of cards that were sealed in a new order.
+type ReshuffleRecord struct {
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
+	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	Algorithm Algorithm `json:"algorithm"`
+
+	// AuditID The record with which the shoe began.
+	AuditID openapi_types.UUID `json:"audit_id"`
+
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
+	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
+
+	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	Commitment Digest `json:"commitment"`
+
+	// Draw An integer that counts something.
+	Draw Count `json:"draw"`
+
+	// Expires Until when cards are dealt from now on, where the change puts that off.
+	Expires *Time `json:"expires,omitempty"`
+
+	// From Where the cards lay that were sealed. The new order is of the places that they had there.
+	From string `json:"from"`
+
+	// ID The audit id of this record.
+	ID    openapi_types.UUID   `json:"id"`
+	Input ReshuffleRecordInput `json:"input"`
+	Kind  ReshuffleRecordKind  `json:"kind"`
+
+	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
+	// other controls. Empty is the same as left out.
+	Reference *Reference            `json:"reference,omitempty"`
+	Repeat    ReshuffleRecordRepeat `json:"repeat"`
+
+	// Root The root of the tree over the cards in their order.
+	Root Digest `json:"root"`
+
+	// Size An integer that counts something.
+	Size Count `json:"size"`
+
+	// Spec The name of the rules that lead from a seed to an order.
+	Spec Spec `json:"spec"`
+
+	// Time RFC 3339 in UTC, with microseconds.
+	Time Time `json:"time"`
+
+	// Version The version of the shoe that the change made.
+	Version ChangedVersion `json:"version"`
+}
+
+// ReshuffleRecordInput defines model for ReshuffleRecord.Input.
+type ReshuffleRecordInput string
+
+// ReshuffleRecordKind defines model for ReshuffleRecord.Kind.
+type ReshuffleRecordKind string
+
+// ReshuffleRecordRepeat defines model for ReshuffleRecord.Repeat.
+type ReshuffleRecordRepeat int
+
+// ReshuffleRequest defines model for ReshuffleRequest.
+type ReshuffleRequest struct {
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
+	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	Algorithm *Algorithm `json:"algorithm,omitempty"`
+
+	// Cards Those that remain in the deck, or all cards of the shoe.
+	Cards *ReshuffleRequestCards `json:"cards,omitempty"`
+
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
+	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
+}
+
+// ReshuffleRequestCards Those that remain in the deck, or all cards of the shoe.
+type ReshuffleRequestCards string
+
+// ReturnRecord The record of cards that were put back into the deck.
+type ReturnRecord struct {
+	// AuditID The record with which the shoe began.
+	AuditID openapi_types.UUID `json:"audit_id"`
+
+	// Cards Which cards, in the order in which they were taken: runs with a space between, each the version of the shoe that has
+	// sealed them, a colon, and a position in that order, or the first and the last of positions that follow each other,
+	// up or down. It says nothing about which cards they are.
+	Cards SealedCards `json:"cards"`
+
+	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	Commitment Digest `json:"commitment"`
+
+	// Expires Until when cards are dealt from now on, where the change puts that off.
+	Expires *Time `json:"expires,omitempty"`
+
+	// From Where the cards lay.
+	From string `json:"from"`
+
+	// ID The audit id of this record.
+	ID   openapi_types.UUID `json:"id"`
+	Kind ReturnRecordKind   `json:"kind"`
+	Put  ReturnRecordPut    `json:"put"`
+
+	// Spec The name of the rules that lead from a seed to an order.
+	Spec  Spec              `json:"spec"`
+	Taken ReturnRecordTaken `json:"taken"`
+
+	// Time RFC 3339 in UTC, with microseconds.
+	Time Time           `json:"time"`
+	To   ReturnRecordTo `json:"to"`
+
+	// Version The version of the shoe that the change made.
+	Version ChangedVersion `json:"version"`
+}
+
+// ReturnRecordKind defines model for ReturnRecord.Kind.
+type ReturnRecordKind string
+
+// ReturnRecordPut defines model for ReturnRecord.Put.
+type ReturnRecordPut string
+
+// ReturnRecordTaken defines model for ReturnRecord.Taken.
+type ReturnRecordTaken string
+
+// ReturnRecordTo defines model for ReturnRecord.To.
+type ReturnRecordTo string
+
+// ReturnRequest defines model for ReturnRequest.
+type ReturnRequest struct {
+	// Cards Cards, each by its number or by its code. Other codes of the same card do as well, and so does the text of an item that
+	// is a string. A code is enough only where no other card of it lies.
+	Cards *CardNames `json:"cards,omitempty"`
+
+	// Put The end of the deck to which the cards are put, in their order from there.
+	Put *ReturnRequestPut `json:"put,omitempty"`
+}
+
+// ReturnRequestPut The end of the deck to which the cards are put, in their order from there.
+type ReturnRequestPut string
 
 // RevealRecord The record that a seed became public.
 type RevealRecord struct {
@@ -651,8 +1619,281 @@ type RevealRequest struct {
 // RevealTime When the seed becomes public.
 type RevealTime string
 
+// SealedCards Which cards, in the order in which they were taken: runs with a space between, each the version of the shoe that has
+// sealed them, a colon, and a position in that order, or the first and the last of positions that follow each other,
+// up or down. It says nothing about which cards they are.
+type SealedCards = string
+
 // Seed Blocks of 64 hex digits.
 type Seed = string
+
+// Shoe A shoe as its owner may see it.
+type Shoe struct {
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
+	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	Algorithm Algorithm `json:"algorithm"`
+
+	// AuditID The id of the record with which the shoe began. It is public.
+	AuditID openapi_types.UUID `json:"audit_id"`
+
+	// Commitment The SHA-256 of the statement of the first order, seed included.
+	Commitment Digest `json:"commitment"`
+
+	// Dealt How many cards were drawn and are on no pile.
+	Dealt DealtCount `json:"dealt"`
+
+	// Expires When the shoe expires; null for never, and when it is over.
+	Expires nullable.Nullable[Expires] `json:"expires"`
+
+	// LogIndex The place of that record in the log, from 0.
+	LogIndex Count `json:"log_index"`
+
+	// Piles The piles by name, in the order of their names.
+	Piles Piles `json:"piles"`
+
+	// Remaining How many cards are in the deck.
+	Remaining Remaining `json:"remaining"`
+
+	// Root The root of the tree over the cards in the first order; null for a deck that was not shuffled.
+	Root nullable.Nullable[ShoeRoot] `json:"root"`
+
+	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	ShoeID ShoeID `json:"shoe_id"`
+
+	// Size How many cards the shoe has, wherever they lie.
+	Size Count `json:"size"`
+
+	// Status `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
+	// public.
+	Status ShoeStatus `json:"status"`
+
+	// Version 1 when the shoe is made, and one more with every change.
+	Version ShoeVersion `json:"version"`
+}
+
+// ShoeCard A card that was drawn. It has `code` and `instance` or, if the shoe is of items or a range, `item`.
+type ShoeCard struct {
+	// Card The number of the card, by which requests name it: its place in what was shuffled first. It never changes, and no
+	// two cards of a shoe share it.
+	Card uint64 `json:"card"`
+
+	// Code The card within its type. Equal cards have the same code.
+	Code *string `json:"code,omitempty"`
+
+	// Instance Numbers the cards of one code, from 1, over all copies of the deck.
+	Instance *int `json:"instance,omitempty"`
+
+	// Item The item as it was sent, or the number.
+	Item Item `json:"item,omitempty"`
+
+	// Path The hashes beside the way from the card to the root, from the card on.
+	Path []Digest `json:"path,omitempty"`
+
+	// Position The place of the card in the order that it was sealed in last, from 0.
+	Position uint64 `json:"position"`
+
+	// Salt What hides the card until it is shown.
+	Salt *Digest `json:"salt,omitempty"`
+
+	// SealedBy The id of the record with that order's root.
+	SealedBy openapi_types.UUID `json:"sealed_by"`
+}
+
+// ShoeCards defines model for ShoeCards.
+type ShoeCards = []ShoeCard
+
+// ShoeChange What has become of a shoe.
+type ShoeChange struct {
+	// AuditID The id of the record of the change.
+	AuditID openapi_types.UUID `json:"audit_id"`
+
+	// Dealt How many cards were drawn and are on no pile.
+	Dealt DealtCount `json:"dealt"`
+
+	// Expires When the shoe expires; null for never, and when it is over.
+	Expires nullable.Nullable[Expires] `json:"expires"`
+
+	// LogIndex The place of the record in the log, from 0.
+	LogIndex Count `json:"log_index"`
+
+	// Piles The piles by name, in the order of their names.
+	Piles Piles `json:"piles"`
+
+	// Remaining How many cards are in the deck.
+	Remaining Remaining `json:"remaining"`
+
+	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	ShoeID ShoeID `json:"shoe_id"`
+
+	// Status `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
+	// public.
+	Status ShoeStatus `json:"status"`
+
+	// Version 1 when the shoe is made, and one more with every change.
+	Version ShoeVersion `json:"version"`
+}
+
+// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+type ShoeID = openapi_types.UUID
+
+// ShoeProof Lines, each of them one `AuditProof` as JSON.
+type ShoeProof = string
+
+// ShoeRecord The record of a shoe. Members that say nothing are left out.
+type ShoeRecord struct {
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
+	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	Algorithm Algorithm `json:"algorithm"`
+
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
+	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
+
+	// Commitment A SHA-256.
+	Commitment Digest `json:"commitment"`
+
+	// CommitmentID The commitment that the shoe used, where it used one. The two have the same `commitment`.
+	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
+
+	// Draw As many as `size`; 0 for a deck that was not shuffled.
+	Draw Count `json:"draw"`
+
+	// Expires Until when cards are dealt.
+	Expires *Time `json:"expires,omitempty"`
+
+	// ID The audit id.
+	ID openapi_types.UUID `json:"id"`
+
+	// Input What was shuffled: `range`; `items` with the SHA-256 of the JSON array of them, insignificant white space
+	// removed and otherwise byte for byte as sent; or `deck` with its type, the number of copies and the SHA-256
+	// of the JSON array of its codes in catalogue order.
+	Input Input          `json:"input"`
+	Kind  ShoeRecordKind `json:"kind"`
+
+	// Parameters All parameters of the deck type with their values, where it has any.
+	Parameters map[string]int `json:"parameters,omitempty"`
+
+	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
+	// other controls. Empty is the same as left out.
+	Reference *Reference       `json:"reference,omitempty"`
+	Repeat    ShoeRecordRepeat `json:"repeat"`
+
+	// Root The root of the tree over the cards in their order; left out for a deck that was not shuffled.
+	Root *Digest `json:"root,omitempty"`
+
+	// Size How many cards the shoe has.
+	Size Count `json:"size"`
+
+	// Spec The name of the rules that lead from a seed to an order.
+	Spec Spec `json:"spec"`
+
+	// Time RFC 3339 in UTC, with microseconds.
+	Time Time `json:"time"`
+}
+
+// ShoeRecordKind defines model for ShoeRecord.Kind.
+type ShoeRecordKind string
+
+// ShoeRecordRepeat defines model for ShoeRecord.Repeat.
+type ShoeRecordRepeat int
+
+// ShoeRequest What the shoe is made of, and how it is shuffled.
+type ShoeRequest struct {
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
+	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	Algorithm *Algorithm `json:"algorithm,omitempty"`
+
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
+	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
+
+	// CommitmentID The commitment to use, to one shuffle of a whole deck: without `draw`, `hands` and `repeat`. What is left out of
+	// the request is as committed to, but for items, which have to be sent again. Needs a `client_seed`.
+	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
+
+	// Deck A deck type; `GET /decks` lists them.
+	Deck *DeckName `json:"deck,omitempty"`
+
+	// Decks How many copies of the deck are shuffled together; 1 if left out. Only with `deck`.
+	Decks *Copies `json:"decks,omitempty"`
+
+	// ExpiresIn After how many seconds nothing more is dealt; never if left out. A year and a day at most.
+	ExpiresIn *uint64 `json:"expires_in,omitempty"`
+
+	// Items Any JSON values; 1 to 4,096 of them. The shoe keeps them, and answers them byte for byte.
+	Items []Item `json:"items,omitzero"`
+
+	// Parameters Parameters of the deck type, by their names. Only with `deck`.
+	Parameters *DeckParameters `json:"parameters,omitempty"`
+
+	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
+	// other controls. Empty is the same as left out.
+	Reference *Reference `json:"reference,omitempty"`
+
+	// Size The cards are the integers from 0 to `size`-1.
+	Size *Count `json:"size,omitempty"`
+
+	// UniqueReference Has the request refused (409) if the log has another attempt at the reference: a shuffle, or a commitment.
+	// A shuffle and the commitment that it uses are one attempt. Without it a request is never refused for that.
+	UniqueReference *UniqueReference `json:"unique_reference,omitempty"`
+}
+
+// ShoeRoot The root of the tree over the cards in the first order; null for a deck that was not shuffled.
+type ShoeRoot = string
+
+// ShoeState A shoe as its owner may see it.
+type ShoeState struct {
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
+	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	Algorithm Algorithm `json:"algorithm"`
+
+	// AuditID The id of the record with which the shoe began. It is public.
+	AuditID openapi_types.UUID `json:"audit_id"`
+
+	// ChangedBy The id of the record that made this version.
+	ChangedBy openapi_types.UUID `json:"changed_by"`
+
+	// Commitment The SHA-256 of the statement of the first order, seed included.
+	Commitment Digest `json:"commitment"`
+
+	// Dealt How many cards were drawn and are on no pile.
+	Dealt DealtCount `json:"dealt"`
+
+	// Expires When the shoe expires; null for never, and when it is over.
+	Expires nullable.Nullable[Expires] `json:"expires"`
+
+	// LogIndex The place of that record in the log, from 0.
+	LogIndex Count `json:"log_index"`
+
+	// Piles The piles by name, in the order of their names.
+	Piles Piles `json:"piles"`
+
+	// Remaining How many cards are in the deck.
+	Remaining Remaining `json:"remaining"`
+
+	// Root The root of the tree over the cards in the first order; null for a deck that was not shuffled.
+	Root nullable.Nullable[ShoeRoot] `json:"root"`
+
+	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	ShoeID ShoeID `json:"shoe_id"`
+
+	// Size How many cards the shoe has, wherever they lie.
+	Size Count `json:"size"`
+
+	// Status `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
+	// public.
+	Status ShoeStatus `json:"status"`
+
+	// Version 1 when the shoe is made, and one more with every change.
+	Version ShoeVersion `json:"version"`
+}
+
+// ShoeStatus `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
+// public.
+type ShoeStatus string
+
+// ShoeVersion 1 when the shoe is made, and one more with every change.
+type ShoeVersion = uint64
 
 // ShuffleRecord The record of a shuffle. Members that say nothing are left out.
 type ShuffleRecord struct {
@@ -882,6 +2123,9 @@ type VoidRecord struct {
 // VoidRecordKind defines model for VoidRecord.Kind.
 type VoidRecordKind string
 
+// CardProofs defines model for CardProofs.
+type CardProofs = bool
+
 // CommitmentInPath defines model for CommitmentInPath.
 type CommitmentInPath = openapi_types.UUID
 
@@ -891,11 +2135,26 @@ type IDInPath = openapi_types.UUID
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
+// IfMatch defines model for IfMatch.
+type IfMatch = string
+
 // ParametersInQuery Integers by their names.
 type ParametersInQuery = DeckParameters
 
 // PictureInPath defines model for PictureInPath.
 type PictureInPath = string
+
+// PileInPath defines model for PileInPath.
+type PileInPath = PileName
+
+// PositionInPath defines model for PositionInPath.
+type PositionInPath = uint64
+
+// SealedBy defines model for SealedBy.
+type SealedBy = openapi_types.UUID
+
+// ShoeInPath defines model for ShoeInPath.
+type ShoeInPath = openapi_types.UUID
 
 // TileInPath defines model for TileInPath.
 type TileInPath = string
@@ -906,6 +2165,9 @@ type TypeInPath = DeckName
 // BadCards A problem document (RFC 9457).
 type BadCards = Problem
 
+// BadChange A problem document (RFC 9457).
+type BadChange = Problem
+
 // BadCommitmentList A problem document (RFC 9457).
 type BadCommitmentList = Problem
 
@@ -914,6 +2176,12 @@ type BadDeal = Problem
 
 // BadList A problem document (RFC 9457).
 type BadList = Problem
+
+// BadLying A problem document (RFC 9457).
+type BadLying = Problem
+
+// BadOpening A problem document (RFC 9457).
+type BadOpening = Problem
 
 // BadReveal A problem document (RFC 9457).
 type BadReveal = Problem
@@ -924,8 +2192,14 @@ type BadShuffle = Problem
 // CannotRead A problem document (RFC 9457).
 type CannotRead = Problem
 
+// CardsChanged A problem document (RFC 9457).
+type CardsChanged = Problem
+
 // Failed A problem document (RFC 9457).
 type Failed = Problem
+
+// ImpossibleChange A problem document (RFC 9457).
+type ImpossibleChange = Problem
 
 // ImpossibleCommitment A problem document (RFC 9457).
 type ImpossibleCommitment = Problem
@@ -945,14 +2219,26 @@ type ImpossibleList = Problem
 // ImpossibleReveal A problem document (RFC 9457).
 type ImpossibleReveal = Problem
 
+// ImpossibleShoe A problem document (RFC 9457).
+type ImpossibleShoe = Problem
+
 // ImpossibleShuffle A problem document (RFC 9457).
 type ImpossibleShuffle = Problem
+
+// KeyOfAnother A problem document (RFC 9457).
+type KeyOfAnother = Problem
 
 // NoCommitmentToUse A problem document (RFC 9457).
 type NoCommitmentToUse = Problem
 
+// NoMoreChanges A problem document (RFC 9457).
+type NoMoreChanges = Problem
+
 // NoParameters A problem document (RFC 9457).
 type NoParameters = Problem
+
+// NoPileName A problem document (RFC 9457).
+type NoPileName = Problem
 
 // NoSecondCommitment A problem document (RFC 9457).
 type NoSecondCommitment = Problem
@@ -981,8 +2267,20 @@ type NoSuchDeck = Problem
 // NoSuchPicture A problem document (RFC 9457).
 type NoSuchPicture = Problem
 
+// NoSuchPile A problem document (RFC 9457).
+type NoSuchPile = Problem
+
+// NoSuchPosition A problem document (RFC 9457).
+type NoSuchPosition = Problem
+
+// NoSuchShoe A problem document (RFC 9457).
+type NoSuchShoe = Problem
+
 // NoSuchTile A problem document (RFC 9457).
 type NoSuchTile = Problem
+
+// NotDrawn A problem document (RFC 9457).
+type NotDrawn = Problem
 
 // NotNow A problem document (RFC 9457).
 type NotNow = Problem
@@ -995,6 +2293,12 @@ type NotReady = Problem
 
 // NotTheSeed A problem document (RFC 9457).
 type NotTheSeed = Problem
+
+// OtherVersion A problem document (RFC 9457).
+type OtherVersion = Problem
+
+// ShoeExpired A problem document (RFC 9457).
+type ShoeExpired = Problem
 
 // StillRunning A problem document (RFC 9457).
 type StillRunning = Problem
@@ -1099,6 +2403,146 @@ type MetricsParams struct {
 	Name []string `form:"name[],omitempty" json:"name[],omitempty"`
 }
 
+// CreateShoeParams defines parameters for CreateShoe.
+type CreateShoeParams struct {
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// EndShoeParams defines parameters for EndShoe.
+type EndShoeParams struct {
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
+	// any version will do.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ProveCardParams defines parameters for ProveCard.
+type ProveCardParams struct {
+	// SealedBy The record that has sealed the order; the last one of the deck if left out.
+	SealedBy *SealedBy `form:"sealed_by,omitempty" json:"sealed_by,omitempty"`
+}
+
+// CloseShoeParams defines parameters for CloseShoe.
+type CloseShoeParams struct {
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
+	// any version will do.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDealtParams defines parameters for ListDealt.
+type ListDealtParams struct {
+	// Proof Whether the cards come with `salt` and `path`, which show that they were sealed.
+	Proof *CardProofs `form:"proof,omitempty" json:"proof,omitempty"`
+}
+
+// DrawCardsParams defines parameters for DrawCards.
+type DrawCardsParams struct {
+	// Proof Whether the cards come with `salt` and `path`, which show that they were sealed.
+	Proof *CardProofs `form:"proof,omitempty" json:"proof,omitempty"`
+
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
+	// any version will do.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// GetPileParams defines parameters for GetPile.
+type GetPileParams struct {
+	// Proof Whether the cards come with `salt` and `path`, which show that they were sealed.
+	Proof *CardProofs `form:"proof,omitempty" json:"proof,omitempty"`
+}
+
+// AddToPileParams defines parameters for AddToPile.
+type AddToPileParams struct {
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
+	// any version will do.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DrawFromPileParams defines parameters for DrawFromPile.
+type DrawFromPileParams struct {
+	// Proof Whether the cards come with `salt` and `path`, which show that they were sealed.
+	Proof *CardProofs `form:"proof,omitempty" json:"proof,omitempty"`
+
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
+	// any version will do.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ReturnFromPileParams defines parameters for ReturnFromPile.
+type ReturnFromPileParams struct {
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
+	// any version will do.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ShufflePileParams defines parameters for ShufflePile.
+type ShufflePileParams struct {
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
+	// any version will do.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ReshuffleShoeParams defines parameters for ReshuffleShoe.
+type ReshuffleShoeParams struct {
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
+	// any version will do.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ReturnCardsParams defines parameters for ReturnCards.
+type ReturnCardsParams struct {
+	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
+	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
+	// both forms are the same key.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
+	// any version will do.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ShuffleParams defines parameters for Shuffle.
 type ShuffleParams struct {
 	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
@@ -1112,6 +2556,33 @@ type RevealAuditJSONRequestBody = RevealRequest
 
 // CreateCommitmentJSONRequestBody defines body for CreateCommitment for application/json ContentType.
 type CreateCommitmentJSONRequestBody = CommitmentRequest
+
+// CreateShoeJSONRequestBody defines body for CreateShoe for application/json ContentType.
+type CreateShoeJSONRequestBody = ShoeRequest
+
+// CloseShoeJSONRequestBody defines body for CloseShoe for application/json ContentType.
+type CloseShoeJSONRequestBody = CloseRequest
+
+// DrawCardsJSONRequestBody defines body for DrawCards for application/json ContentType.
+type DrawCardsJSONRequestBody = DrawRequest
+
+// AddToPileJSONRequestBody defines body for AddToPile for application/json ContentType.
+type AddToPileJSONRequestBody = AddRequest
+
+// DrawFromPileJSONRequestBody defines body for DrawFromPile for application/json ContentType.
+type DrawFromPileJSONRequestBody = PileDrawRequest
+
+// ReturnFromPileJSONRequestBody defines body for ReturnFromPile for application/json ContentType.
+type ReturnFromPileJSONRequestBody = ReturnRequest
+
+// ShufflePileJSONRequestBody defines body for ShufflePile for application/json ContentType.
+type ShufflePileJSONRequestBody = PileShuffleRequest
+
+// ReshuffleShoeJSONRequestBody defines body for ReshuffleShoe for application/json ContentType.
+type ReshuffleShoeJSONRequestBody = ReshuffleRequest
+
+// ReturnCardsJSONRequestBody defines body for ReturnCards for application/json ContentType.
+type ReturnCardsJSONRequestBody = ReturnRequest
 
 // ShuffleJSONRequestBody defines body for Shuffle for application/json ContentType.
 type ShuffleJSONRequestBody = ShuffleRequest
@@ -1314,6 +2785,244 @@ func (t *Record) MergeRevealRecord(v RevealRecord) error {
 	return err
 }
 
+// AsShoeRecord returns the union data inside the Record as a ShoeRecord
+func (t Record) AsShoeRecord() (ShoeRecord, error) {
+	var body ShoeRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromShoeRecord overwrites any union data inside the Record as the provided ShoeRecord
+func (t *Record) FromShoeRecord(v ShoeRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"shoe"}`))
+	t.union = b
+	return err
+}
+
+// MergeShoeRecord performs a merge with any union data inside the Record, using the provided ShoeRecord
+func (t *Record) MergeShoeRecord(v ShoeRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"shoe"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsDrawRecord returns the union data inside the Record as a DrawRecord
+func (t Record) AsDrawRecord() (DrawRecord, error) {
+	var body DrawRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromDrawRecord overwrites any union data inside the Record as the provided DrawRecord
+func (t *Record) FromDrawRecord(v DrawRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"draw"}`))
+	t.union = b
+	return err
+}
+
+// MergeDrawRecord performs a merge with any union data inside the Record, using the provided DrawRecord
+func (t *Record) MergeDrawRecord(v DrawRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"draw"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsAddRecord returns the union data inside the Record as a AddRecord
+func (t Record) AsAddRecord() (AddRecord, error) {
+	var body AddRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAddRecord overwrites any union data inside the Record as the provided AddRecord
+func (t *Record) FromAddRecord(v AddRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"add"}`))
+	t.union = b
+	return err
+}
+
+// MergeAddRecord performs a merge with any union data inside the Record, using the provided AddRecord
+func (t *Record) MergeAddRecord(v AddRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"add"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsReturnRecord returns the union data inside the Record as a ReturnRecord
+func (t Record) AsReturnRecord() (ReturnRecord, error) {
+	var body ReturnRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromReturnRecord overwrites any union data inside the Record as the provided ReturnRecord
+func (t *Record) FromReturnRecord(v ReturnRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"return"}`))
+	t.union = b
+	return err
+}
+
+// MergeReturnRecord performs a merge with any union data inside the Record, using the provided ReturnRecord
+func (t *Record) MergeReturnRecord(v ReturnRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"return"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsReshuffleRecord returns the union data inside the Record as a ReshuffleRecord
+func (t Record) AsReshuffleRecord() (ReshuffleRecord, error) {
+	var body ReshuffleRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromReshuffleRecord overwrites any union data inside the Record as the provided ReshuffleRecord
+func (t *Record) FromReshuffleRecord(v ReshuffleRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"reshuffle"}`))
+	t.union = b
+	return err
+}
+
+// MergeReshuffleRecord performs a merge with any union data inside the Record, using the provided ReshuffleRecord
+func (t *Record) MergeReshuffleRecord(v ReshuffleRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"reshuffle"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsCloseRecord returns the union data inside the Record as a CloseRecord
+func (t Record) AsCloseRecord() (CloseRecord, error) {
+	var body CloseRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCloseRecord overwrites any union data inside the Record as the provided CloseRecord
+func (t *Record) FromCloseRecord(v CloseRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"close"}`))
+	t.union = b
+	return err
+}
+
+// MergeCloseRecord performs a merge with any union data inside the Record, using the provided CloseRecord
+func (t *Record) MergeCloseRecord(v CloseRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"close"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsExpireRecord returns the union data inside the Record as a ExpireRecord
+func (t Record) AsExpireRecord() (ExpireRecord, error) {
+	var body ExpireRecord
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromExpireRecord overwrites any union data inside the Record as the provided ExpireRecord
+func (t *Record) FromExpireRecord(v ExpireRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"expire"}`))
+	t.union = b
+	return err
+}
+
+// MergeExpireRecord performs a merge with any union data inside the Record, using the provided ExpireRecord
+func (t *Record) MergeExpireRecord(v ExpireRecord) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"kind":"expire"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
 func (t Record) Discriminator() (string, error) {
 	var discriminator struct {
 		Discriminator string `json:"kind"`
@@ -1328,10 +3037,24 @@ func (t Record) ValueByDiscriminator() (interface{}, error) {
 		return nil, err
 	}
 	switch discriminator {
+	case "add":
+		return t.AsAddRecord()
+	case "close":
+		return t.AsCloseRecord()
 	case "commitment":
 		return t.AsCommitmentRecord()
+	case "draw":
+		return t.AsDrawRecord()
+	case "expire":
+		return t.AsExpireRecord()
+	case "reshuffle":
+		return t.AsReshuffleRecord()
+	case "return":
+		return t.AsReturnRecord()
 	case "reveal":
 		return t.AsRevealRecord()
+	case "shoe":
+		return t.AsShoeRecord()
 	case "shuffle":
 		return t.AsShuffleRecord()
 	case "void":
@@ -1428,7 +3151,8 @@ type ClientInterface interface {
 	// ListAudits List the records of a game
 	//
 	// All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-	// has the reference of the shuffle that it reveals, and the record that a commitment is void that of the commitment.
+	// has the reference of the shuffle that it reveals, the record that a commitment is void that of the commitment, and
+	// every change of a shoe that of the shoe.
 	//
 	// Corresponds with GET /audits (the `ListAudits` operationId).
 	ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1436,7 +3160,7 @@ type ClientInterface interface {
 	// GetAudit Get a record
 	//
 	// The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
-	// shuffle that used it, and only there.
+	// shuffle that used it, and only there; those of a shoe are shown when it is closed.
 	//
 	// Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 	GetAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1615,6 +3339,238 @@ type ClientInterface interface {
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CreateShoeWithBody Make a shoe
+	//
+	// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
+	// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
+	// it has the shoe. `audit_id` is the record, which everyone may have.
+	//
+	// A shoe keeps its items, which have at most 1048576 bytes together.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /shoes (the `CreateShoe` operationId).
+	CreateShoeWithBody(ctx context.Context, params *CreateShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateShoe Make a shoe
+	//
+	// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
+	// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
+	// it has the shoe. `audit_id` is the record, which everyone may have.
+	//
+	// A shoe keeps its items, which have at most 1048576 bytes together.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /shoes (the `CreateShoe` operationId).
+	CreateShoe(ctx context.Context, params *CreateShoeParams, body CreateShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EndShoe Give a shoe up
+	//
+	// The shoe expires now, and its seeds are not shown. It can still be closed.
+	//
+	// Corresponds with DELETE /shoes/{id} (the `EndShoe` operationId).
+	EndShoe(ctx context.Context, id ShoeInPath, params *EndShoeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetShoe Get a shoe
+	//
+	// How many cards lie where. Which they are is not shown: what was drawn is listed by `dealt` and by each pile.
+	//
+	// Corresponds with GET /shoes/{id} (the `GetShoe` operationId).
+	GetShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ProveCard Prove a card
+	//
+	// The card at a position of a sealed order, with what shows that it was sealed there: one player's hand can be proven by
+	// itself, and says nothing about the other cards. A card that was not drawn is shown to nobody before the shoe is closed.
+	//
+	// To check it: the leaf is SHA-256 of `salt`, of `position` in 8 bytes, big-endian, and of the code of the card or, for
+	// an item or a number, its JSON without white space. The hash of that behind a zero byte, and the hashes of `path`, lead
+	// to the root in the record that has sealed it (RFC 6962, 2.1.1).
+	//
+	// Corresponds with GET /shoes/{id}/cards/{position}/proof (the `ProveCard` operationId).
+	ProveCard(ctx context.Context, id ShoeInPath, position PositionInPath, params *ProveCardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CloseShoeWithBody Close a shoe
+	//
+	// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
+	// the records. A shoe that has expired can be closed too.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /shoes/{id}/close (the `CloseShoe` operationId).
+	CloseShoeWithBody(ctx context.Context, id ShoeInPath, params *CloseShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CloseShoe Close a shoe
+	//
+	// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
+	// the records. A shoe that has expired can be closed too.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /shoes/{id}/close (the `CloseShoe` operationId).
+	CloseShoe(ctx context.Context, id ShoeInPath, params *CloseShoeParams, body CloseShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDealt List the cards that were drawn
+	//
+	// Those that are on no pile, in the order in which they were drawn.
+	//
+	// Corresponds with GET /shoes/{id}/dealt (the `ListDealt` operationId).
+	ListDealt(ctx context.Context, id ShoeInPath, params *ListDealtParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrawCardsWithBody Draw cards
+	//
+	// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /shoes/{id}/draw (the `DrawCards` operationId).
+	DrawCardsWithBody(ctx context.Context, id ShoeInPath, params *DrawCardsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrawCards Draw cards
+	//
+	// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /shoes/{id}/draw (the `DrawCards` operationId).
+	DrawCards(ctx context.Context, id ShoeInPath, params *DrawCardsParams, body DrawCardsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPiles List the piles
+	//
+	// All piles by name, also those that are empty.
+	//
+	// Corresponds with GET /shoes/{id}/piles (the `ListPiles` operationId).
+	ListPiles(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPile List the cards of a pile
+	//
+	// From its bottom to its top.
+	//
+	// Corresponds with GET /shoes/{id}/piles/{pile} (the `GetPile` operationId).
+	GetPile(ctx context.Context, id ShoeInPath, pile PileInPath, params *GetPileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddToPileWithBody Add cards to a pile
+	//
+	// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/add (the `AddToPile` operationId).
+	AddToPileWithBody(ctx context.Context, id ShoeInPath, pile PileInPath, params *AddToPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddToPile Add cards to a pile
+	//
+	// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/add (the `AddToPile` operationId).
+	AddToPile(ctx context.Context, id ShoeInPath, pile PileInPath, params *AddToPileParams, body AddToPileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrawFromPileWithBody Draw cards from a pile
+	//
+	// Takes cards off a pile: from an end, at random, or those that are named.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/draw (the `DrawFromPile` operationId).
+	DrawFromPileWithBody(ctx context.Context, id ShoeInPath, pile PileInPath, params *DrawFromPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrawFromPile Draw cards from a pile
+	//
+	// Takes cards off a pile: from an end, at random, or those that are named.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/draw (the `DrawFromPile` operationId).
+	DrawFromPile(ctx context.Context, id ShoeInPath, pile PileInPath, params *DrawFromPileParams, body DrawFromPileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReturnFromPileWithBody Return cards of a pile to the deck
+	//
+	// All cards of the pile, or those that are named. The pile stays, if empty.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/return (the `ReturnFromPile` operationId).
+	ReturnFromPileWithBody(ctx context.Context, id ShoeInPath, pile PileInPath, params *ReturnFromPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReturnFromPile Return cards of a pile to the deck
+	//
+	// All cards of the pile, or those that are named. The pile stays, if empty.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/return (the `ReturnFromPile` operationId).
+	ReturnFromPile(ctx context.Context, id ShoeInPath, pile PileInPath, params *ReturnFromPileParams, body ReturnFromPileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ShufflePileWithBody Shuffle a pile
+	//
+	// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/shuffle (the `ShufflePile` operationId).
+	ShufflePileWithBody(ctx context.Context, id ShoeInPath, pile PileInPath, params *ShufflePileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ShufflePile Shuffle a pile
+	//
+	// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/shuffle (the `ShufflePile` operationId).
+	ShufflePile(ctx context.Context, id ShoeInPath, pile PileInPath, params *ShufflePileParams, body ShufflePileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ProveShoe Get the proof of a shoe
+	//
+	// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` has it and on a line
+	// by itself: all that it takes to check the whole shoe offline. It has the seeds once the shoe is closed, and the shoe id
+	// nowhere.
+	//
+	// Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
+	ProveShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReshuffleShoeWithBody Shuffle the deck again
+	//
+	// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
+	// are no more. Each such order has a seed, a commitment and a root of its own.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /shoes/{id}/reshuffle (the `ReshuffleShoe` operationId).
+	ReshuffleShoeWithBody(ctx context.Context, id ShoeInPath, params *ReshuffleShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReshuffleShoe Shuffle the deck again
+	//
+	// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
+	// are no more. Each such order has a seed, a commitment and a root of its own.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /shoes/{id}/reshuffle (the `ReshuffleShoe` operationId).
+	ReshuffleShoe(ctx context.Context, id ShoeInPath, params *ReshuffleShoeParams, body ReshuffleShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReturnCardsWithBody Return cards to the deck
+	//
+	// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
+	// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /shoes/{id}/return (the `ReturnCards` operationId).
+	ReturnCardsWithBody(ctx context.Context, id ShoeInPath, params *ReturnCardsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReturnCards Return cards to the deck
+	//
+	// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
+	// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /shoes/{id}/return (the `ReturnCards` operationId).
+	ReturnCards(ctx context.Context, id ShoeInPath, params *ReturnCardsParams, body ReturnCardsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ShuffleWithBody Shuffle a deck, a list of items or a range
 	//
 	// Give exactly one of `items`, `deck` and `size`. The answer has `items`, the order. With `hands` it has `hands`
@@ -1655,7 +3611,8 @@ type ClientInterface interface {
 // ListAudits List the records of a game
 //
 // All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-// has the reference of the shuffle that it reveals, and the record that a commitment is void that of the commitment.
+// has the reference of the shuffle that it reveals, the record that a commitment is void that of the commitment, and
+// every change of a shoe that of the shoe.
 //
 // Corresponds with GET /audits (the `ListAudits` operationId).
 func (c *Client) ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1673,7 +3630,7 @@ func (c *Client) ListAudits(ctx context.Context, params *ListAuditsParams, reqEd
 // GetAudit Get a record
 //
 // The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
-// shuffle that used it, and only there.
+// shuffle that used it, and only there; those of a shoe are shown when it is closed.
 //
 // Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 func (c *Client) GetAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2042,6 +3999,488 @@ func (c *Client) Contract(ctx context.Context, reqEditors ...RequestEditorFn) (*
 // Corresponds with GET /readyz (the `Readyz` operationId).
 func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReadyzRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateShoeWithBody Make a shoe
+//
+// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
+// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
+// it has the shoe. `audit_id` is the record, which everyone may have.
+//
+// A shoe keeps its items, which have at most 1048576 bytes together.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /shoes (the `CreateShoe` operationId).
+func (c *Client) CreateShoeWithBody(ctx context.Context, params *CreateShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateShoeRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateShoe Make a shoe
+//
+// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
+// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
+// it has the shoe. `audit_id` is the record, which everyone may have.
+//
+// A shoe keeps its items, which have at most 1048576 bytes together.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /shoes (the `CreateShoe` operationId).
+func (c *Client) CreateShoe(ctx context.Context, params *CreateShoeParams, body CreateShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateShoeRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EndShoe Give a shoe up
+//
+// The shoe expires now, and its seeds are not shown. It can still be closed.
+//
+// Corresponds with DELETE /shoes/{id} (the `EndShoe` operationId).
+func (c *Client) EndShoe(ctx context.Context, id ShoeInPath, params *EndShoeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndShoeRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetShoe Get a shoe
+//
+// How many cards lie where. Which they are is not shown: what was drawn is listed by `dealt` and by each pile.
+//
+// Corresponds with GET /shoes/{id} (the `GetShoe` operationId).
+func (c *Client) GetShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetShoeRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ProveCard Prove a card
+//
+// The card at a position of a sealed order, with what shows that it was sealed there: one player's hand can be proven by
+// itself, and says nothing about the other cards. A card that was not drawn is shown to nobody before the shoe is closed.
+//
+// To check it: the leaf is SHA-256 of `salt`, of `position` in 8 bytes, big-endian, and of the code of the card or, for
+// an item or a number, its JSON without white space. The hash of that behind a zero byte, and the hashes of `path`, lead
+// to the root in the record that has sealed it (RFC 6962, 2.1.1).
+//
+// Corresponds with GET /shoes/{id}/cards/{position}/proof (the `ProveCard` operationId).
+func (c *Client) ProveCard(ctx context.Context, id ShoeInPath, position PositionInPath, params *ProveCardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewProveCardRequest(c.Server, id, position, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CloseShoeWithBody Close a shoe
+//
+// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
+// the records. A shoe that has expired can be closed too.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /shoes/{id}/close (the `CloseShoe` operationId).
+func (c *Client) CloseShoeWithBody(ctx context.Context, id ShoeInPath, params *CloseShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCloseShoeRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CloseShoe Close a shoe
+//
+// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
+// the records. A shoe that has expired can be closed too.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /shoes/{id}/close (the `CloseShoe` operationId).
+func (c *Client) CloseShoe(ctx context.Context, id ShoeInPath, params *CloseShoeParams, body CloseShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCloseShoeRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDealt List the cards that were drawn
+//
+// Those that are on no pile, in the order in which they were drawn.
+//
+// Corresponds with GET /shoes/{id}/dealt (the `ListDealt` operationId).
+func (c *Client) ListDealt(ctx context.Context, id ShoeInPath, params *ListDealtParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDealtRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrawCardsWithBody Draw cards
+//
+// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /shoes/{id}/draw (the `DrawCards` operationId).
+func (c *Client) DrawCardsWithBody(ctx context.Context, id ShoeInPath, params *DrawCardsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrawCardsRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrawCards Draw cards
+//
+// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /shoes/{id}/draw (the `DrawCards` operationId).
+func (c *Client) DrawCards(ctx context.Context, id ShoeInPath, params *DrawCardsParams, body DrawCardsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrawCardsRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPiles List the piles
+//
+// All piles by name, also those that are empty.
+//
+// Corresponds with GET /shoes/{id}/piles (the `ListPiles` operationId).
+func (c *Client) ListPiles(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPilesRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPile List the cards of a pile
+//
+// From its bottom to its top.
+//
+// Corresponds with GET /shoes/{id}/piles/{pile} (the `GetPile` operationId).
+func (c *Client) GetPile(ctx context.Context, id ShoeInPath, pile PileInPath, params *GetPileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPileRequest(c.Server, id, pile, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddToPileWithBody Add cards to a pile
+//
+// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/add (the `AddToPile` operationId).
+func (c *Client) AddToPileWithBody(ctx context.Context, id ShoeInPath, pile PileInPath, params *AddToPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddToPileRequestWithBody(c.Server, id, pile, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddToPile Add cards to a pile
+//
+// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/add (the `AddToPile` operationId).
+func (c *Client) AddToPile(ctx context.Context, id ShoeInPath, pile PileInPath, params *AddToPileParams, body AddToPileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddToPileRequest(c.Server, id, pile, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrawFromPileWithBody Draw cards from a pile
+//
+// Takes cards off a pile: from an end, at random, or those that are named.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/draw (the `DrawFromPile` operationId).
+func (c *Client) DrawFromPileWithBody(ctx context.Context, id ShoeInPath, pile PileInPath, params *DrawFromPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrawFromPileRequestWithBody(c.Server, id, pile, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrawFromPile Draw cards from a pile
+//
+// Takes cards off a pile: from an end, at random, or those that are named.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/draw (the `DrawFromPile` operationId).
+func (c *Client) DrawFromPile(ctx context.Context, id ShoeInPath, pile PileInPath, params *DrawFromPileParams, body DrawFromPileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrawFromPileRequest(c.Server, id, pile, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReturnFromPileWithBody Return cards of a pile to the deck
+//
+// All cards of the pile, or those that are named. The pile stays, if empty.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/return (the `ReturnFromPile` operationId).
+func (c *Client) ReturnFromPileWithBody(ctx context.Context, id ShoeInPath, pile PileInPath, params *ReturnFromPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReturnFromPileRequestWithBody(c.Server, id, pile, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReturnFromPile Return cards of a pile to the deck
+//
+// All cards of the pile, or those that are named. The pile stays, if empty.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/return (the `ReturnFromPile` operationId).
+func (c *Client) ReturnFromPile(ctx context.Context, id ShoeInPath, pile PileInPath, params *ReturnFromPileParams, body ReturnFromPileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReturnFromPileRequest(c.Server, id, pile, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ShufflePileWithBody Shuffle a pile
+//
+// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/shuffle (the `ShufflePile` operationId).
+func (c *Client) ShufflePileWithBody(ctx context.Context, id ShoeInPath, pile PileInPath, params *ShufflePileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewShufflePileRequestWithBody(c.Server, id, pile, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ShufflePile Shuffle a pile
+//
+// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/shuffle (the `ShufflePile` operationId).
+func (c *Client) ShufflePile(ctx context.Context, id ShoeInPath, pile PileInPath, params *ShufflePileParams, body ShufflePileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewShufflePileRequest(c.Server, id, pile, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ProveShoe Get the proof of a shoe
+//
+// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` has it and on a line
+// by itself: all that it takes to check the whole shoe offline. It has the seeds once the shoe is closed, and the shoe id
+// nowhere.
+//
+// Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
+func (c *Client) ProveShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewProveShoeRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReshuffleShoeWithBody Shuffle the deck again
+//
+// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
+// are no more. Each such order has a seed, a commitment and a root of its own.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /shoes/{id}/reshuffle (the `ReshuffleShoe` operationId).
+func (c *Client) ReshuffleShoeWithBody(ctx context.Context, id ShoeInPath, params *ReshuffleShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReshuffleShoeRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReshuffleShoe Shuffle the deck again
+//
+// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
+// are no more. Each such order has a seed, a commitment and a root of its own.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /shoes/{id}/reshuffle (the `ReshuffleShoe` operationId).
+func (c *Client) ReshuffleShoe(ctx context.Context, id ShoeInPath, params *ReshuffleShoeParams, body ReshuffleShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReshuffleShoeRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReturnCardsWithBody Return cards to the deck
+//
+// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
+// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /shoes/{id}/return (the `ReturnCards` operationId).
+func (c *Client) ReturnCardsWithBody(ctx context.Context, id ShoeInPath, params *ReturnCardsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReturnCardsRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReturnCards Return cards to the deck
+//
+// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
+// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /shoes/{id}/return (the `ReturnCards` operationId).
+func (c *Client) ReturnCards(ctx context.Context, id ShoeInPath, params *ReturnCardsParams, body ReturnCardsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReturnCardsRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3037,6 +5476,1086 @@ func NewReadyzRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewCreateShoeRequest calls the generic CreateShoe builder with application/json body
+func NewCreateShoeRequest(server string, params *CreateShoeParams, body CreateShoeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateShoeRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateShoeRequestWithBody constructs an http.Request for the CreateShoe method, with any body, and a specified content type
+func NewCreateShoeRequestWithBody(server string, params *CreateShoeParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewEndShoeRequest constructs an http.Request for the EndShoe method
+func NewEndShoeRequest(server string, id ShoeInPath, params *EndShoeParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetShoeRequest constructs an http.Request for the GetShoe method
+func NewGetShoeRequest(server string, id ShoeInPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewProveCardRequest constructs an http.Request for the ProveCard method
+func NewProveCardRequest(server string, id ShoeInPath, position PositionInPath, params *ProveCardParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "position", position, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "uint64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/cards/%s/proof", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.SealedBy != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sealed_by", *params.SealedBy, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCloseShoeRequest calls the generic CloseShoe builder with application/json body
+func NewCloseShoeRequest(server string, id ShoeInPath, params *CloseShoeParams, body CloseShoeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCloseShoeRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewCloseShoeRequestWithBody constructs an http.Request for the CloseShoe method, with any body, and a specified content type
+func NewCloseShoeRequestWithBody(server string, id ShoeInPath, params *CloseShoeParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/close", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListDealtRequest constructs an http.Request for the ListDealt method
+func NewListDealtRequest(server string, id ShoeInPath, params *ListDealtParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/dealt", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Proof != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "proof", *params.Proof, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDrawCardsRequest calls the generic DrawCards builder with application/json body
+func NewDrawCardsRequest(server string, id ShoeInPath, params *DrawCardsParams, body DrawCardsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDrawCardsRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewDrawCardsRequestWithBody constructs an http.Request for the DrawCards method, with any body, and a specified content type
+func NewDrawCardsRequestWithBody(server string, id ShoeInPath, params *DrawCardsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/draw", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Proof != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "proof", *params.Proof, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListPilesRequest constructs an http.Request for the ListPiles method
+func NewListPilesRequest(server string, id ShoeInPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/piles", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPileRequest constructs an http.Request for the GetPile method
+func NewGetPileRequest(server string, id ShoeInPath, pile PileInPath, params *GetPileParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "pile", pile, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/piles/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Proof != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "proof", *params.Proof, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAddToPileRequest calls the generic AddToPile builder with application/json body
+func NewAddToPileRequest(server string, id ShoeInPath, pile PileInPath, params *AddToPileParams, body AddToPileJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAddToPileRequestWithBody(server, id, pile, params, "application/json", bodyReader)
+}
+
+// NewAddToPileRequestWithBody constructs an http.Request for the AddToPile method, with any body, and a specified content type
+func NewAddToPileRequestWithBody(server string, id ShoeInPath, pile PileInPath, params *AddToPileParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "pile", pile, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/piles/%s/add", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDrawFromPileRequest calls the generic DrawFromPile builder with application/json body
+func NewDrawFromPileRequest(server string, id ShoeInPath, pile PileInPath, params *DrawFromPileParams, body DrawFromPileJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDrawFromPileRequestWithBody(server, id, pile, params, "application/json", bodyReader)
+}
+
+// NewDrawFromPileRequestWithBody constructs an http.Request for the DrawFromPile method, with any body, and a specified content type
+func NewDrawFromPileRequestWithBody(server string, id ShoeInPath, pile PileInPath, params *DrawFromPileParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "pile", pile, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/piles/%s/draw", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Proof != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "proof", *params.Proof, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReturnFromPileRequest calls the generic ReturnFromPile builder with application/json body
+func NewReturnFromPileRequest(server string, id ShoeInPath, pile PileInPath, params *ReturnFromPileParams, body ReturnFromPileJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReturnFromPileRequestWithBody(server, id, pile, params, "application/json", bodyReader)
+}
+
+// NewReturnFromPileRequestWithBody constructs an http.Request for the ReturnFromPile method, with any body, and a specified content type
+func NewReturnFromPileRequestWithBody(server string, id ShoeInPath, pile PileInPath, params *ReturnFromPileParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "pile", pile, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/piles/%s/return", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewShufflePileRequest calls the generic ShufflePile builder with application/json body
+func NewShufflePileRequest(server string, id ShoeInPath, pile PileInPath, params *ShufflePileParams, body ShufflePileJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewShufflePileRequestWithBody(server, id, pile, params, "application/json", bodyReader)
+}
+
+// NewShufflePileRequestWithBody constructs an http.Request for the ShufflePile method, with any body, and a specified content type
+func NewShufflePileRequestWithBody(server string, id ShoeInPath, pile PileInPath, params *ShufflePileParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "pile", pile, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/piles/%s/shuffle", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewProveShoeRequest constructs an http.Request for the ProveShoe method
+func NewProveShoeRequest(server string, id ShoeInPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/proof", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReshuffleShoeRequest calls the generic ReshuffleShoe builder with application/json body
+func NewReshuffleShoeRequest(server string, id ShoeInPath, params *ReshuffleShoeParams, body ReshuffleShoeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReshuffleShoeRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewReshuffleShoeRequestWithBody constructs an http.Request for the ReshuffleShoe method, with any body, and a specified content type
+func NewReshuffleShoeRequestWithBody(server string, id ShoeInPath, params *ReshuffleShoeParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/reshuffle", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReturnCardsRequest calls the generic ReturnCards builder with application/json body
+func NewReturnCardsRequest(server string, id ShoeInPath, params *ReturnCardsParams, body ReturnCardsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReturnCardsRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewReturnCardsRequestWithBody constructs an http.Request for the ReturnCards method, with any body, and a specified content type
+func NewReturnCardsRequestWithBody(server string, id ShoeInPath, params *ReturnCardsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/shoes/%s/return", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewShuffleRequest calls the generic Shuffle builder with application/json body
 func NewShuffleRequest(server string, params *ShuffleParams, body ShuffleJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -3139,7 +6658,8 @@ type ClientWithResponsesInterface interface {
 	// ListAuditsWithResponse List the records of a game
 	//
 	// All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-	// has the reference of the shuffle that it reveals, and the record that a commitment is void that of the commitment.
+	// has the reference of the shuffle that it reveals, the record that a commitment is void that of the commitment, and
+	// every change of a shoe that of the shoe.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -3149,7 +6669,7 @@ type ClientWithResponsesInterface interface {
 	// GetAuditWithResponse Get a record
 	//
 	// The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
-	// shuffle that used it, and only there.
+	// shuffle that used it, and only there; those of a shoe are shown when it is closed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -3359,6 +6879,252 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	ReadyzWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ReadyzResp, error)
+
+	// CreateShoeWithBodyWithResponse Make a shoe
+	//
+	// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
+	// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
+	// it has the shoe. `audit_id` is the record, which everyone may have.
+	//
+	// A shoe keeps its items, which have at most 1048576 bytes together.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes (the `CreateShoe` operationId).
+	CreateShoeWithBodyWithResponse(ctx context.Context, params *CreateShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateShoeResp, error)
+
+	// CreateShoeWithResponse Make a shoe
+	//
+	// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
+	// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
+	// it has the shoe. `audit_id` is the record, which everyone may have.
+	//
+	// A shoe keeps its items, which have at most 1048576 bytes together.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes (the `CreateShoe` operationId).
+	CreateShoeWithResponse(ctx context.Context, params *CreateShoeParams, body CreateShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateShoeResp, error)
+
+	// EndShoeWithResponse Give a shoe up
+	//
+	// The shoe expires now, and its seeds are not shown. It can still be closed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /shoes/{id} (the `EndShoe` operationId).
+	EndShoeWithResponse(ctx context.Context, id ShoeInPath, params *EndShoeParams, reqEditors ...RequestEditorFn) (*EndShoeResp, error)
+
+	// GetShoeWithResponse Get a shoe
+	//
+	// How many cards lie where. Which they are is not shown: what was drawn is listed by `dealt` and by each pile.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /shoes/{id} (the `GetShoe` operationId).
+	GetShoeWithResponse(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*GetShoeResp, error)
+
+	// ProveCardWithResponse Prove a card
+	//
+	// The card at a position of a sealed order, with what shows that it was sealed there: one player's hand can be proven by
+	// itself, and says nothing about the other cards. A card that was not drawn is shown to nobody before the shoe is closed.
+	//
+	// To check it: the leaf is SHA-256 of `salt`, of `position` in 8 bytes, big-endian, and of the code of the card or, for
+	// an item or a number, its JSON without white space. The hash of that behind a zero byte, and the hashes of `path`, lead
+	// to the root in the record that has sealed it (RFC 6962, 2.1.1).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /shoes/{id}/cards/{position}/proof (the `ProveCard` operationId).
+	ProveCardWithResponse(ctx context.Context, id ShoeInPath, position PositionInPath, params *ProveCardParams, reqEditors ...RequestEditorFn) (*ProveCardResp, error)
+
+	// CloseShoeWithBodyWithResponse Close a shoe
+	//
+	// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
+	// the records. A shoe that has expired can be closed too.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/close (the `CloseShoe` operationId).
+	CloseShoeWithBodyWithResponse(ctx context.Context, id ShoeInPath, params *CloseShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CloseShoeResp, error)
+
+	// CloseShoeWithResponse Close a shoe
+	//
+	// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
+	// the records. A shoe that has expired can be closed too.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/close (the `CloseShoe` operationId).
+	CloseShoeWithResponse(ctx context.Context, id ShoeInPath, params *CloseShoeParams, body CloseShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*CloseShoeResp, error)
+
+	// ListDealtWithResponse List the cards that were drawn
+	//
+	// Those that are on no pile, in the order in which they were drawn.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /shoes/{id}/dealt (the `ListDealt` operationId).
+	ListDealtWithResponse(ctx context.Context, id ShoeInPath, params *ListDealtParams, reqEditors ...RequestEditorFn) (*ListDealtResp, error)
+
+	// DrawCardsWithBodyWithResponse Draw cards
+	//
+	// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/draw (the `DrawCards` operationId).
+	DrawCardsWithBodyWithResponse(ctx context.Context, id ShoeInPath, params *DrawCardsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrawCardsResp, error)
+
+	// DrawCardsWithResponse Draw cards
+	//
+	// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/draw (the `DrawCards` operationId).
+	DrawCardsWithResponse(ctx context.Context, id ShoeInPath, params *DrawCardsParams, body DrawCardsJSONRequestBody, reqEditors ...RequestEditorFn) (*DrawCardsResp, error)
+
+	// ListPilesWithResponse List the piles
+	//
+	// All piles by name, also those that are empty.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /shoes/{id}/piles (the `ListPiles` operationId).
+	ListPilesWithResponse(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*ListPilesResp, error)
+
+	// GetPileWithResponse List the cards of a pile
+	//
+	// From its bottom to its top.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /shoes/{id}/piles/{pile} (the `GetPile` operationId).
+	GetPileWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *GetPileParams, reqEditors ...RequestEditorFn) (*GetPileResp, error)
+
+	// AddToPileWithBodyWithResponse Add cards to a pile
+	//
+	// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/add (the `AddToPile` operationId).
+	AddToPileWithBodyWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *AddToPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddToPileResp, error)
+
+	// AddToPileWithResponse Add cards to a pile
+	//
+	// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/add (the `AddToPile` operationId).
+	AddToPileWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *AddToPileParams, body AddToPileJSONRequestBody, reqEditors ...RequestEditorFn) (*AddToPileResp, error)
+
+	// DrawFromPileWithBodyWithResponse Draw cards from a pile
+	//
+	// Takes cards off a pile: from an end, at random, or those that are named.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/draw (the `DrawFromPile` operationId).
+	DrawFromPileWithBodyWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *DrawFromPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrawFromPileResp, error)
+
+	// DrawFromPileWithResponse Draw cards from a pile
+	//
+	// Takes cards off a pile: from an end, at random, or those that are named.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/draw (the `DrawFromPile` operationId).
+	DrawFromPileWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *DrawFromPileParams, body DrawFromPileJSONRequestBody, reqEditors ...RequestEditorFn) (*DrawFromPileResp, error)
+
+	// ReturnFromPileWithBodyWithResponse Return cards of a pile to the deck
+	//
+	// All cards of the pile, or those that are named. The pile stays, if empty.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/return (the `ReturnFromPile` operationId).
+	ReturnFromPileWithBodyWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *ReturnFromPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReturnFromPileResp, error)
+
+	// ReturnFromPileWithResponse Return cards of a pile to the deck
+	//
+	// All cards of the pile, or those that are named. The pile stays, if empty.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/return (the `ReturnFromPile` operationId).
+	ReturnFromPileWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *ReturnFromPileParams, body ReturnFromPileJSONRequestBody, reqEditors ...RequestEditorFn) (*ReturnFromPileResp, error)
+
+	// ShufflePileWithBodyWithResponse Shuffle a pile
+	//
+	// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/shuffle (the `ShufflePile` operationId).
+	ShufflePileWithBodyWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *ShufflePileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShufflePileResp, error)
+
+	// ShufflePileWithResponse Shuffle a pile
+	//
+	// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/piles/{pile}/shuffle (the `ShufflePile` operationId).
+	ShufflePileWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *ShufflePileParams, body ShufflePileJSONRequestBody, reqEditors ...RequestEditorFn) (*ShufflePileResp, error)
+
+	// ProveShoeWithResponse Get the proof of a shoe
+	//
+	// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` has it and on a line
+	// by itself: all that it takes to check the whole shoe offline. It has the seeds once the shoe is closed, and the shoe id
+	// nowhere.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
+	ProveShoeWithResponse(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*ProveShoeResp, error)
+
+	// ReshuffleShoeWithBodyWithResponse Shuffle the deck again
+	//
+	// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
+	// are no more. Each such order has a seed, a commitment and a root of its own.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/reshuffle (the `ReshuffleShoe` operationId).
+	ReshuffleShoeWithBodyWithResponse(ctx context.Context, id ShoeInPath, params *ReshuffleShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReshuffleShoeResp, error)
+
+	// ReshuffleShoeWithResponse Shuffle the deck again
+	//
+	// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
+	// are no more. Each such order has a seed, a commitment and a root of its own.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/reshuffle (the `ReshuffleShoe` operationId).
+	ReshuffleShoeWithResponse(ctx context.Context, id ShoeInPath, params *ReshuffleShoeParams, body ReshuffleShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*ReshuffleShoeResp, error)
+
+	// ReturnCardsWithBodyWithResponse Return cards to the deck
+	//
+	// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
+	// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/return (the `ReturnCards` operationId).
+	ReturnCardsWithBodyWithResponse(ctx context.Context, id ShoeInPath, params *ReturnCardsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReturnCardsResp, error)
+
+	// ReturnCardsWithResponse Return cards to the deck
+	//
+	// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
+	// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /shoes/{id}/return (the `ReturnCards` operationId).
+	ReturnCardsWithResponse(ctx context.Context, id ShoeInPath, params *ReturnCardsParams, body ReturnCardsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReturnCardsResp, error)
 
 	// ShuffleWithBodyWithResponse Shuffle a deck, a list of items or a range
 	//
@@ -4631,6 +8397,1593 @@ func (r ReadyzResp) ContentType() string {
 	return ""
 }
 
+type CreateShoeResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Shoe
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadShuffle
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoSecondShuffle
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImpossibleShoe
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotNow
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreateShoeResp) GetJSON200() *Shoe {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r CreateShoeResp) GetApplicationProblemJSON400() *BadShuffle {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
+func (r CreateShoeResp) GetApplicationProblemJSON408() *TooSlow {
+	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r CreateShoeResp) GetApplicationProblemJSON409() *NoSecondShuffle {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r CreateShoeResp) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r CreateShoeResp) GetApplicationProblemJSON415() *WrongMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r CreateShoeResp) GetApplicationProblemJSON422() *ImpossibleShoe {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r CreateShoeResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r CreateShoeResp) GetApplicationProblemJSON503() *NotNow {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateShoeResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateShoeResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateShoeResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateShoeResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type EndShoeResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ShoeChange
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadChange
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchShoe
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoMoreChanges
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *ShoeExpired
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *OtherVersion
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *KeyOfAnother
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotNow
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r EndShoeResp) GetJSON200() *ShoeChange {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r EndShoeResp) GetApplicationProblemJSON400() *BadChange {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r EndShoeResp) GetApplicationProblemJSON404() *NoSuchShoe {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r EndShoeResp) GetApplicationProblemJSON409() *NoMoreChanges {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r EndShoeResp) GetApplicationProblemJSON410() *ShoeExpired {
+	return r.ApplicationProblemJSON410
+}
+
+// GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r EndShoeResp) GetApplicationProblemJSON412() *OtherVersion {
+	return r.ApplicationProblemJSON412
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r EndShoeResp) GetApplicationProblemJSON422() *KeyOfAnother {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r EndShoeResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r EndShoeResp) GetApplicationProblemJSON503() *NotNow {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r EndShoeResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EndShoeResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EndShoeResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EndShoeResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetShoeResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ShoeState
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchShoe
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *CannotRead
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetShoeResp) GetJSON200() *ShoeState {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetShoeResp) GetApplicationProblemJSON400() *NoParameters {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetShoeResp) GetApplicationProblemJSON404() *NoSuchShoe {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r GetShoeResp) GetApplicationProblemJSON409() *CardsChanged {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r GetShoeResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetShoeResp) GetApplicationProblemJSON503() *CannotRead {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r GetShoeResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetShoeResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetShoeResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetShoeResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ProveCardResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OpenedCard
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadOpening
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchPosition
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NotDrawn
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *CannotRead
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ProveCardResp) GetJSON200() *OpenedCard {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ProveCardResp) GetApplicationProblemJSON400() *BadOpening {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ProveCardResp) GetApplicationProblemJSON404() *NoSuchPosition {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r ProveCardResp) GetApplicationProblemJSON409() *NotDrawn {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ProveCardResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ProveCardResp) GetApplicationProblemJSON503() *CannotRead {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ProveCardResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ProveCardResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ProveCardResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ProveCardResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CloseShoeResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ShoeChange
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadChange
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchShoe
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoMoreChanges
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *OtherVersion
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *KeyOfAnother
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotNow
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CloseShoeResp) GetJSON200() *ShoeChange {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON400() *BadChange {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON404() *NoSuchShoe {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON408() *TooSlow {
+	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON409() *NoMoreChanges {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON412() *OtherVersion {
+	return r.ApplicationProblemJSON412
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON415() *WrongMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON422() *KeyOfAnother {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON503() *NotNow {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r CloseShoeResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CloseShoeResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CloseShoeResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CloseShoeResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListDealtResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LyingCards
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadLying
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchShoe
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *CannotRead
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDealtResp) GetJSON200() *LyingCards {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListDealtResp) GetApplicationProblemJSON400() *BadLying {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListDealtResp) GetApplicationProblemJSON404() *NoSuchShoe {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r ListDealtResp) GetApplicationProblemJSON409() *CardsChanged {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ListDealtResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ListDealtResp) GetApplicationProblemJSON503() *CannotRead {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDealtResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDealtResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDealtResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDealtResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DrawCardsResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CardsMoved
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadChange
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchShoe
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoMoreChanges
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *ShoeExpired
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *OtherVersion
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImpossibleChange
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotNow
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DrawCardsResp) GetJSON200() *CardsMoved {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON400() *BadChange {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON404() *NoSuchShoe {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON408() *TooSlow {
+	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON409() *NoMoreChanges {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON410() *ShoeExpired {
+	return r.ApplicationProblemJSON410
+}
+
+// GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON412() *OtherVersion {
+	return r.ApplicationProblemJSON412
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON415() *WrongMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON422() *ImpossibleChange {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON503() *NotNow {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r DrawCardsResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DrawCardsResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DrawCardsResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DrawCardsResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListPilesResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PileList
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchShoe
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *CannotRead
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPilesResp) GetJSON200() *PileList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListPilesResp) GetApplicationProblemJSON400() *NoParameters {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListPilesResp) GetApplicationProblemJSON404() *NoSuchShoe {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r ListPilesResp) GetApplicationProblemJSON409() *CardsChanged {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ListPilesResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ListPilesResp) GetApplicationProblemJSON503() *CannotRead {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPilesResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPilesResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPilesResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPilesResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetPileResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PileCards
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadLying
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchPile
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *NoPileName
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *CannotRead
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPileResp) GetJSON200() *PileCards {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetPileResp) GetApplicationProblemJSON400() *BadLying {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetPileResp) GetApplicationProblemJSON404() *NoSuchPile {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r GetPileResp) GetApplicationProblemJSON409() *CardsChanged {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r GetPileResp) GetApplicationProblemJSON422() *NoPileName {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r GetPileResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetPileResp) GetApplicationProblemJSON503() *CannotRead {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPileResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPileResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPileResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPileResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AddToPileResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CardsMoved
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadChange
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchShoe
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoMoreChanges
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *ShoeExpired
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *OtherVersion
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImpossibleChange
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotNow
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AddToPileResp) GetJSON200() *CardsMoved {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON400() *BadChange {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON404() *NoSuchShoe {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON408() *TooSlow {
+	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON409() *NoMoreChanges {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON410() *ShoeExpired {
+	return r.ApplicationProblemJSON410
+}
+
+// GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON412() *OtherVersion {
+	return r.ApplicationProblemJSON412
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON415() *WrongMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON422() *ImpossibleChange {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON503() *NotNow {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r AddToPileResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AddToPileResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AddToPileResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AddToPileResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DrawFromPileResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CardsMoved
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadChange
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchPile
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoMoreChanges
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *ShoeExpired
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *OtherVersion
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImpossibleChange
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotNow
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DrawFromPileResp) GetJSON200() *CardsMoved {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON400() *BadChange {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON404() *NoSuchPile {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON408() *TooSlow {
+	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON409() *NoMoreChanges {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON410() *ShoeExpired {
+	return r.ApplicationProblemJSON410
+}
+
+// GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON412() *OtherVersion {
+	return r.ApplicationProblemJSON412
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON415() *WrongMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON422() *ImpossibleChange {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON503() *NotNow {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r DrawFromPileResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DrawFromPileResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DrawFromPileResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DrawFromPileResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReturnFromPileResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CardsMoved
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadChange
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchPile
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoMoreChanges
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *ShoeExpired
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *OtherVersion
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImpossibleChange
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotNow
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReturnFromPileResp) GetJSON200() *CardsMoved {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON400() *BadChange {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON404() *NoSuchPile {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON408() *TooSlow {
+	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON409() *NoMoreChanges {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON410() *ShoeExpired {
+	return r.ApplicationProblemJSON410
+}
+
+// GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON412() *OtherVersion {
+	return r.ApplicationProblemJSON412
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON415() *WrongMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON422() *ImpossibleChange {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON503() *NotNow {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ReturnFromPileResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReturnFromPileResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReturnFromPileResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReturnFromPileResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ShufflePileResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CardsSealed
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadChange
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchPile
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoMoreChanges
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *ShoeExpired
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *OtherVersion
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImpossibleChange
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotNow
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ShufflePileResp) GetJSON200() *CardsSealed {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON400() *BadChange {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON404() *NoSuchPile {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON408() *TooSlow {
+	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON409() *NoMoreChanges {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON410() *ShoeExpired {
+	return r.ApplicationProblemJSON410
+}
+
+// GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON412() *OtherVersion {
+	return r.ApplicationProblemJSON412
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON415() *WrongMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON422() *ImpossibleChange {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON503() *NotNow {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ShufflePileResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ShufflePileResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ShufflePileResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ShufflePileResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ProveShoeResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchShoe
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotProven
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ProveShoeResp) GetApplicationProblemJSON400() *NoParameters {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ProveShoeResp) GetApplicationProblemJSON404() *NoSuchShoe {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r ProveShoeResp) GetApplicationProblemJSON409() *CardsChanged {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ProveShoeResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ProveShoeResp) GetApplicationProblemJSON503() *NotProven {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ProveShoeResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ProveShoeResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ProveShoeResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ProveShoeResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReshuffleShoeResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CardsSealed
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadChange
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchShoe
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoMoreChanges
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *ShoeExpired
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *OtherVersion
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImpossibleChange
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotNow
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReshuffleShoeResp) GetJSON200() *CardsSealed {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON400() *BadChange {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON404() *NoSuchShoe {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON408() *TooSlow {
+	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON409() *NoMoreChanges {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON410() *ShoeExpired {
+	return r.ApplicationProblemJSON410
+}
+
+// GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON412() *OtherVersion {
+	return r.ApplicationProblemJSON412
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON415() *WrongMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON422() *ImpossibleChange {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON503() *NotNow {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ReshuffleShoeResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReshuffleShoeResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReshuffleShoeResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReshuffleShoeResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReturnCardsResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CardsMoved
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadChange
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchShoe
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *TooSlow
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *NoMoreChanges
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *ShoeExpired
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *OtherVersion
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *TooLarge
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *ImpossibleChange
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *NotNow
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReturnCardsResp) GetJSON200() *CardsMoved {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON400() *BadChange {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON404() *NoSuchShoe {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON408 returns the response for an HTTP 408 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON408() *TooSlow {
+	return r.ApplicationProblemJSON408
+}
+
+// GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON409() *NoMoreChanges {
+	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON410 returns the response for an HTTP 410 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON410() *ShoeExpired {
+	return r.ApplicationProblemJSON410
+}
+
+// GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON412() *OtherVersion {
+	return r.ApplicationProblemJSON412
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON413() *TooLarge {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON415() *WrongMediaType {
+	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON422() *ImpossibleChange {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON503() *NotNow {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ReturnCardsResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReturnCardsResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReturnCardsResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReturnCardsResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ShuffleResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4738,7 +10091,8 @@ func (r ShuffleResp) ContentType() string {
 // ListAuditsWithResponse List the records of a game
 //
 // All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-// has the reference of the shuffle that it reveals, and the record that a commitment is void that of the commitment.
+// has the reference of the shuffle that it reveals, the record that a commitment is void that of the commitment, and
+// every change of a shoe that of the shoe.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -4754,7 +10108,7 @@ func (c *ClientWithResponses) ListAuditsWithResponse(ctx context.Context, params
 // GetAuditWithResponse Get a record
 //
 // The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
-// shuffle that used it, and only there.
+// shuffle that used it, and only there; those of a shoe are shown when it is closed.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5083,6 +10437,402 @@ func (c *ClientWithResponses) ReadyzWithResponse(ctx context.Context, reqEditors
 		return nil, err
 	}
 	return ParseReadyzResp(rsp)
+}
+
+// CreateShoeWithBodyWithResponse Make a shoe
+//
+// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
+// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
+// it has the shoe. `audit_id` is the record, which everyone may have.
+//
+// A shoe keeps its items, which have at most 1048576 bytes together.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes (the `CreateShoe` operationId).
+func (c *ClientWithResponses) CreateShoeWithBodyWithResponse(ctx context.Context, params *CreateShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateShoeResp, error) {
+	rsp, err := c.CreateShoeWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateShoeResp(rsp)
+}
+
+// CreateShoeWithResponse Make a shoe
+//
+// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
+// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
+// it has the shoe. `audit_id` is the record, which everyone may have.
+//
+// A shoe keeps its items, which have at most 1048576 bytes together.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes (the `CreateShoe` operationId).
+func (c *ClientWithResponses) CreateShoeWithResponse(ctx context.Context, params *CreateShoeParams, body CreateShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateShoeResp, error) {
+	rsp, err := c.CreateShoe(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateShoeResp(rsp)
+}
+
+// EndShoeWithResponse Give a shoe up
+//
+// The shoe expires now, and its seeds are not shown. It can still be closed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /shoes/{id} (the `EndShoe` operationId).
+func (c *ClientWithResponses) EndShoeWithResponse(ctx context.Context, id ShoeInPath, params *EndShoeParams, reqEditors ...RequestEditorFn) (*EndShoeResp, error) {
+	rsp, err := c.EndShoe(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEndShoeResp(rsp)
+}
+
+// GetShoeWithResponse Get a shoe
+//
+// How many cards lie where. Which they are is not shown: what was drawn is listed by `dealt` and by each pile.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /shoes/{id} (the `GetShoe` operationId).
+func (c *ClientWithResponses) GetShoeWithResponse(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*GetShoeResp, error) {
+	rsp, err := c.GetShoe(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetShoeResp(rsp)
+}
+
+// ProveCardWithResponse Prove a card
+//
+// The card at a position of a sealed order, with what shows that it was sealed there: one player's hand can be proven by
+// itself, and says nothing about the other cards. A card that was not drawn is shown to nobody before the shoe is closed.
+//
+// To check it: the leaf is SHA-256 of `salt`, of `position` in 8 bytes, big-endian, and of the code of the card or, for
+// an item or a number, its JSON without white space. The hash of that behind a zero byte, and the hashes of `path`, lead
+// to the root in the record that has sealed it (RFC 6962, 2.1.1).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /shoes/{id}/cards/{position}/proof (the `ProveCard` operationId).
+func (c *ClientWithResponses) ProveCardWithResponse(ctx context.Context, id ShoeInPath, position PositionInPath, params *ProveCardParams, reqEditors ...RequestEditorFn) (*ProveCardResp, error) {
+	rsp, err := c.ProveCard(ctx, id, position, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseProveCardResp(rsp)
+}
+
+// CloseShoeWithBodyWithResponse Close a shoe
+//
+// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
+// the records. A shoe that has expired can be closed too.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/close (the `CloseShoe` operationId).
+func (c *ClientWithResponses) CloseShoeWithBodyWithResponse(ctx context.Context, id ShoeInPath, params *CloseShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CloseShoeResp, error) {
+	rsp, err := c.CloseShoeWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCloseShoeResp(rsp)
+}
+
+// CloseShoeWithResponse Close a shoe
+//
+// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
+// the records. A shoe that has expired can be closed too.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/close (the `CloseShoe` operationId).
+func (c *ClientWithResponses) CloseShoeWithResponse(ctx context.Context, id ShoeInPath, params *CloseShoeParams, body CloseShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*CloseShoeResp, error) {
+	rsp, err := c.CloseShoe(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCloseShoeResp(rsp)
+}
+
+// ListDealtWithResponse List the cards that were drawn
+//
+// Those that are on no pile, in the order in which they were drawn.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /shoes/{id}/dealt (the `ListDealt` operationId).
+func (c *ClientWithResponses) ListDealtWithResponse(ctx context.Context, id ShoeInPath, params *ListDealtParams, reqEditors ...RequestEditorFn) (*ListDealtResp, error) {
+	rsp, err := c.ListDealt(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDealtResp(rsp)
+}
+
+// DrawCardsWithBodyWithResponse Draw cards
+//
+// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/draw (the `DrawCards` operationId).
+func (c *ClientWithResponses) DrawCardsWithBodyWithResponse(ctx context.Context, id ShoeInPath, params *DrawCardsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrawCardsResp, error) {
+	rsp, err := c.DrawCardsWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrawCardsResp(rsp)
+}
+
+// DrawCardsWithResponse Draw cards
+//
+// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/draw (the `DrawCards` operationId).
+func (c *ClientWithResponses) DrawCardsWithResponse(ctx context.Context, id ShoeInPath, params *DrawCardsParams, body DrawCardsJSONRequestBody, reqEditors ...RequestEditorFn) (*DrawCardsResp, error) {
+	rsp, err := c.DrawCards(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrawCardsResp(rsp)
+}
+
+// ListPilesWithResponse List the piles
+//
+// All piles by name, also those that are empty.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /shoes/{id}/piles (the `ListPiles` operationId).
+func (c *ClientWithResponses) ListPilesWithResponse(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*ListPilesResp, error) {
+	rsp, err := c.ListPiles(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPilesResp(rsp)
+}
+
+// GetPileWithResponse List the cards of a pile
+//
+// From its bottom to its top.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /shoes/{id}/piles/{pile} (the `GetPile` operationId).
+func (c *ClientWithResponses) GetPileWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *GetPileParams, reqEditors ...RequestEditorFn) (*GetPileResp, error) {
+	rsp, err := c.GetPile(ctx, id, pile, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPileResp(rsp)
+}
+
+// AddToPileWithBodyWithResponse Add cards to a pile
+//
+// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/add (the `AddToPile` operationId).
+func (c *ClientWithResponses) AddToPileWithBodyWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *AddToPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddToPileResp, error) {
+	rsp, err := c.AddToPileWithBody(ctx, id, pile, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddToPileResp(rsp)
+}
+
+// AddToPileWithResponse Add cards to a pile
+//
+// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/add (the `AddToPile` operationId).
+func (c *ClientWithResponses) AddToPileWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *AddToPileParams, body AddToPileJSONRequestBody, reqEditors ...RequestEditorFn) (*AddToPileResp, error) {
+	rsp, err := c.AddToPile(ctx, id, pile, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddToPileResp(rsp)
+}
+
+// DrawFromPileWithBodyWithResponse Draw cards from a pile
+//
+// Takes cards off a pile: from an end, at random, or those that are named.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/draw (the `DrawFromPile` operationId).
+func (c *ClientWithResponses) DrawFromPileWithBodyWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *DrawFromPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrawFromPileResp, error) {
+	rsp, err := c.DrawFromPileWithBody(ctx, id, pile, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrawFromPileResp(rsp)
+}
+
+// DrawFromPileWithResponse Draw cards from a pile
+//
+// Takes cards off a pile: from an end, at random, or those that are named.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/draw (the `DrawFromPile` operationId).
+func (c *ClientWithResponses) DrawFromPileWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *DrawFromPileParams, body DrawFromPileJSONRequestBody, reqEditors ...RequestEditorFn) (*DrawFromPileResp, error) {
+	rsp, err := c.DrawFromPile(ctx, id, pile, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrawFromPileResp(rsp)
+}
+
+// ReturnFromPileWithBodyWithResponse Return cards of a pile to the deck
+//
+// All cards of the pile, or those that are named. The pile stays, if empty.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/return (the `ReturnFromPile` operationId).
+func (c *ClientWithResponses) ReturnFromPileWithBodyWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *ReturnFromPileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReturnFromPileResp, error) {
+	rsp, err := c.ReturnFromPileWithBody(ctx, id, pile, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReturnFromPileResp(rsp)
+}
+
+// ReturnFromPileWithResponse Return cards of a pile to the deck
+//
+// All cards of the pile, or those that are named. The pile stays, if empty.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/return (the `ReturnFromPile` operationId).
+func (c *ClientWithResponses) ReturnFromPileWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *ReturnFromPileParams, body ReturnFromPileJSONRequestBody, reqEditors ...RequestEditorFn) (*ReturnFromPileResp, error) {
+	rsp, err := c.ReturnFromPile(ctx, id, pile, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReturnFromPileResp(rsp)
+}
+
+// ShufflePileWithBodyWithResponse Shuffle a pile
+//
+// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/shuffle (the `ShufflePile` operationId).
+func (c *ClientWithResponses) ShufflePileWithBodyWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *ShufflePileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShufflePileResp, error) {
+	rsp, err := c.ShufflePileWithBody(ctx, id, pile, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseShufflePileResp(rsp)
+}
+
+// ShufflePileWithResponse Shuffle a pile
+//
+// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/piles/{pile}/shuffle (the `ShufflePile` operationId).
+func (c *ClientWithResponses) ShufflePileWithResponse(ctx context.Context, id ShoeInPath, pile PileInPath, params *ShufflePileParams, body ShufflePileJSONRequestBody, reqEditors ...RequestEditorFn) (*ShufflePileResp, error) {
+	rsp, err := c.ShufflePile(ctx, id, pile, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseShufflePileResp(rsp)
+}
+
+// ProveShoeWithResponse Get the proof of a shoe
+//
+// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` has it and on a line
+// by itself: all that it takes to check the whole shoe offline. It has the seeds once the shoe is closed, and the shoe id
+// nowhere.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
+func (c *ClientWithResponses) ProveShoeWithResponse(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*ProveShoeResp, error) {
+	rsp, err := c.ProveShoe(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseProveShoeResp(rsp)
+}
+
+// ReshuffleShoeWithBodyWithResponse Shuffle the deck again
+//
+// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
+// are no more. Each such order has a seed, a commitment and a root of its own.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/reshuffle (the `ReshuffleShoe` operationId).
+func (c *ClientWithResponses) ReshuffleShoeWithBodyWithResponse(ctx context.Context, id ShoeInPath, params *ReshuffleShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReshuffleShoeResp, error) {
+	rsp, err := c.ReshuffleShoeWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReshuffleShoeResp(rsp)
+}
+
+// ReshuffleShoeWithResponse Shuffle the deck again
+//
+// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
+// are no more. Each such order has a seed, a commitment and a root of its own.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/reshuffle (the `ReshuffleShoe` operationId).
+func (c *ClientWithResponses) ReshuffleShoeWithResponse(ctx context.Context, id ShoeInPath, params *ReshuffleShoeParams, body ReshuffleShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*ReshuffleShoeResp, error) {
+	rsp, err := c.ReshuffleShoe(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReshuffleShoeResp(rsp)
+}
+
+// ReturnCardsWithBodyWithResponse Return cards to the deck
+//
+// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
+// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/return (the `ReturnCards` operationId).
+func (c *ClientWithResponses) ReturnCardsWithBodyWithResponse(ctx context.Context, id ShoeInPath, params *ReturnCardsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReturnCardsResp, error) {
+	rsp, err := c.ReturnCardsWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReturnCardsResp(rsp)
+}
+
+// ReturnCardsWithResponse Return cards to the deck
+//
+// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
+// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /shoes/{id}/return (the `ReturnCards` operationId).
+func (c *ClientWithResponses) ReturnCardsWithResponse(ctx context.Context, id ShoeInPath, params *ReturnCardsParams, body ReturnCardsJSONRequestBody, reqEditors ...RequestEditorFn) (*ReturnCardsResp, error) {
+	rsp, err := c.ReturnCards(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReturnCardsResp(rsp)
 }
 
 // ShuffleWithBodyWithResponse Shuffle a deck, a list of items or a range
@@ -6072,6 +11822,1353 @@ func ParseReadyzResp(rsp *http.Response) (*ReadyzResp, error) {
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
 		var dest NotReady
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateShoeResp parses an HTTP response from a CreateShoeWithResponse call
+func ParseCreateShoeResp(rsp *http.Response) (*CreateShoeResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateShoeResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Shoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadShuffle
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest TooSlow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoSecondShuffle
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest WrongMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImpossibleShoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseEndShoeResp parses an HTTP response from a EndShoeWithResponse call
+func ParseEndShoeResp(rsp *http.Response) (*EndShoeResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EndShoeResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ShoeChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchShoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoMoreChanges
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest ShoeExpired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest OtherVersion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest KeyOfAnother
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetShoeResp parses an HTTP response from a GetShoeWithResponse call
+func ParseGetShoeResp(rsp *http.Response) (*GetShoeResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetShoeResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ShoeState
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest NoParameters
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchShoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest CardsChanged
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest CannotRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseProveCardResp parses an HTTP response from a ProveCardWithResponse call
+func ParseProveCardResp(rsp *http.Response) (*ProveCardResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ProveCardResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OpenedCard
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadOpening
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchPosition
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NotDrawn
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest CannotRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCloseShoeResp parses an HTTP response from a CloseShoeWithResponse call
+func ParseCloseShoeResp(rsp *http.Response) (*CloseShoeResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CloseShoeResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ShoeChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchShoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest TooSlow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoMoreChanges
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest OtherVersion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest WrongMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest KeyOfAnother
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListDealtResp parses an HTTP response from a ListDealtWithResponse call
+func ParseListDealtResp(rsp *http.Response) (*ListDealtResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDealtResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LyingCards
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadLying
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchShoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest CardsChanged
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest CannotRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDrawCardsResp parses an HTTP response from a DrawCardsWithResponse call
+func ParseDrawCardsResp(rsp *http.Response) (*DrawCardsResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DrawCardsResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CardsMoved
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchShoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest TooSlow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoMoreChanges
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest ShoeExpired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest OtherVersion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest WrongMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImpossibleChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListPilesResp parses an HTTP response from a ListPilesWithResponse call
+func ParseListPilesResp(rsp *http.Response) (*ListPilesResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPilesResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PileList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest NoParameters
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchShoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest CardsChanged
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest CannotRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetPileResp parses an HTTP response from a GetPileWithResponse call
+func ParseGetPileResp(rsp *http.Response) (*GetPileResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPileResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PileCards
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadLying
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchPile
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest CardsChanged
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest NoPileName
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest CannotRead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAddToPileResp parses an HTTP response from a AddToPileWithResponse call
+func ParseAddToPileResp(rsp *http.Response) (*AddToPileResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AddToPileResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CardsMoved
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchShoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest TooSlow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoMoreChanges
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest ShoeExpired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest OtherVersion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest WrongMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImpossibleChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDrawFromPileResp parses an HTTP response from a DrawFromPileWithResponse call
+func ParseDrawFromPileResp(rsp *http.Response) (*DrawFromPileResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DrawFromPileResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CardsMoved
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchPile
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest TooSlow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoMoreChanges
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest ShoeExpired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest OtherVersion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest WrongMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImpossibleChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReturnFromPileResp parses an HTTP response from a ReturnFromPileWithResponse call
+func ParseReturnFromPileResp(rsp *http.Response) (*ReturnFromPileResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReturnFromPileResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CardsMoved
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchPile
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest TooSlow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoMoreChanges
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest ShoeExpired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest OtherVersion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest WrongMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImpossibleChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseShufflePileResp parses an HTTP response from a ShufflePileWithResponse call
+func ParseShufflePileResp(rsp *http.Response) (*ShufflePileResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ShufflePileResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CardsSealed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchPile
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest TooSlow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoMoreChanges
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest ShoeExpired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest OtherVersion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest WrongMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImpossibleChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseProveShoeResp parses an HTTP response from a ProveShoeWithResponse call
+func ParseProveShoeResp(rsp *http.Response) (*ProveShoeResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ProveShoeResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest NoParameters
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchShoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest CardsChanged
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotProven
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReshuffleShoeResp parses an HTTP response from a ReshuffleShoeWithResponse call
+func ParseReshuffleShoeResp(rsp *http.Response) (*ReshuffleShoeResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReshuffleShoeResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CardsSealed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchShoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest TooSlow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoMoreChanges
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest ShoeExpired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest OtherVersion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest WrongMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImpossibleChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotNow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReturnCardsResp parses an HTTP response from a ReturnCardsWithResponse call
+func ParseReturnCardsResp(rsp *http.Response) (*ReturnCardsResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReturnCardsResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CardsMoved
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchShoe
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest TooSlow
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest NoMoreChanges
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest ShoeExpired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest OtherVersion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest WrongMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest ImpossibleChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest NotNow
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ import (
 	"riffle/internal/ledger"
 )
 
-// Options of an API. All are needed.
+// Options of an API. All are needed but More.
 type Options struct {
 	Dealer   *dealer.Dealer
 	Decks    *deck.Catalogue
@@ -30,6 +30,7 @@ type Options struct {
 	Contract []byte              // what /openapi.yaml shows
 	MaxBody  int64               // the longest body, in bytes
 	Memory   int64               // how much long requests may take up together, in bytes
+	More     []func(chi.Router)  // register routes of others beside those of the contract
 }
 
 // An API answers requests.
@@ -67,6 +68,22 @@ func (a *API) routes() *chi.Mux {
 	r.Get("/audits/{id}/proof", a.handle(a.proveAudit))
 	r.Get("/audits/{id}/verify", a.handle(a.verifyAudit))
 	r.Post("/audits/{id}/reveal", a.handle(a.reveal))
+	r.Post("/shoes", a.handle(a.makeShoe))
+	r.Get("/shoes/{id}", a.handle(a.getShoe))
+	r.Delete("/shoes/{id}", a.handle(a.endShoe))
+	r.Post("/shoes/{id}/draw", a.handle(a.drawFromShoe))
+	r.Post("/shoes/{id}/return", a.handle(a.returnToShoe))
+	r.Post("/shoes/{id}/reshuffle", a.handle(a.reshuffleShoe))
+	r.Post("/shoes/{id}/close", a.handle(a.closeShoe))
+	r.Get("/shoes/{id}/dealt", a.handle(a.listDealt))
+	r.Get("/shoes/{id}/piles", a.handle(a.listPiles))
+	r.Get("/shoes/{id}/piles/{pile}", a.handle(a.listPile))
+	r.Post("/shoes/{id}/piles/{pile}/add", a.handle(a.addToPile))
+	r.Post("/shoes/{id}/piles/{pile}/draw", a.handle(a.drawFromPile))
+	r.Post("/shoes/{id}/piles/{pile}/shuffle", a.handle(a.shufflePile))
+	r.Post("/shoes/{id}/piles/{pile}/return", a.handle(a.returnFromPile))
+	r.Get("/shoes/{id}/cards/{position}/proof", a.handle(a.openCard))
+	r.Get("/shoes/{id}/proof", a.handle(a.proveShoe))
 	r.Get("/log/checkpoint", a.handle(a.checkpoint))
 	r.Get("/log/key", a.handle(a.logKey))
 	r.Get(tilePath+"*", a.handle(a.tile))
@@ -74,6 +91,9 @@ func (a *API) routes() *chi.Mux {
 	r.Get("/readyz", a.handle(a.readyz))
 	r.Get("/metrics", a.handle(a.metrics))
 	r.Get("/openapi.yaml", a.handle(a.contract))
+	for _, routes := range a.More {
+		routes(r)
+	}
 	return r
 }
 

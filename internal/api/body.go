@@ -64,6 +64,11 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request) (*body, error) {
 	if err := noParameters(r); err != nil {
 		return nil, err
 	}
+	return a.receive(w, r)
+}
+
+// receive is readBody of a request whose parameters were read before.
+func (a *API) receive(w http.ResponseWriter, r *http.Request) (*body, error) {
 	if err := checkHeader(r, a.MaxBody); err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (a *API) commit(w http.ResponseWriter, r *http.Request) error {
 	defer b.release()
 	q := newRequest()
 	defer q.release()
-	if err := q.decode(b.bytes, a.Dealer.Limits().Items, "client_seed", "commitment_id", "reveal"); err != nil {
+	if err := q.decode(b.bytes, a.Dealer.Limits().Items, ofCommitment); err != nil {
 		return err
 	}
 	call, end, err := a.begin(r, b.bytes)

@@ -36,11 +36,28 @@ var story = []string{
 	"getAudit committed", "getAudit commitmentRecord", "verifyAudit committed",
 	"shuffle withKey", "shuffle retry", "shuffle keyOfAnother", "shuffle secondAttempt", "createCommitment secondAttempt",
 	"getCommitment late", "shuffle commitmentLate", "getCommitment void", "shuffle commitmentVoid", "getAudit voidRecord",
+	"createShoe twoDecks", "getShoe open", "drawCards hand", "drawCards proven", "listDealt dealt", "drawCards random",
+	"addToPile discard", "listPiles piles", "getPile alice", "drawFromPile played", "returnCards all",
+	"shufflePile bob", "returnFromPile all", "reshuffleShoe remaining", "proveCard drawn", "proveCard notDrawn",
+	"getAudit shoeRecord", "getAudit reshuffleRecord", "verifyAudit shoe", "closeShoe close", "getAudit drawRecord",
+	"getAudit addRecord", "getAudit returnRecord", "getAudit closeRecord", "drawCards closed", "createShoe names",
+	"drawCards item", "endShoe end", "getShoe expired", "getAudit expireRecord", "drawCards expired", "proveShoe names",
 }
 
 // unusedSeeds are those of the commitments in the examples that no shuffle used, so that nobody is ever shown them.
 var unusedSeeds = map[string]string{
 	"roles": "126dc3d23bd27d2632689f530b079d1045311203e44a3549b4b7417e0c0ba917",
+}
+
+// shoeSeeds are those of the orders of the shoes in the examples, by the requests that made them.
+var shoeSeeds = map[string]string{
+	"createShoe twoDecks": "586bd8822aee3f0919f6d571aa226fc4e883ec416721aa1288f8ca1e868d0a7283942855eb828449f52a7388af457673a6e5734eca6a72a94e64b909e20f1cc3" +
+		"7ed4bddc2cf079f6eaaa9795e5c0daf5e05c319781607a0d191f118b82310c89",
+	"drawCards random": "527d00ec524b7ae5e9fc16d045594c5b414b4e1a7efdf107fe9b04e4fa90b46c",
+	"shufflePile bob":  "899e814df58dfd65d4360f91f417c27315f87d1b326e22ecaed115bdac2094bc",
+	"reshuffleShoe remaining": "f474f53a5fdf884aa7d2afe90114981bb80c2f29e3ec0a183b4ecf8234fe4bd8c4b9ded673086c40d3280b36870f31c54834178c8033c2c050e8a43a06df0cb6" +
+		"87ffc6f2b85aa0599acce776f39a36abffc89e1cb311637ac8e2aba7751f76d1",
+	"createShoe names": "9236c516a32bbd6905c65283fae7943331a159e04a272f4358b0c2c2efff7469",
 }
 
 // replay sends the requests that the contract shows and checks that they get the answers that it shows. Shuffles are
@@ -100,6 +117,13 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 				id := member(want, "commitment_id")
 				now = deadlineOf(t, want).Add(-dealer.DefaultDeadline)
 				write(cmp.Or(c.seedOfUse(id), unusedSeeds[name]), uuid.MustParse(id))
+			case status == http.StatusOK && member(want, "audit_id") != "" && member(want, "shoe_id") != "" && operation != "getShoe":
+				id, seed := uuid.MustParse(member(want, "audit_id")), shoeSeeds[pair]
+				if operation == "createShoe" {
+					seed += strings.ReplaceAll(member(want, "shoe_id"), "-", "")
+				}
+				write(seed, id)
+				now = time.Unix(id.Time().UnixTime()).UTC()
 			case operation == "getCommitment" && member(want, "status") == "late":
 				now = deadlineOf(t, want)
 			case operation == "getCommitment" && member(want, "status") == "void":

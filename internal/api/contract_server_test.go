@@ -50,6 +50,7 @@ type service struct {
 	dealer *dealer.Dealer
 	setup  setup
 	first  shuffled // the one record of a service that cannot be asked for more
+	shoe   string   // the path of its shoe
 }
 
 // start starts a service for as long as the test runs.

@@ -28,9 +28,9 @@ import (
 var (
 	mayGo = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|players|players_from|client_seed|reference|reveal)$`)
 	// of cards, items and parameters
-	openEnded = regexp.MustCompile(`^/(items|rest|hands/\d+|shuffles/\d+)/\d+|/parameters/[a-z]+$`)
+	openEnded = regexp.MustCompile(`^/(items|rest|hands/\d+|shuffles/\d+)/\d+|/parameters/[a-z]+$|/cards/\d+/item$`)
 	// objects that any member may be added to
-	anyMember = regexp.MustCompile(`/attributes$|/parameters$`)
+	anyMember = regexp.MustCompile(`/attributes$|/parameters$|/piles$`)
 )
 
 // TestCheckNotices holds the checks themselves to account: every answer of the contract, changed in any one place, must
@@ -141,7 +141,8 @@ func change(v any, pointer string, changed func(pointer, what string)) {
 // mayGoFrom says the same of a member that other objects always have.
 func mayGoFrom(v map[string]any, name string) bool {
 	_, isProblem := v["title"]
-	return name == "audit_id" && isProblem || name == "commitment_id" && v["kind"] == "shuffle"
+	return name == "audit_id" && isProblem || name == "commitment_id" && v["kind"] == "shuffle" ||
+		name == "expires" && v["kind"] != nil || name == "put" && v["kind"] == "draw" || name == "root" && v["kind"] == "shoe"
 }
 
 // shape tells what members a value has, and those of its members.
@@ -220,14 +221,19 @@ func TestCheckNoticesHeaders(t *testing.T) {
 func TestNothingElseIsTaken(t *testing.T) {
 	c := theContract(t)
 	s := start(t, setup{})
-	words := append(wordsOf(t, "*.go", "../dealer/*.go", "../audit/*.go"), contractWords(c)...)
+	words := append(wordsOf(t, "*.go", "../dealer/*.go", "../audit/*.go", "../shoe/*.go"), contractWords(c)...)
 	slices.Sort(words)
 	words = slices.Compact(words)
 	made := shuffleOnce(t, s, `{"size":2}`)
 	s.published(t)
 
 	t.Run("members", func(t *testing.T) {
-		for operation, schema := range map[string]string{"shuffle": "ShuffleRequest", "createCommitment": "CommitmentRequest", "revealAudit": "RevealRequest"} {
+		for operation, schema := range map[string]string{
+			"shuffle": "ShuffleRequest", "createCommitment": "CommitmentRequest", "revealAudit": "RevealRequest",
+			"createShoe": "ShoeRequest", "drawCards": "DrawRequest", "returnCards": "ReturnRequest", "reshuffleShoe": "ReshuffleRequest",
+			"closeShoe": "CloseRequest", "addToPile": "AddRequest", "drawFromPile": "PileDrawRequest", "shufflePile": "PileShuffleRequest",
+			"returnFromPile": "ReturnRequest",
+		} {
 			target := target(c.operations[operation].Path, made.AuditID)
 			refused := func(word string) string {
 				name, err := json.Marshal(word)
@@ -238,13 +244,15 @@ func TestNothingElseIsTaken(t *testing.T) {
 				return detail(t, answer)
 			}
 			known := slices.Collect(maps.Keys(c.Components.Schemas[schema].Value.Properties))
-			if operation == "createCommitment" {
-				for _, word := range []string{"client_seed", "commitment_id", "reveal"} { // are known, and refused in words of their own
-					if said := refused(word); !strings.HasPrefix(said, "422A commitment is made without this.") {
-						t.Errorf("a commitment with %s: %s", word, said)
-					}
-					known = append(known, word)
+			leftOut := map[string][]string{ // are known, and refused in words of their own
+				"createCommitment": {"client_seed", "commitment_id", "reveal"},
+				"createShoe":       {"draw", "hands", "repeat", "reveal"},
+			}[operation]
+			for _, word := range leftOut {
+				if said := refused(word); !strings.HasPrefix(said, "422A commitment is made without this.") && !strings.HasPrefix(said, "422A shoe is made without this:") {
+					t.Errorf("%s with %s: %s", operation, word, said)
 				}
+				known = append(known, word)
 			}
 			slices.Sort(known)
 			compare(t, operation, words, refused, known)

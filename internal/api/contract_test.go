@@ -41,6 +41,7 @@ type contract struct {
 var loadContract = sync.OnceValues(func() (*contract, error) {
 	openapi3.DefineStringFormatValidator("uuid", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringForUUIDOfRFC9562))
 	openapi3filter.RegisterBodyDecoder("application/openmetrics-text", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("application/jsonl", openapi3filter.PlainBodyDecoder)
 	doc, err := openapi3.NewLoader().LoadFromData(riffle.Contract)
 	if err != nil {
 		return nil, err
@@ -398,11 +399,16 @@ func probes(t *testing.T, c *contract) []probe {
 		{"metrics", 500, "", fixed(get(t, "/metrics")), uncollectable, nil},
 		{"contract", 200, "", fixed(get(t, "/openapi.yaml")), sound, nil},
 	}
+	list = append(list, shoeProbes(t, c, shared)...)
 	// A defect in any handler is answered, and answered alike.
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		op := c.operations[operation]
 		target := target(op.Path, id)
 		request := get(t, target)
+		if op.Method != http.MethodGet {
+			request = post(t, target, `{}`)
+			request.Method = op.Method
+		}
 		switch operation {
 		case "shuffle", "createCommitment":
 			request = post(t, target, `{"size":2}`)
@@ -424,7 +430,7 @@ func probes(t *testing.T, c *contract) []probe {
 
 // target fills in a path of the contract.
 func target(path, id string) string {
-	return strings.NewReplacer("{type}", "standard52", "{id}", id, "{tile}", "0/000.p/1").Replace(path)
+	return strings.NewReplacer("{type}", "standard52", "{id}", id, "{tile}", "0/000.p/1", "{pile}", "alice", "{position}", "0").Replace(path)
 }
 
 func slow(r *http.Request)       { r.Body = io.NopCloser(brokenReader{os.ErrDeadlineExceeded}) }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/ledger"
+	"riffle/internal/shoe"
 )
 
 // A problem is a problem document of RFC 9457. It is an error, so that handlers can return it.
@@ -75,14 +77,25 @@ func problemBusy(detail string) *problem {
 
 // fail answers with the problem document of the error.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		panic(http.ErrAbortHandler) // the caller is gone
+	}
 	p := a.problem(r, err)
 	if p.Status >= http.StatusInternalServerError && p.retryAfter == 0 {
-		a.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		a.Logger.Error("request failed", "method", r.Method, "path", pathToLog(r), "error", err)
 	}
 	if p.retryAfter > 0 {
 		a.Metrics.shed.Inc()
 	}
 	writeProblem(w, p)
+}
+
+// pathToLog is the path of a request, or the pattern of its route where the path has the id of a shoe: who has that has the shoe.
+func pathToLog(r *http.Request) string {
+	if pattern := route(r); strings.HasPrefix(pattern, "/shoes/") {
+		return pattern
+	}
+	return r.URL.Path
 }
 
 // problem is the one place where errors of the inner packages get a status and words for the caller.
@@ -92,9 +105,11 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	var settled *dealer.SettledError
 	var notUnique *dealer.NotUniqueError
 	var changed *dealer.DeckChangedError
-	switch {
+	switch shoes := problemOfShoe(r, err); {
 	case errors.As(err, &p):
 		return p
+	case shoes != nil:
+		return shoes
 	case errors.As(err, &invalid):
 		p := newProblem(http.StatusUnprocessableEntity, "%s", sentence(invalid.Fields[0].Detail))
 		for _, f := range invalid.Fields {
@@ -114,7 +129,7 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		}
 		return p
 	case errors.Is(err, dealer.ErrRunning):
-		return newProblem(http.StatusConflict, "A request with this key or commitment is still being answered. Wait for it, or ask again in a second.")
+		return newProblem(http.StatusConflict, "A request with this key, commitment or shoe is still being answered. Wait for it, or ask again in a second.")
 	case errors.Is(err, dealer.ErrOtherRequest):
 		return newProblem(http.StatusUnprocessableEntity, "This Idempotency-Key came with another request before. Repeat that request as it was, or choose a new key for this one.")
 	case errors.Is(err, ledger.ErrNotFound):
@@ -122,7 +137,7 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	case errors.Is(err, dealer.ErrNotTheSeed):
 		return newProblem(http.StatusForbidden, "This is not the seed of the record. Send the seed of the answer that had this audit id.").at("/seed")
 	case errors.Is(err, dealer.ErrNoSeed):
-		return newProblem(http.StatusUnprocessableEntity, "Only shuffles have a seed to check or to reveal. That of a commitment is the seed of the shuffle that used it.")
+		return newProblem(http.StatusUnprocessableEntity, "This record has no seed to check or to reveal. That of a commitment is the seed of the shuffle that used it; those of a shoe are shown when it is closed.")
 	case errors.Is(err, ledger.ErrBusy):
 		return problemBusy("More shuffles are waiting to become durable than the queue holds. Nothing was shuffled; ask again in a second.")
 	case errors.Is(err, ledger.ErrNoSpace):
@@ -147,6 +162,50 @@ func problemSettled(e *dealer.SettledError) *problem {
 		p = newProblem(http.StatusConflict, "The commitment was used before; the shuffle is there under its audit_id: %s. Make a new commitment for another shuffle.", e.SettledBy)
 	}
 	return p.at("/commitment_id").because(e.SettledBy)
+}
+
+// problemOfShoe is the problem of an error of shoes; nil for any other.
+func problemOfShoe(r *http.Request, err error) *problem {
+	var over *dealer.ShoeOverError
+	var version *dealer.VersionError
+	var cards *dealer.CardsError
+	var short *shoe.ShortError
+	switch {
+	case errors.Is(err, dealer.ErrNoShoe):
+		return newProblem(http.StatusNotFound, "There is no shoe with this id. It is the shoe_id that POST /shoes answers, as it stands.")
+	case errors.Is(err, shoe.ErrNoPile):
+		return newProblem(http.StatusNotFound, "The shoe has no such pile; GET /shoes/{id}/piles lists them. Cards that are put to a pile make it.")
+	case errors.As(err, &over) && over.Status == dealer.ShoeClosed:
+		return newProblem(http.StatusConflict, "The shoe is closed, by the record with this audit_id: %s. Nothing more is dealt from it.", over.AuditID).because(over.AuditID)
+	case errors.As(err, &over):
+		return newProblem(http.StatusGone, "The shoe has expired, and nothing more is dealt from it. It can still be closed, which shows its seeds.").because(over.AuditID)
+	case errors.As(err, &version):
+		return newProblem(http.StatusPreconditionFailed, "The shoe is at version %d, and If-Match is for another. Nothing was changed; look at the shoe again, and decide anew.", version.Version)
+	case errors.As(err, &cards):
+		return problemCards(cards)
+	case errors.Is(err, dealer.ErrNotSeen):
+		return newProblem(http.StatusConflict, "The card at this position has not been drawn. It is shown to nobody before that, or before the shoe is closed.")
+	case errors.As(err, &short):
+		p := newProblem(http.StatusUnprocessableEntity, "Wanted: %d; left there: %d. Nothing was taken; ask for fewer, or put cards there first.", short.Want, short.Have)
+		if strings.HasSuffix(r.URL.Path, "/draw") {
+			p = p.at("/count")
+		}
+		return p
+	case errors.Is(err, shoe.ErrNotThere):
+		return newProblem(http.StatusUnprocessableEntity, "These cards do not lie there. Nothing was moved.").at("/cards")
+	case errors.Is(err, shoe.ErrTooMany):
+		return newProblem(http.StatusUnprocessableEntity, "A shoe has at most %d piles, and is shuffled at most %d times, its piles included. Nothing was changed; use a pile that there is, or make a new shoe.", shoe.MaxPiles, shoe.MaxSeals)
+	}
+	return nil
+}
+
+// problemCards says which card of the request cannot be taken.
+func problemCards(e *dealer.CardsError) *problem {
+	p := newProblem(http.StatusUnprocessableEntity, "This card does not lie there, or is named twice. Nothing was moved.")
+	if e.Ambiguous {
+		p = newProblem(http.StatusUnprocessableEntity, "Several cards of this code lie there. Nothing was moved; name the card by its number, the member card of an answer.")
+	}
+	return p.at("/cards/" + strconv.Itoa(e.Index))
 }
 
 // place points at a field by the way the request named it: members of a body, parameters of a query.
@@ -191,7 +250,7 @@ func notFound(http.ResponseWriter, *http.Request) error {
 
 func (a *API) methodNotAllowed(_ http.ResponseWriter, r *http.Request) error {
 	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
 		if a.router.Match(chi.NewRouteContext(), method, r.URL.Path) {
 			allowed = append(allowed, method)
 		}

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
+	"riffle/internal/shoe"
 )
 
 // maxDepth is how deep values may be nested in a body.
@@ -29,7 +31,28 @@ type shuffleRequest struct {
 	positions []uint64 // room for an order
 	repeats   bool     // the answer is a list of shuffles, even if of one
 	details   bool     // deck cards are answered whole
+	expires   time.Duration
 }
+
+// A form says what a request has of all that a shuffle can be asked for.
+type form struct {
+	leftOut []string // members that the request does not have
+	why     string
+	expires bool // it has expires_in
+}
+
+// The forms of requests.
+var (
+	ofShuffle    = &form{}
+	ofCommitment = &form{
+		leftOut: []string{"client_seed", "commitment_id", "reveal"},
+		why:     "A commitment is made without this. It belongs to the shuffle that uses the commitment.",
+	}
+	ofShoe = &form{
+		leftOut: []string{"draw", "hands", "repeat", "reveal"}, expires: true,
+		why: "A shoe is made without this: a whole deck is shuffled once, dealt from later, and shown when the shoe is closed.",
+	}
+)
 
 // requests keeps the room that small requests need.
 var requests = sync.Pool{New: func() any { return new(shuffleRequest) }}
@@ -211,12 +234,16 @@ func (d *reader) list(pointer string, read func(i int) error) error {
 	}
 }
 
-// decode reads the body of POST /shuffle, or of a request like it that does not have the members left out.
-func (q *shuffleRequest) decode(body []byte, maxItems uint64, leftOut ...string) error {
+// decode reads the body of POST /shuffle, or of a request like it.
+func (q *shuffleRequest) decode(body []byte, maxItems uint64, f *form) error {
 	d := newReader(body)
-	err := d.object(func(name string) error {
-		if slices.Contains(leftOut, name) {
-			return newProblem(422, "A commitment is made without this. It belongs to the shuffle that uses the commitment.").at(string(d.StackPointer()))
+	err := d.object(func(name string) (err error) {
+		switch {
+		case slices.Contains(f.leftOut, name):
+			return newProblem(422, "%s", f.why).at(string(d.StackPointer()))
+		case name == "expires_in" && f.expires:
+			q.expires, err = d.expiresIn()
+			return err
 		}
 		return q.member(d, name, maxItems)
 	})
@@ -327,6 +354,18 @@ func (q *shuffleRequest) readItems(d *reader, most uint64) error {
 		q.Items.Digest = digest(array, len(array) == packed && !nested)
 	}
 	return nil
+}
+
+// values returns the items as they stand in the body; nil if there are none, or more than a shoe has cards.
+func (q *shuffleRequest) values(body []byte) []string {
+	if q.Items == nil || q.Items.Count > shoe.MaxCards {
+		return nil
+	}
+	values := make([]string, len(q.items))
+	for i, at := range q.items {
+		values[i] = string(body[at.from:at.to])
+	}
+	return values
 }
 
 // digest is the SHA-256 of a JSON array without its insignificant white space.

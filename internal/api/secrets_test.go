@@ -19,6 +19,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"riffle/internal/audit"
 )
 
 // A sink takes what several goroutines write.
@@ -99,6 +101,63 @@ func orderSecret(order []json.RawMessage) secret {
 	return s
 }
 
+// shoeSecret returns the id of a shoe.
+func shoeSecret(t *testing.T, id string) secret {
+	t.Helper()
+	raw, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := saltSecret(raw)
+	s.what = "the shoe " + id
+	s.add([]byte(id), []byte(strings.ToUpper(id)))
+	return s
+}
+
+// saltSecret returns the salt of a sealed card.
+func saltSecret(salt []byte) secret {
+	s := secret{what: fmt.Sprintf("the salt %x", salt)}
+	s.add(salt, hex.AppendEncode(nil, salt), bytes.ToUpper(hex.AppendEncode(nil, salt)))
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		s.add([]byte(encoding.EncodeToString(salt[:len(salt)/3*3])))
+	}
+	return s
+}
+
+// sealedSecrets returns the seed of a shoe of a standard deck, and the order of what is left of it behind its first cards, with
+// the salts.
+func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) []secret {
+	t.Helper()
+	var shown struct{ Record json.RawMessage }
+	if err := json.Unmarshal(read(t, s.answer(get(t, "/audits/"+id))), &shown); err != nil {
+		t.Fatal(err)
+	}
+	v := audit.Verify(shown.Record, seed, 52)
+	var deck struct{ Cards []struct{ Code string } }
+	if err := json.Unmarshal(read(t, s.answer(get(t, "/decks/standard52/cards"))), &deck); err != nil || !v.OK || len(deck.Cards) != 52 {
+		t.Fatalf("%+v %+v (%v)", v, deck, err)
+	}
+	var texts [][]byte
+	var left []json.RawMessage
+	for i, position := range v.Orders[0] {
+		code := deck.Cards[position].Code
+		texts = append(texts, []byte(code))
+		if i >= after {
+			left = append(left, json.RawMessage(strconv.Quote(code)))
+		}
+	}
+	list := append(seedSecrets(t, hex.EncodeToString(seed)), orderSecret(left))
+	tree := audit.Seal(seed, v.Record.Commitment, texts)
+	if tree.Root() != *v.Record.Root {
+		t.Fatal("this is not the order of the shoe")
+	}
+	for i := after; i < len(texts); i++ {
+		salt := tree.Open(uint64(i)).Salt
+		list = append(list, saltSecret(salt[:]))
+	}
+	return list
+}
+
 // in returns whether the secret can be read in a text.
 func (s secret) in(text []byte) bool {
 	for _, form := range s.forms {
@@ -111,7 +170,8 @@ func (s secret) in(text []byte) bool {
 
 // TestNothingSecretIsPublic shuffles in every way, asks in every way, and looks for seeds and orders in all that others
 // can read: the log to its last byte, the metrics, what the service logs, and its answers to those who only have the id. The
-// seeds of commitments are among them, whether they were used or not, and the keys by which requests are repeated.
+// seeds of commitments are among them, whether they were used or not, the keys by which requests are repeated, and of shoes the
+// ids, the salts and what was not drawn.
 func TestNothingSecretIsPublic(t *testing.T) {
 	logged := &sink{}
 	var drawn bytes.Buffer
@@ -125,6 +185,7 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	var answers []byte  // to those who may know
 	var others [][]byte // to those who may not
 	var made []shuffled
+	public := map[string][]byte{}
 	shuffle := func(r *http.Request) shuffled {
 		t.Helper()
 		body := read(t, s.answer(r))
@@ -209,6 +270,74 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	refuse(post(t, "/shuffle", `{"deck":"standard52","reference":"game","unique_reference":true}`), 409)
 	refuse(post(t, "/audits/"+used.CommitmentID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), 422)
 
+	// Of shoes nobody but the owner sees the id and the cards, and not even the owner what was not drawn.
+	var sealed []secret // to the owner too
+	var owners []byte
+	var shoeRecords []string
+	own := func(s *service, r *http.Request) (a shoeAnswer) {
+		t.Helper()
+		got := s.exchange(t, r)
+		if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != http.StatusOK {
+			t.Fatalf("%d %s (%v)", got.status, got.body, err)
+		}
+		owners = append(owners, got.body...)
+		return a
+	}
+	change := func(r *http.Request) shoeAnswer {
+		t.Helper()
+		a := own(s, r)
+		shoeRecords = append(shoeRecords, a.AuditID)
+		return a
+	}
+	const keyOfShoe, keyOfDraw = "secret-key-Vn4s", "secret-key-8tGe"
+	secrets = append(secrets, keySecret(keyOfShoe), keySecret(keyOfDraw))
+	drawn.Reset()
+	shoe := change(keyed(post(t, "/shoes", `{"deck":"standard52","reference":"shoe"}`), keyOfShoe))
+	first := bytes.Clone(drawn.Bytes()[:drawn.Len()-16-10]) // and behind it the ids of the shoe and of the record
+	secrets = append(secrets, shoeSecret(t, shoe.ShoeID))
+	sealed = append(sealed, sealedSecrets(t, s, shoe.AuditID, first, 5)...)
+	hand := change(keyed(post(t, shoe.path()+"/draw?proof=true", `{"count":4,"to":"alice"}`), keyOfDraw))
+	for _, card := range hand.Cards {
+		salt, err := hex.DecodeString(card.Salt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets = append(secrets, saltSecret(salt))
+	}
+	if !secrets[len(secrets)-1].in(owners) {
+		t.Fatal("the search does not find a salt")
+	}
+	change(post(t, shoe.path()+"/draw", `{}`))
+	change(post(t, shoe.path()+"/return", `{}`))
+	drawn.Reset()
+	change(post(t, shoe.path()+"/piles/alice/shuffle", `{}`))
+	secrets = append(secrets, seedSecrets(t, hex.EncodeToString(drawn.Bytes()[:drawn.Len()-10]))...)
+	drawn.Reset()
+	change(post(t, shoe.path()+"/reshuffle", `{"cards":"all"}`))
+	sealed = append(sealed, seedSecrets(t, hex.EncodeToString(drawn.Bytes()[:drawn.Len()-10]))...)
+	bottom := change(post(t, shoe.path()+"/draw?proof=true", `{"from":"bottom","to":"bob"}`))
+	ended := change(post(t, "/shoes", `{"size":9}`))
+	secrets = append(secrets, shoeSecret(t, ended.ShoeID))
+	change(remove(t, ended.path()))
+	own(s, get(t, shoe.path()))
+	own(s, get(t, shoe.path()+"/piles/bob?proof=true"))
+	own(s, get(t, shoe.path()+"/cards/51/proof"))
+	refuse(get(t, shoe.path()+"/cards/0/proof"), 409)
+	refuse(get(t, shoe.path()+"/cards/9/proof?sealed_by="+shoe.AuditID), 409)
+	refuse(post(t, shoe.path()+"/draw", `{"count":52}`), 422)
+	refuse(post(t, shoe.path()+"/piles/alice/draw", `{}`), 404)
+	refuse(post(t, shoe.path()+"/return", fmt.Sprintf(`{"cards":[%d,0]}`, bottom.Cards[0].Card)), 422)
+	refuse(ifMatch(post(t, shoe.path()+"/close", `{}`), `"1"`), 412)
+	refuse(keyed(post(t, shoe.path()+"/close", `{}`), keyOfDraw), 422)
+	refuse(post(t, "/audits/"+shoe.AuditID+"/reveal", `{"seed":"`+hex.EncodeToString(first)+`"}`), 422)
+	public["proof of the shoe"] = read(t, s.answer(get(t, shoe.path()+"/proof")))
+	for _, of := range sealed {
+		if of.in(owners) {
+			t.Errorf("the owner of the shoe was shown %s", of.what)
+		}
+	}
+	secrets = append(secrets, sealed...)
+
 	revealed := shuffle(post(t, "/shuffle", `{"deck":"standard52","reveal":"now"}`))
 	later := shuffle(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`))
 	reveal := func(of shuffled, seed string) *http.Request {
@@ -219,7 +348,6 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	refuse(reveal(made[0], made[0].Seed[:64]), 403)
 	s.published(t)
 
-	public := map[string][]byte{}
 	fetch := func(path string) []byte {
 		t.Helper()
 		r := get(t, path)
@@ -250,7 +378,13 @@ func TestNothingSecretIsPublic(t *testing.T) {
 		}
 	}
 	fetch("/audits/" + readCommitment(t, s, void.CommitmentID).AuditID)
-	if want := len(made) + 1 + 3 + 1; uint64(want) != size || records != want {
+	for _, id := range shoeRecords {
+		for _, path := range []string{"", "/proof", "/verify"} {
+			fetch("/audits/" + id + path)
+		}
+	}
+	fetch("/audits?reference=shoe")
+	if want := len(made) + 1 + 3 + 1 + len(shoeRecords); uint64(want) != size || records != want {
 		t.Fatalf("of %d records, %d are in the log of %d", want, records, size)
 	}
 	for _, m := range made {
@@ -273,6 +407,12 @@ func TestNothingSecretIsPublic(t *testing.T) {
 		public["broken"+path] = read(t, broken.answer(get(t, "/audits/"+hidden.AuditID+path)))
 	}
 	public["broken/reveal"] = read(t, broken.answer(keyed(post(t, "/audits/"+hidden.AuditID+"/reveal", `{"seed":"`+hidden.Seed+`"}`), key)))
+	for _, path := range []string{"", "/dealt", "/piles/bob", "/cards/0/proof", "/proof"} {
+		public["broken shoe"+path] = read(t, broken.answer(get(t, shoe.path()+path)))
+		public["defect of shoe"+path] = read(t, s.answerWithDefect(get(t, shoe.path()+path)))
+	}
+	public["broken shoe/draw"] = read(t, broken.answer(keyed(post(t, shoe.path()+"/draw", `{}`), keyOfDraw)))
+	public["lost shoe/draw"] = read(t, lost.answer(post(t, shoe.path()+"/draw", `{}`)))
 	public["broken/shuffle"] = read(t, broken.answer(using(t, used, "")))
 	public["defect"] = read(t, s.answerWithDefect(keyed(post(t, "/audits/"+made[0].AuditID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), "secret-key-6hR2-4")))
 	public["what is logged"] = logged.bytes()
@@ -290,8 +430,8 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	t.Logf("%d secrets in none of %d places", len(secrets), len(public))
 }
 
-// TestSeedsAreNotOnDisk looks for the seeds of shuffles and commitments, and for keys, in every file of the data folder, the
-// write-ahead log of the store included: while the service runs, and after it has ended.
+// TestSeedsAreNotOnDisk looks for the seeds of shuffles, commitments and shoes, for the ids and orders of shoes, and for keys, in
+// every file of the data folder, the write-ahead log of the store included: while the service runs, and after it has ended.
 func TestSeedsAreNotOnDisk(t *testing.T) {
 	var drawn bytes.Buffer
 	c := &clock{now: time.Now()}
@@ -324,6 +464,13 @@ func TestSeedsAreNotOnDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask(keyed(post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`), key+"-3"))
+	drawn.Reset()
+	shoe := shoeOnce(t, s, `{"deck":"standard52"}`)
+	seed := bytes.Clone(drawn.Bytes()[:drawn.Len()-16-10]) // and behind it the ids of the shoe and of the record
+	secrets = append(append(secrets, shoeSecret(t, shoe.ShoeID)), sealedSecrets(t, s, shoe.AuditID, seed, 0)...)
+	ask(keyed(post(t, shoe.path()+"/draw?proof=true", `{"count":5,"to":"alice"}`), key+"-4"))
+	ask(post(t, shoe.path()+"/draw", `{"from":"random"}`))
+	ask(post(t, shoe.path()+"/reshuffle", `{}`))
 	if len(secrets) < 4*10 || !slices.ContainsFunc(secrets, func(s secret) bool { return s.in(use) }) {
 		t.Fatalf("%d secrets, or the search does not find them", len(secrets))
 	}

@@ -24,7 +24,7 @@ func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
 	defer b.release()
 	q := newRequest()
 	defer q.release()
-	if err := q.decode(b.bytes, a.Dealer.Limits().Items); err != nil {
+	if err := q.decode(b.bytes, a.Dealer.Limits().Items, ofShuffle); err != nil {
 		return err
 	}
 	return a.deal(w, r, q, b.bytes)
