@@ -21,6 +21,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -28,6 +29,7 @@ import (
 	"riffle/internal/api"
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
+	"riffle/internal/deckofcards"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
@@ -122,9 +124,13 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 		Random: metrics.Random(rand.Reader), Deadline: o.deadline, Observe: metrics.Deal,
 		Limits: dealer.Limits{Items: o.maxItems, Results: o.maxResults},
 	})
+	var more []func(chi.Router)
+	if o.deckOfCards {
+		more = append(more, deckofcards.New(deckofcards.Options{Dealer: deals, Decks: decks, Logger: logger}).Routes)
+	}
 	handler := api.New(api.Options{
 		Dealer: deals, Decks: decks, Log: log, Logger: logger, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
-		MaxBody: o.maxBody, Memory: o.memory,
+		MaxBody: o.maxBody, Memory: o.memory, More: more,
 	})
 	handler.WatchLog(registry)
 	handler.WatchDealer(registry)
@@ -152,13 +158,15 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 	return shutdown(server, o.grace)
 }
 
-// expire has commitments made void whose deadline has passed, until stop is called.
+// expire has commitments and shoes ended whose time has passed, until stop is called.
 func expire(d *dealer.Dealer, logger *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.Run(ctx, func(err error) { logger.Warn("commitments that are late could not be made void", "error", err) })
+		d.Run(ctx, func(err error) {
+			logger.Warn("commitments or shoes whose time has passed could not be ended", "error", err)
+		})
 	}()
 	return func() {
 		cancel()

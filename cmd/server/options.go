@@ -16,22 +16,23 @@ import (
 
 // options are the settings of the service. Each is a flag and an environment variable; the flag wins.
 type options struct {
-	addr       string
-	data       string
-	store      string
-	key        string
-	origin     string
-	deadline   time.Duration
-	decks      string
-	queue      int
-	maxItems   uint64
-	maxResults uint64
-	maxBody    int64
-	memory     int64
-	timeouts   api.Timeouts
-	drain      time.Duration
-	grace      time.Duration
-	logLevel   slog.Level
+	addr        string
+	data        string
+	store       string
+	key         string
+	origin      string
+	deadline    time.Duration
+	decks       string
+	deckOfCards bool
+	queue       int
+	maxItems    uint64
+	maxResults  uint64
+	maxBody     int64
+	memory      int64
+	timeouts    api.Timeouts
+	drain       time.Duration
+	grace       time.Duration
+	logLevel    slog.Level
 
 	seedKey     []byte
 	seedKeyFile string
@@ -56,6 +57,7 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	f.StringVar(&o.origin, "origin", "", "`name` of the log in its checkpoints, for a new log; one with random digits unless given")
 	f.DurationVar(&o.deadline, "deadline", dealer.DefaultDeadline, "how long a commitment can be used; then it is void")
 	f.StringVar(&o.decks, "decks", "", "`folder` with deck types of your own, one JSON file each")
+	f.BoolVar(&o.deckOfCards, "deckofcards", true, "answer clients of deckofcardsapi at /api/deck/...")
 	f.IntVar(&o.queue, "queue", 4096, "how many shuffles may wait for the next commit before requests are answered 503")
 	f.Uint64Var(&o.maxItems, "max-items", 1_000_000, "how many items one shuffle may have, and how many a draw may answer")
 	f.Uint64Var(&o.maxResults, "max-results", 10_000_000, "how many items a request may be answered over all: repeat times draw")

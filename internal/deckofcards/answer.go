@@ -1,0 +1,212 @@
+package deckofcards
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"riffle/internal/dealer"
+	"riffle/internal/ledger"
+)
+
+// An answer has its fields in the order in which all answers have them; which ones it has depends on the call.
+type answer struct {
+	Success   bool            `json:"success"`
+	DeckID    string          `json:"deck_id,omitempty"`
+	Cards     []card          `json:"cards,omitzero"`
+	Remaining *uint64         `json:"remaining,omitzero"`
+	Shuffled  *bool           `json:"shuffled,omitzero"`
+	Piles     map[string]pile `json:"piles,omitzero"`
+	Error     string          `json:"error,omitempty"`
+	AuditID   string          `json:"audit_id,omitempty"`
+}
+
+type card struct {
+	Code   string `json:"code"`
+	Image  string `json:"image"`
+	Images images `json:"images"`
+	Value  string `json:"value"`
+	Suit   string `json:"suit"`
+}
+
+type images struct {
+	SVG string `json:"svg"`
+	PNG string `json:"png"`
+}
+
+type pile struct {
+	Remaining uint64 `json:"remaining"`
+	Cards     []card `json:"cards,omitzero"`
+}
+
+// answered begins the answer to a change: what all of them have.
+func answered(c *dealer.Changed) *answer {
+	return &answer{Success: true, DeckID: deckID(c.Shoe.ID), AuditID: c.AuditID.String()}
+}
+
+// remaining adds how many cards are in the deck.
+func (a *answer) remaining(s *dealer.Shoe) *answer {
+	a.Remaining = &s.Remaining
+	return a
+}
+
+// shuffled adds whether the deck was shuffled, which answers about whole decks have.
+func (a *answer) shuffled(s *dealer.Shoe) *answer {
+	a.remaining(s).Shuffled = &s.Shuffled
+	return a
+}
+
+// piles adds how many cards each pile has.
+func (a *answer) piles(s *dealer.Shoe) *answer {
+	a.Piles = map[string]pile{}
+	for _, p := range s.Piles {
+		a.Piles[p.Name] = pile{Remaining: p.Cards}
+	}
+	return a
+}
+
+// cards adds cards.
+func (a *answer) cards(q *query, cards []dealer.ShoeCard) *answer {
+	a.Cards = shown(q, cards)
+	return a
+}
+
+// shown returns cards as answers have them.
+func shown(q *query, cards []dealer.ShoeCard) []card {
+	list := []card{}
+	for i := range cards {
+		list = append(list, show(q, nameOf(&cards[i])))
+	}
+	return list
+}
+
+// valueNames and suitNames are what answers call the first and the second character of a code.
+var (
+	valueNames = map[byte]string{'A': "ACE", '0': "10", 'J': "JACK", 'Q': "QUEEN", 'K': "KING", 'X': "JOKER"}
+	suitNames  = map[byte]string{'S': "SPADES", 'D': "DIAMONDS", 'C': "CLUBS", 'H': "HEARTS", '1': "BLACK", '2': "RED"}
+)
+
+// show returns a card as answers have it.
+func show(q *query, code string) card {
+	c := card{Code: code}
+	name := backName
+	if _, known := places[code]; known {
+		c.Value, c.Suit, name = valueNames[code[0]], suitNames[code[1]], code
+		if c.Value == "" {
+			c.Value = code[:1]
+		}
+	}
+	if name == "AD" {
+		name = aceOfDiamonds
+	}
+	base := q.host + picturePath + name
+	c.Image, c.Images = base+".png", images{SVG: base + ".svg", PNG: base + ".png"}
+	return c
+}
+
+// write sends an answer: compact, but for a space after each comma and colon, as clients that compare texts have it.
+func write(w http.ResponseWriter, status int, a *answer) {
+	body, err := json.Marshal(a, json.Deterministic(true), jsontext.SpaceAfterComma(true), jsontext.SpaceAfterColon(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		panic(err) // texts, numbers and lists of them always marshal
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store") // a second draw is another one, by GET too
+	send(w, status, body)
+}
+
+func send(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil { //nolint:gosec // what callers sent is in it as JSON, and said to be that
+		panic(http.ErrAbortHandler) // the caller is gone
+	}
+}
+
+// A refusal is an error with the status and the text that the caller gets.
+type refusal struct {
+	status     int
+	text       string
+	auditID    uuid.UUID // of the record that last changed the deck; Nil where none is known
+	retryAfter int       // seconds; 0 for none
+}
+
+func (e *refusal) Error() string { return e.text }
+
+func refuse(status int, format string, args ...any) *refusal {
+	return &refusal{status: status, text: fmt.Sprintf(format, args...)}
+}
+
+// of names the deck that it is about.
+func (e *refusal) of(s *dealer.Shoe) *refusal {
+	e.auditID = s.ChangedBy
+	return e
+}
+
+func busy(text string) *refusal {
+	return &refusal{status: http.StatusServiceUnavailable, text: text, retryAfter: 1}
+}
+
+// The texts for what clients know from the other service.
+const (
+	noDeck      = "Deck ID does not exist."
+	notEnough   = "Not enough cards remaining to draw %d additional"
+	noPile      = "The pile, %s does not exist."
+	notInPile   = "The pile, %s does not contain the requested cards."
+	noCardNamed = "You must specify cards to add to the pile."
+)
+
+// fail answers with an error.
+func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+	e := refusalOf(err)
+	if e.status == http.StatusInternalServerError && r.Context().Err() == nil {
+		a.Logger.Error("request failed", "method", r.Method, "route", chi.RouteContext(r.Context()).RoutePattern(), "error", err) // the path has the deck_id, which is a secret
+	}
+	if e.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
+	}
+	refused := &answer{Error: e.text}
+	if e.auditID != uuid.Nil {
+		refused.AuditID = e.auditID.String()
+	}
+	write(w, e.status, refused)
+}
+
+// refusalOf is the one place where errors of the inner packages get a status and words.
+func refusalOf(err error) *refusal {
+	var own *refusal
+	var over *dealer.ShoeOverError
+	var invalid *dealer.Invalid
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.Is(err, dealer.ErrNoShoe) || errors.As(err, &over):
+		return refuse(http.StatusNotFound, noDeck)
+	case errors.As(err, &invalid):
+		return refuse(http.StatusBadRequest, "This cannot be done: %s.", invalid.Fields[0].Detail)
+	case errors.Is(err, dealer.ErrRunning):
+		return refuse(http.StatusConflict, "A request with this Idempotency-Key is still being answered. Ask again in a second.")
+	case errors.Is(err, dealer.ErrOtherRequest):
+		return refuse(http.StatusUnprocessableEntity, "This Idempotency-Key came with another request before. Choose a new key for this one.")
+	case errors.Is(err, ledger.ErrBusy):
+		return busy("More requests are waiting to become durable than the queue holds. Nothing was changed; ask again in a second.")
+	case errors.Is(err, ledger.ErrNoSpace):
+		return busy("The store has no space left. Nothing was changed; ask again once the operator has made room.")
+	case errors.Is(err, ledger.ErrClosed):
+		return busy("The service is stopping. Nothing was changed; ask again.")
+	case errors.Is(err, ledger.ErrUnavailable):
+		return busy("The store cannot be reached at the moment. Ask again in a second.")
+	case isPassing(err):
+		return busy("Too many others are changing this deck. Nothing was changed; ask again in a second.")
+	}
+	return refuse(http.StatusInternalServerError, "Something failed in the service, and it is in its log. Ask again, and tell the operator if it goes on.")
+}

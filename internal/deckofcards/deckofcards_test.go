@@ -1,0 +1,512 @@
+package deckofcards
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/dealer"
+	"riffle/internal/deck"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/sqlite"
+)
+
+// A site is the API over a store of its own.
+type site struct {
+	*API
+	log   *ledger.Log
+	decks *deck.Catalogue
+	now   time.Time // that the dealer goes by; zero for the clock
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	folder := t.TempDir()
+	store, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil && !errors.Is(err, ledger.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	decks, err := deck.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{log: log, decks: decks}
+	s.API = s.process()
+	return s
+}
+
+// process returns the API as another process over the same store has it.
+func (s *site) process() *API {
+	d := dealer.New(s.log, s.decks, dealer.Options{
+		Random: rand.Reader, Limits: dealer.Limits{Items: 1_000_000, Results: 10_000_000},
+		Now: func() time.Time {
+			if s.now.IsZero() {
+				return time.Now()
+			}
+			return s.now
+		},
+	})
+	return New(Options{Dealer: d, Decks: s.decks, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+}
+
+// other returns the site as another process serves it.
+func (s *site) other() *site { return &site{API: s.process(), log: s.log, decks: s.decks, now: s.now} }
+
+func (s *site) size() uint64 {
+	committed, _ := s.log.Sizes()
+	return committed
+}
+
+// send sends a request as a client does whose base URL was https://deckofcardsapi.com.
+func (s *site) send(t *testing.T, method, path, contentType, body string, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	r.Host = "deckofcardsapi.com"
+	r.Header.Set("X-Forwarded-Proto", "https")
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+// A reply is an answer as a client reads it.
+type reply struct {
+	Success   bool
+	DeckID    string `json:"deck_id"`
+	Remaining int
+	Shuffled  bool
+	Cards     []struct{ Code string }
+	Piles     map[string]struct {
+		Remaining int
+		Cards     []struct{ Code string }
+	}
+	Error   string
+	AuditID string `json:"audit_id"`
+}
+
+func (r *reply) codes() (codes []string) {
+	for _, c := range r.Cards {
+		codes = append(codes, c.Code)
+	}
+	return codes
+}
+
+func (r *reply) pile(name string) (codes []string) {
+	for _, c := range r.Piles[name].Cards {
+		codes = append(codes, c.Code)
+	}
+	return codes
+}
+
+// get is what the simplest of clients does.
+func (s *site) get(t *testing.T, format string, args ...any) *reply {
+	t.Helper()
+	path := fmt.Sprintf(format, args...)
+	w := s.send(t, http.MethodGet, path, "", "")
+	var r reply
+	if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || w.Code != http.StatusOK {
+		t.Errorf("%s: %d %s %v", path, w.Code, w.Body, err)
+	}
+	return &r
+}
+
+// cardsIn expands a list of codes, as in <AS 0S>, to the cards of an answer.
+func cardsIn(text string) string {
+	values := map[string]string{"A": "ACE", "0": "10", "J": "JACK", "Q": "QUEEN", "K": "KING", "X": "JOKER"}
+	ends := map[string]string{"S": "SPADES", "D": "DIAMONDS", "C": "CLUBS", "H": "HEARTS", "1": "BLACK", "2": "RED"}
+	return regexp.MustCompile(`<[^>]*>`).ReplaceAllStringFunc(text, func(list string) string {
+		var out []string
+		for _, code := range strings.Fields(strings.Trim(list, "<>")) {
+			value := values[code[:1]]
+			if value == "" {
+				value = code[:1]
+			}
+			out = append(out, fmt.Sprintf(`{"code": %q, "image": "https://deckofcardsapi.com/static/img/%s.png", "images": {"svg": "https://deckofcardsapi.com/static/img/%[2]s.svg", "png": "https://deckofcardsapi.com/static/img/%[2]s.png"}, "value": %q, "suit": %q}`,
+				code, strings.Replace(code, "AD", "aceDiamonds", 1), value, ends[code[1:]]))
+		}
+		return "[" + strings.Join(out, ", ") + "]"
+	})
+}
+
+var (
+	idOfDeck   = regexp.MustCompile(`"deck_id": "([0-9a-f]{32})"`)
+	idOfRecord = regexp.MustCompile(`, "audit_id": "([0-9a-f-]{36})"}$`)
+)
+
+// Every route, parameter and error text. A row is a request to the deck D, which is the one that the last row to make one has made,
+// and the whole answer, without the audit_id at its end: + stands for it, and - for none. The body of a POST is behind its
+// path.
+func TestAnswers(t *testing.T) {
+	s := newSite(t)
+	id := ""
+	seen := map[string]bool{}
+	for _, row := range []struct {
+		request string
+		status  int
+		want    string
+	}{
+		// New decks.
+		{"GET /api/deck/new/", 200, `{"success": true, "deck_id": "D", "remaining": 52, "shuffled": false+`},
+		{"GET /api/deck/D/", 200, `{"success": true, "deck_id": "D", "remaining": 52, "shuffled": false+`},
+		{"GET /api/deck/D", 200, `{"success": true, "deck_id": "D", "remaining": 52, "shuffled": false+`},
+		{"GET /api/deck/D/draw/?count=2", 200, `{"success": true, "deck_id": "D", "cards": [` +
+			`{"code": "AS", "image": "https://deckofcardsapi.com/static/img/AS.png", "images": {"svg": "https://deckofcardsapi.com/static/img/AS.svg", "png": "https://deckofcardsapi.com/static/img/AS.png"}, "value": "ACE", "suit": "SPADES"}, ` +
+			`{"code": "2S", "image": "https://deckofcardsapi.com/static/img/2S.png", "images": {"svg": "https://deckofcardsapi.com/static/img/2S.svg", "png": "https://deckofcardsapi.com/static/img/2S.png"}, "value": "2", "suit": "SPADES"}], "remaining": 50+`},
+		{"GET /api/draw/D/", 200, `{"success": true, "deck_id": "D", "cards": <3S>, "remaining": 49+`},
+		{"GET /api/draw/D?count=9", 200, `{"success": true, "deck_id": "D", "cards": <4S 5S 6S 7S 8S 9S 0S JS QS>, "remaining": 40+`},
+		{"POST /api/deck/D/draw/ count=2", 200, `{"success": true, "deck_id": "D", "cards": <KS AD>, "remaining": 38+`},
+		{"POST /api/deck/D/draw?count=2", 200, `{"success": true, "deck_id": "D", "cards": <2D 3D>, "remaining": 36+`},
+		{"PUT /api/deck/D/draw/?count=%201_0", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		{"PUT /api/deck/D/draw/?count=%20%2B1%20", 200, `{"success": true, "deck_id": "D", "cards": <4D>, "remaining": 35+`},
+		{"DELETE /api/deck/D/draw/", 200, `{"success": true, "deck_id": "D", "cards": <5D>, "remaining": 34+`},
+		{"PATCH /api/deck/D/draw/?count=3&count=1", 200, `{"success": true, "deck_id": "D", "cards": <6D>, "remaining": 33+`},
+		{"GET /api/deck/D/draw/?count=0", 200, `{"success": true, "deck_id": "D", "cards": [], "remaining": 33+`},
+		{"GET /api/deck/D/draw/?count=-1", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/D/draw/?count=undefined", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/D/draw/?count=", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/nope/draw/?count=x", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/D/draw/bottom/?count=2", 200, `{"success": true, "deck_id": "D", "cards": <KH QH>, "remaining": 31+`},
+		{"GET /api/deck/D/draw/top?count=1", 200, `{"success": true, "deck_id": "D", "cards": <7D>, "remaining": 30+`},
+		{"GET /api/deck/D/draw/?count=30", 200, `{"success": true, "deck_id": "D", "cards": <8D 9D 0D JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C 0C JC QC KC AH 2H 3H 4H 5H 6H 7H 8H 9H 0H JH>, "remaining": 0+`},
+		{"GET /api/deck/D/draw/", 200, `{"success": false, "deck_id": "D", "cards": [], "remaining": 0, "error": "Not enough cards remaining to draw 1 additional"+`},
+		{"GET /api/deck/D/return/", 200, `{"success": true, "deck_id": "D", "remaining": 52+`},
+		{"GET /api/deck/D/draw/?count=60", 200, `{"success": false, "deck_id": "D", "cards": <AS 2S 3S 4S 5S 6S 7S 8S 9S 0S JS QS KS AD 2D 3D 4D 5D 6D 7D 8D 9D 0D JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C 0C JC QC KC AH 2H 3H 4H 5H 6H 7H 8H 9H 0H JH QH KH>, "remaining": 0, "error": "Not enough cards remaining to draw 60 additional"+`},
+		{"GET /api/deck/new?jokers_enabled=TRUE&deck_count=2", 200, `{"success": true, "deck_id": "D", "remaining": 108, "shuffled": false+`},
+		{"GET /api/deck/D/draw/?count=54", 200, `{"success": true, "deck_id": "D", "cards": <AS 2S 3S 4S 5S 6S 7S 8S 9S 0S JS QS KS AD 2D 3D 4D 5D 6D 7D 8D 9D 0D JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C 0C JC QC KC AH 2H 3H 4H 5H 6H 7H 8H 9H 0H JH QH KH X1 X2>, "remaining": 54+`},
+		{"GET /api/deck/D/draw/", 200, `{"success": true, "deck_id": "D", "cards": <AS>, "remaining": 53+`},
+		{"POST /api/deck/new/ jokers_enabled=true", 200, `{"success": true, "deck_id": "D", "remaining": 54, "shuffled": false+`},
+		{"GET /api/deck/new/?jokers_enabled=1", 200, `{"success": true, "deck_id": "D", "remaining": 52, "shuffled": false+`},
+		{"GET /api/new/", 200, `{"success": true, "deck_id": "D", "remaining": 52, "shuffled": false+`},
+		{"GET /api/shuffle/?deck_count=6", 200, `{"success": true, "deck_id": "D", "remaining": 312, "shuffled": true+`},
+		{"GET /api/deck/new/shuffle/?deck_count=20", 200, `{"success": true, "deck_id": "D", "remaining": 1040, "shuffled": true+`},
+		{"GET /api/deck/new/shuffle/?deck_count=21", 200, `{"success": false, "error": "The max number of Decks is 20."-`},
+		{"GET /api/deck/new/?deck_count=0", 200, `{"success": false, "error": "The min number of Decks is 1."-`},
+		{"GET /api/deck/new/?deck_count=-99999999999999999999", 200, `{"success": false, "error": "The min number of Decks is 1."-`},
+		{"GET /api/deck/new/?deck_count=1.5", 400, `{"success": false, "error": "deck_count has to be a whole number, such as deck_count=2."-`},
+		{"GET /api/deck/nope/shuffle/?deck_count=21", 200, `{"success": false, "error": "The max number of Decks is 20."-`},
+		{"GET /api/deck/nope/shuffle/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
+		{"GET /api/deck/new/draw/?count=0", 200, `{"success": true, "deck_id": "D", "cards": [], "remaining": 52+`},
+		{"GET /api/deck/new/draw/?count=0&jokers_enabled=true&deck_count=30", 200, `{"success": true, "deck_id": "D", "cards": [], "remaining": 1620+`},
+		{"GET /api/deck/new/draw/?deck_count=79", 200, `{"success": false, "error": "The max number of Decks is 78."-`},
+		{"GET /api/deck/new/draw/?deck_count=0", 200, `{"success": false, "error": "The min number of Decks is 1."-`},
+		{"GET /api/deck/new/draw/?count=x", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		// Unknown decks, and paths that are no routes.
+		{"GET /api/deck/0123456789ab/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
+		{"GET /api/deck/shuffle/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
+		{"GET /api/deck/new/return/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
+		{"GET /api/deck/new/pile/x/add/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
+		{"GET /api/deck/00000000000000000000000000000000/pile/x/list/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
+		{"GET /api/deck/7d444840-9dc0-4ed1-b245-5ffdce74fad2/draw/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
+		{"GET /api/draw/", 404, `{"success": false, "error": "There is nothing at this path. A deck begins at /api/deck/new/shuffle/."-`},
+		// Partial decks.
+		{"GET /api/deck/new/?cards=as,2s,%203S,0h,10D,tC,X1,,ZZ,AD,KH", 200, `{"success": true, "deck_id": "D", "remaining": 7, "shuffled": false+`},
+		{"GET /api/deck/D/draw/?count=4", 200, `{"success": true, "deck_id": "D", "cards": <AS 2S 0H 0D>, "remaining": 3+`},
+		{"GET /api/deck/D/return/?cards=0D,KH,AS,AS,ZZ", 200, `{"success": true, "deck_id": "D", "remaining": 5+`},
+		{"GET /api/deck/D/draw/?count=5", 200, `{"success": true, "deck_id": "D", "cards": <0C AD KH 0D AS>, "remaining": 0+`},
+		{"GET /api/deck/D/return/?cards=", 200, `{"success": true, "deck_id": "D", "remaining": 0+`},
+		{"GET /api/deck/D/return/", 200, `{"success": true, "deck_id": "D", "remaining": 7+`},
+		{"GET /api/deck/D/draw/?count=7", 200, `{"success": true, "deck_id": "D", "cards": <AS 2S 0H 0D 0C AD KH>, "remaining": 0+`},
+		{"GET /api/deck/D/shuffle/?jokers_enabled=true&deck_count=3", 200, `{"success": true, "deck_id": "D", "remaining": 7, "shuffled": true+`},
+		{"GET /api/deck/new/?cards=AS,AS,X2&jokers_enabled=true&deck_count=2", 200, `{"success": true, "deck_id": "D", "remaining": 6, "shuffled": false+`},
+		{"GET /api/deck/D/draw/?count=6", 200, `{"success": true, "deck_id": "D", "cards": <AS AS X2 AS AS X2>, "remaining": 0+`},
+		{"POST /api/deck/new/shuffle/ cards=AS,KS", 200, `{"success": true, "deck_id": "D", "remaining": 2, "shuffled": true+`},
+		{"GET /api/deck/new/shuffle/?cards=", 400, `{"success": false, "error": "A deck has at least one card. Name those that it is to have as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
+		{"GET /api/deck/new/?cards=X1", 400, `{"success": false, "error": "A deck has at least one card. Name those that it is to have as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
+		{"POST /api/deck/new/ deck_count=20&cards=" + strings.Repeat("AS,", 205), 400, `{"success": false, "error": "A deck has at most 4096 cards, and this would have 4100. Name fewer, or lower deck_count."-`},
+		{"POST /api/deck/new/ cards=" + strings.Repeat("AS,", 4097), 400, `{"success": false, "error": "cards names more than 4096 cards, which no deck has. Name fewer."-`},
+		{"POST /api/deck/new/ cards=" + strings.Repeat("AS,", 30000), 413, `{"success": false, "error": "The body is longer than 65536 bytes. Send fewer cards at once."-`},
+		// Shuffling a deck again.
+		{"GET /api/deck/new/?deck_count=2", 200, `{"success": true, "deck_id": "D", "remaining": 104, "shuffled": false+`},
+		{"GET /api/deck/D/draw/?count=4", 200, `{"success": true, "deck_id": "D", "cards": <AS 2S 3S 4S>, "remaining": 100+`},
+		{"GET /api/deck/D/pile/p/add/?cards=AS", 200, `{"success": true, "deck_id": "D", "remaining": 100, "piles": {"p": {"remaining": 1}}+`},
+		{"GET /api/deck/D/shuffle/?remaining=True&deck_count=99", 200, `{"success": true, "deck_id": "D", "remaining": 100, "shuffled": true+`},
+		{"GET /api/deck/D/pile/p/list", 200, `{"success": true, "deck_id": "D", "remaining": 100, "piles": {"p": {"remaining": 1, "cards": <AS>}}+`},
+		{"GET /api/shuffle/D/?deck_count=5", 200, `{"success": true, "deck_id": "D", "remaining": 104, "shuffled": true+`},
+		{"GET /api/deck/D/pile/p/list/", 200, `{"success": true, "deck_id": "D", "remaining": 104, "piles": {}+`},
+		{"GET /api/deck/D/shuffle/?jokers_enabled=true", 200, `{"success": true, "deck_id": "D", "remaining": 108, "shuffled": true+`},
+		{"GET /api/deck/D/shuffle/", 200, `{"success": true, "deck_id": "D", "remaining": 108, "shuffled": true+`},
+		{"GET /api/deck/D/shuffle/?jokers_enabled=false", 200, `{"success": true, "deck_id": "D", "remaining": 104, "shuffled": true+`},
+		{"POST /api/deck/D/shuffle/ cards=AS,X1,ZZ", 200, `{"success": true, "deck_id": "D", "remaining": 2, "shuffled": true+`},
+		{"GET /api/deck/D/draw/?count=2", 200, `{"success": true, "deck_id": "D", "cards": <AS AS>, "remaining": 0+`},
+		{"GET /api/deck/D/shuffle/?cards=ZZ", 400, `{"success": false, "error": "A deck has at least one card. Name those that it is to have as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
+		// Piles.
+		{"GET /api/deck/new/?jokers_enabled=true&cards=3S,4S,5S,6S,7S,8S,9S,0S,JS,QS,KS,X1,X2", 200, `{"success": true, "deck_id": "D", "remaining": 13, "shuffled": false+`},
+		{"GET /api/deck/D/pile/a/list/", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {}+`},
+		{"GET /api/deck/D/pile/a/add/", 404, `{"success": false, "error": "You must specify cards to add to the pile."+`},
+		{"POST /api/deck/D/pile/a/add/ count=1", 404, `{"success": false, "error": "You must specify cards to add to the pile."+`},
+		{"GET /api/deck/nope/pile/a/add/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
+		{"GET /api/deck/D/pile/a/add/?cards=", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0}}+`},
+		{"GET /api/deck/D/pile/a/add/?cards=3S,AH,ZZ", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0}}+`},
+		{"GET /api/deck/D/draw/?count=12", 200, `{"success": true, "deck_id": "D", "cards": <3S 4S 5S 6S 7S 8S 9S 0S JS QS KS X1>, "remaining": 1+`},
+		{"POST /api/deck/D/pile/a/add/ cards=3s,4s,5s,6s,7s,8s,9s,10s,js,qs,ks,x1,x2,3s", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 12}}+`},
+		{"GET /api/deck/D/pile/a/draw/bottom/?count=5", 200, `{"success": true, "deck_id": "D", "cards": <3S 4S 5S 6S 7S>, "piles": {"a": {"remaining": 7}}+`},
+		{"GET /api/deck/D/pile/a/draw/?count=5", 200, `{"success": true, "deck_id": "D", "cards": <0S JS QS KS X1>, "piles": {"a": {"remaining": 2}}+`},
+		{"GET /api/deck/D/pile/b/add/?cards=JS,QS,9S", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
+		{"GET /api/deck/D/pile/b/add?cards=JS", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
+		{"GET /api/deck/D/pile/b/list/", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3, "cards": <QS 9S JS>}}+`},
+		{"GET /api/deck/D/pile/c/list/", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
+		{"GET /api/deck/D/pile/b/draw/?cards=AS,9S", 404, `{"success": false, "error": "The pile, b does not contain the requested cards."+`},
+		{"GET /api/deck/D/pile/b/draw/?count=4", 404, `{"success": false, "error": "Not enough cards remaining to draw 4 additional"+`},
+		{"GET /api/deck/D/pile/b/draw/bottom/?count=4", 404, `{"success": false, "error": "Not enough cards remaining to draw 4 additional"+`},
+		{"GET /api/deck/D/pile/b/draw/random/?count=4", 404, `{"success": false, "error": "Not enough cards remaining to draw 4 additional"+`},
+		{"GET /api/deck/D/pile/b/draw/?count=0", 400, `{"success": false, "error": "count has to be a whole number of 1 or more, such as count=2."-`},
+		{"GET /api/deck/D/pile/b/draw/?count=x", 400, `{"success": false, "error": "count has to be a whole number of 1 or more, such as count=2."-`},
+		{"GET /api/deck/D/pile/c/draw/?count=x", 404, `{"success": false, "error": "The pile, c does not exist."+`},
+		{"GET /api/deck/D/pile/c/shuffle/", 404, `{"success": false, "error": "The pile, c does not exist."+`},
+		{"GET /api/deck/D/pile/c/return/", 404, `{"success": false, "error": "The pile, c does not exist."+`},
+		{"GET /api/deck/nope/pile/c/return/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
+		{"GET /api/deck/D/pile/c.d/add/?cards=3S", 404, `{"success": false, "error": "A pile is named by 1 to 64 letters, digits, hyphens and underscores."-`},
+		{"GET /api/deck/D/pile/b/draw/?cards=ZZ", 200, `{"success": true, "deck_id": "D", "cards": [], "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
+		{"GET /api/deck/D/pile/b/draw/?cards=js,qs&count=1", 200, `{"success": true, "deck_id": "D", "cards": <JS QS>, "piles": {"a": {"remaining": 1}, "b": {"remaining": 1}}+`},
+		{"GET /api/deck/D/pile/b/draw/?cards=", 200, `{"success": true, "deck_id": "D", "cards": <9S>, "piles": {"a": {"remaining": 1}, "b": {"remaining": 0}}+`},
+		{"GET /api/deck/D/pile/b/draw/", 404, `{"success": false, "error": "Not enough cards remaining to draw 1 additional"+`},
+		{"GET /api/deck/D/pile/b/shuffle/", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 0}}+`},
+		{"GET /api/deck/D/pile/b/return/", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 0}}+`},
+		{"GET /api/deck/D/pile/a/return/?cards=3S", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 0}}+`},
+		{"GET /api/deck/D/pile/a/return/", 200, `{"success": true, "deck_id": "D", "remaining": 2, "piles": {"a": {"remaining": 0}, "b": {"remaining": 0}}+`},
+		{"GET /api/deck/D/pile/b/add/?cards=5S,4S,3S", 200, `{"success": true, "deck_id": "D", "remaining": 2, "piles": {"a": {"remaining": 0}, "b": {"remaining": 3}}+`},
+		{"GET /api/deck/D/return/?cards=5S,6S", 200, `{"success": true, "deck_id": "D", "remaining": 3+`},
+		{"GET /api/deck/D/pile/b/return/?cards=3S,6S,5S", 200, `{"success": true, "deck_id": "D", "remaining": 5, "piles": {"a": {"remaining": 0}, "b": {"remaining": 1}}+`},
+		{"GET /api/deck/D/draw/?count=5", 200, `{"success": true, "deck_id": "D", "cards": <X2 8S 6S 3S 5S>, "remaining": 0+`},
+		{"GET /api/deck/D/pile/b/draw/Random/", 200, `{"success": true, "deck_id": "D", "cards": <4S>, "piles": {"a": {"remaining": 0}, "b": {"remaining": 0}}+`},
+	} {
+		method, path, _ := strings.Cut(row.request, " ")
+		path, body, _ := strings.Cut(path, " ")
+		contentType := ""
+		if body != "" {
+			contentType = "application/x-www-form-urlencoded"
+		}
+		path = strings.Replace(path, "/D", "/"+id, 1)
+		before := s.size()
+		w := s.send(t, method, path, contentType, body)
+		got := w.Body.String()
+		if found := idOfDeck.FindStringSubmatch(got); found != nil {
+			if strings.Contains(row.request, "/D") && found[1] != id {
+				t.Errorf("%s: the deck has another id", row.request)
+			}
+			id = found[1]
+			got = strings.Replace(got, id, "D", 1)
+		}
+		if found := idOfRecord.FindStringSubmatch(got); found != nil {
+			got = strings.Replace(got, found[0], "+", 1)
+			if _, err := s.Dealer.Audit(t.Context(), uuid.MustParse(found[1])); err != nil {
+				t.Errorf("%s: the audit_id %s: %v", row.request, found[1], err)
+			}
+			if isNew := s.size() > before; isNew == seen[found[1]] {
+				t.Errorf("%s: %d records were made, and the audit_id was seen before: %v", row.request, s.size()-before, seen[found[1]])
+			}
+			seen[found[1]] = true
+		} else if s.size() > before {
+			t.Errorf("%s: there is a record that is not answered", row.request)
+		} else {
+			got = strings.TrimSuffix(got, "}") + "-"
+		}
+		if want := cardsIn(row.want); w.Code != row.status || got != want {
+			t.Errorf("%s: %d\n%s\nand should be %d\n%s", row.request, w.Code, got, row.status, want)
+		}
+		if h := w.Header(); h.Get("Content-Type") != "application/json" || h.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s: %v", row.request, h)
+		}
+	}
+}
+
+// Parameters come in the query, in a form of either kind, or in a JSON object.
+func TestParameters(t *testing.T) {
+	s := newSite(t)
+	for name, v := range map[string][4]string{ // method, query, type, body
+		"query":        {"GET", "?cards=AS,0S&deck_count=2", "", ""},
+		"form":         {"POST", "", "application/x-www-form-urlencoded; charset=UTF-8", "cards=AS%2C0S&deck_count=2"},
+		"form over":    {"POST", "?cards=2D", "application/x-www-form-urlencoded", "cards=AS%2C0S&deck_count=2"},
+		"form, query":  {"POST", "?deck_count=2", "application/x-www-form-urlencoded", "cards=AS,0S"},
+		"multipart":    {"POST", "", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"cards\"\r\n\r\nAS,0S\r\n--x\r\nContent-Disposition: form-data; name=\"deck_count\"\r\n\r\n2\r\n--x--\r\n"},
+		"JSON":         {"POST", "", "application/json", `{"cards": "AS,10S", "deck_count": 2, "jokers_enabled": null}`},
+		"JSON list":    {"POST", "", "application/json", `{"cards": ["AS", "TS"], "deck_count": "2", "jokers_enabled": false}`},
+		"unknown type": {"POST", "?cards=AS,0S&deck_count=2", "text/plain", "{}"},
+		"no JSON":      {"POST", "?cards=AS,0S&deck_count=2", "application/json", ""},
+	} {
+		w := s.send(t, v[0], "/api/deck/new/"+v[1], v[2], v[3])
+		id := idOfDeck.FindStringSubmatch(w.Body.String())
+		if id == nil {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+			continue
+		}
+		if drawn := s.get(t, "/api/deck/%s/draw/?count=4", id[1]); !slices.Equal(drawn.codes(), []string{"AS", "0S", "AS", "0S"}) || drawn.Remaining != 0 {
+			t.Errorf("%s: %+v", name, drawn)
+		}
+	}
+	for body, contentType := range map[string]string{
+		"[1]": "application/json", "{": "application/json", "x": "multipart/form-data; boundary=x", "": "multipart/form-data",
+	} {
+		if w := s.send(t, "POST", "/api/deck/new/", contentType, body); w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+}
+
+// HEAD draws nothing, and a preflight is told what it may send.
+func TestMethods(t *testing.T) {
+	s := newSite(t)
+	made := s.get(t, "/api/deck/new/")
+	before := s.size()
+	for path, status := range map[string]int{"/": 200, "/draw/": 405, "/shuffle": 405, "/return/": 405, "/pile/x/add/": 405, "/pile/x/list/": 200, "/draw/bottom/": 405} {
+		w := s.send(t, "HEAD", "/api/deck/"+made.DeckID+path, "", "")
+		if w.Code != status || status == 405 && w.Header().Get("Allow") == "" {
+			t.Errorf("HEAD %s: %d %v", path, w.Code, w.Header())
+		}
+	}
+	for _, path := range []string{"/api/deck/new/shuffle/", "/api/deck/" + made.DeckID + "/draw", "/static/img/AS.png", "/api/nothing"} {
+		w := s.send(t, "OPTIONS", path, "", "", "Origin", "http://localhost:4200", "Access-Control-Request-Method", "POST")
+		h := w.Header()
+		if w.Code != 200 || w.Body.Len() > 0 || h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Max-Age") != "86400" ||
+			h.Get("Access-Control-Allow-Methods") != "DELETE, GET, OPTIONS, PATCH, POST, PUT" || !strings.Contains(h.Get("Access-Control-Allow-Headers"), "content-type") {
+			t.Errorf("OPTIONS %s: %d %v", path, w.Code, h)
+		}
+	}
+	if s.size() != before {
+		t.Error("something was drawn")
+	}
+}
+
+// Pictures are where the client has found the service.
+func TestHost(t *testing.T) {
+	s := newSite(t)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/deck/new/draw/?deck_count=1", nil)
+	r.Host = "localhost:8080"
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if !strings.Contains(w.Body.String(), `"image": "http://localhost:8080/static/img/`) {
+		t.Error(w.Body)
+	}
+}
+
+// A deck is there for 14 days after its last change, under its id with hyphens too, and not once it is over.
+func TestDecksExpire(t *testing.T) {
+	s := newSite(t)
+	s.now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	made := s.get(t, "/api/deck/new/")
+	s.now = s.now.Add(lifetime - time.Second)
+	s.get(t, "/api/deck/%s/draw/", uuid.MustParse(made.DeckID))
+	s.now = s.now.Add(lifetime - time.Second)
+	s.get(t, "/api/deck/%s/", made.DeckID)
+	if w := s.send(t, "GET", "/api/deck/"+strings.ToUpper(made.DeckID)+"/", "", ""); w.Code != 404 {
+		t.Error(w.Code, w.Body)
+	}
+	s.now = s.now.Add(time.Second)
+	for _, path := range []string{"/", "/draw/", "/shuffle/", "/return/", "/pile/a/list/", "/pile/a/add/?cards=AS"} {
+		if w := s.send(t, "GET", "/api/deck/"+made.DeckID+path, "", ""); w.Code != 404 || w.Body.String() != `{"success": false, "error": "Deck ID does not exist."}` {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+// Shoes that were not made here are decks if they are of standard cards, and otherwise none that could be drawn from by mistake.
+func TestOtherShoes(t *testing.T) {
+	s := newSite(t)
+	five := uint64(5)
+	for r, want := range map[*dealer.ShoeRequest]int{
+		{Request: dealer.Request{Deck: "standard54"}}:                                       200,
+		{Request: dealer.Request{Deck: "mahjong136"}}:                                       404,
+		{Request: dealer.Request{Size: &five}, Expires: lifetime}:                           404,
+		{Request: dealer.Request{Items: &dealer.Items{Count: 1}}, Values: []string{`"AS"`}}: 404,
+	} {
+		plan, err := s.Dealer.PlanShoe(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := s.Dealer.MakeShoe(t.Context(), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := s.send(t, "GET", "/api/deck/"+deckID(made.Shoe.ID)+"/draw/", "", ""); w.Code != want {
+			t.Errorf("%+v: %d %s", r, w.Code, w.Body)
+		}
+	}
+}
+
+// A retry with the same key gets the same cards, and no others are drawn.
+func TestRetries(t *testing.T) {
+	s := newSite(t)
+	key := []string{"Idempotency-Key", `"` + uuid.NewString() + `"`}
+	first := s.send(t, "GET", "/api/deck/new/draw/?count=5", "", "", key...)
+	before := s.size()
+	if again := s.send(t, "GET", "/api/deck/new/draw/?count=5", "", "", key...); again.Body.String() != first.Body.String() || again.Code != 200 {
+		t.Errorf("%s is not %s", again.Body, first.Body)
+	}
+	if w := s.send(t, "GET", "/api/deck/new/draw/?count=6", "", "", key...); w.Code != 422 {
+		t.Error(w.Code, w.Body)
+	}
+	id := idOfDeck.FindStringSubmatch(first.Body.String())[1]
+	var drawn reply
+	if err := json.Unmarshal(first.Body.Bytes(), &drawn); err != nil {
+		t.Fatal(err)
+	}
+	if s.size() != before || len(drawn.Cards) != 5 || drawn.Remaining != 47 {
+		t.Errorf("%d records are %d, for %+v", before, s.size(), drawn)
+	}
+	for i, path := range []string{
+		"/draw/?count=3", "/draw/?count=50", "/pile/a/add/?cards=" + strings.Join(drawn.codes(), ","), "/pile/a/draw/?count=2", "/pile/a/shuffle/",
+		"/return/", "/shuffle/?jokers_enabled=true", "/shuffle/",
+	} {
+		path = "/api/deck/" + id + path
+		key := []string{"Idempotency-Key", fmt.Sprint("key-", i)}
+		first := s.send(t, "POST", path, "", "", key...)
+		before := s.size()
+		again := s.send(t, "POST", path, "", "", key...)
+		if again.Body.String() != first.Body.String() || again.Code != first.Code || s.size() != before {
+			t.Errorf("%s: %s is not %s", path, again.Body, first.Body)
+		}
+	}
+	for _, key := range []string{"a b", strings.Repeat("x", 256), `"`, "ä"} { // none that could be used
+		if w := s.send(t, "GET", "/api/deck/new/", "", "", "Idempotency-Key", key); w.Code != 200 {
+			t.Errorf("%q: %d %s", key, w.Code, w.Body)
+		}
+	}
+}
+
+// What is not the caller's fault is said in the same form.
+func TestFailures(t *testing.T) {
+	s := newSite(t)
+	for err, want := range map[error]int{
+		ledger.ErrBusy: 503, ledger.ErrNoSpace: 503, ledger.ErrUnavailable: 503, ledger.ErrClosed: 503, ledger.ErrBroken: 500, io.ErrUnexpectedEOF: 500,
+		dealer.ErrRunning: 409, &dealer.VersionError{}: 500, &dealer.CardsError{}: 503,
+	} {
+		w := httptest.NewRecorder()
+		s.fail(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil), fmt.Errorf("within: %w", err))
+		if w.Code != want || (w.Header().Get("Retry-After") == "1") != (want == 503) || !strings.HasPrefix(w.Body.String(), `{"success": false, "error": "`) || strings.Contains(w.Body.String(), err.Error()) {
+			t.Errorf("%v: %d %v %s", err, w.Code, w.Header(), w.Body)
+		}
+	}
+	if err := s.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if w := s.send(t, "GET", "/api/deck/new/", "", ""); w.Code != 503 || w.Header().Get("Access-Control-Allow-Origin") != "*" {
+		t.Error(w.Code, w.Body)
+	}
+}

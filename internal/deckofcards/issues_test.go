@@ -1,0 +1,205 @@
+package deckofcards
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// The session of a client that knows nothing of this service.
+func TestSession(t *testing.T) {
+	s := newSite(t)
+	made := s.get(t, "/api/deck/new/shuffle?deck_count=1")
+	left := 52
+	for _, player := range []string{"ann", "bob"} {
+		hand := s.get(t, "/api/deck/%s/draw?count=5", made.DeckID)
+		left -= 5
+		if len(hand.Cards) != 5 || hand.Remaining != left {
+			t.Fatalf("%+v", hand)
+		}
+		if added := s.get(t, "/api/deck/%s/pile/%s/add?cards=%s", made.DeckID, player, strings.Join(hand.codes(), ",")); added.Piles[player].Remaining != 5 {
+			t.Fatalf("%+v", added)
+		}
+		if list := s.get(t, "/api/deck/%s/pile/%s/list", made.DeckID, player); !slices.Equal(list.pile(player), hand.codes()) {
+			t.Fatalf("%v is not %v", list, hand)
+		}
+	}
+	played := s.get(t, "/api/deck/%s/pile/ann/draw/?count=1", made.DeckID)
+	s.get(t, "/api/deck/%s/pile/discard/add/?cards=%s", made.DeckID, played.Cards[0].Code)
+	list := s.get(t, "/api/deck/%s/pile/discard/list/", made.DeckID)
+	if list.Remaining != 42 || list.Piles["ann"].Remaining != 4 || list.Piles["bob"].Remaining != 5 || !slices.Equal(list.pile("discard"), played.codes()) {
+		t.Errorf("%+v", list)
+	}
+	again := s.get(t, "/api/deck/%s/shuffle/", made.DeckID)
+	if again.Remaining != 52 || !again.Shuffled || again.DeckID != made.DeckID {
+		t.Errorf("%+v", again)
+	}
+	all := s.get(t, "/api/deck/%s/draw/?count=52", made.DeckID).codes()
+	slices.Sort(all)
+	if len(slices.Compact(all)) != 52 {
+		t.Error(all)
+	}
+}
+
+// #80: two draws at once had the same card. Here 32 clients draw from one deck, and each card comes once.
+func TestIssue80DrawsAtOnce(t *testing.T) {
+	s := newSite(t)
+	made := s.get(t, "/api/deck/new/shuffle/?deck_count=2")
+	processes := []*site{s, s.other()}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	drawn := map[string]int{}
+	for client := range 32 {
+		wait.Go(func() {
+			for {
+				r := processes[client%2].get(t, "/api/deck/%s/draw/%s", made.DeckID, []string{"", "bottom/", "random/"}[client%3])
+				if !r.Success {
+					if len(r.Cards) > 0 || r.Remaining > 0 || r.Error != "Not enough cards remaining to draw 1 additional" {
+						t.Errorf("%+v", r)
+					}
+					return
+				}
+				mu.Lock()
+				drawn[r.Cards[0].Code]++
+				mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	for _, code := range codesOf(false) {
+		if drawn[code] != 2 {
+			t.Errorf("%s was drawn %d times", code, drawn[code])
+		}
+	}
+}
+
+// Nobody sees that others change the deck at the same time: what they do to the same cards is done in some order.
+func TestChangesAtOnce(t *testing.T) {
+	s := newSite(t)
+	made := s.get(t, "/api/deck/new/draw/?count=20")
+	cards := made.codes()
+	processes := []*site{s, s.other()}
+	var wait sync.WaitGroup
+	for client := range 8 {
+		wait.Go(func() {
+			s := processes[client%2]
+			own := fmt.Sprint("p", client)
+			for i := range 6 {
+				s.get(t, "/api/deck/%s/pile/%s/add/?cards=%s", made.DeckID, own, strings.Join(cards[i:i+5], ","))
+				s.get(t, "/api/deck/%s/draw/", made.DeckID)
+				s.get(t, "/api/deck/%s/return/?cards=%s", made.DeckID, cards[i])
+				if i == 5 {
+					s.get(t, "/api/deck/%s/shuffle/?remaining=true", made.DeckID)
+				}
+				s.get(t, "/api/deck/%s/return/", made.DeckID)
+			}
+		})
+	}
+	wait.Wait()
+	list := s.get(t, "/api/deck/%s/pile/none/list/", made.DeckID)
+	sum := list.Remaining
+	for _, p := range list.Piles {
+		sum += p.Remaining
+	}
+	if rest := s.get(t, "/api/deck/%s/return/", made.DeckID).Remaining - list.Remaining; sum+rest != 52 {
+		t.Errorf("%d cards lie in %+v", sum+rest, list)
+	}
+}
+
+// #119: a deck that was shuffled was at times in the order of a new one. Nobody who draws while it is shuffled sees that here.
+func TestIssue119ShuffleIsWhole(t *testing.T) {
+	s := newSite(t)
+	made := s.get(t, "/api/deck/new/")
+	processes := []*site{s, s.other()}
+	var wait sync.WaitGroup
+	s.get(t, "/api/deck/%s/shuffle/", made.DeckID)
+	for client := range 6 {
+		wait.Go(func() {
+			s := processes[client/3]
+			for i := range 8 {
+				if client%2 == 0 {
+					s.get(t, "/api/deck/%s/shuffle/?jokers_enabled=%t", made.DeckID, i%2 == client/3)
+				} else if r := s.get(t, "/api/deck/%s/draw/?count=6", made.DeckID); r.Success && slices.Equal(r.codes(), sorted[:6]) {
+					t.Error("the deck is in its first order")
+				}
+			}
+		})
+	}
+	wait.Wait()
+	s.get(t, "/api/deck/%s/shuffle/", made.DeckID)
+	if r := s.get(t, "/api/deck/%s/draw/?count=52", made.DeckID); slices.Equal(r.codes(), sorted[:52]) || len(r.Cards) != 52 {
+		t.Errorf("%v", r.codes())
+	}
+}
+
+// #35, #130, #134: with several decks a card came onto a pile only once no copy of it was left in the deck. Here each copy that
+// was drawn can be added, once.
+func TestIssue35PilesOfSeveralDecks(t *testing.T) {
+	s := newSite(t)
+	id := s.get(t, "/api/deck/new/?cards=AS,KH,AS&deck_count=2").DeckID // AS KH AS AS KH AS
+	s.get(t, "/api/deck/%s/draw/?count=3", id)
+	if r := s.get(t, "/api/deck/%s/pile/a/add/?cards=AS,KH,KH", id); r.Piles["a"].Remaining != 2 || r.Remaining != 3 {
+		t.Errorf("%+v", r)
+	}
+	if r := s.get(t, "/api/deck/%s/pile/b/add/?cards=AS", id); r.Piles["a"].Remaining != 2 || r.Piles["b"].Remaining != 1 { // the other copy, which is dealt
+		t.Errorf("%+v", r)
+	}
+	if r := s.get(t, "/api/deck/%s/pile/c/add/?cards=AS", id); r.Piles["a"].Remaining != 1 || r.Piles["c"].Remaining != 1 { // none is dealt: from a pile
+		t.Errorf("%+v", r)
+	}
+	s.get(t, "/api/deck/%s/draw/?count=2", id)
+	if r := s.get(t, "/api/deck/%s/return/?cards=KH,AS,AS", id); r.Remaining != 3 {
+		t.Errorf("%+v", r)
+	}
+	if r := s.get(t, "/api/deck/%s/draw/?count=3", id); !slices.Equal(r.codes(), []string{"AS", "KH", "AS"}) {
+		t.Errorf("%+v", r)
+	}
+	two := s.get(t, "/api/deck/new/draw/?deck_count=2&count=104")
+	if r := s.get(t, "/api/deck/%s/return/", two.DeckID); r.Remaining != 104 { // there it was 52
+		t.Errorf("%+v", r)
+	}
+	if r := s.get(t, "/api/deck/%s/draw/?count=104", two.DeckID); !slices.Equal(r.codes(), slices.Concat(sorted[:52], sorted[:52])) {
+		t.Errorf("%v", r.codes())
+	}
+}
+
+// #104: cards go back and the rest is shuffled while piles stay.
+func TestIssue104ReturnAndShuffle(t *testing.T) {
+	s := newSite(t)
+	hand := s.get(t, "/api/deck/new/draw/?count=10")
+	s.get(t, "/api/deck/%s/pile/keep/add/?cards=%s", hand.DeckID, strings.Join(hand.codes()[:4], ","))
+	if r := s.get(t, "/api/deck/%s/return/", hand.DeckID); r.Remaining != 48 {
+		t.Errorf("%+v", r)
+	}
+	if r := s.get(t, "/api/deck/%s/shuffle/?remaining=true", hand.DeckID); r.Remaining != 48 || !r.Shuffled {
+		t.Errorf("%+v", r)
+	}
+	if r := s.get(t, "/api/deck/%s/pile/keep/list/", hand.DeckID); !slices.Equal(r.pile("keep"), hand.codes()[:4]) {
+		t.Errorf("%+v", r)
+	}
+	rest := s.get(t, "/api/deck/%s/draw/?count=48", hand.DeckID).codes()
+	for _, code := range hand.codes()[:4] {
+		if slices.Contains(rest, code) {
+			t.Errorf("%s is on a pile and was drawn", code)
+		}
+	}
+}
+
+// #127, #135: draws from the bottom of the deck, and at random.
+func TestIssue127DeckEnds(t *testing.T) {
+	s := newSite(t)
+	made := s.get(t, "/api/deck/new/")
+	if r := s.get(t, "/api/deck/%s/draw/bottom/?count=3", made.DeckID); !slices.Equal(r.codes(), []string{"KH", "QH", "JH"}) || r.Remaining != 49 {
+		t.Errorf("%+v", r)
+	}
+	r := s.get(t, "/api/deck/%s/draw/random/?count=40", made.DeckID)
+	codes := r.codes()
+	if slices.Equal(codes, sorted[:40]) || len(codes) != 40 || r.Remaining != 9 {
+		t.Errorf("%+v", r)
+	}
+	if r := s.get(t, "/api/deck/%s/draw/random/?count=10", made.DeckID); r.Success || len(r.Cards) != 9 || r.Error != "Not enough cards remaining to draw 10 additional" {
+		t.Errorf("%+v", r)
+	}
+}

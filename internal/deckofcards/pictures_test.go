@@ -1,0 +1,51 @@
+package deckofcards
+
+import (
+	"bytes"
+	"image/png"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every address that a card of an answer has leads to a picture, and so do the other names that clients ask for.
+func TestPictures(t *testing.T) {
+	s := newSite(t)
+	drawn := map[string]string{}
+	for _, name := range slices.Concat(sorted, []string{"back", "aceDiamonds", "10H", "10S", "TC"}) {
+		w := s.send(t, "GET", "/static/img/"+name+".png", "", "", "Origin", "http://localhost:4200")
+		decoded, err := png.Decode(bytes.NewReader(w.Body.Bytes()))
+		if err != nil || decoded.Bounds().Dx() != 226 || decoded.Bounds().Dy() != 314 {
+			t.Errorf("%s.png: %d %v", name, w.Code, err)
+		}
+		if h := w.Header(); h.Get("Content-Type") != "image/png" || h.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s.png: %v", name, h)
+		}
+		if len(name) == 2 && places[name] > 0 {
+			if other := drawn[w.Body.String()]; other != "" {
+				t.Errorf("%s.png is %s.png", name, other)
+			}
+			drawn[w.Body.String()] = name
+		}
+		v := s.send(t, "GET", "/static/img/"+name+".svg", "", "")
+		if v.Code != http.StatusOK || v.Header().Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(v.Body.String(), "<svg") {
+			t.Errorf("%s.svg: %d %s", name, v.Code, v.Body)
+		}
+	}
+	if v := s.send(t, "GET", "/static/img/aceDiamonds.svg", "", ""); !strings.Contains(v.Body.String(), "<title>Ace of Diamonds</title>") {
+		t.Error(v.Body)
+	}
+	if v := s.send(t, "GET", "/static/img/10H.svg", "", ""); !strings.Contains(v.Body.String(), "<title>Ten of Hearts</title>") {
+		t.Error(v.Body)
+	}
+	for _, name := range []string{"ZZ.png", "AS.gif", "AS", "", "..png", "AS.png.png"} {
+		w := s.send(t, "GET", "/static/img/"+name, "", "")
+		if w.Code != http.StatusNotFound {
+			t.Errorf("%q: %d", name, w.Code)
+		}
+	}
+	if w := s.send(t, "POST", "/static/img/AS.png", "", ""); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Access-Control-Allow-Origin") != "*" {
+		t.Error(w.Code)
+	}
+}

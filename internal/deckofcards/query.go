@@ -1,0 +1,262 @@
+package deckofcards
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
+	"riffle/internal/dealer"
+	"riffle/internal/shoe"
+)
+
+// maxBody is the longest body, in bytes.
+const maxBody = 64 << 10
+
+// A query is a request as it was read.
+type query struct {
+	ctx    context.Context
+	id     uuid.UUID // of the deck; Nil if the path has none, or one that no deck can have
+	pile   string
+	end    shoe.End          // where cards are drawn
+	values map[string]string // the parameters
+	host   string            // where pictures are: scheme and host
+	key    string            // what a retry is known by; empty for nothing
+	said   [2][]byte         // what that key stands for
+	call   *dealer.Call      // of both; nil without a key
+	made   *dealer.Changed   // what the call has done before; nil if this is its first attempt
+}
+
+// read reads a request, and marks its call as running until end is called.
+func (a *API) read(w http.ResponseWriter, r *http.Request) (q *query, end func(), err error) {
+	var body []byte
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
+			return nil, nil, bodyError(err)
+		}
+	}
+	q = &query{
+		ctx: r.Context(), id: parseID(chi.URLParam(r, "deck_id")), pile: chi.URLParam(r, "pile"), end: shoe.Top,
+		values: map[string]string{}, host: hostOf(r),
+	}
+	switch strings.ToLower(chi.URLParam(r, "location")) {
+	case "bottom":
+		q.end = shoe.Bottom
+	case "random":
+		q.end = shoe.Random
+	}
+	q.take(r.URL.Query())
+	if err := q.takeBody(r.Header.Get("Content-Type"), body); err != nil {
+		return nil, nil, err
+	}
+	if q.key = keyOf(r.Header); q.key == "" {
+		return q, func() {}, nil
+	}
+	q.said = [2][]byte{[]byte(r.Method + " " + r.RequestURI + "\n"), body}
+	q.call = q.callOf("")
+	if end, err = a.Dealer.Begin(q.call); err != nil {
+		return nil, nil, err
+	}
+	if q.made, err = a.Dealer.Changed(q.ctx, q.call, false); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return q, end, nil
+}
+
+// callOf returns the call of a part of the request; nil without a key. Keys have no spaces, so no other key is that of a part.
+func (q *query) callOf(part string) *dealer.Call {
+	if q.key == "" {
+		return nil
+	}
+	return dealer.NewCall(q.key+part, q.said[:]...)
+}
+
+func bodyError(err error) error {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return refuse(http.StatusRequestEntityTooLarge, "The body is longer than %d bytes. Send fewer cards at once.", maxBody)
+	}
+	return refuse(http.StatusBadRequest, "The body did not arrive whole. Send it again.")
+}
+
+// take adds parameters; of one that comes several times, the last counts.
+func (q *query) take(values url.Values) {
+	for name, list := range values {
+		if len(list) > 0 {
+			q.values[name] = list[len(list)-1]
+		}
+	}
+}
+
+// takeBody adds the parameters of a body, which go before those of the query. A body of a type that has none is passed over.
+func (q *query) takeBody(contentType string, body []byte) error {
+	media, parameters, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return nil //nolint:nilerr // a type that cannot be read is one that has no parameters
+	}
+	switch media {
+	case "application/x-www-form-urlencoded":
+		values, _ := url.ParseQuery(string(body)) // what is well-formed of it
+		q.take(values)
+	case "multipart/form-data":
+		form, err := multipart.NewReader(bytes.NewReader(body), parameters["boundary"]).ReadForm(maxBody)
+		if err != nil {
+			return refuse(http.StatusBadRequest, "The body is not the multipart form that its Content-Type says. Send it again.")
+		}
+		q.take(form.Value)
+	case "application/json":
+		return q.takeJSON(body)
+	}
+	return nil
+}
+
+// takeJSON adds the members of an object: texts, numbers, true and false as they are written, and a list as what has commas
+// between.
+func (q *query) takeJSON(body []byte) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	var members map[string]any
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&members); err != nil {
+		return refuse(http.StatusBadRequest, `The body has to be a JSON object, such as {"cards": "AS,KH"}.`)
+	}
+	for name, value := range members {
+		list, isList := value.([]any)
+		if !isList {
+			list = []any{value}
+		}
+		var texts []string
+		for _, v := range list {
+			if text, ok := textOf(v); ok {
+				texts = append(texts, text)
+			}
+		}
+		if isList || len(texts) > 0 {
+			q.values[name] = strings.Join(texts, ",")
+		}
+	}
+	return nil
+}
+
+// textOf returns a JSON value as a parameter; null and objects are none.
+func textOf(value any) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	return "", false
+}
+
+// number returns a whole number, of which one that is left out is 1. What it has to be, the error says.
+func (q *query) number(name, what string) (int64, error) {
+	text, given := q.values[name]
+	if !given {
+		return 1, nil
+	}
+	text = strings.TrimSpace(text)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // then it is the largest or smallest, which no limit allows
+		return 0, refuse(http.StatusBadRequest, "%s has to be %s, such as %s=2.", name, what, name)
+	}
+	return n, nil
+}
+
+// count returns how many cards are to be drawn, at least so many.
+func (q *query) count(least int64) (uint64, error) {
+	what := "a whole number of " + strconv.FormatInt(least, 10) + " or more"
+	n, err := q.number("count", what)
+	if err == nil && n < least {
+		err = refuse(http.StatusBadRequest, "count has to be %s, such as count=2.", what)
+	}
+	return uint64(max(n, 0)), err
+}
+
+// decks returns how many copies of the deck there are to be.
+func (q *query) decks(most int64) (uint64, error) {
+	n, err := q.number("deck_count", "a whole number")
+	switch {
+	case err != nil:
+		return 0, err
+	case n > most:
+		return 0, refuse(http.StatusOK, "The max number of Decks is %d.", most)
+	case n < 1:
+		return 0, refuse(http.StatusOK, "The min number of Decks is 1.")
+	}
+	return uint64(n), nil
+}
+
+// flag returns whether a parameter is true, and whether it is true or false at all.
+func (q *query) flag(name string) (is, given bool) {
+	text := q.values[name]
+	is = strings.EqualFold(text, "true")
+	return is, is || strings.EqualFold(text, "false")
+}
+
+// cards returns the codes of the cards that are named, without those that are no codes, and whether there was a list at all.
+func (q *query) cards() (codes []string, given bool, err error) {
+	text, given := q.values["cards"]
+	for word := range strings.SplitSeq(text, ",") {
+		if code, known := codeOf(word); known {
+			codes = append(codes, code)
+		}
+	}
+	if len(codes) > shoe.MaxCards {
+		return nil, given, refuse(http.StatusBadRequest, "cards names more than %d cards, which no deck has. Name fewer.", shoe.MaxCards)
+	}
+	return codes, given, nil
+}
+
+// parseID reads a deck_id: 32 hexadecimal digits, or an id of /shoes as it is there. It is Nil if no deck can have it.
+func parseID(text string) uuid.UUID {
+	id, err := uuid.Parse(text)
+	if err != nil || text != deckID(id) && text != id.String() {
+		return uuid.Nil
+	}
+	return id
+}
+
+// deckID returns the id of a shoe as a deck_id, which clients take to be one word.
+func deckID(id uuid.UUID) string { return strings.ReplaceAll(id.String(), "-", "") }
+
+// hostOf returns the scheme and host that the client has used.
+func hostOf(r *http.Request) string {
+	scheme := "http"
+	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host
+}
+
+// maxKey is the length of the longest idempotency key, in characters.
+const maxKey = 255
+
+// keyOf returns the Idempotency-Key, bare or in double quotes; empty if there is none that can be used. Clients of the other
+// service do not know the header, so a malformed one is no reason to refuse them.
+func keyOf(h http.Header) string {
+	key := strings.Trim(h.Get("Idempotency-Key"), " \t")
+	if len(key) > 1 && key[0] == '"' && key[len(key)-1] == '"' {
+		key = key[1 : len(key)-1]
+	}
+	visible := strings.IndexFunc(key, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '"' || c == '\\' }) < 0
+	if !visible || len(key) > maxKey {
+		return ""
+	}
+	return key
+}
