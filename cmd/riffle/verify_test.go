@@ -227,7 +227,7 @@ func TestVerifyURL(t *testing.T) {
 	}{
 		"/audits/1/proof": {0, "Verified"},
 		"/wrong":          {exitFindings, "It fails at the step inclusion"},
-		"/long":           {exitUnchecked, "it is longer than 1048576 bytes"},
+		"/long":           {exitUnchecked, fmt.Sprintf("it is longer than %d bytes", maxProof)},
 		"/nothing":        {exitUnchecked, "the server answers 404 Not Found, and no proof"},
 	} {
 		var out strings.Builder

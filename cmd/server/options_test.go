@@ -114,6 +114,12 @@ func TestEnvironmentAndFlags(t *testing.T) {
 		t.Errorf("-max-items 20 over RIFFLE_MAX_ITEMS=10: a shuffle of 20 is answered %v", a)
 	}
 	s.post("/shuffle", `{"size": 21}`).problem(t, http.StatusUnprocessableEntity)
+	if a := (launch{}).start(t).get("/api/deck/new/"); a.status != http.StatusOK || !bytes.Contains(a.body, []byte(`"deck_id"`)) {
+		t.Errorf("a new deck of the façade is answered %v", a)
+	}
+	s = launch{env: []string{"RIFFLE_DECKOFCARDS=false"}}.start(t)
+	s.get("/api/deck/new/").problem(t, http.StatusNotFound)
+	s.get("/static/img/AS.png").problem(t, http.StatusNotFound)
 }
 
 // TestNoSettingsAtAll starts the program in an empty folder, with the address from the environment alone: the one of

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
 	"riffle/internal/ledger/proof"
+	"riffle/internal/shoe"
 )
 
 // A State is what became of a step.
@@ -30,9 +32,19 @@ const (
 	StepRecord    = "record"
 	StepOrder     = "order"
 	StepItems     = "items"
+	StepRoot      = "root"
+	StepHand      = "hand"
 	StepInclusion = "inclusion"
 	StepSignature = "signature"
 	StepCommitted = "committed"
+)
+
+// The steps that only a whole shoe has, in their order: chain stands after record, the others at the end, with root and hand
+// between them.
+const (
+	StepChain  = "chain"
+	StepMoves  = "moves"
+	StepClosed = "closed"
 )
 
 // A Step is one check of a file.
@@ -47,6 +59,7 @@ type Given struct {
 	Key   string          // the verifier key of the log; empty for the one in the file, which shows little
 	Items *Items          // what was shuffled; nil if it is not known
 	Order *Order          // what was answered; nil if it is not known
+	Hand  *Hand           // cards that were drawn from a shoe; nil if there are none to check
 	Decks *deck.Catalogue // whose cards are known
 	// Commitment is the text of the proof file of the commitment that the record names; nil if it is not known.
 	Commitment []byte
@@ -57,6 +70,15 @@ type Result struct {
 	Steps  []Step
 	File   *File         // nil if it could not be read
 	Record *audit.Record // nil if it could not be read, or is of a kind that is not known here
+
+	Proven  int  // how many cards of the hand hold
+	Others  int  // how many were sealed by other records
+	Changes int  // of a whole shoe: how often it was changed
+	Whole   bool // it is the result of [CheckShoe], and File and Record are of the first file
+	Closed  bool // of a whole shoe: its last record closes it
+
+	orders [][]uint64 // the replayed positions of a record of a shoe; nil if they are not known
+	text   text       // the cards of a shoe's first record; nil if they are not known
 }
 
 // Failed returns the first step that does not hold, or nil.
@@ -74,9 +96,9 @@ func (r *Result) first(s State) *Step {
 	return nil
 }
 
-// HeldBack reports whether the file is of a shuffle and has no seed.
+// HeldBack reports whether an order follows from the record with its seed, and the file has none.
 func (r *Result) HeldBack() bool {
-	return r.Record != nil && r.Record.Kind == audit.KindShuffle && r.File.Seed == nil
+	return r.Record != nil && r.Record.Deals() && r.File.Seed == nil
 }
 
 // Check goes through the steps of the specification. A replay takes as long as the record says that the shuffle took,
@@ -235,7 +257,7 @@ func (r *Result) record() {
 	case err != nil:
 	case r.File.ClientSeed != record.ClientSeed:
 		err = errors.New("the client seed of the file is not that of the record")
-	case record.Kind != audit.KindShuffle && r.File.Seed != nil:
+	case !record.Deals() && r.File.Seed != nil:
 		err = fmt.Errorf("a record of kind %s has no seed, and the file has one", record.Kind)
 	}
 	if err != nil {
@@ -256,9 +278,71 @@ func describe(record *audit.Record) string {
 		return text + fmt.Sprintf("the commitment %s was not used in time", record.CommitmentID)
 	case audit.KindCommitment:
 		return text + "a commitment to " + stated(&record.Statement) + ", until " + record.Deadline.Format(audit.TimeFormat)
+	case audit.KindShoe:
+		text += "a shoe: " + ofShoe(&record.Statement)
+		if record.AuditID != uuid.Nil {
+			text += fmt.Sprintf("; it replaces the shoe %s", record.AuditID)
+		}
+		return text
+	case audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire:
+		return text + fmt.Sprintf("version %d of the shoe %s: ", record.Version, record.AuditID) + changed(record)
 	case audit.KindShuffle:
 	}
 	return text + stated(&record.Statement)
+}
+
+// ofShoe says what the statement of a shoe is of.
+func ofShoe(s *audit.Statement) string {
+	if s.Draw > 0 {
+		return stated(s)
+	}
+	text := fmt.Sprintf("%d, which lie as the input has them", s.Size)
+	if s.Reference != "" {
+		text += fmt.Sprintf("; reference %q", s.Reference)
+	}
+	return text
+}
+
+// changed says what a change has done to a shoe.
+func changed(record *audit.Record) string {
+	switch record.Kind {
+	case audit.KindReshuffle:
+		return fmt.Sprintf("%s, %d card(s), sealed in a new order by %s", where(record.From), record.Statement.Size, record.Statement.Algorithm)
+	case audit.KindClose:
+		return "closed"
+	case audit.KindExpire:
+		return "over, and not closed"
+	default: // cards were moved
+	}
+	var how string
+	switch record.Taken {
+	case shoe.Random:
+		how = "at random from"
+	case shoe.Named:
+		how = "by name from"
+	default:
+		how = "from the " + string(record.Taken) + " of"
+	}
+	text := fmt.Sprintf("%d card(s) taken %s %s", record.Cards.Len(), how, where(record.From))
+	if record.To == shoe.Dealt {
+		return text
+	}
+	return text + fmt.Sprintf(" and put to the %s of %s", record.Put, where(record.To))
+}
+
+// where says what a place is.
+func where(p shoe.Place) string {
+	switch p {
+	case shoe.Deck:
+		return "the deck"
+	case shoe.Dealt:
+		return "the dealt cards"
+	case shoe.Out:
+		return "wherever they lay out of the deck"
+	case shoe.All:
+		return "all cards"
+	}
+	return "the " + string(p)
 }
 
 // stated says what a statement is of.
@@ -273,21 +357,35 @@ func stated(s *audit.Statement) string {
 	return text
 }
 
-// shuffle checks what there is to a shuffle: that the order follows from the seed and the record, and that it is the one
+// shuffle checks what there is to a shuffle, or to a record that shuffles something of a shoe: that the order follows from the seed and the record, and that it is the one
 // that was answered.
 func (r *Result) shuffle(given *Given) {
 	switch {
-	case r.Record.Kind != audit.KindShuffle:
+	case !r.Record.Deals():
 		r.absent(given, "a record of kind "+string(r.Record.Kind)+" has none")
 	case r.File.Seed == nil:
 		for _, name := range []string{"seed", "commitment", "keys"} {
 			r.note(name, Skipped, "the seed is held back")
 		}
-		r.note(StepOrder, Unchecked, "the seed is held back, and the order follows from it")
-		r.items(given)
+		state := Unchecked
+		if given.Hand != nil && r.Record.Root != nil { // the hand is what is to be proven
+			state = Skipped
+		}
+		r.note(StepOrder, state, "the seed is held back, and the order follows from it")
+		r.cards(given)
 	default:
 		r.replay(given)
 	}
+	r.ofHand(given)
+}
+
+// cards compares what was shuffled as items does, and keeps what is sealed of it.
+func (r *Result) cards(given *Given) card {
+	known := r.items(given)
+	if known != nil && r.Record.Kind == audit.KindShoe {
+		r.text = r.texts(given)
+	}
+	return known
 }
 
 // absent notes that there are neither order nor items to compare with those given.
@@ -305,6 +403,9 @@ func (r *Result) replay(given *Given) {
 	if given.Order != nil {
 		keep = given.Order.count
 	}
+	if r.Record.Kind != audit.KindShuffle {
+		keep = max(keep, shoe.MaxCards)
+	}
 	v := audit.Verify(r.File.Record, r.File.Seed, keep)
 	for _, s := range v.Steps[1:] { // the first is the record, of which more was said
 		state := OK
@@ -319,7 +420,11 @@ func (r *Result) replay(given *Given) {
 	order := &r.Steps[len(r.Steps)-1]
 	order.Detail += "; the SHA-256 of the positions is " + v.OrderDigest
 	at := len(r.Steps) - 1
-	known := r.items(given)
+	if r.Record.Kind != audit.KindShuffle {
+		r.orders = v.Orders
+	}
+	known := r.cards(given)
+	r.root()
 	if given.Order == nil {
 		return
 	}

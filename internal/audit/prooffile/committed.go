@@ -3,17 +3,12 @@ package prooffile
 import (
 	"errors"
 	"fmt"
-
-	"github.com/google/uuid"
-
-	"riffle/internal/audit"
 )
 
-// committed checks that the order of a shuffle was fixed, but for the client seed, by a commitment that is earlier in the
+// committed checks that the order of a shuffle, or of a shoe, was fixed, but for the client seed, by a commitment that is earlier in the
 // same log. Who knew the client seed when, no file can say.
 func (r *Result) committed(given *Given) {
-	id := r.Record.CommitmentID // nil in a shuffle that used none
-	named := r.Record.Kind == audit.KindShuffle && id != uuid.Nil
+	id, named := r.Record.CommitmentID, r.Record.UsesCommitment()
 	switch {
 	case given.Commitment == nil && named:
 		r.note(StepCommitted, Skipped, "the record names the commitment %s, of which no proof was given", id)

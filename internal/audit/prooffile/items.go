@@ -72,6 +72,13 @@ type card func(position uint64, answered jsontext.Value) (want string, ok bool)
 func (r *Result) items(given *Given) card {
 	s := &r.Record.Statement
 	switch {
+	case r.Record.Kind.ChangesShoe():
+		state := Skipped
+		if given.Items != nil {
+			state = Unchecked
+		}
+		r.note(StepItems, state, "the record is of cards by the places where they lay: which they were, the proof of the whole shoe says")
+		return number
 	case given.Items != nil:
 		return r.givenItems(given.Items, given.Decks)
 	case s.Input == audit.RangeInput:

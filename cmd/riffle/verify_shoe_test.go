@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
+	"riffle/internal/dealer"
+	"riffle/internal/deck"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/sqlite"
+	"riffle/internal/shoe"
+)
+
+// A dealtShoe is a shoe that the service dealt from, over a real store.
+type dealtShoe struct {
+	t      *testing.T
+	log    *ledger.Log
+	dealer *dealer.Dealer
+	made   *dealer.Changed
+	folder string
+}
+
+func dealShoe(t *testing.T, r *dealer.ShoeRequest) *dealtShoe {
+	t.Helper()
+	s := &dealtShoe{t: t, folder: t.TempDir()}
+	store, err := sqlite.Open(t.Context(), filepath.Join(s.folder, "riffle.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.log, err = ledger.Open(t.Context(), store, ledger.Options{Folder: s.folder}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	decks, err := deck.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.dealer = dealer.New(s.log, decks, dealer.Options{Random: rand.Reader, Limits: dealer.Limits{Items: 1000, Results: 1000}})
+	plan, err := s.dealer.PlanShoe(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.made, err = s.dealer.MakeShoe(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(s.folder, "log.pub"), s.log.Verifier()+"\n")
+	return s
+}
+
+func (s *dealtShoe) change(c dealer.Change) *dealer.Changed {
+	s.t.Helper()
+	changed, err := s.dealer.Change(s.t.Context(), s.made.Shoe.ID, &c)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return changed
+}
+
+// draw takes cards from the top, and writes them as the service answers them.
+func (s *dealtShoe) draw(count uint64, name string) []dealer.ShoeCard {
+	s.t.Helper()
+	drawn := s.change(dealer.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: &count, To: shoe.Dealt, Openings: true})
+	var list []map[string]any
+	for _, c := range drawn.Cards {
+		path := []string{}
+		for _, h := range c.Opening.Path {
+			path = append(path, hex.EncodeToString(h[:]))
+		}
+		card := map[string]any{
+			"card": c.Number, "position": c.Position, "sealed_by": c.SealedBy, "salt": hex.EncodeToString(c.Opening.Salt[:]), "path": path,
+		}
+		if c.Card != nil {
+			card["code"], card["instance"] = c.Card.Code, c.Card.Instance
+		} else {
+			card["item"] = json.RawMessage(c.Item)
+		}
+		list = append(list, card)
+	}
+	text, err := json.Marshal(map[string]any{"audit_id": drawn.AuditID, "cards": list})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	write(s.t, filepath.Join(s.folder, name), string(text))
+	return drawn.Cards
+}
+
+func text(p *dealer.Proof) []byte {
+	return (&prooffile.File{Record: p.Record, Seed: p.Seed, ClientSeed: p.ClientSeed, Inclusion: p.Inclusion, LogKey: p.LogKey}).Text()
+}
+
+// proofs writes the files of all records, and returns their text.
+func (s *dealtShoe) proofs(name string) (lines []string) {
+	s.t.Helper()
+	for { // until a checkpoint has them all
+		lines = nil
+		err := s.dealer.ProveShoe(s.t.Context(), s.made.Shoe.ID, func(p *dealer.Proof) error {
+			lines = append(lines, string(text(p)))
+			return nil
+		})
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, ledger.ErrNotPublished) {
+			s.t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	write(s.t, filepath.Join(s.folder, name), strings.Join(lines, ""))
+	return lines
+}
+
+// run runs the command with files of the folder.
+func (s *dealtShoe) run(args ...string) (code int, out string) {
+	s.t.Helper()
+	all := []string{"verify", "--key", filepath.Join(s.folder, "log.pub")}
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "--") {
+			arg = filepath.Join(s.folder, arg)
+		}
+		all = append(all, arg)
+	}
+	var text strings.Builder
+	if err := run(context.Background(), all, &text, io.Discard); err != nil {
+		code = exitCode(err)
+		text.WriteString(err.Error())
+	}
+	return code, text.String()
+}
+
+// wants fails unless the command ends and says so.
+func (s *dealtShoe) wants(code int, says string, args ...string) {
+	s.t.Helper()
+	got, out := s.run(args...)
+	if !regexp.MustCompile("(?m)"+says).MatchString(out) || got != code {
+		s.t.Errorf("%v: %d, want %d and %q:\n%s", args, got, code, says, out)
+	}
+}
+
+// A shoe of the service is followed from its first card to its close, and each hand is proven alone.
+func TestVerifyShoe(t *testing.T) {
+	two := uint64(2)
+	s := dealShoe(t, &dealer.ShoeRequest{Request: dealer.Request{Deck: "standard52", Decks: &two, Reference: "table 7"}})
+	s.draw(5, "first.hand")
+	s.draw(3, "second.hand")
+	s.change(dealer.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Random, Count: &two, To: shoe.OnPile("nils"), Put: shoe.Top})
+	s.change(dealer.Change{Kind: audit.KindReturn, From: shoe.OnPile("nils"), Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom})
+	s.change(dealer.Change{Kind: audit.KindReshuffle, From: shoe.Deck, ClientSeed: "Zoë"})
+	s.draw(4, "third.hand")
+	lines := s.proofs("open")
+	names := []string{}
+	for i, line := range lines {
+		names = append(names, "record"+string(rune('1'+i)))
+		write(t, filepath.Join(s.folder, names[i]), line)
+	}
+
+	s.wants(0, `^The hand is proven\. 5 card\(s\) of it were sealed at their positions`, "--hand", "first.hand", "record1")
+	s.wants(0, `^The other cards of the shoe stay hidden until it is closed`, "--hand", "second.hand", "record1")
+	s.wants(0, `^The hand is proven\. 4 card`, "--hand", "third.hand", "record6")
+	s.wants(2, `no card of the hand was sealed by this record`, "--hand", "third.hand", "record1")
+	s.wants(2, `^The record is in the log of .*, and its seed is held back until the shoe is closed\.`, "record1")
+	s.wants(2, `^hand +not checked: a record of kind draw has sealed no cards`, "--hand", "first.hand", "record2")
+	s.wants(0, `It is a change of the shoe `+s.made.AuditID.String(), "record2")
+	s.wants(0, `^Verified\. The order follows`, "record4")
+	s.wants(2, `^So far the shoe verifies: its first record and 6 change\(s\)`, "open")
+	s.wants(0, `^The hand is proven: 4 card\(s\)`, "--hand", "third.hand", "open")
+
+	s.change(dealer.Change{Kind: audit.KindClose})
+	lines = s.proofs("closed")
+	s.wants(0, `^The whole shoe verifies, from its first record to its last`, "closed")
+	s.wants(0, `^root +ok: salts from the seeds and the cards in their orders have the roots in 2 record`, "closed")
+	s.wants(0, `^The hand is proven: 5 card\(s\)`, "--hand", "first.hand", "closed")
+	for i, line := range lines {
+		write(t, filepath.Join(s.folder, "closed"+string(rune('1'+i))), line)
+	}
+	s.wants(0, `^The whole shoe verifies`, "closed3", "closed2", "closed1", "closed8", "closed5", "closed6", "closed4", "closed7")
+	s.wants(1, `It fails at the step chain`, "closed3", "closed2", "closed1", "closed8", "closed5", "closed6", "closed4")
+	s.wants(0, `^The cards were sealed in this order\.$`, "closed1")
+	s.wants(2, `seed\(s\) are held back in these files, and public since`, "record1", "record2", "record3", "record4", "record5", "record6", "record7", "closed8")
+
+	for name, change := range map[string]func([]string) []string{
+		"left out":  func(l []string) []string { return append(l[:2:2], l[3:]...) },
+		"exchanged": func(l []string) []string { l[2], l[1] = l[1], l[2]; return l },
+		"doubled":   func(l []string) []string { return append(l[:3:3], l[2:]...) },
+		"no first":  func(l []string) []string { return l[1:] },
+	} {
+		write(t, filepath.Join(s.folder, "wrong"), strings.Join(change(append([]string{}, lines...)), ""))
+		if code, out := s.run("wrong"); code != exitFindings || !strings.Contains(out, "It fails at the step chain.") {
+			t.Errorf("%s: %d\n%s", name, code, out)
+		}
+	}
+	whole := strings.Join(lines, "")
+	for i := 0; i < len(whole); i += 53 {
+		write(t, filepath.Join(s.folder, "wrong"), whole[:i]+string([]byte{whole[i] ^ 1})+whole[i+1:])
+		if code, out := s.run("wrong"); code != exitFindings || !strings.Contains(out, "This proof does NOT verify. It fails at the step ") {
+			t.Fatalf("byte %d: %d\n%s", i, code, out)
+		}
+	}
+}
+
+// A shoe that used a commitment is checked with the commitment's proof, whichever comes first.
+func TestVerifyCommittedShoe(t *testing.T) {
+	s := dealShoe(t, &dealer.ShoeRequest{Request: dealer.Request{Deck: "standard52"}})
+	plan, err := s.dealer.Plan(t.Context(), &dealer.Request{Deck: "standard54"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commitment, err := s.dealer.Commit(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shoePlan, err := s.dealer.PlanShoe(t.Context(), &dealer.ShoeRequest{Request: dealer.Request{CommitmentID: commitment.ID, ClientSeed: "late"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.made, err = s.dealer.MakeShoe(t.Context(), shoePlan); err != nil {
+		t.Fatal(err)
+	}
+	s.draw(2, "hand")
+	s.change(dealer.Change{Kind: audit.KindClose})
+	s.proofs("shoe")
+	p, err := s.dealer.Prove(t.Context(), commitment.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(s.folder, "commitment"), string(text(p)))
+	s.wants(0, `^The commitment `+commitment.ID.String()+` fixed the order`, "shoe", "commitment")
+	s.wants(0, `^It names the commitment `, "--hand", "hand", "shoe")
+	s.wants(0, `^committed +ok: `, "--hand", "hand", "commitment", "shoe")
+}
+
+func TestVerifyShoeOfItems(t *testing.T) {
+	values := []string{`"a"`, `1`, `{"b": 2}`, `"a"`, `null`}
+	array := "[" + strings.Join(values, ",") + "]"
+	s := dealShoe(t, &dealer.ShoeRequest{Request: dealer.Request{Items: &dealer.Items{Count: 5, Digest: digestOf(t, array)}}, Values: values})
+	s.draw(5, "hand")
+	s.change(dealer.Change{Kind: audit.KindReshuffle, From: shoe.All})
+	s.change(dealer.Change{Kind: audit.KindClose})
+	lines := s.proofs("shoe")
+	write(t, filepath.Join(s.folder, "items"), array)
+	write(t, filepath.Join(s.folder, "others"), strings.Replace(array, "1", "2", 1))
+	write(t, filepath.Join(s.folder, "first"), lines[0])
+	s.wants(0, `none was exchanged\.$`, "--items", "items", "shoe")
+	s.wants(0, `Which cards they were was not compared\.$`, "shoe")
+	s.wants(0, `^root +not checked: the cards are not known`, "shoe")
+	s.wants(1, `It fails at the step items`, "--items", "others", "shoe")
+	s.wants(0, `^hand +ok: 5 of the 5`, "--items", "items", "--hand", "hand", "shoe")
+	s.wants(0, `^hand +ok: 5 of the 5`, "--hand", "hand", "first")
+	s.wants(2, `the hand: .*items is card 0, from 0: `, "--hand", "items", "first")
+	s.wants(2, `the hand: there is no file`, "--hand", "nothing", "first")
+}
+
+// digestOf returns the digest of an array of items, as the service takes it.
+func digestOf(t *testing.T, array string) (digest [32]byte) {
+	t.Helper()
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(array)); err != nil {
+		t.Fatal(err)
+	}
+	return sha256.Sum256(compact.Bytes())
+}
+
+// A vector of a shoe comes to the same with the command.
+func TestVerifyShoeVectors(t *testing.T) {
+	var v struct {
+		Shoes, Hands, Wrong []struct {
+			Name, Proofs, Key, Expect, Step string
+			Items, Hand                     *string
+		}
+	}
+	text, err := os.ReadFile("../../testdata/riffle1/shoes.json")
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range [][]struct {
+		Name, Proofs, Key, Expect, Step string
+		Items, Hand                     *string
+	}{v.Shoes, v.Hands, v.Wrong} {
+		for _, v := range list {
+			folder := t.TempDir()
+			args := []string{"verify", "--key", write(t, filepath.Join(folder, "key"), v.Key)}
+			if v.Items != nil {
+				args = append(args, "--items", write(t, filepath.Join(folder, "items"), *v.Items))
+			}
+			if v.Hand != nil {
+				args = append(args, "--hand", write(t, filepath.Join(folder, "hand"), *v.Hand))
+			}
+			var out strings.Builder
+			want, says := 0, "The hand is proven"
+			if v.Step != "" {
+				want, says = exitFindings, "\nThis proof does NOT verify. It fails at the step "+v.Step+".\n"
+			}
+			code := 0
+			if err := run(t.Context(), append(args, write(t, filepath.Join(folder, "proofs"), v.Proofs)), &out, io.Discard); err != nil {
+				code = exitCode(err)
+			}
+			if code != want || !strings.Contains(out.String(), says) {
+				t.Errorf("%s: %d, want %d:\n%s", v.Name, code, want, &out)
+			}
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package audit_test
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/audit"
+	"riffle/internal/shoe"
+	"riffle/internal/shuffle"
+)
+
+// What records of shoes begin and end with.
+const (
+	shoeHead = `{"id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","time":"2026-01-02T03:04:05.000060Z",`
+	ofAShoe  = `"audit_id":"019b7ca9-8c89-7679-9c9b-a303e69b738d",`
+	shoeRoot = `"root":"1f1e1d1c1b1a191817161514131211100f0e0d0c0b0a09080706050403020100",`
+	shoeTail = `"commitment":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"}`
+	expires  = `"expires":"2026-01-02T03:14:05.000060Z",`
+)
+
+// shoeRecords are records of shoes with every member that they can have, by the bytes that they are. Those may never change.
+func shoeRecords(t testing.TB) map[string]*audit.Record {
+	t.Helper()
+	record := func(kind audit.Kind, change func(r *audit.Record)) *audit.Record {
+		r := fixedRecord(t)
+		r.Time = time.Date(2026, 1, 2, 3, 4, 5, 60_000, time.UTC)
+		r.Kind, r.Version, r.Expires = kind, 17, r.Time.Add(10*time.Minute)
+		change(&r)
+		return &r
+	}
+	var root tlog.Hash
+	for i := range root {
+		root[i] = byte(31 - i)
+	}
+	cards := shoe.List([]shoe.Ref{{Seal: 1, Position: 4}, {Seal: 1, Position: 5}, {Seal: 3, Position: 0}})
+	statement := func(size, draw uint64) audit.Statement {
+		return audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: size, Draw: draw, Repeat: 1, Input: audit.RangeInput, Reference: "table 7"}
+	}
+	move := func(from shoe.Place, taken shoe.End, to shoe.Place, put shoe.End) func(*audit.Record) {
+		return func(r *audit.Record) { r.From, r.Taken, r.Cards, r.To, r.Put = from, taken, cards, to, put }
+	}
+	const order = `"algorithm":"fisher-yates","size":9,"draw":9,"repeat":1,"input":"range","reference":"table 7",`
+	return map[string]*audit.Record{
+		shoeHead + `"kind":"shoe","spec":"riffle/1",` + ofAShoe + `"algorithm":"fisher-yates","size":9,"draw":9,"repeat":1,"input":"range","parameters":{"players":9},"reference":"table 7","client_seed":"Zoë",` +
+			`"commitment_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee",` + expires + shoeRoot + shoeTail: record(audit.KindShoe, func(r *audit.Record) {
+			r.Version, r.Statement, r.ClientSeed, r.CommitmentID, r.Root = 0, statement(9, 9), "Zoë", r.ID, &root
+			r.Parameters = map[string]int{"players": 9}
+		}),
+		shoeHead + `"kind":"draw","spec":"riffle/1",` + ofAShoe + `"version":17,"from":"shoe","taken":"top","cards":"1:4-5 3:0","to":"pile nils","put":"top",` + expires + shoeTail:    record(audit.KindDraw, move(shoe.Deck, shoe.Top, shoe.OnPile("nils"), shoe.Top)),
+		shoeHead + `"kind":"draw","spec":"riffle/1",` + ofAShoe + `"version":17,"from":"pile nils","taken":"cards","cards":"1:4-5 3:0","to":"dealt",` + expires + shoeTail:             record(audit.KindDraw, move(shoe.OnPile("nils"), shoe.Named, shoe.Dealt, "")),
+		shoeHead + `"kind":"add","spec":"riffle/1",` + ofAShoe + `"version":17,"from":"out","taken":"cards","cards":"1:4-5 3:0","to":"pile nils","put":"bottom",` + expires + shoeTail: record(audit.KindAdd, move(shoe.Out, shoe.Named, shoe.OnPile("nils"), shoe.Bottom)),
+		shoeHead + `"kind":"return","spec":"riffle/1",` + ofAShoe + `"version":17,"from":"dealt","taken":"cards","cards":"1:4-5 3:0","to":"shoe","put":"bottom",` + expires + shoeTail: record(audit.KindReturn, move(shoe.Dealt, shoe.Named, shoe.Deck, shoe.Bottom)),
+		shoeHead + `"kind":"draw","spec":"riffle/1",` + ofAShoe + `"version":17,"from":"shoe","taken":"random","cards":"1:4-5 3:0","to":"dealt","algorithm":"fisher-yates","size":9,"draw":3,"repeat":1,"input":"range","reference":"table 7",` + expires + shoeTail: record(audit.KindDraw, func(r *audit.Record) {
+			move(shoe.Deck, shoe.Random, shoe.Dealt, "")(r)
+			r.Statement = statement(9, 3)
+		}),
+		shoeHead + `"kind":"reshuffle","spec":"riffle/1",` + ofAShoe + `"version":17,"from":"all",` + order + `"client_seed":"Zoë",` + expires + shoeRoot + shoeTail: record(audit.KindReshuffle, func(r *audit.Record) {
+			r.From, r.Statement, r.ClientSeed, r.Root = shoe.All, statement(9, 9), "Zoë", &root
+		}),
+		shoeHead + `"kind":"close","spec":"riffle/1",` + ofAShoe + `"version":17,` + expires + shoeTail:  record(audit.KindClose, func(*audit.Record) {}),
+		shoeHead + `"kind":"expire","spec":"riffle/1",` + ofAShoe + `"version":17,` + expires + shoeTail: record(audit.KindExpire, func(*audit.Record) {}),
+	}
+}
+
+// Records are stored, hashed and signed as these bytes, and read as what they were made of.
+func TestRecordsOfShoes(t *testing.T) {
+	for want, r := range shoeRecords(t) {
+		if got := r.Append(nil); string(got) != want {
+			t.Errorf("the record is\n%s, want\n%s", got, want)
+		}
+		if got, err := audit.ParseRecord([]byte(want)); err != nil || !reflect.DeepEqual(got, r) {
+			t.Errorf("%s\nreads as %+v, %v, want %+v", want, got, err, r)
+		}
+	}
+}
+
+// members divides the text of a record into its members.
+func members(text string) (list []string) {
+	depth, inString, from := 0, false, 1
+	for i := range text {
+		switch c := text[i]; {
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			depth++
+		case c == ',' && depth == 1:
+			list, from = append(list, text[from:i]), i+1
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return append(list, text[from:len(text)-1])
+}
+
+func nameOf(member string) string {
+	name, _, _ := strings.Cut(member, ":")
+	return strings.Trim(name, `"`)
+}
+
+// Of every kind: what may be missing, what may not, and that nothing is there that belongs to another kind.
+func TestMembersOfRecordsOfShoes(t *testing.T) {
+	optional := map[string]bool{
+		"parameters": true, "reference": true, "commitment_id": true, "expires": true,
+	}
+	every := map[string]string{}
+	for text := range shoeRecords(t) {
+		for _, m := range members(text) {
+			every[nameOf(m)] = m
+		}
+	}
+	every["hands"], every["reveal"], every["deadline"] = `"hands":[1]`, `"reveal":"now"`, `"deadline":"2026-01-02T03:14:05.000060Z"`
+	for text, r := range shoeRecords(t) {
+		list := members(text)
+		has := map[string]bool{}
+		for i, m := range list {
+			name := nameOf(m)
+			has[name] = true
+			without := "{" + strings.Join(append(append([]string{}, list[:i]...), list[i+1:]...), ",") + "}"
+			want := optional[name] || name == "client_seed" && r.Kind == audit.KindReshuffle || name == "audit_id" && r.Kind == audit.KindShoe
+			if _, err := audit.ParseRecord([]byte(without)); (err == nil) != want {
+				t.Errorf("without %s: %v\n%s", name, err, without)
+			}
+			for _, nothing := range []string{`""`, "null", "{}", "[]", "-1", "1.0", `" "`, `"x"`, `"\u0000"`} {
+				if name == "reference" && (nothing == `"x"` || nothing == `" "`) || name == "client_seed" && (nothing == `"x"` || nothing == `" "`) {
+					continue
+				}
+				changed := strings.Replace(text, m, `"`+name+`":`+nothing, 1)
+				if _, err := audit.ParseRecord([]byte(changed)); err == nil || name != "kind" && strings.Contains(err.Error(), "unknown kind") {
+					if name == "kind" && nothing == `"x"` {
+						continue
+					}
+					t.Errorf("%s: %v", changed, err)
+				}
+			}
+			twice := strings.Replace(text, m, m+","+m, 1)
+			if _, err := audit.ParseRecord([]byte(twice)); err == nil {
+				t.Errorf("a member twice: %s", twice)
+			}
+		}
+		for name, m := range every {
+			if has[name] || name == "parameters" && r.Kind != audit.KindShoe && r.Deals() {
+				continue
+			}
+			if name == "put" && r.To == shoe.Dealt {
+				continue // refused for another reason, below
+			}
+			foreign := strings.TrimSuffix(text, "}") + "," + m + "}"
+			if _, err := audit.ParseRecord([]byte(foreign)); err == nil || !strings.Contains(err.Error(), "has no "+name) {
+				t.Errorf("with %s: %v\n%s", name, err, foreign)
+			}
+		}
+	}
+}
+
+func TestRecordsOfShoesAreRefused(t *testing.T) {
+	find := func(kind audit.Kind, part string) string {
+		for text, r := range shoeRecords(t) {
+			if r.Kind == kind && strings.Contains(text, part) {
+				return text
+			}
+		}
+		t.Fatalf("there is no %s with %s", kind, part)
+		return ""
+	}
+	first, random, reshuffle := find(audit.KindShoe, ""), find(audit.KindDraw, `"random"`), find(audit.KindReshuffle, "")
+	top, byName, add, back := find(audit.KindDraw, `"top"`), find(audit.KindDraw, `"cards","cards"`), find(audit.KindAdd, ""), find(audit.KindReturn, "")
+	for _, c := range []struct{ text, old, new, reason string }{
+		{first, `"size":9,"draw":9`, `"size":4097,"draw":4097`, "1 to 4096"},
+		{first, `"size":9,"draw":9`, `"size":0,"draw":0`, "1 to 4096"},
+		{first, `"draw":9`, `"draw":8`, "a part was shuffled"},
+		{first, `"draw":9`, `"draw":0`, "a part was shuffled"}, // with a root
+		{first, `"repeat":1`, `"repeat":2`, "more than once"},
+		{first, shoeRoot, ``, "root"},
+		{first, `"root":"1f`, `"root":"1F`, "root"},
+		{first, `"root":"1f`, `"root":"`, "root"},
+		{first, `"client_seed":"Zoë",`, ``, "no client seed"},
+		{first, expires, `"expires":"2026-01-02T03:04:05.000060Z",`, "not after its time"},
+		{first, `"audit_id":"019b7ca9-8c89-7`, `"audit_id":"019b7ca9-8c89-4`, "audit_id"},
+		{top, `"audit_id":"019b7ca9-8c89-7`, `"audit_id":"019b7ca9-8c89-4`, "audit_id"},
+		{top, `"version":17`, `"version":1`, "version"},
+		{top, `"version":17`, `"version":9007199254740992`, "version"},
+		{top, `"cards":"1:4-5 3:0"`, `"cards":"1:4 1:5 3:0"`, "cards"},
+		{top, `"cards":"1:4-5 3:0"`, `"cards":"1:4-5 1:4"`, "cards"},
+		{top, `"from":"shoe"`, `"from":"out"`, "which is none"},
+		{top, `"from":"shoe"`, `"from":"dealt"`, "which is none"},
+		{top, `"to":"pile nils"`, `"to":"shoe"`, "which is none"},
+		{top, `"to":"pile nils"`, `"to":"pile a b"`, "which is none"},
+		{top, `"put":"top"`, `"put":"random"`, "put"},
+		{top, `,"put":"top"`, ``, "put"},
+		{top, `"to":"pile nils"`, `"to":"dealt"`, "put"},
+		{top, `"taken":"top"`, `"taken":"middle"`, "no way to take cards"},
+		{byName, `"to":"dealt"`, `"to":"dealt","put":"top"`, "put"},
+		{add, `"from":"out"`, `"from":"shoe"`, "which is none"},
+		{add, `"from":"out"`, `"from":"all"`, "which is none"},
+		{add, `"taken":"cards"`, `"taken":"top"`, "which is none"},
+		{add, `"to":"pile nils"`, `"to":"shoe"`, "which is none"},
+		{back, `"to":"shoe"`, `"to":"pile a"`, "which is none"},
+		{back, `"from":"dealt"`, `"from":"shoe"`, "which is none"},
+		{back, `"taken":"cards"`, `"taken":"bottom"`, "which is none"},
+		{random, `"draw":3`, `"draw":4`, "as many cards as it moves"},
+		{random, `"repeat":1`, `"repeat":2`, "as many cards as it moves"},
+		{random, `"size":9`, `"size":4097`, "as many cards as it moves"},
+		{random, `"input":"range"`, `"input":"items sha256:` + strings.Repeat("0", 64) + `"`, "as many cards as it moves"},
+		{reshuffle, `"from":"all"`, `"from":"dealt"`, "of which nothing is shuffled"},
+		{reshuffle, `"from":"all"`, `"from":"out"`, "of which nothing is shuffled"},
+		{reshuffle, `"draw":9`, `"draw":8`, "all the cards that lie somewhere"},
+		{reshuffle, `"size":9,"draw":9`, `"size":4097,"draw":4097`, "all the cards that lie somewhere"},
+		{reshuffle, shoeRoot, ``, "root"},
+	} {
+		changed := strings.Replace(c.text, c.old, c.new, 1)
+		if changed == c.text {
+			t.Errorf("there is no %s in %s", c.old, c.text)
+		}
+		if _, err := audit.ParseRecord([]byte(changed)); err == nil || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%s: %v, want %s", changed, err, c.reason)
+		}
+	}
+	unshuffled := strings.NewReplacer(`"draw":9`, `"draw":0`, shoeRoot, "").Replace(first)
+	if r, err := audit.ParseRecord([]byte(unshuffled)); err != nil || r.Root != nil {
+		t.Errorf("%s: %v", unshuffled, err)
+	}
+}
+
+// Whatever changes say, what Append writes is read as what it was made of.
+func TestRecordsOfShoesReadAsTheyWereWritten(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	var list []*audit.Record
+	for _, r := range shoeRecords(t) {
+		list = append(list, r)
+	}
+	for range 5000 {
+		r := *list[random.IntN(len(list))]
+		if random.IntN(2) == 0 {
+			r.Expires = time.Time{}
+		}
+		if r.Kind.ChangesShoe() {
+			r.Version = 2 + random.Uint64N(audit.MaxSize-1)
+		} else if random.IntN(2) == 0 {
+			r.AuditID = uuid.Nil
+		}
+		if n := r.Cards.Len(); n > 0 {
+			var refs []shoe.Ref
+			for _, at := range random.Perm(9)[:n] {
+				refs = append(refs, shoe.Ref{Seal: 1 + random.Uint64N(2), Position: uint64(at)})
+			}
+			r.Cards = shoe.List(refs)
+		}
+		text := r.Append(nil)
+		if got, err := audit.ParseRecord(text); err != nil || !reflect.DeepEqual(got, &r) {
+			t.Fatalf("%s\nreads as %+v, %v, want %+v", text, got, err, &r)
+		}
+	}
+}

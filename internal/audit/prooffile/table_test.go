@@ -1,0 +1,367 @@
+package prooffile_test
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
+	"riffle/internal/rng"
+	"riffle/internal/shoe"
+	"riffle/internal/shuffle"
+)
+
+// A table is a shoe that a test deals from, without a service.
+type table struct {
+	t       testing.TB
+	name    string
+	input   *plan    // what is in it
+	texts   []string // what is sealed of each card, by its number
+	ofCodes bool
+
+	records []*audit.Record
+	seeds   []rng.Seed // of each record; nil for none
+	layout  *shoe.Layout
+	orders  map[uint64][]uint64 // the card's number at each position, by the version of the sealing
+	sealed  map[uint64]*audit.Sealed
+	sealers map[uint64]*audit.Record
+}
+
+// newTable makes a shoe of what a plan has. With a draw of 0 its cards lie as they are.
+func newTable(t testing.TB, p *plan) *table {
+	t.Helper()
+	inputOf(t, p)
+	b := &table{
+		t: t, name: p.name, input: p, orders: map[uint64][]uint64{}, sealed: map[uint64]*audit.Sealed{}, sealers: map[uint64]*audit.Record{},
+	}
+	for i := range p.statement.Size {
+		b.texts = append(b.texts, fmt.Sprint(i))
+	}
+	switch {
+	case p.deck != "":
+		codes := deckOf(t, p.deck, p.parameters).Codes()
+		b.ofCodes = true
+		for i := range b.texts {
+			b.texts[i] = codes[i%len(codes)]
+		}
+	case p.items != "":
+		var list []json.RawMessage
+		if err := json.Unmarshal([]byte(compacted(t, p.items)), &list); err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.texts {
+			b.texts[i] = string(list[i])
+		}
+	}
+	record, seed := recordOf(p.name, p.statement, p.clientSeed, p.parameters)
+	record.Kind = audit.KindShoe
+	b.layout = shoe.New(p.statement.Size, p.statement.Draw > 0)
+	numbers := make([]uint64, p.statement.Size)
+	for i := range numbers {
+		numbers[i] = uint64(i)
+	}
+	b.orders[1] = numbers
+	b.sealers[1] = record
+	if p.statement.Draw > 0 {
+		b.seal(record, seed, numbers)
+	}
+	b.records, b.seeds = append(b.records, record), append(b.seeds, seed)
+	return b
+}
+
+// compacted returns JSON without white space.
+func compacted(t testing.TB, text string) string {
+	t.Helper()
+	value, err := json.Marshal(json.RawMessage(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(value))
+}
+
+// positions returns the order that a record and its seed make.
+func (b *table) positions(record *audit.Record, seed rng.Seed) []uint64 {
+	b.t.Helper()
+	keys, err := rng.Keys(seed, record.Commitment, record.ClientSeed)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	source, err := rng.NewReference(keys, 0)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	s := &record.Statement
+	return shuffle.Positions(s.Algorithm, s.Size, s.Draw, source, nil)
+}
+
+// seal seals cards, by their numbers, in the order that the record makes, as the version of the layout.
+func (b *table) seal(record *audit.Record, seed rng.Seed, numbers []uint64) {
+	b.t.Helper()
+	var order []uint64
+	var cards [][]byte
+	for _, at := range b.positions(record, seed) {
+		order = append(order, numbers[at])
+		cards = append(cards, []byte(b.texts[numbers[at]]))
+	}
+	version := b.layout.Version
+	b.orders[version], b.sealers[version] = order, record
+	b.sealed[version] = audit.Seal(seed, record.Commitment, cards)
+	root := b.sealed[version].Root()
+	record.Root = &root
+}
+
+// change begins a record of a kind that changes the shoe.
+func (b *table) change(kind audit.Kind) *audit.Record {
+	first := b.records[0]
+	record, _ := recordOf(fmt.Sprintf("%s %d", b.name, len(b.records)+1), audit.Statement{}, "", nil)
+	record.Kind, record.AuditID, record.Version, record.Commitment = kind, first.ID, b.layout.Version+1, first.Commitment
+	record.Time = first.Time.Add(time.Duration(len(b.records)) * time.Second)
+	return record
+}
+
+// draws has the record make an order of its own.
+func (b *table) draws(record *audit.Record, size, draw uint64) rng.Seed {
+	record.Statement = audit.Statement{
+		Algorithm: shuffle.AlgorithmFisherYates, Size: size, Draw: draw, Repeat: 1, Input: audit.RangeInput,
+		Reference: b.records[0].Statement.Reference,
+	}
+	seed := rng.Seed(arbitrary(fmt.Sprintf("%s seed %d", b.name, record.Version), rng.BlockSize*rng.Blocks(size, draw)))
+	record.Statement.Seed = seed
+	record.Commitment = record.Statement.Commitment()
+	return seed
+}
+
+func (b *table) at(place shoe.Place) shoe.Cards {
+	b.t.Helper()
+	lying, err := b.layout.At(place)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return lying
+}
+
+// move moves cards, and returns them: so many from an end or at random, or those at the named places among them.
+func (b *table) move(kind audit.Kind, from shoe.Place, taken shoe.End, count uint64, to shoe.Place, put shoe.End, places ...uint64) shoe.Cards {
+	b.t.Helper()
+	record := b.change(kind)
+	record.From, record.Taken, record.To, record.Put = from, taken, to, put
+	var seed rng.Seed
+	var err error
+	switch taken {
+	case shoe.Random:
+		lying := b.at(from)
+		seed = b.draws(record, lying.Len(), count)
+		record.Cards, err = b.layout.Pick(from, b.positions(record, seed))
+	case shoe.Named:
+		record.Cards, err = b.layout.Pick(from, places)
+	default:
+		record.Cards, err = b.layout.Take(from, taken, count)
+	}
+	if err == nil {
+		b.layout, err = b.layout.Apply(&shoe.Move{From: from, Cards: record.Cards, To: to, Put: put})
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.records, b.seeds = append(b.records, record), append(b.seeds, seed)
+	return record.Cards
+}
+
+// reshuffle seals the cards of a place anew.
+func (b *table) reshuffle(from shoe.Place, clientSeed string) {
+	b.t.Helper()
+	record := b.change(audit.KindReshuffle)
+	lying := b.at(from)
+	seed := b.draws(record, lying.Len(), lying.Len())
+	record.From, record.ClientSeed = from, clientSeed
+	var numbers []uint64
+	for ref := range lying.All() {
+		numbers = append(numbers, b.orders[ref.Seal][ref.Position])
+	}
+	var err error
+	if b.layout, err = b.layout.Shuffle(from); err != nil {
+		b.t.Fatal(err)
+	}
+	b.seal(record, seed, numbers)
+	b.records, b.seeds = append(b.records, record), append(b.seeds, seed)
+}
+
+func (b *table) end(kind audit.Kind) {
+	record := b.change(kind)
+	b.layout = b.layout.End()
+	b.records, b.seeds = append(b.records, record), append(b.seeds, nil)
+}
+
+// The log of tests has two records before, between and after those of a shoe.
+const logGap = 3
+
+// log returns the records by their indexes, and how many there are in the log.
+func (b *table) log() (records map[int][]byte, size int) {
+	records = map[int][]byte{}
+	for i, r := range b.records {
+		records[logGap*(i+1)-1] = r.Append(nil)
+	}
+	return records, logGap*len(b.records) + 2
+}
+
+// files returns the proof files of all records. Seeds of sealings are held back unless the last record closes the shoe.
+func (b *table) files() (list []*prooffile.File) {
+	b.t.Helper()
+	signer, public := logKey(b.t, origin, 1)
+	records, size := b.log()
+	closed := b.records[len(b.records)-1].Kind == audit.KindClose
+	for i, r := range b.records {
+		index := logGap*(i+1) - 1
+		f := &prooffile.File{Record: records[index], ClientSeed: r.ClientSeed, LogKey: public}
+		if closed || r.Kind == audit.KindDraw {
+			f.Seed = b.seeds[i]
+		}
+		f.Inclusion = includeAmong(b.t, records, place{index, size}, signer)
+		list = append(list, f)
+	}
+	return list
+}
+
+// texts returns the texts of proof files.
+func textsOf(files []*prooffile.File) (texts [][]byte) {
+	for _, f := range files {
+		texts = append(texts, f.Text())
+	}
+	return texts
+}
+
+// A wireCard is a card as the service answers it.
+type wireCard struct {
+	Card     uint64          `json:"card"`
+	Code     string          `json:"code,omitempty"`
+	Item     json.RawMessage `json:"item,omitempty"`
+	Position uint64          `json:"position"`
+	SealedBy string          `json:"sealed_by"`
+	Salt     string          `json:"salt,omitempty"`
+	Path     *[]string       `json:"path,omitempty"`
+}
+
+// hand returns cards as they are answered.
+func (b *table) hand(cards shoe.Cards) (list []wireCard) {
+	for ref := range cards.All() {
+		number := b.orders[ref.Seal][ref.Position]
+		c := wireCard{Card: number, Position: ref.Position, SealedBy: b.sealers[ref.Seal].ID.String()}
+		if b.ofCodes {
+			c.Code = b.texts[number]
+		} else {
+			c.Item = json.RawMessage(b.texts[number])
+		}
+		if tree := b.sealed[ref.Seal]; tree != nil {
+			o := tree.Open(ref.Position)
+			c.Salt = hex.EncodeToString(o.Salt[:])
+			path := []string{}
+			for _, h := range o.Path {
+				path = append(path, hex.EncodeToString(h[:]))
+			}
+			c.Path = &path
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func handText(t testing.TB, cards []wireCard) string {
+	t.Helper()
+	text, err := json.Marshal(cards)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func parseHand(t testing.TB, text string) *prooffile.Hand {
+	t.Helper()
+	hand, err := prooffile.ParseHand([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return hand
+}
+
+// relogged puts the files of records, as they are now, into one log of the right key.
+func relogged(t testing.TB, files []*prooffile.File) {
+	t.Helper()
+	signer, _ := logKey(t, origin, 1)
+	records := map[int][]byte{}
+	size := 0
+	for _, f := range files {
+		records[int(f.Inclusion.Index)] = f.Record
+		size = max(size, int(f.Inclusion.Index)+1)
+	}
+	for _, f := range files {
+		f.Inclusion = includeAmong(t, records, place{int(f.Inclusion.Index), size}, signer)
+	}
+}
+
+// tables are the shoes that vectors and tests are made of, each with a hand that was drawn.
+func tables(t testing.TB) (list []*table, hands map[string][]wireCard) {
+	t.Helper()
+	hands = map[string][]wireCard{}
+	statement := func(size, draw uint64, reference string) audit.Statement {
+		return audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: size, Draw: draw, Repeat: 1, Input: audit.RangeInput, Reference: reference}
+	}
+
+	worked := statement(5, 5, "")
+	for i := range byte(rng.BlockSize) {
+		worked.Seed = append(worked.Seed, i)
+	}
+	b := newTable(t, &plan{name: "worked", statement: worked})
+	cards := b.move(audit.KindDraw, shoe.Deck, shoe.Top, 2, shoe.Dealt, "")
+	b.end(audit.KindClose)
+	list, hands[b.name] = append(list, b), b.hand(cards)
+
+	b = newTable(t, &plan{name: "every change", statement: statement(54, 54, "table 7 ♥"), deck: "standard54", copies: 1, clientSeed: "Zoë"})
+	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 5, shoe.Dealt, "")
+	b.move(audit.KindDraw, shoe.Deck, shoe.Bottom, 3, shoe.OnPile("nils"), shoe.Top)
+	b.move(audit.KindDraw, shoe.Deck, shoe.Random, 4, shoe.OnPile("zoe"), shoe.Bottom)
+	b.move(audit.KindDraw, shoe.OnPile("zoe"), shoe.Top, 1, shoe.OnPile("nils"), shoe.Bottom)
+	b.move(audit.KindDraw, shoe.OnPile("nils"), shoe.Random, 2, shoe.Dealt, "")
+	b.move(audit.KindDraw, shoe.OnPile("nils"), shoe.Named, 0, shoe.Dealt, "", 1)
+	b.move(audit.KindAdd, shoe.Dealt, shoe.Named, 0, shoe.OnPile("discard"), shoe.Top, 3, 0)
+	b.move(audit.KindAdd, shoe.Out, shoe.Named, 0, shoe.OnPile("discard"), shoe.Bottom, 1, 8)
+	b.reshuffle(shoe.OnPile("discard"), "")
+	b.move(audit.KindReturn, shoe.OnPile("zoe"), shoe.Named, 0, shoe.Deck, shoe.Bottom, 0)
+	b.move(audit.KindReturn, shoe.Dealt, shoe.Named, 0, shoe.Deck, shoe.Top, 0, 1)
+	b.reshuffle(shoe.Deck, "Nils")
+	second := b.move(audit.KindDraw, shoe.Deck, shoe.Top, 2, shoe.Dealt, "")
+	b.reshuffle(shoe.All, "")
+	b.move(audit.KindDraw, shoe.Deck, shoe.Bottom, 7, shoe.Dealt, "")
+	b.end(audit.KindExpire)
+	b.end(audit.KindClose)
+	list, hands[b.name] = append(list, b), append(b.hand(cards), b.hand(second)...)
+
+	b = newTable(t, &plan{name: "items, open", statement: statement(5, 5, ""), items: fruit})
+	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 2, shoe.Dealt, "")
+	b.move(audit.KindDraw, shoe.Deck, shoe.Random, 1, shoe.Dealt, "")
+	list, hands[b.name] = append(list, b), b.hand(cards)
+
+	b = newTable(t, &plan{name: "items", statement: statement(12, 12, ""), items: values})
+	b.move(audit.KindDraw, shoe.Deck, shoe.Top, 12, shoe.OnPile("p"), shoe.Top)
+	b.reshuffle(shoe.Deck, "") // of no cards
+	b.reshuffle(shoe.OnPile("p"), "x")
+	cards = b.move(audit.KindDraw, shoe.OnPile("p"), shoe.Top, 3, shoe.Dealt, "")
+	b.end(audit.KindClose)
+	list, hands[b.name] = append(list, b), b.hand(cards)
+
+	b = newTable(t, &plan{name: "not shuffled", statement: statement(7, 0, ""), deck: "undercover", copies: 1, parameters: map[string]int{"players": 7}})
+	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, shoe.Dealt, "")
+	b.reshuffle(shoe.Deck, "")
+	second = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 3, shoe.Dealt, "")
+	b.end(audit.KindClose)
+	list, hands[b.name] = append(list, b), append(b.hand(cards), b.hand(second)...)
+
+	b = newTable(t, &plan{name: "one card", statement: statement(1, 1, "")})
+	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, shoe.Dealt, "")
+	b.end(audit.KindClose)
+	hands[b.name] = b.hand(cards)
+	return append(list, b), hands
+}

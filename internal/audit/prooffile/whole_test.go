@@ -1,0 +1,132 @@
+package prooffile_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
+	"riffle/internal/shoe"
+)
+
+// shoeGiven is what a shoe's files are checked against.
+func shoeGiven(t testing.TB, b *table, hand string) *prooffile.Given {
+	t.Helper()
+	_, key := logKey(t, origin, 1)
+	var items *string
+	if b.input.items != "" {
+		items = &b.input.items
+	}
+	g := given(t, key, items, nil)
+	if hand != "" {
+		g.Hand = parseHand(t, hand)
+	}
+	return g
+}
+
+func isClosed(b *table) bool { return b.records[len(b.records)-1].Kind == audit.KindClose }
+
+// A whole shoe verifies, with every hand that was drawn from it, and each of its records alone.
+func TestWholeShoesVerify(t *testing.T) {
+	list, hands := tables(t)
+	for _, b := range list {
+		hand := handText(t, hands[b.name])
+		for _, h := range []string{"", hand} {
+			r := prooffile.CheckShoe(textsOf(b.files()), shoeGiven(t, b, h))
+			if r.Failed() != nil || r.Closed != isClosed(b) || (r.Unchecked() == nil) != (isClosed(b) || h != "") {
+				t.Errorf("%s, hand %v: %+v", b.name, h != "", r.Steps)
+			}
+			if r.Sealed() != isClosed(b) {
+				t.Errorf("%s: the roots are compared: %v: %+v", b.name, r.Sealed(), r.Steps)
+			}
+			if h != "" && r.Proven != len(hands[b.name]) {
+				t.Errorf("%s: %d of the hand: %+v", b.name, r.Proven, r.Steps)
+			}
+		}
+		for i, f := range b.files() {
+			g := shoeGiven(t, b, hand)
+			if i > 0 {
+				g.Items = nil
+			}
+			r := prooffile.Check(f.Text(), g)
+			proven := 0
+			for _, c := range hands[b.name] {
+				if c.SealedBy == b.records[i].ID.String() {
+					proven++
+				}
+			}
+			if r.Failed() != nil || (r.Unchecked() == nil) != (proven > 0) || r.Proven != proven || r.Others != 0 && r.Others+proven != len(hands[b.name]) {
+				t.Errorf("%s %d: %d of the hand, %d: %+v", b.name, i, proven, r.Proven, r.Steps)
+			}
+			g.Hand = nil
+			r = prooffile.Check(f.Text(), g)
+			if held := b.seeds[i] != nil && f.Seed == nil; r.Failed() != nil || (r.Unchecked() == nil) == held || r.HeldBack() != held {
+				t.Errorf("%s %d, held back %v: %+v", b.name, i, held, r.Steps)
+			}
+		}
+	}
+}
+
+// Without the items, and with the wrong ones.
+func TestWholeShoeOfItems(t *testing.T) {
+	list, _ := tables(t)
+	b := list[3]
+	g := shoeGiven(t, b, "")
+	g.Items = nil
+	r := prooffile.CheckShoe(textsOf(b.files()), g)
+	if r.Failed() != nil || r.Unchecked() != nil || r.Sealed() || !r.Closed {
+		t.Errorf("%+v", r.Steps)
+	}
+	other := strings.Replace(values, "1.0", "1.00", 1)
+	g = given(t, g.Key, &other, nil)
+	if r := prooffile.CheckShoe(textsOf(b.files()), g); r.Failed() == nil || r.Failed().Name != prooffile.StepItems {
+		t.Errorf("%+v", r.Steps)
+	}
+}
+
+// A draw at random is of all cards that lie there, and not of the first of them.
+func TestRandomDrawIsOfAllCards(t *testing.T) {
+	for _, size := range []uint64{2, 3, 4} {
+		list, _ := tables(t)
+		b := list[2]
+		b.records, b.seeds = b.records[:2], b.seeds[:2] // two of five were drawn
+		record := b.change(audit.KindDraw)
+		record.Version = 3
+		seed := b.draws(record, size, 1)
+		var refs []shoe.Ref
+		for _, at := range b.positions(record, seed) {
+			refs = append(refs, shoe.Ref{Seal: 1, Position: 2 + at})
+		}
+		record.From, record.Taken, record.Cards, record.To = shoe.Deck, shoe.Random, shoe.List(refs), shoe.Dealt
+		b.records, b.seeds = append(b.records, record), append(b.seeds, seed)
+		r := prooffile.CheckShoe(textsOf(b.files()), shoeGiven(t, b, ""))
+		if failed := r.Failed(); (failed == nil) != (size == 3) || failed != nil && failed.Name != prooffile.StepMoves {
+			t.Errorf("of %d: %+v", size, r.Steps)
+		}
+	}
+}
+
+// Every byte counts.
+func TestWholeShoeWithAnyByteChangedFails(t *testing.T) {
+	t.Parallel()
+	list, _ := tables(t)
+	for _, b := range list {
+		texts := textsOf(b.files())
+		whole := string(bytes.Join(texts, nil))
+		g := shoeGiven(t, b, "")
+		step := 1
+		if len(texts) > 4 {
+			step = 97
+		}
+		for i := 0; i < len(whole); i += step {
+			for _, change := range []byte{1, 0x20, 0x80} {
+				text := []byte(whole)
+				text[i] ^= change
+				if r := prooffile.CheckShoe(prooffile.Lines(text), g); r.Failed() == nil {
+					t.Fatalf("%s: byte %d as %q, and no step fails: %+v\n%s", b.name, i, text[i], r.Steps, text)
+				}
+			}
+		}
+	}
+}

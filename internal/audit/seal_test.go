@@ -1,0 +1,88 @@
+package audit_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"testing"
+
+	"riffle/internal/audit"
+)
+
+// rootOf hashes a tree as RFC 6962 says, by halves.
+func rootOf(leaves [][]byte) []byte {
+	hash := func(parts ...[]byte) []byte {
+		h := sha256.Sum256(bytes.Join(parts, nil))
+		return h[:]
+	}
+	switch n := len(leaves); n {
+	case 0:
+		return hash()
+	case 1:
+		return hash([]byte{0}, leaves[0])
+	default:
+		k := 1
+		for 2*k < n {
+			k *= 2
+		}
+		return hash([]byte{1}, rootOf(leaves[:k]), rootOf(leaves[k:]))
+	}
+}
+
+// Salts, leaves and roots are those of the specification, calculated here once more, and every position opens and no other.
+func TestSeal(t *testing.T) {
+	var c audit.Commitment
+	for i := range c {
+		c[i] = byte(7 * i)
+	}
+	for _, blocks := range []int{1, 2} {
+		seed := testSeed(blocks)
+		for n := range 20 {
+			var cards, leaves [][]byte
+			for i := range n {
+				card := []byte{byte('A' + i%3), '5'} // some are alike
+				mac := hmac.New(sha256.New, seed)
+				mac.Write([]byte("riffle/1 salt\n"))
+				mac.Write(c[:])
+				mac.Write(binary.BigEndian.AppendUint64(nil, uint64(i)))
+				leaf := sha256.Sum256(append(binary.BigEndian.AppendUint64(mac.Sum(nil), uint64(i)), card...))
+				cards, leaves = append(cards, card), append(leaves, leaf[:])
+			}
+			sealed := audit.Seal(seed, c, cards)
+			root := sealed.Root()
+			if want := rootOf(leaves); !bytes.Equal(root[:], want) {
+				t.Fatalf("the root of %d is %x, want %x", n, root[:], want)
+			}
+			for i := range uint64(n) {
+				o := sealed.Open(i)
+				for k := range uint64(n) + 1 {
+					for _, card := range []string{"A5", "B5", "C5", "A6"} {
+						want := k == i && card == string(cards[i])
+						if err := o.Check(k, uint64(n), []byte(card), root); (err == nil) != want {
+							t.Fatalf("%s at %d, opened with %d of %d: %v", card, k, i, n, err)
+						}
+					}
+				}
+				other := root
+				other[3] ^= 1
+				if o.Check(i, uint64(n), cards[i], other) == nil {
+					t.Fatalf("position %d of %d opens another root", i, n)
+				}
+				o.Salt[0] ^= 1
+				if o.Check(i, uint64(n), cards[i], root) == nil {
+					t.Fatalf("position %d of %d opens with another salt", i, n)
+				}
+			}
+		}
+	}
+}
+
+// A root that may never change.
+func TestSealIsGolden(t *testing.T) {
+	root := audit.Seal(testSeed(1), audit.Commitment{1}, [][]byte{[]byte("AS"), []byte("KH"), []byte(`"x"`)}).Root()
+	if got := hex.EncodeToString(root[:]); got != "0a69c950a1da432a67e949f2a454efbc1d34426541d92c086a762d84df748fca" {
+		t.Errorf("the root is %s", got)
+	}
+}

@@ -1,0 +1,197 @@
+package shoe
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// permutations calls each with every order of every choice of so many of the references.
+func permutations(refs []Ref, each func([]Ref)) {
+	var grow func(list []Ref)
+	grow = func(list []Ref) {
+		each(list)
+		for _, ref := range refs {
+			if !slices.Contains(list, ref) {
+				grow(append(slices.Clone(list), ref))
+			}
+		}
+	}
+	grow(nil)
+}
+
+// grid returns positions of sealings.
+func grid(seals ...uint64) (refs []Ref) {
+	for i, n := range seals {
+		for p := range n {
+			refs = append(refs, Ref{Seal: uint64(i + 1), Position: p})
+		}
+	}
+	return refs
+}
+
+// plainText writes references as their text is specified: each run as long as it can be, from the first on.
+func plainText(refs []Ref) string {
+	var words []string
+	for i := 0; i < len(refs); {
+		k := i + 1
+		if k < len(refs) && refs[k].Seal == refs[i].Seal {
+			step := int64(refs[k].Position) - int64(refs[i].Position)
+			for (step == 1 || step == -1) && k < len(refs) && refs[k].Seal == refs[i].Seal && int64(refs[k].Position)-int64(refs[k-1].Position) == step {
+				k++
+			}
+		}
+		word := fmt.Sprintf("%d:%d", refs[i].Seal, refs[i].Position)
+		if k > i+1 {
+			word += fmt.Sprintf("-%d", refs[k-1].Position)
+		}
+		words = append(words, word)
+		i = k
+	}
+	return strings.Join(words, " ")
+}
+
+// Every list of cards has one text, which reads as the list, however the list was put together.
+func TestEveryListHasOneText(t *testing.T) {
+	for _, refs := range [][]Ref{grid(6), grid(4, 3)} {
+		texts := map[string]bool{}
+		permutations(refs, func(list []Ref) {
+			c := List(list)
+			text := c.String()
+			if want := plainText(list); text != want {
+				t.Fatalf("%v is %q, want %q", list, text, want)
+			}
+			if texts[text] {
+				t.Fatalf("two lists are %q", text)
+			}
+			texts[text] = true
+			read, err := ParseCards(text)
+			if err != nil || !read.Equal(c) || !slices.Equal(read.Refs(), list) || read.Len() != uint64(len(list)) {
+				t.Fatalf("%q is read as %v, %v", text, read.Refs(), err)
+			}
+			for at := range uint64(len(list)) + 1 {
+				head, tail := c.part(0, at), c.part(at, c.Len())
+				if !slices.Equal(head.Refs(), list[:at]) || !slices.Equal(tail.Refs(), list[at:]) || !head.join(tail).Equal(c) {
+					t.Fatalf("%v, parted at %d, is %v and %v", list, at, head.Refs(), tail.Refs())
+				}
+			}
+			back := slices.Clone(list)
+			slices.Reverse(back)
+			if !c.reversed().Equal(List(back)) || !c.reversed().reversed().Equal(c) {
+				t.Fatalf("%v is %v backwards", list, c.reversed().Refs())
+			}
+		})
+	}
+}
+
+// Less takes away exactly what is there, wherever it lies.
+func TestLess(t *testing.T) {
+	refs := grid(3, 2)
+	permutations(refs, func(list []Ref) {
+		c := List(list)
+		permutations(refs[1:], func(taken []Ref) {
+			there := true
+			for _, ref := range taken {
+				there = there && slices.Contains(list, ref)
+			}
+			rest, ok := c.less(List(taken))
+			if ok != there {
+				t.Fatalf("%v less %v: %v", list, taken, ok)
+			}
+			want := slices.DeleteFunc(slices.Clone(list), func(r Ref) bool { return slices.Contains(taken, r) })
+			if ok && !rest.Equal(List(want)) {
+				t.Fatalf("%v less %v is %v", list, taken, rest.Refs())
+			}
+		})
+	})
+	twice := List([]Ref{{1, 0}, {1, 2}, {1, 0}})
+	if _, ok := List(grid(3)).less(twice); ok {
+		t.Error("a card was taken twice")
+	}
+}
+
+// With and has: a set of positions, in their order.
+func TestSetsOfCards(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var c Cards
+		there := map[uint64]bool{}
+		for range 8 {
+			first := random.Uint64N(20)
+			n := random.Uint64N(4)
+			if there[first] {
+				continue
+			}
+			last := first
+			for range n {
+				if there[last+1] {
+					break
+				}
+				last++
+			}
+			for p := first; p <= last; p++ {
+				there[p] = true
+			}
+			if random.IntN(2) == 0 {
+				first, last = last, first
+			}
+			c = c.with(run{1, first, last})
+		}
+		var want []Ref
+		for p := range uint64(24) {
+			if there[p] {
+				want = append(want, Ref{1, p})
+			}
+			if c.has(Ref{1, p}) != there[p] || c.has(Ref{2, p}) {
+				t.Fatalf("%s has %d: %v", c, p, c.has(Ref{1, p}))
+			}
+		}
+		if !c.Equal(List(want)) || c.Len() != uint64(len(want)) {
+			t.Fatalf("%s, of %d, want %s", c, c.Len(), List(want))
+		}
+	}
+}
+
+func TestParseCardsRefuses(t *testing.T) {
+	for _, text := range []string{
+		" ", "1", "1:", ":1", "1:0 ", " 1:0", "1:0  1:2", "1:0,1:2", "1-0", "1:0-", "1:-0", "1:0-0", "1:0-1-2", "1:1:1", "01:0", "1:00", "1:0-01", "+1:0", "1:+0",
+		"1:0 1:1", "1:1 1:0", "1:0-1 1:2", "1:0 1:1-2", "1:2-1 1:0", "1:0 1:0", "1:0-2 1:1", "1:3 1:0-4", "-1:0", "1:x", "a:0", "1:0\n",
+		"9007199254740992:0", "1:9007199254740992", "1:0-9007199254740991", fmt.Sprintf("1:0-%d", MaxCards), fmt.Sprintf("1:%d-0", MaxCards), fmt.Sprintf("1:0-%d 2:0", MaxCards-1),
+		"18446744073709551616:0",
+	} {
+		if c, err := ParseCards(text); err == nil {
+			t.Errorf("%q is read as %v", text, c)
+		}
+	}
+	for _, text := range []string{"", "1:0", "1:0-1", "1:1-0", "1:0 1:2", "2:0 1:1", "1:0 2:1", fmt.Sprintf("1:0-%d", MaxCards-1), "9007199254740991:9007199254740991"} {
+		c, err := ParseCards(text)
+		if err != nil || c.String() != text {
+			t.Errorf("%q is read as %v, %v", text, c, err)
+		}
+		var u Cards
+		if err := u.UnmarshalText([]byte(text)); err != nil || !u.Equal(c) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if b, err := c.MarshalText(); err != nil || string(b) != text {
+			t.Errorf("%q: %s, %v", text, b, err)
+		}
+	}
+}
+
+func FuzzParseCards(f *testing.F) {
+	for _, text := range []string{"", "1:0-4 1:9 7:3-2", "1:0 1:1", "1:0-4095", "1:4095-0", "2:1 1:1"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := ParseCards(text)
+		if err != nil {
+			return
+		}
+		refs := c.Refs()
+		if c.String() != text || plainText(refs) != text || c.Len() > MaxCards || uint64(len(refs)) != c.Len() || hasTwice(refs) {
+			t.Errorf("%q is read as %v", text, refs)
+		}
+	})
+}

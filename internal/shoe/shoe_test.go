@@ -1,0 +1,336 @@
+package shoe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A plain layout is the rules once more, with a list for each place.
+type plain struct {
+	deck, dealt []Ref
+	piles       map[string][]Ref
+}
+
+func plainOf(l *Layout) *plain {
+	p := &plain{deck: l.Deck.Refs(), dealt: l.Dealt.Refs(), piles: map[string][]Ref{}}
+	for i := range l.Piles {
+		p.piles[l.Piles[i].Name] = l.Piles[i].Cards.Refs()
+	}
+	return p
+}
+
+func (p *plain) names() (names []string) {
+	for name := range p.piles {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// at returns the cards of a place, and whether it is there.
+func (p *plain) at(place Place) (list []Ref, there bool) {
+	switch place {
+	case Deck:
+		return p.deck, true
+	case Dealt:
+		return p.dealt, true
+	case Out, All:
+		if place == All {
+			list = slices.Clone(p.deck)
+		}
+		list = append(list, p.dealt...)
+		for _, name := range p.names() {
+			list = append(list, p.piles[name]...)
+		}
+		return list, true
+	}
+	list, there = p.piles[strings.TrimPrefix(string(place), "pile ")]
+	return list, there
+}
+
+func (p *plain) equal(l *Layout) bool {
+	q := plainOf(l)
+	if !slices.Equal(p.deck, q.deck) || !slices.Equal(p.dealt, q.dealt) || !slices.Equal(p.names(), q.names()) {
+		return false
+	}
+	for name, cards := range p.piles {
+		if !slices.Equal(cards, q.piles[name]) {
+			return false
+		}
+	}
+	return true
+}
+
+// move does what Apply does, a card at a time, and reports whether it can be done.
+func (p *plain) move(m *Move) bool {
+	lying, there := p.at(m.From)
+	if !there || m.From == All {
+		return false
+	}
+	taken := m.Cards.Refs()
+	for _, ref := range taken {
+		if !slices.Contains(lying, ref) {
+			return false
+		}
+	}
+	gone := func(list []Ref) []Ref {
+		return slices.DeleteFunc(slices.Clone(list), func(r Ref) bool { return slices.Contains(taken, r) })
+	}
+	p.deck, p.dealt = gone(p.deck), gone(p.dealt)
+	for name := range p.piles {
+		p.piles[name] = gone(p.piles[name])
+	}
+	switch {
+	case m.To == Dealt:
+		p.dealt = append(p.dealt, taken...)
+	case m.To == Deck && m.Put == Bottom:
+		p.deck = append(p.deck, taken...)
+	case m.To == Deck:
+		p.deck = append(taken, p.deck...)
+	case m.Put == Top:
+		name, _ := m.To.Pile()
+		p.piles[name] = append(p.piles[name], taken...)
+	default:
+		name, _ := m.To.Pile()
+		p.piles[name] = append(taken, p.piles[name]...)
+	}
+	return true
+}
+
+// layouts returns every layout that four cards come to in two moves from any place to any other, and some that were shuffled.
+func layouts(t *testing.T) (list []*Layout) {
+	t.Helper()
+	start := New(4, true)
+	seen := map[string]bool{}
+	add := func(l *Layout) {
+		if key := fmt.Sprint(l.Deck, "/", l.Dealt, "/", l.Piles); !seen[key] {
+			seen[key] = true
+			list = append(list, l)
+		}
+	}
+	add(start)
+	for range 2 {
+		for _, l := range slices.Clone(list) {
+			for _, place := range []Place{Deck, All, OnPile("a")} {
+				if next, err := l.Shuffle(place); err == nil && len(l.Seals) < 2 {
+					add(next)
+				}
+			}
+			for _, from := range []Place{Deck, Dealt, OnPile("a")} {
+				cards, err := l.At(from)
+				if err != nil || cards.Len() == 0 {
+					continue
+				}
+				for _, to := range []Place{Deck, Dealt, OnPile("a"), OnPile("b")} {
+					next, err := l.Apply(&Move{From: from, Cards: cards.part(0, min(2, cards.Len())), To: to, Put: Top})
+					if err != nil {
+						t.Fatal(err)
+					}
+					add(next)
+				}
+			}
+		}
+	}
+	return list
+}
+
+var everyPlace = []Place{Deck, Dealt, Out, All, OnPile("a"), OnPile("b"), OnPile("c"), "", "pile ", "elsewhere"}
+
+// From every layout, every move of every choice of cards does what the rules say, and changes nothing of the layout before.
+func TestMovesKeepTheRules(t *testing.T) {
+	moves, refused := 0, 0
+	for _, l := range layouts(t) {
+		before := plainOf(l)
+		everything, _ := l.At(All)
+		for _, from := range everyPlace {
+			permutations(everything.Refs()[:3], func(list []Ref) {
+				for _, to := range []Place{Deck, Dealt, OnPile("a"), OnPile("c")} {
+					for _, put := range []End{Top, Bottom} {
+						m := &Move{From: from, Cards: List(list), To: to, Put: put}
+						want := plainOf(l)
+						can := want.move(m)
+						next, err := l.Apply(m)
+						if !before.equal(l) {
+							t.Fatalf("%+v has changed what it is made of", m)
+						}
+						if (err == nil) != can {
+							t.Fatalf("%+v of %+v: %v", m, before, err)
+						}
+						if err != nil {
+							refused++
+							if !errors.Is(err, ErrNotThere) && !errors.Is(err, ErrNoPile) {
+								t.Fatal(err)
+							}
+							continue
+						}
+						if _, isPile := to.Pile(); isPile && len(list) == 0 { // a pile is made without cards
+							name, _ := to.Pile()
+							want.piles[name] = append([]Ref{}, want.piles[name]...)
+						}
+						moves++
+						if !want.equal(next) || next.Version != l.Version+1 {
+							t.Fatalf("%+v of %+v comes to %+v, want %+v", m, before, plainOf(next), want)
+						}
+						if all, _ := next.At(All); all.Len() != 4 || hasTwice(all.Refs()) {
+							t.Fatalf("%+v of %+v: %s", m, before, all)
+						}
+						if from != Deck {
+							continue
+						}
+						for _, ref := range list {
+							if !next.IsSeen(ref) {
+								t.Fatalf("%+v: %v was drawn and not seen", m, ref)
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+	if moves < 1000 || refused < 1000 {
+		t.Errorf("only %d moves, and %d refused", moves, refused)
+	}
+}
+
+// What is taken from an end is what lies there, the outermost first.
+func TestTakeAndPick(t *testing.T) {
+	for _, l := range layouts(t) {
+		p := plainOf(l)
+		for _, place := range everyPlace {
+			lying, there := p.at(place)
+			for count := range uint64(6) {
+				for _, end := range []End{Top, Bottom} {
+					got, err := l.Take(place, end, count)
+					short := (*ShortError)(nil)
+					switch {
+					case !there:
+						if !errors.Is(err, ErrNoPile) {
+							t.Fatalf("%q: %v", place, err)
+						}
+					case count > uint64(len(lying)):
+						if !errors.As(err, &short) || short.Have != uint64(len(lying)) || short.Want != count {
+							t.Fatalf("%d of %d: %v", count, len(lying), err)
+						}
+					default:
+						outermost := slices.Clone(lying)
+						if (place == Deck) != (end == Top) {
+							slices.Reverse(outermost)
+						}
+						if err != nil || !slices.Equal(got.Refs(), outermost[:count]) {
+							t.Fatalf("%d from the %s of %s, %v: %v, %v", count, end, place, lying, got.Refs(), err)
+						}
+					}
+				}
+			}
+			order := []uint64{1, 0}
+			got, err := l.Pick(place, order)
+			switch {
+			case !there && !errors.Is(err, ErrNoPile), there && len(lying) < 2 && err == nil:
+				t.Fatalf("%q: %v", place, err)
+			case there && len(lying) >= 2 && (err != nil || !slices.Equal(got.Refs(), []Ref{lying[1], lying[0]})):
+				t.Fatalf("%v of %v: %v, %v", order, lying, got.Refs(), err)
+			}
+		}
+	}
+}
+
+// A shuffle gives the cards of its place new references, and leaves the others as they are.
+func TestShuffleSealsAnew(t *testing.T) {
+	for _, l := range layouts(t) {
+		for _, place := range everyPlace {
+			if place == Dealt || place == Out { // of which no record says that they were shuffled
+				continue
+			}
+			before := plainOf(l)
+			lying, there := before.at(place)
+			next, err := l.Shuffle(place)
+			if !there {
+				if !errors.Is(err, ErrNoPile) {
+					t.Fatalf("%q: %v", place, err)
+				}
+				continue
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			want := Of(next.Version, uint64(len(lying)))
+			seal, found := next.Seal(next.Version)
+			name, isPile := place.Pile()
+			if !found || seal.Size != want.Len() || seal.OfPile != isPile || seal.Seen.Len() != map[bool]uint64{true: want.Len()}[isPile] {
+				t.Fatalf("%+v", seal)
+			}
+			switch place {
+			case Deck:
+				before.deck = want.Refs()
+			case All:
+				before = &plain{deck: want.Refs()}
+			default:
+				before.piles[name] = want.Refs()
+			}
+			if !before.equal(next) || next.Version != l.Version+1 || next.Size() != 4 {
+				t.Fatalf("a shuffle of %s comes to %+v, want %+v", place, plainOf(next), before)
+			}
+			for ref := range want.All() {
+				if next.IsSeen(ref) != isPile {
+					t.Fatalf("%v is seen: %v", ref, next.IsSeen(ref))
+				}
+			}
+		}
+	}
+}
+
+// What was not shuffled is known, and nothing that was not drawn otherwise.
+func TestSeen(t *testing.T) {
+	for ref := range Of(1, 3).All() {
+		if New(3, true).IsSeen(ref) || !New(3, false).IsSeen(ref) {
+			t.Error(ref)
+		}
+	}
+	if l := New(3, false); l.IsSeen(Ref{1, 3}) || l.IsSeen(Ref{2, 0}) {
+		t.Error("a card is seen that there is not")
+	}
+	if l := New(3, true).End(); l.Version != 2 || l.Deck.Len() != 3 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// The limits hold.
+func TestLimits(t *testing.T) {
+	l := New(2, true)
+	var err error
+	for i := range MaxPiles {
+		if l, err = l.Apply(&Move{From: Deck, To: OnPile(fmt.Sprint("p", i)), Put: Top}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.Apply(&Move{From: Deck, Cards: Of(1, 1), To: OnPile("more"), Put: Top}); !errors.Is(err, ErrTooMany) {
+		t.Error(err)
+	}
+	if _, err := l.Apply(&Move{From: Deck, Cards: Of(1, 1), To: OnPile("p7"), Put: Top}); err != nil {
+		t.Error(err)
+	}
+	l.Seals = make([]Seal, MaxSeals)
+	if _, err := l.Shuffle(Deck); !errors.Is(err, ErrTooMany) {
+		t.Error(err)
+	}
+}
+
+func TestNamesOfPiles(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a": true, "A-z_9": true, strings.Repeat("x", MaxName): true, "": false, strings.Repeat("x", MaxName+1): false, "a b": false, "é": false, "a\n": false, "a/b": false,
+	} {
+		if IsName(name) != want {
+			t.Errorf("%q is a name: %v", name, !want)
+		}
+		if got, ok := OnPile(name).Pile(); ok != want || got != name {
+			t.Errorf("%q on a pile: %q, %v", name, got, ok)
+		}
+	}
+	for _, place := range []Place{Deck, Dealt, Out, All, "pile", "Pile a"} {
+		if _, ok := place.Pile(); ok {
+			t.Errorf("%q is a pile", place)
+		}
+	}
+}
