@@ -44,6 +44,7 @@ bench: ## kernels, commits beside bare ones, throughput beside an echo handler, 
 	go run ./bench/commits
 	go run ./bench/commits -sync 200us
 	go run ./bench/throughput
+	go run ./bench/deckofcards
 	go run ./bench/growth
 
 statistics: ## the long run of the statistics, on fresh seeds

@@ -23,7 +23,7 @@ import (
 type field struct {
 	contenders []*contest.Contender
 
-	echo, sqlite, committed, replicas *contest.Contender // replicas is nil without PostgreSQL
+	echo, sqlite, committed, dealt, replicas *contest.Contender // replicas is nil without PostgreSQL
 
 	cancel  context.CancelFunc
 	started []*exec.Cmd
@@ -37,7 +37,7 @@ func newField(ctx context.Context, s *settings) (*field, error) {
 	if err := f.start(ctx, s); err != nil {
 		return f, err
 	}
-	f.contenders = []*contest.Contender{f.echo, f.sqlite, f.committed}
+	f.contenders = []*contest.Contender{f.echo, f.sqlite, f.committed, f.dealt}
 	if f.replicas != nil {
 		f.contenders = append(f.contenders, f.replicas)
 	}
@@ -66,6 +66,7 @@ func (f *field) start(ctx context.Context, s *settings) error {
 	}
 	f.sqlite = asking("riffle on SQLite", once, "/shuffle", s.connections, sqlite)
 	f.committed = asking("the same, committed first", committed, "", s.connections, sqlite)
+	f.dealt = asking("draws, each connection from a shoe", dealt, "", s.connections, sqlite)
 	if s.postgres {
 		f.replicas, err = f.twoReplicas(ctx, s)
 	}

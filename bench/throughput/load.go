@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -31,10 +32,7 @@ type exchange func(c net.Conn, in *bufio.Reader) error
 func once(path, addr, text string) exchange {
 	request := post(path, addr, text)
 	return func(c net.Conn, in *bufio.Reader) error {
-		_, err := c.Write(request)
-		if err == nil {
-			_, err = readAnswer(in)
-		}
+		_, err := say(c, in, request)
 		return err
 	}
 }
@@ -46,22 +44,56 @@ func committed(_, addr, text string) exchange {
 	use := post("/shuffle", addr, fmt.Sprintf(`{"commitment_id":"%s","client_seed":"4711",%s`, blank, text[1:]))
 	at := bytes.Index(use, []byte(blank))
 	return func(c net.Conn, in *bufio.Reader) error {
-		if _, err := c.Write(commit); err != nil {
-			return err
-		}
-		answer, err := readAnswer(in)
+		answer, err := say(c, in, commit)
 		if err != nil {
 			return err
 		}
 		const before = `{"commitment_id":"`
 		id := answer[len(before) : len(before)+len(blank)]
 		copy(use[at:], id)
-		if _, err := c.Write(use); err != nil {
-			return err
-		}
-		_, err = readAnswer(in)
+		_, err = say(c, in, use)
 		return err
 	}
+}
+
+// dealt draws one card after another from a shoe of eight decks that it has made for itself, and shuffles it again when it is empty.
+func dealt(_, addr, _ string) exchange {
+	const cards = 8 * 52
+	var draw, shuffle []byte
+	left := 0
+	return func(c net.Conn, in *bufio.Reader) error {
+		switch {
+		case draw == nil:
+			answer, err := say(c, in, post("/shoes", addr, `{"deck":"standard52","decks":8}`))
+			if err != nil {
+				return err
+			}
+			var made struct {
+				ID string `json:"shoe_id"`
+			}
+			if err := json.Unmarshal(answer, &made); err != nil {
+				return err
+			}
+			draw, shuffle = post("/shoes/"+made.ID+"/draw", addr, "{}"), post("/shoes/"+made.ID+"/reshuffle", addr, `{"cards":"all"}`)
+			left = cards
+		case left == 0:
+			if _, err := say(c, in, shuffle); err != nil {
+				return err
+			}
+			left = cards
+		}
+		left--
+		_, err := say(c, in, draw)
+		return err
+	}
+}
+
+// say sends a request and reads the answer.
+func say(c net.Conn, in *bufio.Reader, request []byte) ([]byte, error) {
+	if _, err := c.Write(request); err != nil {
+		return nil, err
+	}
+	return readAnswer(in)
 }
 
 func post(path, addr, text string) []byte {

@@ -1,6 +1,6 @@
 // Throughput measures POST /shuffle of 52 strings, durable and in the log, beside a chi handler that echoes the same body:
-// the ceiling of what any service behind this router can do, and beside the same shuffle with a commitment made first. The
-// ledger is in SQLite, and in PostgreSQL behind two
+// the ceiling of what any service behind this router can do, beside the same shuffle with a commitment made first, and beside
+// draws from shoes. The ledger is in SQLite, and in PostgreSQL behind two
 // replicas. Servers are processes of their own on this machine, as is the load; runs alternate, so that a machine that
 // slows down slows all; the figures that count are the medians of the ratios, run by run.
 //
@@ -67,6 +67,7 @@ func report(s *settings, f *field) {
 	fmt.Println()
 	contest.Compare("SQLite, of the echo handler", f.sqlite, f.echo)
 	contest.Compare("what a committed shuffle costs, in plain ones", f.sqlite, f.committed)
+	contest.Compare("draws, of shuffles", f.dealt, f.sqlite)
 	if f.replicas != nil {
 		contest.Compare("two replicas, of SQLite", f.replicas, f.sqlite)
 	}

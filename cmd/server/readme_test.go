@@ -79,6 +79,8 @@ func shapeOfText(text string) string {
 	for _, form := range []struct{ pattern, shape string }{
 		{`[0-9a-f]{64}`, "a digest"},
 		{`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`, "a UUID"},
+		{`\b[0-9a-f]{32}\b`, "a deck"},
+		{`http://[a-z0-9.]+:[0-9]+/`, "an address/"},
 		{`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`, "a time"},
 		{`riffle/[0-9a-f]{16}`, "an origin"},
 		{`[0-9a-f]{8}\+[A-Za-z0-9+/]{44}`, "a key"},
