@@ -148,7 +148,7 @@ func launch(ctx context.Context, folder string) (base string, stop func(), err e
 		return "", nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	process := exec.CommandContext(ctx, binary, "-data", filepath.Join(folder, "data"), "-addr", addr) //nolint:gosec // it was built above
+	process := exec.CommandContext(ctx, binary, "-data", filepath.Join(folder, "data"), "-addr", addr)
 	if err := process.Start(); err != nil {
 		cancel()
 		return "", nil, err
