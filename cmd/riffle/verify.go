@@ -431,7 +431,7 @@ func about(record *audit.Record) string {
 	switch record.Kind {
 	case audit.KindCommitment:
 		return "It is a commitment: the seed and what is to be shuffled cannot be exchanged any more. The seed is held until it is used,\n" +
-			"before " + record.Deadline.Format(audit.TimeFormat) + ", by a shuffle that names it; if none does, a void follows in the log. It has no order of its own."
+			"before " + record.Deadline.Format(audit.TimeFormat) + ", by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own."
 	case audit.KindVoid:
 		return fmt.Sprintf("It says that the commitment %s was not used in time, and has no order of its own.", record.CommitmentID)
 	case audit.KindReveal:
