@@ -2,13 +2,12 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/textproto"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ type caller struct {
 	ctx  context.Context //nolint:containedctx // it ends the run, and every request of it
 	conn net.Conn
 	in   *bufio.Reader
+	text []byte // the last answer
 
 	answered int // requests that were
 }
@@ -34,23 +34,27 @@ func (c *caller) close() {
 // errFault is for an answer that says that the service failed.
 var errFault = errors.New("the service failed")
 
-// get asks until there is an answer that is no fault.
-func (c *caller) get(path string, cards int, into *deck) error {
+// What an answer has to begin with, and what each card in it begins with.
+var success, aCard = []byte(`{"success": true, "deck_id": "`), []byte(`{"code": `)
+
+// get asks until there is an answer that is no fault, which has to have so many cards. It returns the deck's id.
+func (c *caller) get(path string, cards int) (deck []byte, err error) {
 	for {
 		text, err := c.once(path)
 		switch {
 		case c.ctx.Err() != nil:
-			return c.ctx.Err()
+			return nil, c.ctx.Err()
 		case errors.Is(err, errFault):
 			continue
 		case err != nil:
-			return err
+			return nil, err
 		}
-		if err := json.Unmarshal(text, into); err != nil || !into.Success || len(into.Cards) != cards {
-			return fmt.Errorf("%s answered %.200s", path, text)
+		if !bytes.HasPrefix(text, success) || bytes.Count(text, aCard) != cards {
+			return nil, fmt.Errorf("%s answered %.200s", path, text)
 		}
 		c.answered++
-		return nil
+		deck, _, _ = bytes.Cut(text[len(success):], []byte{'"'})
+		return deck, nil
 	}
 }
 
@@ -69,27 +73,41 @@ func (c *caller) once(path string) ([]byte, error) {
 	if _, err := fmt.Fprintf(c.conn, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, c.addr); err != nil {
 		return nil, err
 	}
-	line, err := c.in.ReadString('\n')
+	line, err := c.in.ReadSlice('\n')
 	if err != nil {
 		return nil, err
 	}
-	header, err := textproto.NewReader(c.in).ReadMIMEHeader()
-	if err != nil {
-		return nil, err
+	fault := !bytes.Contains(line, []byte(" 200 "))
+	length, closing := -1, false
+	for line = nil; len(line) != len("\r\n"); {
+		if line, err = c.in.ReadSlice('\n'); err != nil {
+			return nil, err
+		}
+		name, value, _ := strings.Cut(string(line), ":")
+		switch {
+		case strings.EqualFold(name, "Content-Length"):
+			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
+				return nil, err
+			}
+		case strings.EqualFold(name, "Connection"):
+			closing = strings.EqualFold(strings.TrimSpace(value), "close")
+		}
 	}
-	length, err := strconv.Atoi(header.Get("Content-Length"))
-	if err != nil {
-		return nil, fmt.Errorf("an answer without a length: %s", line)
+	if length < 0 {
+		return nil, errors.New("an answer without a length")
 	}
-	text := make([]byte, length)
+	if cap(c.text) < length {
+		c.text = make([]byte, length)
+	}
+	text := c.text[:length]
 	if _, err := io.ReadFull(c.in, text); err != nil {
 		return nil, err
 	}
-	if strings.EqualFold(header.Get("Connection"), "close") {
+	if closing {
 		c.close()
 	}
-	if !strings.Contains(line, " 200 ") {
-		return nil, fmt.Errorf("%w: %s", errFault, line)
+	if fault {
+		return nil, errFault
 	}
 	return text, nil
 }
