@@ -34,6 +34,9 @@ func Hold(ctx context.Context, runs int, length time.Duration, contenders ...*Co
 			limited, cancel := context.WithTimeout(ctx, length)
 			o, err := c.Run(limited)
 			cancel()
+			if ctx.Err() != nil { // a run that was cut short means nothing
+				return ctx.Err()
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.Name, err)
 			}
@@ -48,19 +51,29 @@ func Hold(ctx context.Context, runs int, length time.Duration, contenders ...*Co
 
 // Rate returns the median of the runs, and the slowest and the fastest, as counts a second.
 func (c *Contender) Rate() (median, least, most float64) {
-	return middle(c.rates), slices.Min(c.rates), slices.Max(c.rates)
+	return Median(c.rates), slices.Min(c.rates), slices.Max(c.rates)
 }
+
+// Rates returns the counts a second, run by run.
+func (c *Contender) Rates() []float64 { return slices.Clone(c.rates) }
 
 // Compare prints the ratio of two rates.
 func Compare(what string, a, b *Contender) {
-	var ratios []float64
-	for i := range a.rates {
-		ratios = append(ratios, a.rates[i]/b.rates[i])
-	}
-	fmt.Printf("%-50s %8.2fx (%.2f to %.2f)\n", what, middle(ratios), slices.Min(ratios), slices.Max(ratios))
+	median, least, most := Ratio(a.rates, b.rates)
+	fmt.Printf("%-50s %8.2fx (%.2f to %.2f)\n", what, median, least, most)
 }
 
-func middle(list []float64) float64 {
+// Ratio returns the median, the least and the greatest of the ratios of a to b, run by run.
+func Ratio(a, b []float64) (median, least, most float64) {
+	var ratios []float64
+	for i := range a {
+		ratios = append(ratios, a[i]/b[i])
+	}
+	return Median(ratios), slices.Min(ratios), slices.Max(ratios)
+}
+
+// Median returns the middle one of a list, and the upper one of the two in the middle.
+func Median(list []float64) float64 {
 	sorted := slices.Sorted(slices.Values(list))
 	return sorted[len(sorted)/2]
 }
@@ -86,7 +99,7 @@ func Folder() (string, error) { return os.MkdirTemp(".", "bench-data-") }
 
 // BuildServer builds the service as it is released.
 func BuildServer(ctx context.Context, path string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/server")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./cmd/server")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the server: %w\n%s", err, out)
