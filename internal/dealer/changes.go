@@ -258,7 +258,7 @@ func (d *Dealer) change(ctx context.Context, t *table, c *Change) (*Changed, err
 	k := kept{seed: g.seed, shoe: g.kept, call: c.Call}
 	index, err := d.log.Append(ledger.Entry{
 		ID: record.ID, Reference: s.base.record.Statement.Reference, Record: record.Append(nil), Secret: k.text(),
-		Claims: append(c.Call.claims(), taken(claimOf(s.base.record.ID, g.kept), s.index)),
+		Claims: append(c.Call.claims(), s.passOn(g.kept)),
 	})
 	if err != nil {
 		return nil, err
@@ -275,9 +275,11 @@ func (d *Dealer) change(ctx context.Context, t *table, c *Change) (*Changed, err
 	return d.changed(ctx, state, record, index, c.Openings)
 }
 
-// taken returns the claim as one that is taken from the record at an index.
-func taken(c ledger.Claim, from uint64) ledger.Claim {
-	c.Taken, c.From = true, from
+// passOn returns the claim of the shoe as it goes from the record of this state to that of the next.
+func (s *shoeState) passOn(next *shoeKept) ledger.Claim {
+	c, before := claimOf(s.base.record.ID, next), claimOf(s.base.record.ID, s.kept)
+	c.Stays = c == before
+	c.Taken, c.From = true, s.index
 	return c
 }
 
@@ -336,8 +338,9 @@ func (g *changing) stamp() error {
 	if g.seed == nil {
 		r.Commitment = first.Commitment
 	}
-	if g.kept.Keep > 0 {
-		g.kept.Expires = r.Time.Add(time.Duration(g.kept.Keep) * time.Second)
+	if keep := time.Duration(g.kept.Keep) * time.Second; keep > 0 && g.kept.Expires.Before(r.Time.Add(keep)) {
+		// By a little more, so that not every change has to put it off: the store sorts what expires by its time.
+		g.kept.Expires = r.Time.Add(keep + keep/100).Truncate(time.Microsecond)
 		r.Expires = g.kept.Expires
 	}
 	return nil

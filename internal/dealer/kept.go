@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,12 +51,9 @@ const withCall = 1
 func (k *kept) text() []byte {
 	var b []byte
 	if k.shoe != nil {
-		state, err := json.Marshal(k.shoe)
-		if err != nil {
-			panic("dealer: the state of a shoe does not marshal: " + err.Error())
-		}
-		b = binary.BigEndian.AppendUint32(make([]byte, 0, len(state)+256), uint32(len(state)))
-		b = append(b, state...)
+		const length = 4
+		b = k.shoe.append(make([]byte, length, 1024))
+		binary.BigEndian.PutUint32(b, uint32(len(b)-length))
 	}
 	if k.call == nil {
 		return append(b, k.seed...)
@@ -87,6 +85,48 @@ func parseKept(text []byte) (k kept, err error) {
 		k.seed = bytes.Clone(text)
 	}
 	return k, nil
+}
+
+// append appends the state as json.Marshal does, of which there is one for every card that is drawn.
+func (k *shoeKept) append(b []byte) []byte {
+	b = k.Layout.AppendJSON(append(b, `{"layout":`...))
+	b = append(b, `,"seals":[`...)
+	for i, index := range k.Seals {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, index, 10)
+	}
+	b = strconv.AppendUint(append(b, `],"previous":`...), k.Previous, 10)
+	b = append(append(append(b, `,"status":"`...), k.Status...), '"')
+	if k.Shuffled {
+		b = append(b, `,"shuffled":true`...)
+	}
+	if !k.Expires.IsZero() {
+		b = append(k.Expires.AppendFormat(append(b, `,"expires":"`...), time.RFC3339Nano), '"')
+	}
+	if k.Keep != 0 {
+		b = strconv.AppendInt(append(b, `,"keep":`...), k.Keep, 10)
+	}
+	if len(k.Order) > 0 {
+		b = append(b, `,"order":`...)
+		for i, number := range k.Order {
+			b = append(b, "[,"[min(i, 1)])
+			b = strconv.AppendUint(b, uint64(number), 10)
+		}
+		b = append(b, ']')
+	}
+	if k.ID != uuid.Nil {
+		b = append(append(append(b, `,"id":"`...), k.ID.String()...), '"')
+	}
+	if len(k.Items) > 0 {
+		items, err := json.Marshal(k.Items)
+		if err != nil {
+			panic("dealer: texts do not marshal: " + err.Error())
+		}
+		b = append(append(b, `,"items":`...), items...)
+	}
+	return append(b, '}')
 }
 
 // parseKeptOf reads the text that is kept beside a record of a kind.

@@ -63,7 +63,7 @@ type ShoeRequest struct {
 	Values     []string      // the items, as they came; nil unless it is a shoe of items
 	Unshuffled bool          // the cards lie as the input has them
 	Expires    time.Duration // after how long nothing more is dealt; 0 for never
-	Sliding    bool          // the time begins anew with each change
+	Sliding    bool          // the time begins anew with each change; it is up to a hundredth longer then
 	Replaces   uuid.UUID     // the shoe whose id, which it keeps, the new one gets; Nil for none
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -572,6 +573,10 @@ func TestShoeExpires(t *testing.T) {
 		t.Error(closed.Shoe.Status)
 	}
 	now = now.Add(time.Minute)
+	if n, err := other(d).Expire(t.Context()); err != nil || n != 0 {
+		t.Error(n, err)
+	}
+	now = now.Add(time.Minute / 100)
 	if n, err := other(d).Expire(t.Context()); err != nil || n != 1 {
 		t.Error(n, err)
 	}
@@ -653,4 +658,36 @@ func TestShoeReplaces(t *testing.T) {
 		t.Errorf("%+v", drawn)
 	}
 	checkEntries(t, d)
+}
+
+// What is kept is written by hand, as json.Marshal writes it, and read by json.Unmarshal.
+func TestShoeIsKeptAsJSON(t *testing.T) {
+	none := &shoe.Layout{Piles: []shoe.Pile{}, Seals: []shoe.Seal{}}
+	layout := shoe.New(52, true)
+	for _, m := range []shoe.Move{{From: shoe.Deck, To: shoe.OnPile("a-_9"), Put: shoe.Top}, {From: shoe.Deck, To: shoe.Dealt}} {
+		var err error
+		if m.Cards, err = layout.Take(m.From, shoe.Bottom, 3); err != nil {
+			t.Fatal(err)
+		}
+		if layout, err = layout.Apply(&m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	layout, err := layout.Shuffle(shoe.OnPile("a-_9"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []*shoeKept{
+		{Layout: none, Seals: []uint64{}},
+		{Layout: layout, Seals: []uint64{7, 1 << 40}, Previous: 9, Status: ShoeOpen, Shuffled: true, Expires: time.Date(2026, 1, 2, 3, 4, 5, 120_000, time.UTC), Keep: 60},
+		{Layout: none, Seals: []uint64{0}, Status: ShoeClosed, Order: []uint32{3, 0, 2, 1}, ID: uuid.New(), Items: []string{`"a<\u2028>"`, "\u2028", `{"b": 2}`}},
+	} {
+		want, err := json.Marshal(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := k.append(nil); string(got) != string(want) {
+			t.Errorf("%s is written, and should be %s", got, want)
+		}
+	}
 }

@@ -3,11 +3,12 @@ package deckofcards
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
@@ -17,32 +18,25 @@ import (
 
 // An answer has its fields in the order in which all answers have them; which ones it has depends on the call.
 type answer struct {
-	Success   bool            `json:"success"`
-	DeckID    string          `json:"deck_id,omitempty"`
-	Cards     []card          `json:"cards,omitzero"`
-	Remaining *uint64         `json:"remaining,omitzero"`
-	Shuffled  *bool           `json:"shuffled,omitzero"`
-	Piles     map[string]pile `json:"piles,omitzero"`
-	Error     string          `json:"error,omitempty"`
-	AuditID   string          `json:"audit_id,omitempty"`
+	Success   bool
+	DeckID    string          // empty for none
+	Cards     []card          // nil for none
+	Remaining *uint64         // nil for none
+	Shuffled  *bool           // nil for none
+	Piles     map[string]pile // nil for none
+	Error     string          // empty for none
+	AuditID   string          // empty for none
 }
 
+// A card as answers have it.
 type card struct {
-	Code   string `json:"code"`
-	Image  string `json:"image"`
-	Images images `json:"images"`
-	Value  string `json:"value"`
-	Suit   string `json:"suit"`
-}
-
-type images struct {
-	SVG string `json:"svg"`
-	PNG string `json:"png"`
+	code string
+	host string // where its picture is
 }
 
 type pile struct {
-	Remaining uint64 `json:"remaining"`
-	Cards     []card `json:"cards,omitzero"`
+	Remaining uint64
+	Cards     []card // nil for none
 }
 
 // answered begins the answer to a change: what all of them have.
@@ -79,9 +73,9 @@ func (a *answer) cards(q *query, cards []dealer.ShoeCard) *answer {
 
 // shown returns cards as answers have them.
 func shown(q *query, cards []dealer.ShoeCard) []card {
-	list := []card{}
+	list := make([]card, len(cards))
 	for i := range cards {
-		list = append(list, show(q, nameOf(&cards[i])))
+		list[i] = card{nameOf(&cards[i]), q.host}
 	}
 	return list
 }
@@ -92,34 +86,95 @@ var (
 	suitNames  = map[byte]string{'S': "SPADES", 'D': "DIAMONDS", 'C': "CLUBS", 'H': "HEARTS", '1': "BLACK", '2': "RED"}
 )
 
-// show returns a card as answers have it.
-func show(q *query, code string) card {
-	c := card{Code: code}
-	name := backName
-	if _, known := places[code]; known {
-		c.Value, c.Suit, name = valueNames[code[0]], suitNames[code[1]], code
-		if c.Value == "" {
-			c.Value = code[:1]
+// append appends the answer as JSON: compact, but for a space after each comma and colon, as clients that compare texts have it.
+func (a *answer) append(b []byte) []byte {
+	b = append(b, `{"success": `...)
+	b = strconv.AppendBool(b, a.Success)
+	if a.DeckID != "" {
+		b = appendText(append(b, `, "deck_id": `...), a.DeckID)
+	}
+	if a.Cards != nil {
+		b = appendCards(append(b, `, "cards": `...), a.Cards)
+	}
+	if a.Remaining != nil {
+		b = strconv.AppendUint(append(b, `, "remaining": `...), *a.Remaining, 10)
+	}
+	if a.Shuffled != nil {
+		b = strconv.AppendBool(append(b, `, "shuffled": `...), *a.Shuffled)
+	}
+	if a.Piles != nil {
+		b = appendPiles(append(b, `, "piles": `...), a.Piles)
+	}
+	if a.Error != "" {
+		b = appendText(append(b, `, "error": `...), a.Error)
+	}
+	if a.AuditID != "" {
+		b = appendText(append(b, `, "audit_id": `...), a.AuditID)
+	}
+	return append(b, '}')
+}
+
+func appendPiles(b []byte, piles map[string]pile) []byte {
+	b = append(b, '{')
+	for i, name := range slices.Sorted(maps.Keys(piles)) {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		p := piles[name]
+		b = append(appendText(b, name), `: {"remaining": `...)
+		b = strconv.AppendUint(b, p.Remaining, 10)
+		if p.Cards != nil {
+			b = appendCards(append(b, `, "cards": `...), p.Cards)
+		}
+		b = append(b, '}')
+	}
+	return append(b, '}')
+}
+
+func appendCards(b []byte, cards []card) []byte {
+	b = append(b, '[')
+	for i := range cards {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = cards[i].append(b)
+	}
+	return append(b, ']')
+}
+
+// append appends the card with what it is called and where its pictures are.
+func (c *card) append(b []byte) []byte {
+	value, suit, name := "", "", backName
+	if _, known := places[c.code]; known {
+		value, suit, name = valueNames[c.code[0]], suitNames[c.code[1]], c.code
+		if value == "" {
+			value = c.code[:1]
 		}
 	}
 	if name == "AD" {
 		name = aceOfDiamonds
 	}
-	base := q.host + picturePath + name
-	c.Image, c.Images = base+".png", images{SVG: base + ".svg", PNG: base + ".png"}
-	return c
+	base := c.host + picturePath + name
+	b = appendText(append(b, `{"code": `...), c.code)
+	b = appendText(append(b, `, "image": `...), base+".png")
+	b = appendText(append(b, `, "images": {"svg": `...), base+".svg")
+	b = appendText(append(b, `, "png": `...), base+".png")
+	b = appendText(append(b, `}, "value": `...), value)
+	return append(appendText(append(b, `, "suit": `...), suit), '}')
 }
 
-// write sends an answer: compact, but for a space after each comma and colon, as clients that compare texts have it.
+// appendText appends a JSON string. What is no UTF-8 in a text that the caller has sent comes back as U+FFFD.
+func appendText(b []byte, text string) []byte {
+	b, _ = jsontext.AppendQuote(b, text) // the error says that it was so, and the text is there
+	return b
+}
+
+// write sends an answer.
 func write(w http.ResponseWriter, status int, a *answer) {
-	body, err := json.Marshal(a, json.Deterministic(true), jsontext.SpaceAfterComma(true), jsontext.SpaceAfterColon(true), jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		panic(err) // texts, numbers and lists of them always marshal
-	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store") // a second draw is another one, by GET too
-	send(w, status, body)
+	send(w, status, a.append(make([]byte, 0, 512)))
 }
 
 func send(w http.ResponseWriter, status int, body []byte) {

@@ -83,6 +83,7 @@ type Claim struct {
 	From   uint64 // the index of that record
 	Status string // what some claims are listed by; empty for most, which costs nothing
 	Due    int64  // when something is to be done about it, in microseconds since 1970; 0 for never
+	Stays  bool   // status and due are as the record that it is taken from has them, so that a store need not write them
 }
 
 // A ClaimError is an [ErrClaimed] that says which claim.

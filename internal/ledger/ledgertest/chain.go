@@ -111,7 +111,7 @@ func (c *Chain) checkClaims(s ledger.Store) {
 	claims := map[string]held{}
 	for i := range c.Entries {
 		for _, claim := range c.Entries[i].Claims {
-			claim.Taken, claim.From = false, 0
+			claim.Taken, claim.From, claim.Stays = false, 0, false
 			claims[claim.Name] = held{i, claim}
 		}
 	}

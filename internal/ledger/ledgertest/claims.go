@@ -44,10 +44,23 @@ func claims(t *testing.T, e Engine) {
 	take(&entries[7], 4, 6)
 	c.append(s, entries[7])
 	c.CheckLog(s)
+	// One that stays as it was is passed on, and still to be taken from its holder alone.
+	stays := Entries("stays", 2)
+	stays[0].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Stays: true}}
+	stays[1].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Stays: true}}
+	c.append(s, stays[0])
+	c.CheckLog(s)
+	if holder, err := s.ByClaim(t.Context(), "thing 5"); err != nil || holder.ID != stays[0].ID || holder.Claims[0].Status != "open" || holder.Claims[0].Due != 105 {
+		t.Errorf("the holder of a claim that stays as it was is %+v, %v", holder, err)
+	}
+	if attempt := *c; !errors.Is(s.Append(t.Context(), attempt.Next(stays[1])), ledger.ErrConflict) {
+		t.Error("a claim that stays as it was is taken from who no longer holds it")
+	}
+	c.CheckLog(s)
 	many := append(Entries("many", 100), Entries("takers", 100)...)
 	for i := range many[:100] {
 		many[i].Claims = []ledger.Claim{{Name: fmt.Sprint("much ", i), Due: 1}}
-		many[100+i].Claims = []ledger.Claim{{Name: fmt.Sprint("much ", i), Taken: true, From: uint64(8 + i)}}
+		many[100+i].Claims = []ledger.Claim{{Name: fmt.Sprint("much ", i), Taken: true, From: uint64(9 + i)}}
 	}
 	for _, part := range [][]ledger.Entry{many[:100], many[100:171], many[171:]} {
 		c.append(s, part...)

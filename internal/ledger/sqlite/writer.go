@@ -30,6 +30,7 @@ type writer struct {
 	advance, node           driver.Stmt
 	inserts, claims         [len(rowsAtOnce)]driver.Stmt
 	take, takes             driver.Stmt // one claim, and as many as the longest insert has rows; few cost more in a list
+	move                    driver.Stmt // a claim whose status and due stay, which no index of them has to hear of
 	args                    []driver.NamedValue
 	sinceMeasured           int // entries and commits since the write-ahead log was measured
 }
@@ -48,6 +49,7 @@ func newWriter(ctx context.Context, path string) (*writer, error) {
 		&w.checkpoint: "PRAGMA wal_checkpoint(PASSIVE)",
 		&w.advance:    "UPDATE head SET size = ?, edge = ?, checkpoint = ?, seed_key = ?, seeds_from = ? WHERE size = ? AND (checkpoint = x'') = ?",
 		&w.take:       "UPDATE claims SET idx = ?2, status = ?3, due = ?4 WHERE name = ?1 AND idx = ?5",
+		&w.move:       "UPDATE claims SET idx = ?2 WHERE name = ?1 AND idx = ?3",
 		&w.node:       "INSERT INTO nodes (level, idx, hash) VALUES (?, ?, ?)",
 	}
 	for i, rows := range rowsAtOnce {
@@ -151,9 +153,14 @@ func (w *writer) hold(ctx context.Context, batch ledger.Batch) error {
 	for i := range batch.Entries {
 		for k := range batch.Entries[i].Claims {
 			h := held{batch.Size + uint64(i), &batch.Entries[i].Claims[k]}
-			if h.Taken {
+			switch {
+			case h.Taken && h.Stays:
+				if err := w.moveClaim(ctx, &h); err != nil {
+					return err
+				}
+			case h.Taken:
 				taken = append(taken, h)
-			} else {
+			default:
 				free = append(free, h)
 			}
 		}
@@ -171,14 +178,31 @@ func (w *writer) hold(ctx context.Context, batch ledger.Batch) error {
 			w.bindClaim(&taken[i])
 			w.bind(int64(taken[i].From))
 		}
-		result, err := take.(driver.StmtExecContext).ExecContext(ctx, w.args)
-		if err != nil {
+		if err := w.takeRows(ctx, take, n); err != nil {
 			return err
 		}
-		if rows, err := result.RowsAffected(); err != nil || rows != int64(n) {
-			return errors.Join(err, fmt.Errorf("%w: another record holds one of the claims of the batch", ledger.ErrConflict))
-		}
 		taken = taken[n:]
+	}
+	return nil
+}
+
+// moveClaim has a claim go to another record, and nothing else of it change.
+func (w *writer) moveClaim(ctx context.Context, c *held) error {
+	w.args = w.args[:0]
+	w.bind(c.Name)
+	w.bind(int64(c.index))
+	w.bind(int64(c.From))
+	return w.takeRows(ctx, w.move, 1)
+}
+
+// takeRows runs a statement that takes so many claims, with the arguments that are bound.
+func (w *writer) takeRows(ctx context.Context, take driver.Stmt, n int) error {
+	result, err := take.(driver.StmtExecContext).ExecContext(ctx, w.args)
+	if err != nil {
+		return err
+	}
+	if rows, err := result.RowsAffected(); err != nil || rows != int64(n) {
+		return errors.Join(err, fmt.Errorf("%w: another record holds one of the claims of the batch", ledger.ErrConflict))
 	}
 	return nil
 }
@@ -263,7 +287,7 @@ func (w *writer) copyBack(ctx context.Context, batch ledger.Batch) error {
 
 func (w *writer) close() error {
 	var errs []error
-	for _, stmt := range slices.Concat(w.inserts[:], w.claims[:], []driver.Stmt{w.begin, w.commit, w.rollback, w.walPages, w.checkpoint, w.advance, w.node, w.take, w.takes}) {
+	for _, stmt := range slices.Concat(w.inserts[:], w.claims[:], []driver.Stmt{w.begin, w.commit, w.rollback, w.walPages, w.checkpoint, w.advance, w.node, w.take, w.takes, w.move}) {
 		errs = append(errs, stmt.Close())
 	}
 	return errors.Join(append(errs, w.conn.Close())...)
