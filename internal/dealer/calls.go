@@ -168,7 +168,7 @@ func (d *Dealer) deckOf(record *audit.Record) (*deck.Deck, uint64, error) {
 		return nil, 0, changed
 	}
 	cards, err := kind.Deck(record.Parameters)
-	if err != nil || audit.DeckInput(name, copies, cards.Codes()) != record.Statement.Input {
+	if err != nil || d.inputOf(cards, copies) != record.Statement.Input {
 		return nil, 0, changed
 	}
 	return cards, copies, nil

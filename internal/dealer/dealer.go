@@ -75,6 +75,7 @@ type Dealer struct {
 	running running
 	open    openSet
 	tables  tables
+	inputs  sync.Map // what statements say of single decks: their digests take longer than most of a small shuffle
 }
 
 // maxHands bounds the list of hands, which is part of the record.

@@ -300,8 +300,22 @@ func (d *Dealer) deckInput(p *Plan, r *Request) error {
 		return invalid("/decks", "decks is from 1 to %d for a deck of %d", most, p.deck.Size())
 	}
 	p.statement.Size = p.copies * uint64(p.deck.Size())
-	p.statement.Input = audit.DeckInput(kind.Name, p.copies, p.deck.Codes())
+	p.statement.Input = d.inputOf(p.deck, p.copies)
 	return nil
+}
+
+// inputOf returns what a statement says of copies of a deck. That of one copy of a deck that is shared is remembered.
+func (d *Dealer) inputOf(cards *deck.Deck, copies uint64) string {
+	kind := cards.Type()
+	if known, _ := kind.Deck(nil); copies != 1 || cards != known {
+		return audit.DeckInput(kind.Name, copies, cards.Codes())
+	}
+	if input, found := d.inputs.Load(cards); found {
+		return input.(string)
+	}
+	input := audit.DeckInput(kind.Name, copies, cards.Codes())
+	d.inputs.Store(cards, input)
+	return input
 }
 
 // escape makes a name a token of a JSON pointer.

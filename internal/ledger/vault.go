@@ -9,10 +9,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -27,7 +29,7 @@ const SeedKeySize = 32
 // with a nonce of zeros (NIST SP 800-38D), and what it encrypts for one record opens beside no other. Nonces at random
 // under one key would be used up after 2³² records, which is a day at full speed.
 type Vault struct {
-	key  []byte
+	macs sync.Pool     // of HMACs under the key
 	name []byte        // names the key, and says nothing about it
 	from atomic.Uint64 // the first entry whose secret is encrypted
 }
@@ -59,7 +61,8 @@ func OpenVault(head Head, key []byte) (*Vault, error) {
 	if len(key) != SeedKeySize {
 		return nil, fmt.Errorf("a seed key of %d bytes, where %d are needed", len(key), SeedKeySize)
 	}
-	v := &Vault{key: bytes.Clone(key)}
+	key = bytes.Clone(key)
+	v := &Vault{macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
 	v.name = v.derive([]byte("riffle seed key"))[:8]
 	v.from.Store(head.Size)
 	return v, v.follow(head)
@@ -80,10 +83,14 @@ func (v *Vault) follow(h Head) error {
 	return nil
 }
 
+// derive returns the HMAC-SHA-256 of a message under the key. The state that has taken in the key is kept for the next.
 func (v *Vault) derive(message []byte) []byte {
-	mac := hmac.New(sha256.New, v.key)
+	mac := v.macs.Get().(hash.Hash)
+	mac.Reset()
 	mac.Write(message)
-	return mac.Sum(nil)
+	derived := mac.Sum(nil)
+	v.macs.Put(mac)
+	return derived
 }
 
 // aead returns the cipher of the record with the hash.
