@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -25,6 +26,8 @@ var durations = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e
 // statuses and algorithms.
 type Metrics struct {
 	requests *prometheus.HistogramVec
+	mu       sync.RWMutex
+	answered map[answer]prometheus.Observer // of requests, so that labels are not hashed for each
 	shuffles map[shuffle.Algorithm]prometheus.Observer
 	items    prometheus.Counter
 	shed     prometheus.Counter
@@ -41,6 +44,7 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "riffle_http_request_duration_seconds", Help: "Time from a request's header to the end of its answer.", Buckets: durations,
 		}, []string{"route", "method", "status"}),
+		answered: map[answer]prometheus.Observer{},
 		shuffles: map[shuffle.Algorithm]prometheus.Observer{},
 		items: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "riffle_items_shuffled_total", Help: "Items drawn, over all shuffles.",
@@ -190,6 +194,26 @@ func (a *API) measure(next http.Handler) http.Handler {
 		defer w.rescue()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// An answer is what answers are told apart by.
+type answer struct {
+	route, method string
+	status        int
+}
+
+// answer returns what observes the time of answers like this.
+func (m *Metrics) answer(a answer) prometheus.Observer {
+	m.mu.RLock()
+	o := m.answered[a]
+	m.mu.RUnlock()
+	if o == nil {
+		o = m.requests.WithLabelValues(a.route, a.method, strconv.Itoa(a.status))
+		m.mu.Lock()
+		m.answered[a] = o
+		m.mu.Unlock()
+	}
+	return o
 }
 
 func route(r *http.Request) string {

@@ -57,8 +57,11 @@ func (c *Call) claims() []ledger.Claim {
 // isTaken reports whether an append failed because the call has a record already: by a retry, or by another request with
 // the same key, through another process.
 func (c *Call) isTaken(err error) bool {
+	if c == nil || err == nil {
+		return false
+	}
 	var claimed *ledger.ClaimError
-	return c != nil && errors.As(err, &claimed) && claimed.Name == c.claim()
+	return errors.As(err, &claimed) && claimed.Name == c.claim()
 }
 
 // A running is what requests of this process are at work on, by the names of claims.
