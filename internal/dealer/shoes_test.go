@@ -369,6 +369,21 @@ func TestDrawsAtOnce(t *testing.T) {
 		})
 	}
 	wait.Wait()
+	shown, err := d.Shoe(t.Context(), made.Shoe.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lying, err := d.Lying(t.Context(), shown, shoe.Dealt, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies := map[string]bool{}
+	for i := range lying {
+		copies[fmt.Sprint(lying[i].Card.Code, lying[i].Card.Instance)] = true
+	}
+	if len(copies) != 312 {
+		t.Errorf("the 312 cards have %d codes and instances", len(copies))
+	}
 	for n := range uint64(312) {
 		if drawn[n] != 1 {
 			t.Errorf("card %d was drawn %d times", n, drawn[n])
