@@ -7,7 +7,7 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 
-.PHONY: run test race lint contract container bench statistics stream flips verifiers generate
+.PHONY: run test race lint contract container bench cost statistics stream flips verifiers generate
 
 run: ## the service on localhost:8080, its ledger in ./data
 	go run ./cmd/server
@@ -39,13 +39,17 @@ verifiers: ## the JavaScript and the Python verifier, over the vectors
 generate: ## the client from openapi.yaml
 	go generate ./client
 
-bench: ## kernels, commits beside bare ones, throughput beside an echo handler, and a log of a million records
+cost: ## what a request on the hot path allocates, and its instructions, beside bench/cost/cost.json
+	go run ./bench/cost
+
+bench: ## kernels, commits beside bare ones, throughput beside an echo handler, a log of a million records, and docs/performance.md
 	go test -run '^$$' -bench . ./internal/shuffle
 	go run ./bench/commits
 	go run ./bench/commits -sync 200us
 	go run ./bench/throughput
 	go run ./bench/deckofcards
 	go run ./bench/growth
+	go run ./bench/performance
 
 statistics: ## the long run of the statistics, on fresh seeds
 	go test ./internal/shuffle -run Statistics -fresh -v -timeout 1h

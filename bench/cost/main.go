@@ -1,0 +1,99 @@
+// Cost guards what the hot path costs, in figures that do not depend on how busy the machine is: what a request allocates,
+// and how many instructions it takes.
+//
+//	go run ./bench/cost
+//
+// It sends requests to the handlers in its own process, one after the other, over a ledger in SQLite, and compares what they
+// cost with cost.json. It fails where a figure is above the one kept there by more than its margin, in percent. -update keeps
+// what was measured, under the margins that are in the file.
+//
+// Instructions are counted by valgrind, which shows programs the same processor on every machine. Where there is no valgrind
+// they are left out, but not in CI.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"riffle/bench/contest"
+)
+
+func main() { contest.Main("cost", run) }
+
+func run(ctx context.Context) error {
+	file := flag.String("file", "bench/cost/cost.json", "`file` of the figures to compare with")
+	update := flag.Bool("update", false, "write the file instead of comparing with it")
+	rounds := flag.Int("rounds", 5, "how often allocations are measured, of which the median counts")
+	only := flag.String("only", "", "send the request of this `name`, and compare nothing; for valgrind")
+	times := flag.Int("times", 1, "how often -only sends it")
+	flag.Parse()
+	if *rounds < 1 || *times < 1 {
+		return errors.New("-rounds and -times have to be above 0")
+	}
+	// One goroutine at a time and no collector: what runs beside the request is the same every time.
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(-1)
+	if *only != "" {
+		r, err := named(*only)
+		if err != nil {
+			return err
+		}
+		_, _, err = allocated(ctx, r, *times)
+		return err
+	}
+	counts := runtime.GOARCH == "amd64" // which the kept figures are of
+	if _, err := exec.LookPath("valgrind"); err != nil && counts {
+		if os.Getenv("CI") != "" || *update {
+			return fmt.Errorf("instructions cannot be counted; install valgrind: %w", err)
+		}
+		fmt.Println("There is no valgrind: instructions are left out.")
+		counts = false
+	}
+	got, err := measure(ctx, *rounds, counts)
+	if err != nil {
+		return err
+	}
+	kept, err := read(*file)
+	if err != nil && (!*update || !errors.Is(err, os.ErrNotExist)) {
+		return err
+	}
+	fmt.Print(table(kept, got))
+	if *update {
+		return write(*file, renewed(kept, got))
+	}
+	if wrong := compare(kept, got, counts); len(wrong) > 0 {
+		return fmt.Errorf("%s\nIf that is meant to be: go run ./bench/cost -update", strings.Join(wrong, "\n"))
+	}
+	return nil
+}
+
+// measure measures every request.
+func measure(ctx context.Context, rounds int, counts bool) (got []figure, err error) {
+	for _, r := range requests {
+		var allocations, bytes []float64
+		for range rounds {
+			a, b, err := allocated(ctx, r, r.times)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", r.name, err)
+			}
+			allocations, bytes = append(allocations, a), append(bytes, b)
+		}
+		got = append(got, newFigure(r.name, costAllocations, contest.Median(allocations)), newFigure(r.name, costBytes, contest.Median(bytes)))
+		if !counts {
+			continue
+		}
+		n, err := instructions(ctx, r)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.name, err)
+		}
+		got = append(got, newFigure(r.name, costInstructions, n))
+	}
+	return got, nil
+}
