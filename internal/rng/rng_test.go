@@ -237,6 +237,32 @@ func TestStreamIsTheReference(t *testing.T) {
 	}
 }
 
+// Whatever was read of one shuffle, the next starts at its own first word.
+func TestSeekLeavesNothingBehind(t *testing.T) {
+	for _, k := range []int{1, 2, 5} {
+		keys := testKeys(t, k, "seek")
+		s, err := NewStream(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers := []uint64{0, 1, 2, 3, 1<<32 - 1, 1 << 32, math.MaxUint64 - 1, math.MaxUint64}
+		for words := range 40 { // none, within the first part, the head, and beyond it
+			for _, r := range numbers {
+				s.Seek(r)
+				ref, err := NewReference(keys, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range words {
+					if got, want := s.Uint64(), ref.Word(); got != want {
+						t.Fatalf("k = %d, shuffle %d, word %d of %d: %016x, want %016x", k, r, i, words, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestIntegersAreTheReference(t *testing.T) {
 	for _, n := range []uint64{2, 3, 17, 18, 19, 52, 136, 1000, 1023, 1024, 1025, 1026, 3000} {
 		keys := testKeys(t, 2, "integers")

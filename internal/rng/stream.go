@@ -11,6 +11,10 @@ const (
 	// longer stream turns to the bulk cipher, which is ten times as fast a byte and costs an allocation a key.
 	headBytes = 128
 
+	// firstBytes of the head are made first: 52 cards take five words, and a sixth where one is refused. The
+	// processor makes the blocks of a part side by side, so a part is more than a block.
+	firstBytes = 48
+
 	// bulkBytes is how much the bulk cipher makes at a time.
 	bulkBytes = 1024
 )
@@ -27,10 +31,10 @@ type Stream struct {
 	next    int    // everything before next is read and
 	end     int    // everything before end is made
 	head    [headBytes]byte
-	counter [aes.BlockSize]byte
 	block   [aes.BlockSize]byte
 
-	integers [maxGroup]uint64 // of the last group
+	counters [headBytes / aes.BlockSize][aes.BlockSize]byte // of the head's blocks
+	integers [maxGroup]uint64                               // of the last group
 }
 
 // NewStream returns the keystream of shuffle number 0 under keys, as [Keys] makes them. The error is [ErrSeed].
@@ -39,6 +43,9 @@ func NewStream(keys []byte) (*Stream, error) {
 		return nil, ErrSeed
 	}
 	s := &Stream{ciphers: make([]cipher.Block, 0, len(keys)/BlockSize)}
+	for i := range s.counters {
+		binary.BigEndian.PutUint64(s.counters[i][8:], uint64(i))
+	}
 	s.Seek(0)
 	for ; len(keys) > 0; keys = keys[BlockSize:] {
 		c, err := aes.NewCipher(keys[:BlockSize])
@@ -67,7 +74,7 @@ func (s *Stream) Uint64() uint64 {
 	return x
 }
 
-// fill makes the next part of the keystream: the head in four parts of two counter blocks, then bulk.
+// fill makes the next part of the keystream: the head in two parts, then bulk.
 func (s *Stream) fill() {
 	switch {
 	case s.bulk != nil:
@@ -81,18 +88,24 @@ func (s *Stream) fill() {
 }
 
 func (s *Stream) fillHead() {
-	binary.BigEndian.PutUint64(s.counter[:8], s.shuffle)
-	const part = 2 * aes.BlockSize
-	for at := s.end; at < s.end+part; at += aes.BlockSize {
-		binary.BigEndian.PutUint64(s.counter[8:], uint64(at/aes.BlockSize))
+	end := headBytes
+	if s.end == 0 {
+		end = firstBytes
+		// All counters at once: one that is read right after it is written would make the processor wait.
+		for i := range s.counters {
+			binary.BigEndian.PutUint64(s.counters[i][:8], s.shuffle)
+		}
+	}
+	for at := s.end; at < end; at += aes.BlockSize {
+		counter := &s.counters[at/aes.BlockSize]
 		out := s.words[at : at+aes.BlockSize]
-		s.ciphers[0].Encrypt(out, s.counter[:])
+		s.ciphers[0].Encrypt(out, counter[:])
 		for _, c := range s.ciphers[1:] {
-			c.Encrypt(s.block[:], s.counter[:])
+			c.Encrypt(s.block[:], counter[:])
 			xorBlock(out, s.block[:])
 		}
 	}
-	s.end += part
+	s.end = end
 }
 
 func xorBlock(dst, src []byte) {
@@ -101,11 +114,12 @@ func xorBlock(dst, src []byte) {
 }
 
 func (s *Stream) startBulk() {
-	binary.BigEndian.PutUint64(s.counter[:8], s.shuffle)
-	binary.BigEndian.PutUint64(s.counter[8:], headBytes/aes.BlockSize)
+	var counter [aes.BlockSize]byte
+	binary.BigEndian.PutUint64(counter[:8], s.shuffle)
+	binary.BigEndian.PutUint64(counter[8:], headBytes/aes.BlockSize)
 	s.bulk = make([]cipher.Stream, len(s.ciphers))
 	for i, c := range s.ciphers {
-		s.bulk[i] = cipher.NewCTR(c, s.counter[:])
+		s.bulk[i] = cipher.NewCTR(c, counter[:])
 	}
 	s.words = make([]byte, bulkBytes)
 }
