@@ -188,8 +188,7 @@ func (a *API) measure(next http.Handler) http.Handler {
 		began := time.Now()
 		w := &response{ResponseWriter: rw, api: a}
 		defer func() {
-			status := strconv.Itoa(max(w.status, http.StatusOK))
-			a.Metrics.requests.WithLabelValues(route(r), method(r.Method), status).Observe(time.Since(began).Seconds())
+			a.Metrics.answer(answer{route(r), method(r.Method), max(w.status, http.StatusOK)}).Observe(time.Since(began).Seconds())
 		}()
 		defer w.rescue()
 		next.ServeHTTP(w, r)
