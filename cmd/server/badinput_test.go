@@ -468,6 +468,23 @@ func TestManyLongBodiesShareMemory(t *testing.T) {
 	t.Logf("%d bodies of 4 MiB were answered, %d refused; memory at most %d, then %d MiB", len(l.dealt), l.refused[http.StatusServiceUnavailable], before, after)
 }
 
+// TestLongListsTakeFewBodies sends a million items again and again, and looks at what the server took for them at most.
+func TestLongListsTakeFewBodies(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	body := `{"items":["0123456789"` + strings.Repeat(`,"0123456789"`, 999_999) + `]}`
+	before := s.memory("VmHWM")
+	for range 8 {
+		if a := s.post("/shuffle", body); a.status != http.StatusOK || len(a.body) < len(body) {
+			t.Fatalf("%d bytes are answered with %d and %d bytes", len(body), a.status, len(a.body))
+		}
+	}
+	after := s.memory("VmHWM")
+	if bodies := float64(after-before) / float64(len(body)>>20); bodies > 4 {
+		t.Errorf("memory grew from %d to %d MiB, by %.1f bodies", before, after, bodies)
+	}
+}
+
 // TestLengthsThatLieAreRefused sends bodies shorter or longer than their header says.
 func TestLengthsThatLieAreRefused(t *testing.T) {
 	t.Parallel()

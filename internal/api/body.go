@@ -38,18 +38,25 @@ func (b *budget) give(n int64) {
 // bodies are buffers for bodies of the common size.
 var bodies = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
 
+// longBody is a buffer for a body longer than freeBody.
+var longBody spare[byte]
+
 // A body is a request's body in memory. Release it when nothing refers to it any more.
 type body struct {
-	bytes  []byte
-	pooled *[]byte
-	budget *budget
-	taken  int64
+	bytes     []byte
+	room      int64 // how long it may become with what was taken of the budget; the buffer may have more
+	announced int64 // how long it is said to be; -1 if it is not
+	pooled    *[]byte
+	budget    *budget
+	taken     int64
 }
 
 func (b *body) release() {
 	b.budget.give(b.taken)
 	if cap(b.bytes) <= freeBody {
 		*b.pooled = b.bytes[:0]
+	} else {
+		longBody.leave(b.bytes)
 	}
 	bodies.Put(b.pooled)
 }
@@ -73,14 +80,14 @@ func (a *API) receive(w http.ResponseWriter, r *http.Request) (*body, error) {
 		return nil, err
 	}
 	pooled := bodies.Get().(*[]byte)
-	b := &body{bytes: *pooled, pooled: pooled, budget: &a.memory}
+	b := &body{bytes: *pooled, room: int64(cap(*pooled)), announced: r.ContentLength, pooled: pooled, budget: &a.memory}
 	in := http.MaxBytesReader(w, r.Body, a.MaxBody)
 	for {
-		if len(b.bytes) == cap(b.bytes) && !b.grow() {
+		if int64(len(b.bytes)) == b.room && !b.grow() {
 			b.release()
 			return nil, problemMemory()
 		}
-		n, err := in.Read(b.bytes[len(b.bytes):cap(b.bytes)])
+		n, err := in.Read(b.bytes[len(b.bytes):b.room])
 		b.bytes = b.bytes[:len(b.bytes)+n]
 		if errors.Is(err, io.EOF) {
 			return b, nil
@@ -96,18 +103,33 @@ func problemMemory() *problem {
 	return problemBusy("Too many long requests are being answered. Nothing was shuffled; ask again in a second, or in smaller pieces.")
 }
 
-// grow doubles the buffer, if the budget allows.
+// grow doubles the room, if the budget allows, or makes it what was announced, where that is less.
 func (b *body) grow() bool {
-	doubled := 2 * int64(cap(b.bytes))
-	if doubled > freeBody {
-		more := doubled*weight - b.taken
+	room := 2 * b.room
+	if b.announced >= b.room {
+		room = min(room, b.announced+1) // one more, so that the end is found without growing again
+	}
+	if room > freeBody {
+		more := room*weight - b.taken
 		if !b.budget.take(more) {
 			return false
 		}
 		b.taken += more
 	}
-	b.bytes = append(make([]byte, 0, doubled), b.bytes...)
+	if b.room = room; room > int64(cap(b.bytes)) {
+		b.bytes = append(buffer(room), b.bytes...)
+	}
 	return true
+}
+
+// buffer returns an empty buffer of at least a size.
+func buffer(size int64) []byte {
+	if size > freeBody {
+		if long := longBody.take(int(size)); long != nil {
+			return long
+		}
+	}
+	return make([]byte, 0, size)
 }
 
 // checkHeader refuses what the header says cannot be read.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"hash"
 	"io"
 	"slices"
 	"strconv"
@@ -28,6 +29,7 @@ type span struct{ from, to uint32 }
 type shuffleRequest struct {
 	dealer.Request
 	items     []span   // into the body
+	copied    []span   // room for an order of them, where they are shuffled more than once
 	positions []uint64 // room for an order
 	repeats   bool     // the answer is a list of shuffles, even if of one
 	details   bool     // deck cards are answered whole
@@ -64,10 +66,29 @@ func newRequest() *shuffleRequest { return requests.Get().(*shuffleRequest) }
 
 // release lets others have the room of a request that nothing refers to any more.
 func (q *shuffleRequest) release() {
-	if cap(q.items) <= commonSize && cap(q.positions) <= commonSize {
-		*q = shuffleRequest{items: q.items[:0], positions: q.positions}
+	if cap(q.items) > commonSize {
+		longItems.leave(q.items)
+		return
+	}
+	if cap(q.copied) <= commonSize && cap(q.positions) <= commonSize {
+		*q = shuffleRequest{items: q.items[:0], copied: q.copied[:0], positions: q.positions}
 		requests.Put(q)
 	}
+}
+
+// longItems is room for more items than are common.
+var longItems spare[span]
+
+// makeRoom makes room for as many items as there can still be, given what is left of the body: each stands behind a
+// comma. Room that grew by and by would leave several times as much behind as garbage.
+func (q *shuffleRequest) makeRoom(left []byte, most uint64) {
+	room := len(q.items) + 1 + bytes.Count(left, []byte{','})
+	room = int(min(uint64(room), most))
+	long := longItems.take(room)
+	if long == nil {
+		long = make([]span, 0, room)
+	}
+	q.items = append(long, q.items...)
 }
 
 // A reader reads the strict JSON of a body: RFC 8259 in UTF-8, no member twice, no lone surrogates, nothing behind it.
@@ -320,10 +341,13 @@ func textError(err error, pointer string) error {
 // readItems notes where the items stand and takes the digest of the array without its insignificant white space. Of
 // more than most items it only counts the rest.
 func (q *shuffleRequest) readItems(d *reader, most uint64) error {
-	start := d.InputOffset()
+	start := int(d.InputOffset())
+	start += bytes.IndexByte(d.body[start:], '[') // of what is no array, nothing is read
 	count := uint64(0)
 	packed := 2 // bytes of the array if it has no white space: brackets, commas and items
 	nested := false
+	ahead := &digester{body: d.body, from: start}
+	defer ahead.stop()
 	err := d.list("/items", func(i int) error {
 		value, at, err := d.value()
 		if err != nil {
@@ -336,9 +360,15 @@ func (q *shuffleRequest) readItems(d *reader, most uint64) error {
 			}
 		}
 		if count++; count <= most {
+			if len(q.items) == cap(q.items) && len(q.items) >= commonSize {
+				q.makeRoom(d.body[at.to:], most)
+			}
 			q.items = append(q.items, at)
 		}
 		packed += len(value) + 1
+		if count <= most && !nested && int(at.to)-start == packed-2 {
+			ahead.reach(int(at.to))
+		}
 		return nil
 	})
 	if err != nil {
@@ -347,13 +377,68 @@ func (q *shuffleRequest) readItems(d *reader, most uint64) error {
 	if count > 0 {
 		packed--
 	}
-	array := d.body[start:d.InputOffset()]
-	array = array[bytes.IndexByte(array, '['):]
+	end := int(d.InputOffset())
 	q.Items = &dealer.Items{Count: count}
-	if count <= most {
-		q.Items.Digest = digest(array, len(array) == packed && !nested)
+	switch {
+	case count > most:
+	case end-start == packed && !nested:
+		q.Items.Digest = ahead.sum(end)
+	default:
+		q.Items.Digest = digest(d.body[start:end])
 	}
 	return nil
+}
+
+// A digester takes the digest of a part of the body while that is still being read, once it is long.
+type digester struct {
+	body []byte
+	from int // where what it has not taken yet begins
+
+	parts chan []byte
+	taken chan struct{} // closed when all parts are in hash
+	hash  hash.Hash
+}
+
+// digestedAtOnce is how much is handed over to be digested at a time.
+const digestedAtOnce = 128 << 10
+
+// reach says that the part goes on at least to an offset.
+func (d *digester) reach(to int) {
+	if to-d.from < digestedAtOnce {
+		return
+	}
+	if d.parts == nil {
+		parts, taken, h := make(chan []byte, 64), make(chan struct{}), sha256.New()
+		go func() {
+			defer close(taken)
+			for p := range parts {
+				_, _ = h.Write(p) // which never fails
+			}
+		}()
+		d.parts, d.taken, d.hash = parts, taken, h
+	}
+	d.parts <- d.body[d.from:to]
+	d.from = to
+}
+
+// sum returns the SHA-256 of the part, which ends at an offset.
+func (d *digester) sum(to int) (sum [sha256.Size]byte) {
+	if d.parts == nil {
+		return sha256.Sum256(d.body[d.from:to])
+	}
+	d.parts <- d.body[d.from:to]
+	d.stop()
+	d.hash.Sum(sum[:0])
+	return sum
+}
+
+// stop waits until nothing of the body is being read any more.
+func (d *digester) stop() {
+	if d.parts != nil {
+		close(d.parts)
+		<-d.taken
+		d.parts = nil
+	}
 }
 
 // values returns the items as they stand in the body; nil if there are none, or more than a shoe has cards.
@@ -369,10 +454,7 @@ func (q *shuffleRequest) values(body []byte) []string {
 }
 
 // digest is the SHA-256 of a JSON array without its insignificant white space.
-func digest(array jsontext.Value, packed bool) [sha256.Size]byte {
-	if packed {
-		return sha256.Sum256(array)
-	}
+func digest(array jsontext.Value) [sha256.Size]byte {
 	compact := array.Clone()
 	if err := compact.Compact(); err != nil {
 		panic("api: a value that was read does not compact: " + err.Error())

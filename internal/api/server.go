@@ -69,11 +69,12 @@ type framedConn struct {
 
 func (c *framedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	last := p[max(0, n-remembered):n] // all of it, but for parts of long bodies
 	c.mu.Lock()
-	if len(c.recent)+n > 2*remembered { // not sooner, so that little is moved
+	if len(c.recent)+len(last) > 2*remembered { // not sooner, so that little is moved
 		c.recent = append(c.recent[:0], c.recent[max(0, len(c.recent)-remembered):]...)
 	}
-	c.recent = append(c.recent, p[:n]...)
+	c.recent = append(c.recent, last...)
 	c.mu.Unlock()
 	return n, err
 }

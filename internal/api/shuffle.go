@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -129,7 +128,7 @@ func (a *API) answer(w http.ResponseWriter, q *shuffleRequest, result *dealer.Re
 	out.buf = append(out.buf, `,"algorithm":"`...)
 	out.buf = append(out.buf, result.Statement.Algorithm...)
 	out.buf = append(out.buf, `",`...)
-	spent := a.writeOrders(out, q, result, elements(q, result, body))
+	spent := out.shuffled(q, result, body)
 	out.buf = append(out.buf, `,"commitment":"`...)
 	out.buf = hex.AppendEncode(out.buf, result.Commitment[:])
 	out.buf = append(out.buf, `","seed":"`...)
@@ -140,84 +139,86 @@ func (a *API) answer(w http.ResponseWriter, q *shuffleRequest, result *dealer.Re
 	return out.finish()
 }
 
-// An element appends what stands at a position of the unshuffled input, as JSON.
-type element func(b []byte, position uint64) []byte
-
-// elements returns the elements of what was shuffled.
-func elements(q *shuffleRequest, result *dealer.Result, body []byte) element {
-	switch {
-	case result.Deck != nil && q.details:
-		return cardElements(result.Deck.Cards())
-	case result.Deck != nil:
-		codes := result.Deck.Codes()
-		return func(b []byte, position uint64) []byte {
-			return append(append(append(b, '"'), codes[position%uint64(len(codes))]...), '"')
-		}
-	case q.Items != nil:
-		return func(b []byte, position uint64) []byte {
-			item := q.items[position]
-			return append(b, body[item.from:item.to]...)
-		}
+// shuffled writes the members that hold the orders and returns the time that was spent shuffling. The caller's items are
+// shuffled themselves; of all else the positions are.
+func (s *stream) shuffled(q *shuffleRequest, result *dealer.Result, body []byte) (spent time.Duration) {
+	if q.Items == nil {
+		writeOrders(s, q.repeats, result, s.elements(elements(q, result)), func(number uint64) []uint64 {
+			began := time.Now()
+			positions := result.Positions(number, q.positions)
+			spent += time.Since(began)
+			q.positions = positions[:0]
+			return positions
+		})
+		return spent
 	}
-	return func(b []byte, position uint64) []byte { return strconv.AppendUint(b, position, 10) }
-}
-
-// cardElements are whole cards. Instances go on from copy to copy of the deck, so that no two cards are alike.
-func cardElements(cards []deck.Card) element {
-	count := map[string]int{}
-	for i := range cards {
-		count[cards[i].Code]++
-	}
-	return func(b []byte, position uint64) []byte {
-		size := uint64(len(cards))
-		card := cards[position%size]
-		card.Instance += int(position/size) * count[card.Code]
-		text, err := json.Marshal(card)
-		if err != nil {
-			panic("api: a card does not marshal: " + err.Error())
-		}
-		return append(b, text...)
-	}
-}
-
-// writeOrders writes the members that hold the orders and returns the time that was spent shuffling.
-func (a *API) writeOrders(out *stream, q *shuffleRequest, result *dealer.Result, e element) (spent time.Duration) {
-	order := func(number uint64) []uint64 {
+	last := result.Statement.Repeat - 1
+	writeOrders(s, q.repeats, result, s.items(body), func(number uint64) []span {
 		began := time.Now()
-		positions := result.Positions(number, q.positions)
+		items := q.items
+		if number < last {
+			q.copied = append(q.copied[:0], items...)
+			items = q.copied
+		}
+		order := dealer.Order(result, number, items)
 		spent += time.Since(began)
-		q.positions = positions[:0]
-		return positions
-	}
+		return order
+	})
+	return spent
+}
+
+// writeOrders writes the members that hold the orders. write appends elements to the answer, each with a comma behind it.
+func writeOrders[T any](out *stream, repeats bool, result *dealer.Result, write func([]T), order func(number uint64) []T) {
 	hands := result.Statement.Hands
 	switch {
-	case q.repeats || result.Statement.Repeat > 1: // more than once also where only the commitment says so
+	case repeats || result.Statement.Repeat > 1: // more than once also where only the commitment says so
 		out.buf = append(out.buf, `"shuffles":[`...)
 		for number := range result.Statement.Repeat {
 			if number > 0 {
 				out.buf = append(out.buf, ',')
 			}
 			if hands == nil {
-				out.array(order(number), e)
+				writeArray(out, order(number), write)
 				continue
 			}
 			out.buf = append(out.buf, '[')
-			rest := out.hands(order(number), hands, e)
+			rest := writeHands(out, order(number), hands, write)
 			out.buf = append(out.buf, ',')
-			out.array(rest, e)
+			writeArray(out, rest, write)
 			out.buf = append(out.buf, ']')
 		}
 		out.buf = append(out.buf, ']')
 	case hands != nil:
 		out.buf = append(out.buf, `"hands":[`...)
-		rest := out.hands(order(0), hands, e)
+		rest := writeHands(out, order(0), hands, write)
 		out.buf = append(out.buf, `],"rest":`...)
-		out.array(rest, e)
+		writeArray(out, rest, write)
 	default:
 		out.buf = append(out.buf, `"items":`...)
-		out.array(order(0), e)
+		writeArray(out, order(0), write)
 	}
-	return spent
+}
+
+// writeArray writes the elements as an array: the comma behind the last becomes the bracket.
+func writeArray[T any](out *stream, order []T, write func([]T)) {
+	out.buf = append(out.buf, '[')
+	if write(order); len(order) > 0 {
+		out.buf = out.buf[:len(out.buf)-1]
+	}
+	out.buf = append(out.buf, ']')
+	out.flush()
+}
+
+// writeHands writes the hands, from the head of the order, each as an array, and returns the rest.
+func writeHands[T any](out *stream, order []T, sizes []uint64, write func([]T)) (rest []T) {
+	for i, n := range sizes {
+		if i > 0 {
+			out.buf = append(out.buf, ',')
+		}
+		writeArray(out, order[:n], write)
+		order = order[n:]
+	}
+	return order
 }
 
 // A stream is an answer that is sent in parts once it is long. Its first parts leave before the last are made, so an
@@ -229,6 +230,7 @@ type stream struct {
 	control *http.ResponseController
 	api     *API
 	sent    bool
+	seen    byte // see look
 }
 
 // part is how much of an answer is sent at a time.
@@ -242,30 +244,42 @@ func (a *API) newStream(w http.ResponseWriter) *stream {
 	return &stream{buf: *pooled, pooled: pooled, w: w, api: a}
 }
 
-// array writes the elements at the positions as an array.
-func (s *stream) array(positions []uint64, e element) {
-	s.buf = append(s.buf, '[')
-	for i, p := range positions {
-		if i > 0 {
-			s.buf = append(s.buf, ',')
+// elements returns what writes the elements at positions, each with a comma behind it.
+func (s *stream) elements(e element) func(positions []uint64) {
+	return func(positions []uint64) {
+		for len(positions) > 0 {
+			s.flush() // before and not after, so that the last comma stays at hand
+			s.buf, positions = e(s.buf, positions)
 		}
-		s.buf = e(s.buf, p)
-		s.flush()
 	}
-	s.buf = append(s.buf, ']')
-	s.flush()
 }
 
-// hands writes the hands, from the head of the order, each as an array, and returns the rest.
-func (s *stream) hands(order, sizes []uint64, e element) (rest []uint64) {
-	for i, n := range sizes {
-		if i > 0 {
-			s.buf = append(s.buf, ',')
+// fetched is how many items are looked at before they are copied.
+const fetched = 64
+
+// items returns what writes items of the body, each with a comma behind it. In a long body, where the next item stands is
+// not in the processor's cache, and one copy after the other would wait for memory; so a byte of each of the next is
+// looked at first, in a loop so short that they are all fetched at the same time.
+func (s *stream) items(body []byte) func(items []span) {
+	return func(items []span) {
+		for len(items) > 0 {
+			next := items[:min(fetched, len(items))]
+			items = items[len(next):]
+			s.seen ^= look(next, body)
+			for _, at := range next {
+				s.flush()
+				s.buf = append(append(s.buf, body[at.from:at.to]...), ',')
+			}
 		}
-		s.array(order[:n], e)
-		order = order[n:]
 	}
-	return order
+}
+
+// look reads the first byte of each item. What it returns is of no use but that the reads cannot be left out.
+func look(items []span, body []byte) (seen byte) {
+	for _, at := range items {
+		seen ^= body[at.from]
+	}
+	return seen
 }
 
 func (s *stream) head() {

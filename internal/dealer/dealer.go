@@ -255,3 +255,10 @@ func (r *Result) Positions(number uint64, scratch []uint64) []uint64 {
 	r.stream.Seek(number)
 	return shuffle.Positions(r.Statement.Algorithm, r.Statement.Size, r.Statement.Draw, r.stream, scratch)
 }
+
+// Order returns the drawn part of shuffle number r of what stands in a, as many as the statement's size: what stands at
+// its [Result.Positions]. It may use a for it; either way what a holds afterwards is not to be used.
+func Order[T any](r *Result, number uint64, a []T) []T {
+	r.stream.Seek(number)
+	return shuffle.Order(r.Statement.Algorithm, a, int(r.Statement.Draw), r.stream)
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// TestLongListsAreReadAsOthersReadThem compares where items were found, and the digest that was taken on the way, with what
+// encoding/json finds, in lists whose white space or nested values come early, late or never.
+func TestLongListsAreReadAsOthersReadThem(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	scalar := func() string {
+		return []string{`"a"`, `""`, `1`, `-0.0e+10`, `null`, `"\\\","`, `"],["`, `"` + strings.Repeat("é", random.IntN(40)) + `"`}[random.IntN(8)]
+	}
+	for name, odd := range map[string]string{"packed": ``, "space": ` 1`, "list": `[1]`, "spaced list": `[1 ,2]`, "object": `{"a": ","}`} {
+		for _, where := range []int{0, 1, 50_000, 99_999} {
+			var items []string
+			for range 100_000 {
+				items = append(items, scalar())
+			}
+			if odd != "" {
+				items[where] = odd
+			}
+			array := "[" + strings.Join(items, ",") + "]"
+			body := `{"reference":"[,","items": ` + array + `,"algorithm":"sattolo"}`
+			q := newRequest()
+			if err := q.decode([]byte(body), 100_000, ofShuffle); err != nil {
+				t.Fatalf("%s at %d: %v", name, where, err)
+			}
+			var packed bytes.Buffer
+			if err := json.Compact(&packed, []byte(array)); err != nil {
+				t.Fatal(err)
+			}
+			if q.Items.Digest != sha256.Sum256(packed.Bytes()) {
+				t.Errorf("%s at %d: another digest", name, where)
+			}
+			same := slices.EqualFunc(q.items, items, func(at span, item string) bool {
+				return body[at.from:at.to] == strings.TrimSpace(item)
+			})
+			if !same || q.Items.Count != 100_000 {
+				t.Errorf("%s at %d: other items", name, where)
+			}
+			q.release()
+		}
+	}
+}
+
+// TestReadingEndsWithTheError breaks a long list off: nothing may go on reading the body, which is another request's then.
+func TestReadingEndsWithTheError(t *testing.T) {
+	body := []byte(`{"items":[` + strings.Repeat(`"`+strings.Repeat("0", 10_000)+`",`, 100) + `x]}`)
+	synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left
+		q := newRequest()
+		if err := q.decode(body, 1_000_000, ofShuffle); err == nil {
+			t.Error("a list with x in it is read")
+		}
+	})
+}
+
+// TestLongReadsAreNotRemembered reads more at once than a connection remembers.
+func TestLongReadsAreNotRemembered(t *testing.T) {
+	ours, theirs := net.Pipe()
+	defer func() { _, _ = ours.Close(), theirs.Close() }()
+	c := &framedConn{Conn: ours}
+	long := bytes.Repeat([]byte("0123456789abcdefg"), 1<<16)[:1<<20]
+	go func() { _, _ = theirs.Write(long) }()
+	if n, err := c.Read(make([]byte, 1<<20)); n != 1<<20 || err != nil {
+		t.Fatalf("read %d: %v", n, err)
+	}
+	if !bytes.Equal(c.recent, long[1<<20-remembered:]) || cap(c.recent) > 4*remembered {
+		t.Errorf("remembers %d of a room of %d", len(c.recent), cap(c.recent))
+	}
+}
+
+// TestRoomIsForWhatHasArrived grows a body that announces more than comes.
+func TestRoomIsForWhatHasArrived(t *testing.T) {
+	shared := &budget{left: 100 << 20}
+	b := &body{bytes: make([]byte, 0, 4096), room: 4096, announced: 1_000_000, pooled: bodies.Get().(*[]byte), budget: shared}
+	for b.room < 1_000_000 {
+		before := b.room
+		if !b.grow() || b.room > 2*before || b.room > 1_000_001 || int64(cap(b.bytes)) < b.room {
+			t.Fatalf("grew from %d to %d in a buffer of %d", before, b.room, cap(b.bytes))
+		}
+	}
+	if b.room != 1_000_001 || b.taken != weight*b.room || shared.left != 100<<20-b.taken {
+		t.Errorf("room for %d, of a budget of which %d are left", b.room, shared.left)
+	}
+	if b.release(); shared.left != 100<<20 {
+		t.Errorf("%d of the budget are left when all is given back", shared.left)
+	}
+}
