@@ -3,9 +3,7 @@ package dealer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,156 +14,6 @@ import (
 	"riffle/internal/shoe"
 	"riffle/internal/shuffle"
 )
-
-// MaxItemBytes is how long the items of a shoe may be together, for they are kept with it.
-const MaxItemBytes = 1 << 20
-
-// MaxExpiry is the longest time after which a shoe expires.
-const MaxExpiry = 366 * 24 * time.Hour
-
-// PlanShoe checks a request for a shoe. The errors are those of [Dealer.Plan].
-func (d *Dealer) PlanShoe(ctx context.Context, r *ShoeRequest) (*Plan, error) {
-	none := uint64(0)
-	if r.Unshuffled {
-		r.Draw = &none
-	}
-	p, err := d.Plan(ctx, &r.Request)
-	if err != nil {
-		return nil, err
-	}
-	p.shoe = r
-	total := 0
-	for _, item := range r.Values {
-		total += len(item)
-	}
-	s := &p.statement
-	switch {
-	case s.Size < 1 || s.Size > shoe.MaxCards:
-		return nil, invalid("", "a shoe has 1 to %d cards, and this would have %d", shoe.MaxCards, s.Size)
-	case s.Repeat != 1 || len(s.Hands) > 0 || s.Draw != s.Size && !r.Unshuffled:
-		return nil, invalid("/commitment_id", "a shoe uses a commitment to one shuffle of a whole deck: without hands, draw and repeat")
-	case total > MaxItemBytes:
-		return nil, invalid("/items", "the items of a shoe have at most %d bytes together; seal names or numbers in place of long items", MaxItemBytes)
-	case r.Expires < 0 || r.Expires > MaxExpiry || r.Expires%time.Second != 0:
-		return nil, invalid("/expires_in", "a shoe expires after 1 to %d seconds", MaxExpiry/time.Second)
-	}
-	return p, nil
-}
-
-// MakeShoe seals a planned deck. A retry of its call gets the first one. The errors are those of [Dealer.Deal].
-func (d *Dealer) MakeShoe(ctx context.Context, plan *Plan) (*Changed, error) {
-	r := plan.shoe
-	if made, err := d.Changed(ctx, plan.request.Call, false); made != nil || err != nil {
-		return made, err
-	}
-	statement := plan.statement
-	var err error
-	if plan.committed != nil {
-		statement.Seed = plan.committed.seed
-	} else if statement.Seed, err = d.newSeed(plan); err != nil {
-		return nil, err
-	}
-	k := &shoeKept{
-		Layout: shoe.New(statement.Size, !r.Unshuffled), Seals: []uint64{0}, Status: ShoeOpen, Shuffled: !r.Unshuffled, Items: r.Values,
-	}
-	if k.ID = r.Replaces; k.ID == uuid.Nil {
-		if k.ID, err = uuid.NewRandomFromReader(d.options.Random); err != nil {
-			return nil, fmt.Errorf("reading randomness for an id: %w", err)
-		}
-	}
-	record, err := d.newRecord(audit.KindShoe)
-	if err != nil {
-		return nil, err
-	}
-	record.Parameters, record.ClientSeed = plan.parameters(), plan.request.ClientSeed
-	record.Statement, record.Commitment = statement, statement.Commitment()
-	if plan.committed != nil {
-		record.CommitmentID, record.Commitment = plan.committed.record.ID, plan.committed.record.Commitment
-	}
-	if r.Expires > 0 {
-		k.Expires = record.Time.Add(r.Expires)
-		record.Expires = k.Expires
-	}
-	if r.Sliding {
-		k.Keep = int64(r.Expires / time.Second)
-	}
-	order, err := ordered(record, statement.Seed, r.Unshuffled)
-	if err != nil {
-		return nil, err
-	}
-	k.Order = make([]uint32, len(order))
-	for i, number := range order {
-		k.Order[i] = uint32(number)
-	}
-	base, err := d.base(0, record, k)
-	if err != nil {
-		return nil, err
-	}
-	if !r.Unshuffled {
-		base.seals[1].sealed = audit.Seal(statement.Seed, record.Commitment, base.texts(k.Order))
-		root := base.seals[1].sealed.Root()
-		record.Root = &root
-	}
-	return d.beginShoe(ctx, plan, base, record, k, statement.Seed)
-}
-
-// ordered returns the order that a record shuffles: the first of its draw, or all as they are.
-func ordered(record *audit.Record, seed rng.Seed, asTheyAre bool) ([]uint64, error) {
-	s := &record.Statement
-	if asTheyAre {
-		order := make([]uint64, s.Size)
-		for i := range order {
-			order[i] = uint64(i)
-		}
-		return order, nil
-	}
-	stream, err := stream(seed, record)
-	if err != nil {
-		return nil, err
-	}
-	return shuffle.Positions(s.Algorithm, s.Size, s.Draw, stream, nil), nil
-}
-
-// beginShoe appends the first record of a shoe.
-func (d *Dealer) beginShoe(ctx context.Context, plan *Plan, base *shoeBase, record *audit.Record, k *shoeKept, seed rng.Seed) (*Changed, error) {
-	t, done, err := d.tables.sit(ctx, k.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	own, last := ledger.Claim{Name: ownerClaim(k.ID)}, claimOf(record.ID, k)
-	claims := []ledger.Claim{own, last}
-	if plan.shoe.Replaces != uuid.Nil {
-		old, err := d.read(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		claims[0].Taken, claims[0].From = true, old.base.index
-		claims = append(claims, ledger.Claim{Name: shoeClaim(old.base.record.ID), Taken: true, From: old.index})
-		record.AuditID = old.base.record.ID
-	}
-	t.state.Store(nil)
-	var index uint64
-	if plan.committed != nil {
-		index, err = d.use(ctx, plan, record, kept{shoe: k, call: plan.request.Call}, claims)
-	} else {
-		index, err = d.append(ctx, plan.request, record, kept{shoe: k, seed: seed, call: plan.request.Call}, claims)
-	}
-	var claimed *ledger.ClaimError
-	switch {
-	case plan.request.Call.isTaken(err):
-		return d.Changed(ctx, plan.request.Call, false)
-	case plan.shoe.Replaces != uuid.Nil && errors.As(err, &claimed) && strings.Contains(claimed.Name, shoeClaims):
-		return nil, ErrRunning
-	case err != nil:
-		return nil, err
-	}
-	base.index, k.Seals[0] = index, index
-	state := &shoeState{base: base, kept: k, id: record.ID, index: index}
-	t.state.Store(state)
-	d.observe(EventShoeMade)
-	return &Changed{AuditID: record.ID, LogIndex: index, Record: record, Shoe: *state.show(record.Time)}, nil
-}
 
 // Change does something to the shoe with the id, in one record. However many do so at once, each change is of the shoe as the one
 // before has left it. A retry of its call is answered as the first time. Nothing has changed if the error is [ErrNoShoe], a
@@ -197,7 +45,7 @@ func (d *Dealer) Change(ctx context.Context, id uuid.UUID, c *Change) (*Changed,
 			return d.Changed(ctx, c.Call, c.Openings)
 		case errors.As(err, &claimed): // through another process
 			t.state.Store(nil)
-			if err := pause(ctx, attempt); err != nil {
+			if err := Pause(ctx, attempt); err != nil {
 				return nil, err
 			}
 		case known && isOfState(err): // which may be old
@@ -209,8 +57,8 @@ func (d *Dealer) Change(ctx context.Context, id uuid.UUID, c *Change) (*Changed,
 	}
 }
 
-// pause lets another process have its turn, for longer the more often it was first.
-func pause(ctx context.Context, attempt int) error {
+// Pause lets whoever was first have its turn, for longer the more often somebody was. The error is the context's.
+func Pause(ctx context.Context, attempt int) error {
 	most := min(time.Millisecond<<min(attempt, 5), 20*time.Millisecond)
 	timer := time.NewTimer(time.Duration(time.Now().UnixNano()) % most) // the clocks of two processes are never that close
 	defer timer.Stop()
@@ -443,13 +291,13 @@ func (g *changing) reshuffle(ctx context.Context) error {
 
 // numbers returns the numbers of cards.
 func (g *changing) numbers(ctx context.Context, cards shoe.Cards) ([]uint64, error) {
-	list, err := g.d.cards(ctx, g.from, cards, false)
-	if err != nil {
-		return nil, err
-	}
-	numbers := make([]uint64, len(list))
-	for i := range list {
-		numbers[i] = list[i].Number
+	numbers := make([]uint64, 0, cards.Len())
+	for ref := range cards.All() {
+		_, number, err := g.d.sealedAt(ctx, g.from, ref)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, number)
 	}
 	return numbers, nil
 }
@@ -540,16 +388,11 @@ func (d *Dealer) Changed(ctx context.Context, call *Call, openings bool) (*Chang
 	if err != nil {
 		return nil, err
 	}
-	begun, firstRecord, first := stored, record, k
-	if record.Kind != audit.KindShoe {
-		if begun, err = d.log.ByID(ctx, record.AuditID); err != nil {
-			return nil, err
-		}
-		if firstRecord, first, err = d.ofShoe(begun); err != nil {
-			return nil, err
-		}
+	first := record.AuditID
+	if record.Kind == audit.KindShoe {
+		first = record.ID
 	}
-	base, err := d.base(begun.Index, firstRecord, first)
+	base, err := d.baseOf(ctx, first)
 	if err != nil {
 		return nil, err
 	}
@@ -565,9 +408,9 @@ func (k *shoeKept) own(index uint64) {
 
 // expireShoe logs that the time of a shoe has passed.
 func (d *Dealer) expireShoe(ctx context.Context, claim *ledger.Claim) error {
-	first, err := uuid.Parse(strings.TrimPrefix(claim.Name, shoeClaims))
+	first, err := claimed(claim, shoeClaims)
 	if err != nil {
-		return fmt.Errorf("%w: a claim %q", ledger.ErrCorrupt, claim.Name)
+		return err
 	}
 	stored, err := d.log.ByID(ctx, first)
 	if err != nil {

@@ -58,9 +58,9 @@ const commitmentClaims = "commitment "
 
 func commitmentClaim(id uuid.UUID) string { return commitmentClaims + id.String() }
 
-// commitmentOf returns the id of the commitment that a claim is on. The error is [ledger.ErrCorrupt].
-func commitmentOf(claim *ledger.Claim) (uuid.UUID, error) {
-	id, err := uuid.Parse(strings.TrimPrefix(claim.Name, commitmentClaims))
+// claimed returns the id that a claim has behind its prefix. The error is [ledger.ErrCorrupt].
+func claimed(claim *ledger.Claim, prefix string) (uuid.UUID, error) {
+	id, err := uuid.Parse(strings.TrimPrefix(claim.Name, prefix))
 	if err != nil {
 		return id, fmt.Errorf("%w: a claim %q", ledger.ErrCorrupt, claim.Name)
 	}
@@ -291,7 +291,7 @@ func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID
 			return nil, err
 		}
 		for i := range claims {
-			id, err := commitmentOf(&claims[i])
+			id, err := claimed(&claims[i], commitmentClaims)
 			if err != nil {
 				return nil, err
 			}
@@ -315,7 +315,12 @@ func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID
 
 // CountCommitments returns how many commitments are open and how many are late.
 func (d *Dealer) CountCommitments(ctx context.Context) (open, late uint64, err error) {
-	q := ledger.ClaimQuery{Prefix: commitmentClaims, DueBy: d.options.Now().UnixMicro()}
+	return d.countDue(ctx, commitmentClaims)
+}
+
+// countDue returns how many claims are due later, and how many are by now.
+func (d *Dealer) countDue(ctx context.Context, prefix string) (later, late uint64, err error) {
+	q := ledger.ClaimQuery{Prefix: prefix, DueBy: d.options.Now().UnixMicro()}
 	if late, err = d.log.CountClaims(ctx, q); err != nil {
 		return 0, 0, err
 	}
@@ -367,7 +372,7 @@ func (d *Dealer) expire(ctx context.Context, prefix string, end func(context.Con
 
 // void logs that a commitment was not used in time.
 func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
-	id, err := commitmentOf(claim)
+	id, err := claimed(claim, commitmentClaims)
 	if err != nil {
 		return err
 	}

@@ -116,43 +116,60 @@ type Result struct {
 // of the source of randomness, [ErrRunning], [ErrOtherRequest], a [*SettledError] or a [*NotUniqueError]; then nothing was
 // dealt.
 func (d *Dealer) Deal(ctx context.Context, plan *Plan) (*Result, error) {
-	request, statement := plan.request, plan.statement
-	var err error
-	if plan.committed != nil {
-		statement.Seed = plan.committed.seed
-	} else if statement.Seed, err = d.newSeed(plan); err != nil {
+	seed, err := d.seedFor(plan)
+	if err != nil {
 		return nil, err
 	}
 	record, err := d.newRecord(audit.KindShuffle)
 	if err != nil {
 		return nil, err
 	}
-	record.Parameters, record.ClientSeed, record.RevealNow = plan.parameters(), request.ClientSeed, request.RevealNow
-	if plan.committed != nil {
-		record.CommitmentID, record.Commitment = plan.committed.record.ID, plan.committed.record.Commitment
-	} else {
-		record.Commitment = statement.Commitment()
-	}
-	record.Statement = statement
-	stream, err := stream(statement.Seed, record)
+	plan.state(record, seed)
+	record.RevealNow = plan.request.RevealNow
+	stream, err := stream(seed, record)
 	if err != nil {
 		return nil, err
 	}
-	var index uint64
-	if plan.committed != nil {
-		index, err = d.use(ctx, plan, record, kept{call: request.Call}, nil)
-	} else {
-		index, err = d.append(ctx, request, record, kept{seed: statement.Seed, call: request.Call}, nil)
-	}
-	if request.Call.isTaken(err) {
-		return d.Dealt(ctx, request.Call)
+	call := plan.request.Call
+	index, err := d.appendOrder(ctx, plan, record, kept{seed: seed, call: call}, nil)
+	if call.isTaken(err) {
+		return d.Dealt(ctx, call)
 	} else if err != nil {
 		return nil, err
 	}
 	return &Result{
-		AuditID: record.ID, LogIndex: index, Statement: statement, Commitment: record.Commitment,
+		AuditID: record.ID, LogIndex: index, Statement: record.Statement, Commitment: record.Commitment,
 		Deck: plan.deck, Copies: plan.copies, stream: stream,
 	}, nil
+}
+
+// seedFor returns the seed of a plan: the one that was committed to, or a new one.
+func (d *Dealer) seedFor(plan *Plan) (rng.Seed, error) {
+	if plan.committed != nil {
+		return plan.committed.seed, nil
+	}
+	return d.newSeed(plan)
+}
+
+// state has a record state what is planned, from a seed.
+func (p *Plan) state(record *audit.Record, seed rng.Seed) {
+	record.Statement, record.Parameters, record.ClientSeed = p.statement, p.parameters(), p.request.ClientSeed
+	record.Statement.Seed = seed
+	if p.committed != nil {
+		record.CommitmentID, record.Commitment = p.committed.record.ID, p.committed.record.Commitment
+	} else {
+		record.Commitment = record.Statement.Commitment()
+	}
+}
+
+// appendOrder appends the record of a planned order, as append does. One that uses a commitment takes it, and its seed stays beside
+// the commitment alone.
+func (d *Dealer) appendOrder(ctx context.Context, plan *Plan, record *audit.Record, k kept, claims []ledger.Claim) (uint64, error) {
+	if plan.committed != nil {
+		k.seed = nil
+		return d.use(ctx, plan, record, k, claims)
+	}
+	return d.append(ctx, plan.request, record, k, claims)
 }
 
 // append appends the record of a request, with what is kept beside it and the claims that it takes besides that of its

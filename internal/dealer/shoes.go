@@ -308,12 +308,8 @@ func (d *Dealer) CountShoes(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	late, err := d.log.CountClaims(ctx, ledger.ClaimQuery{Prefix: shoeClaims, DueBy: d.options.Now().UnixMicro()})
-	if err != nil {
-		return 0, err
-	}
-	all, err := d.log.CountClaims(ctx, ledger.ClaimQuery{Prefix: shoeClaims, DueBy: forEver})
-	return lasting + all - min(late, all), err
+	open, _, err := d.countDue(ctx, shoeClaims)
+	return lasting + open, err
 }
 
 // isClosed reports whether the shoe with the first record is closed.

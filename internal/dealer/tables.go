@@ -20,9 +20,6 @@ import (
 	"riffle/internal/shoe"
 )
 
-// forEver is later than any claim is due.
-const forEver = 1<<63 - 1
-
 // Tables are the shoes that this process deals from, so that a draw need not read back what the last one wrote. What another
 // process has done to one shows when its claim is taken.
 type tables struct {
@@ -215,6 +212,19 @@ func (d *Dealer) readBase(ctx context.Context, id uuid.UUID) (*shoeBase, error) 
 	return d.base(stored.Index, record, k)
 }
 
+// baseOf reads the base of the shoe with the first record.
+func (d *Dealer) baseOf(ctx context.Context, first uuid.UUID) (*shoeBase, error) {
+	stored, err := d.log.ByID(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	record, k, err := d.ofShoe(stored)
+	if err != nil {
+		return nil, err
+	}
+	return d.base(stored.Index, record, k)
+}
+
 // ofShoe reads the record of an entry that is of a shoe, and what is kept of the shoe beside it.
 func (d *Dealer) ofShoe(stored *ledger.Stored) (*audit.Record, *shoeKept, error) {
 	record, err := parse(stored)
@@ -403,18 +413,27 @@ func (b *shoeBase) code(number uint64) string {
 	return text
 }
 
+// sealedAt returns the sealing of a reference, and the number of the card that it is to.
+func (d *Dealer) sealedAt(ctx context.Context, s *shoeState, ref shoe.Ref) (*sealing, uint64, error) {
+	of, err := d.sealing(ctx, s, ref.Seal)
+	if err != nil {
+		return nil, 0, err
+	}
+	if ref.Position >= uint64(len(of.order)) {
+		return nil, 0, fmt.Errorf("%w: the shoe %s has no card %d of its sealing %d", ledger.ErrCorrupt, s.base.record.ID, ref.Position, ref.Seal)
+	}
+	return of, uint64(of.order[ref.Position]), nil
+}
+
 // cards returns the cards that references are to.
 func (d *Dealer) cards(ctx context.Context, s *shoeState, cards shoe.Cards, openings bool) ([]ShoeCard, error) {
 	list := make([]ShoeCard, 0, cards.Len())
 	for ref := range cards.All() {
-		of, err := d.sealing(ctx, s, ref.Seal)
+		of, number, err := d.sealedAt(ctx, s, ref)
 		if err != nil {
 			return nil, err
 		}
-		if ref.Position >= uint64(len(of.order)) {
-			return nil, fmt.Errorf("%w: the shoe %s has no card %d of its sealing %d", ledger.ErrCorrupt, s.base.record.ID, ref.Position, ref.Seal)
-		}
-		card := s.base.card(uint64(of.order[ref.Position]))
+		card := s.base.card(number)
 		card.SealedBy, card.Position = of.id, ref.Position
 		isSealed := s.base.record.Root != nil || ref.Seal > 1 // an order that was never shuffled has no seal
 		if openings && isSealed {
@@ -448,19 +467,11 @@ func (d *Dealer) verifySealed(ctx context.Context, v *audit.Verification, stored
 
 // isSealed returns an error unless the cards that are kept beside a record have its root.
 func (d *Dealer) isSealed(ctx context.Context, first uuid.UUID, stored *ledger.Stored, record *audit.Record, seed rng.Seed) error {
-	begun, err := d.log.ByID(ctx, first)
+	base, err := d.baseOf(ctx, first)
 	if err != nil {
 		return err
 	}
-	firstRecord, k, err := d.ofShoe(begun)
-	if err != nil {
-		return err
-	}
-	base, err := d.base(begun.Index, firstRecord, k)
-	if err != nil {
-		return err
-	}
-	_, k, err = d.ofShoe(stored)
+	_, k, err := d.ofShoe(stored)
 	if err != nil {
 		return err
 	}

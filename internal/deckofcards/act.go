@@ -1,9 +1,7 @@
 package deckofcards
 
 import (
-	"context"
 	"errors"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -42,7 +40,7 @@ func (a *API) act(q *query, try func(*dealer.Shoe) (*dealer.Changed, error)) (*d
 		if err == nil || !isPassing(err) || attempt == attempts {
 			return changed, err
 		}
-		if err := pause(q.ctx, attempt); err != nil {
+		if err := dealer.Pause(q.ctx, attempt); err != nil {
 			return nil, err
 		}
 	}
@@ -53,19 +51,6 @@ func isPassing(err error) bool {
 	var short *shoe.ShortError
 	var cards *dealer.CardsError
 	return errors.As(err, &short) || errors.As(err, &cards) || errors.Is(err, shoe.ErrNoPile) || errors.Is(err, dealer.ErrRunning)
-}
-
-// pause waits a moment, for longer the more often others were first.
-func pause(ctx context.Context, attempt int) error {
-	most := time.Millisecond * time.Duration(min(attempt, 20))
-	timer := time.NewTimer(time.Duration(time.Now().UnixNano()) % most) // the clocks of two processes are never that close
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // asItIs is what has become of a deck to which nothing was to be done: nothing is recorded.
