@@ -80,8 +80,13 @@ func (a *API) proveAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return writeFresh(w, proofText(p))
+}
+
+// proofText returns the proof file of a record.
+func proofText(p *dealer.Proof) []byte {
 	file := prooffile.File{Record: p.Record, Seed: p.Seed, ClientSeed: p.ClientSeed, Inclusion: p.Inclusion, LogKey: p.LogKey}
-	return writeFresh(w, file.Text())
+	return file.Text()
 }
 
 // fresh sends what may be different the next time. Records stand in it as they are: nothing is escaped.

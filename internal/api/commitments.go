@@ -48,17 +48,12 @@ func appendShown(b []byte, c *dealer.Commitment) []byte {
 
 // commit answers POST /commitments.
 func (a *API) commit(w http.ResponseWriter, r *http.Request) error {
-	b, err := a.readBody(w, r)
+	q, body, err := a.readRequest(w, r, ofCommitment)
 	if err != nil {
 		return err
 	}
-	defer b.release()
-	q := newRequest()
 	defer q.release()
-	if err := q.decode(b.bytes, a.Dealer.Limits().Items, ofCommitment); err != nil {
-		return err
-	}
-	call, end, err := a.begin(r, b.bytes)
+	call, end, err := a.begin(r, body)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,9 @@ package api
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
-	"hash"
 	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -34,6 +33,7 @@ type shuffleRequest struct {
 	repeats   bool     // the answer is a list of shuffles, even if of one
 	details   bool     // deck cards are answered whole
 	expires   time.Duration
+	body      *body // which it was read from; nil if it was read from a query
 }
 
 // A form says what a request has of all that a shuffle can be asked for.
@@ -64,8 +64,27 @@ const commonSize = 1024
 
 func newRequest() *shuffleRequest { return requests.Get().(*shuffleRequest) }
 
-// release lets others have the room of a request that nothing refers to any more.
+// readRequest reads a request of a form, and returns its body as well. It is to be released.
+func (a *API) readRequest(w http.ResponseWriter, r *http.Request, f *form) (q *shuffleRequest, text []byte, err error) {
+	b, err := a.readBody(w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	q = newRequest()
+	q.body = b
+	if err := q.decode(b.bytes, a.Dealer.Limits().Items, f); err != nil {
+		q.release()
+		return nil, nil, err
+	}
+	return q, b.bytes, nil
+}
+
+// release lets others have the room of a request, and its body, that nothing refers to any more.
 func (q *shuffleRequest) release() {
+	if q.body != nil {
+		q.body.release()
+		q.body = nil
+	}
 	if cap(q.items) > commonSize {
 		longItems.leave(q.items)
 		return
@@ -290,9 +309,7 @@ func (q *shuffleRequest) member(d *reader, name string, maxItems uint64) (err er
 	case "size":
 		q.Size, err = d.count("/size")
 	case "algorithm":
-		if q.Algorithm, err = d.text("/algorithm"); err == nil && q.Algorithm == "" {
-			err = newProblem(422, "Name an algorithm, or leave it out for fisher-yates.").at("/algorithm")
-		}
+		q.Algorithm, err = d.algorithm()
 	case "draw":
 		q.Draw, err = d.count("/draw")
 	case "hands":
@@ -301,9 +318,7 @@ func (q *shuffleRequest) member(d *reader, name string, maxItems uint64) (err er
 		q.Repeat, err = d.count("/repeat")
 		q.repeats = true
 	case "client_seed":
-		if q.ClientSeed, err = d.text("/client_seed"); err == nil {
-			err = textError(audit.CheckClientSeed(q.ClientSeed), "/client_seed")
-		}
+		q.ClientSeed, err = d.clientSeed()
 	case "reference":
 		if q.Reference, err = d.text("/reference"); err == nil {
 			err = textError(audit.CheckReference(q.Reference), "/reference")
@@ -328,6 +343,24 @@ func (q *shuffleRequest) member(d *reader, name string, maxItems uint64) (err er
 		return newProblem(400, "A shuffle request has no such member; openapi.yaml lists them.").at(string(d.StackPointer()))
 	}
 	return err
+}
+
+// algorithm reads the member of that name.
+func (d *reader) algorithm() (string, error) {
+	name, err := d.text("/algorithm")
+	if err == nil && name == "" {
+		err = newProblem(422, "Name an algorithm, or leave it out for fisher-yates.").at("/algorithm")
+	}
+	return name, err
+}
+
+// clientSeed reads client_seed.
+func (d *reader) clientSeed() (string, error) {
+	text, err := d.text("/client_seed")
+	if err == nil {
+		err = textError(audit.CheckClientSeed(text), "/client_seed")
+	}
+	return text, err
 }
 
 // textError makes a problem of text that has not the form it needs.
@@ -389,58 +422,6 @@ func (q *shuffleRequest) readItems(d *reader, most uint64) error {
 	return nil
 }
 
-// A digester takes the digest of a part of the body while that is still being read, once it is long.
-type digester struct {
-	body []byte
-	from int // where what it has not taken yet begins
-
-	parts chan []byte
-	taken chan struct{} // closed when all parts are in hash
-	hash  hash.Hash
-}
-
-// digestedAtOnce is how much is handed over to be digested at a time.
-const digestedAtOnce = 128 << 10
-
-// reach says that the part goes on at least to an offset.
-func (d *digester) reach(to int) {
-	if to-d.from < digestedAtOnce {
-		return
-	}
-	if d.parts == nil {
-		parts, taken, h := make(chan []byte, 64), make(chan struct{}), sha256.New()
-		go func() {
-			defer close(taken)
-			for p := range parts {
-				_, _ = h.Write(p) // which never fails
-			}
-		}()
-		d.parts, d.taken, d.hash = parts, taken, h
-	}
-	d.parts <- d.body[d.from:to]
-	d.from = to
-}
-
-// sum returns the SHA-256 of the part, which ends at an offset.
-func (d *digester) sum(to int) (sum [sha256.Size]byte) {
-	if d.parts == nil {
-		return sha256.Sum256(d.body[d.from:to])
-	}
-	d.parts <- d.body[d.from:to]
-	d.stop()
-	d.hash.Sum(sum[:0])
-	return sum
-}
-
-// stop waits until nothing of the body is being read any more.
-func (d *digester) stop() {
-	if d.parts != nil {
-		close(d.parts)
-		<-d.taken
-		d.parts = nil
-	}
-}
-
 // values returns the items as they stand in the body; nil if there are none, or more than a shoe has cards.
 func (q *shuffleRequest) values(body []byte) []string {
 	if q.Items == nil || q.Items.Count > shoe.MaxCards {
@@ -451,15 +432,6 @@ func (q *shuffleRequest) values(body []byte) []string {
 		values[i] = string(body[at.from:at.to])
 	}
 	return values
-}
-
-// digest is the SHA-256 of a JSON array without its insignificant white space.
-func digest(array jsontext.Value) [sha256.Size]byte {
-	compact := array.Clone()
-	if err := compact.Compact(); err != nil {
-		panic("api: a value that was read does not compact: " + err.Error())
-	}
-	return sha256.Sum256(compact)
 }
 
 // depth is how deep a valid value is nested; a scalar has depth 0.

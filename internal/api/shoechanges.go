@@ -244,13 +244,9 @@ func changeMember(d *reader, name string, c *dealer.Change) (err error) {
 		end, err = d.oneOf("/put", string(shoe.Top), string(shoe.Bottom))
 		c.Put = shoe.End(end)
 	case "algorithm":
-		if c.Algorithm, err = d.text("/algorithm"); err == nil && c.Algorithm == "" {
-			err = newProblem(http.StatusUnprocessableEntity, "Name an algorithm, or leave it out for fisher-yates.").at("/algorithm")
-		}
+		c.Algorithm, err = d.algorithm()
 	case "client_seed":
-		if c.ClientSeed, err = d.text("/client_seed"); err == nil {
-			err = textError(audit.CheckClientSeed(c.ClientSeed), "/client_seed")
-		}
+		c.ClientSeed, err = d.clientSeed()
 	}
 	return err
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
-	"riffle/internal/audit/prooffile"
 	"riffle/internal/dealer"
 	"riffle/internal/ledger"
 	"riffle/internal/shoe"
@@ -80,17 +79,12 @@ func versionTag(version uint64) string { return `"` + strconv.FormatUint(version
 
 // makeShoe answers POST /shoes.
 func (a *API) makeShoe(w http.ResponseWriter, r *http.Request) error {
-	b, err := a.readBody(w, r)
+	q, body, err := a.readRequest(w, r, ofShoe)
 	if err != nil {
 		return err
 	}
-	defer b.release()
-	q := newRequest()
 	defer q.release()
-	if err := q.decode(b.bytes, a.Dealer.Limits().Items, ofShoe); err != nil {
-		return err
-	}
-	call, end, err := a.begin(r, b.bytes)
+	call, end, err := a.begin(r, body)
 	if err != nil {
 		return err
 	}
@@ -99,7 +93,7 @@ func (a *API) makeShoe(w http.ResponseWriter, r *http.Request) error {
 	if made, err := a.Dealer.Changed(r.Context(), call, false); made != nil || err != nil {
 		return a.sendMade(w, made, err)
 	}
-	asked := &dealer.ShoeRequest{Request: q.Request, Values: q.values(b.bytes), Expires: q.expires}
+	asked := &dealer.ShoeRequest{Request: q.Request, Values: q.values(body), Expires: q.expires}
 	plan, err := a.Dealer.PlanShoe(r.Context(), asked)
 	if err != nil {
 		return err
@@ -327,8 +321,7 @@ func (a *API) proveShoe(w http.ResponseWriter, r *http.Request) error {
 	held := int64(freeBody)
 	defer func() { a.memory.give(held - freeBody) }()
 	err = a.Dealer.ProveShoe(r.Context(), id, func(p *dealer.Proof) error {
-		file := prooffile.File{Record: p.Record, Seed: p.Seed, ClientSeed: p.ClientSeed, Inclusion: p.Inclusion, LogKey: p.LogKey}
-		text.Write(file.Text())
+		text.Write(proofText(p))
 		for int64(text.Cap()) > held {
 			if !a.memory.take(held) {
 				return problemMemory()

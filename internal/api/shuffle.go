@@ -16,17 +16,12 @@ import (
 
 // shuffle answers POST /shuffle.
 func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
-	b, err := a.readBody(w, r)
+	q, body, err := a.readRequest(w, r, ofShuffle)
 	if err != nil {
 		return err
 	}
-	defer b.release()
-	q := newRequest()
 	defer q.release()
-	if err := q.decode(b.bytes, a.Dealer.Limits().Items, ofShuffle); err != nil {
-		return err
-	}
-	return a.deal(w, r, q, b.bytes)
+	return a.deal(w, r, q, body)
 }
 
 // elementBytes is what an element that is shuffled takes up: its position, a second time where the algorithm makes a copy,
