@@ -17,9 +17,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"flag"
@@ -30,9 +28,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/uuid"
-	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 	_ "modernc.org/sqlite" // the engine of the bare insert is that of the store
 
 	"riffle/bench/contest"
@@ -105,9 +100,7 @@ func again(ctx context.Context, sync time.Duration, runs int, length time.Durati
 }
 
 // newEntry returns an entry of the usual size.
-func newEntry() ledger.Entry {
-	return ledger.Entry{ID: uuid.Must(uuid.NewV7()), Reference: "table 12, game 7", Record: bytes.Repeat([]byte("record, "), 50), Secret: make([]byte, 64)}
-}
+func newEntry() ledger.Entry { return contest.NewEntry("table 12, game 7") }
 
 func bareInsert(ctx context.Context, folder string) (*contest.Contender, func() error, error) {
 	query := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)"}}
@@ -139,39 +132,17 @@ func bareInsert(ctx context.Context, folder string) (*contest.Contender, func() 
 
 // storeCommit commits batches of one record. That they are made and signed does not count.
 func storeCommit(ctx context.Context, folder string) (*contest.Contender, func() error, error) {
-	private, _, err := note.GenerateKey(rand.Reader, "bench/commits")
+	store, err := contest.NewStore(ctx, filepath.Join(folder, "store.db"))
 	if err != nil {
 		return nil, nil, err
-	}
-	key, err := ledger.ParseKey(private)
-	if err != nil {
-		return nil, nil, err
-	}
-	store, err := sqlite.Open(ctx, filepath.Join(folder, "store.db"))
-	if err != nil {
-		return nil, nil, err
-	}
-	var tree ledger.Tree
-	first, err := tree.Seal(nil, key)
-	if err == nil {
-		err = store.Append(ctx, first)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, store.Close())
 	}
 	return &contest.Contender{Name: "the store's commit of one record", Run: func(limited context.Context) (o contest.Outcome, err error) {
 		for ; limited.Err() == nil; o.Done++ {
-			e := newEntry()
-			e.Hash = tlog.RecordHash(e.Record)
-			batch, err := tree.Seal([]ledger.Entry{e}, key)
+			took, err := store.Commit(ctx, newEntry())
 			if err != nil {
 				return o, err
 			}
-			began := time.Now()
-			if err := store.Append(ctx, batch); err != nil {
-				return o, err
-			}
-			o.Took += time.Since(began)
+			o.Took += took
 		}
 		return o, nil
 	}}, store.Close, nil

@@ -115,3 +115,17 @@ func FreeAddress() (string, error) {
 	}
 	return l.Addr().String(), l.Close()
 }
+
+// AwaitAddress waits until somebody listens at an address.
+func AwaitAddress(ctx context.Context, addr string) error {
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		c, err := net.Dial("tcp", addr)
+		if err == nil {
+			return c.Close()
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

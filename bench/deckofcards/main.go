@@ -10,7 +10,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,14 +152,9 @@ func launch(ctx context.Context, folder string) (base string, stop func(), err e
 		cancel()
 		_ = process.Wait() // it was killed
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		c, err := net.Dial("tcp", addr)
-		if err == nil {
-			return addr, stop, c.Close()
-		}
-		if time.Now().After(deadline) {
-			stop()
-			return "", nil, err
-		}
+	if err := contest.AwaitAddress(ctx, addr); err != nil {
+		stop()
+		return "", nil, err
 	}
+	return addr, stop, nil
 }

@@ -3,19 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/uuid"
-	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 
-	"riffle/internal/ledger"
-	"riffle/internal/ledger/sqlite"
+	"riffle/bench/contest"
 )
 
 // What is measured in this process: the least that an answer can take.
@@ -23,40 +17,18 @@ import (
 // newCommit opens a store beside the service's and returns contenders that commit batches of one record to it: the rows
 // that the service writes for a lone request. That they are made and signed does not count.
 func newCommit(ctx context.Context, folder string) (commit func() *contender, closeStore func() error, err error) {
-	private, _, err := note.GenerateKey(rand.Reader, "bench/performance")
+	store, err := contest.NewStore(ctx, filepath.Join(folder, "commits.db"))
 	if err != nil {
 		return nil, nil, err
 	}
-	key, err := ledger.ParseKey(private)
-	if err != nil {
-		return nil, nil, err
-	}
-	store, err := sqlite.Open(ctx, filepath.Join(folder, "commits.db"))
-	if err != nil {
-		return nil, nil, err
-	}
-	var tree ledger.Tree
-	first, err := tree.Seal(nil, key)
-	if err == nil {
-		err = store.Append(ctx, first)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, store.Close())
-	}
-	record := bytes.Repeat([]byte("record, "), 50) // as long as the usual one
 	do := func(limited context.Context) (*tally, error) {
 		t := &tally{}
 		for limited.Err() == nil {
-			e := ledger.Entry{ID: uuid.Must(uuid.NewV7()), Record: record, Hash: tlog.RecordHash(record), Secret: make([]byte, 64)}
-			batch, err := tree.Seal([]ledger.Entry{e}, key)
+			took, err := store.Commit(ctx, contest.NewEntry(""))
 			if err != nil {
 				return nil, err
 			}
-			began := time.Now()
-			if err := store.Append(ctx, batch); err != nil {
-				return nil, err
-			}
-			t.count(time.Since(began))
+			t.count(took)
 		}
 		return t, nil
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -102,7 +101,7 @@ func (f *field) launch(ctx context.Context, program string, args ...string) (add
 		return "", err
 	}
 	f.started = append(f.started, process)
-	return addr, awaitAddress(ctx, addr)
+	return addr, contest.AwaitAddress(ctx, addr)
 }
 
 // stop ends everything.
@@ -115,19 +114,6 @@ func (f *field) stop() {
 		if err := closing(); err != nil {
 			fmt.Fprintln(os.Stderr, "throughput:", err)
 		}
-	}
-}
-
-func awaitAddress(ctx context.Context, addr string) error {
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		c, err := net.Dial("tcp", addr)
-		if err == nil {
-			return c.Close()
-		}
-		if time.Now().After(deadline) || ctx.Err() != nil {
-			return err
-		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 
