@@ -177,11 +177,14 @@ func (d *Dealer) read(ctx context.Context, t *table) (*shoeState, error) {
 		base = s.base
 	}
 	t.state.Store(nil)
-	for range 2 { // the second time if it was replaced in between
+	for replaced := uuid.Nil; ; { // again each time it was replaced in between
 		if base == nil {
 			var err error
 			if base, err = d.readBase(ctx, t.id); err != nil {
 				return nil, err
+			}
+			if base.record.ID == replaced {
+				return nil, fmt.Errorf("%w: the claim of the shoe is not that of its owner's", ledger.ErrCorrupt)
 			}
 		}
 		state, err := d.readState(ctx, base)
@@ -189,9 +192,8 @@ func (d *Dealer) read(ctx context.Context, t *table) (*shoeState, error) {
 			t.state.Store(state)
 			return state, err
 		}
-		base = nil
+		replaced, base = base.record.ID, nil
 	}
-	return nil, fmt.Errorf("%w: the claim of the shoe is not that of its owner's", ledger.ErrCorrupt)
 }
 
 // readBase reads the first record of the shoe with the id.
