@@ -101,4 +101,10 @@ func (a *API) routes() *chi.Mux {
 func (a *API) Routes() chi.Routes { return a.router }
 
 // ServeHTTP answers a request.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.router.ServeHTTP(w, r) }
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if shared := chi.RouteContext(r.Context()); shared != nil { // see connContext
+		shared.Reset()
+		shared.Routes = a.router
+	}
+	a.router.ServeHTTP(w, r)
+}

@@ -67,7 +67,7 @@ func TestReadingEndsWithTheError(t *testing.T) {
 func TestLongReadsAreNotRemembered(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer func() { _, _ = ours.Close(), theirs.Close() }()
-	c := &framedConn{Conn: ours}
+	c := &conn{Conn: ours}
 	long := bytes.Repeat([]byte("0123456789abcdefg"), 1<<16)[:1<<20]
 	go func() { _, _ = theirs.Write(long) }()
 	if n, err := c.Read(make([]byte, 1<<20)); n != 1<<20 || err != nil {

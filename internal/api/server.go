@@ -1,21 +1,13 @@
 package api
 
 import (
-	"bytes"
-	"context"
 	"log/slog"
-	"net"
 	"net/http"
-	"sync"
 	"time"
 )
 
 // maxHeader is the longest header that the server takes, in bytes. net/http adds 4,096 to it.
 const maxHeader = 8 << 10
-
-// remembered is how much of what was read a connection remembers: the longest header, and what net/http may have read
-// ahead behind it.
-const remembered = maxHeader + 2*4096
 
 // Timeouts of a connection.
 type Timeouts struct {
@@ -36,66 +28,7 @@ func NewServer(a *API, timeouts Timeouts) *http.Server {
 		IdleTimeout:       timeouts.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(a.Logger.Handler(), slog.LevelDebug), // what broken clients do is no error of ours
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, connKey{}, c)
-		},
-	}
-}
-
-type connKey struct{}
-
-// Listen wraps a listener so that the framing of requests can be checked. net/http follows RFC 9112, 6.3 where a request
-// has both Content-Length and Transfer-Encoding: it goes by the latter and drops the former without a trace. A proxy in
-// front may go by the former, and what is the rest of the body to one is then a request to the other. So the connection
-// remembers what was read, and the header can be looked at as it was sent.
-func Listen(l net.Listener) net.Listener { return framedListener{l} }
-
-type framedListener struct{ net.Listener }
-
-func (l framedListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &framedConn{Conn: c}, nil
-}
-
-// A framedConn remembers at least the last header that was read.
-type framedConn struct {
-	net.Conn
-	mu     sync.Mutex
-	recent []byte
-}
-
-func (c *framedConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	last := p[max(0, n-remembered):n] // all of it, but for parts of long bodies
-	c.mu.Lock()
-	if len(c.recent)+len(last) > 2*remembered { // not sooner, so that little is moved
-		c.recent = append(c.recent[:0], c.recent[max(0, len(c.recent)-remembered):]...)
-	}
-	c.recent = append(c.recent, last...)
-	c.mu.Unlock()
-	return n, err
-}
-
-// ambiguous reports whether a header for the target that was read lately has both lengths or, in old HTTP/1.0, chunks.
-// What only looks like such a header, in the body of a request with chunks, is refused along with them.
-func (c *framedConn) ambiguous(target string, old bool) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	rest := bytes.ToLower(c.recent)
-	line := bytes.ToLower([]byte(" " + target + " http/1."))
-	for {
-		_, after, found := bytes.Cut(rest, line)
-		if !found {
-			return false
-		}
-		header, _, _ := bytes.Cut(after, []byte("\r\n\r\n"))
-		if bytes.Contains(header, []byte("\ntransfer-encoding:")) && (old || bytes.Contains(header, []byte("\ncontent-length:"))) {
-			return true
-		}
-		rest = after
+		ConnContext:       connContext,
 	}
 }
 
@@ -106,7 +39,7 @@ func ambiguousLength(r *http.Request) bool {
 	if len(r.TransferEncoding) == 0 && !old {
 		return false
 	}
-	c, ok := r.Context().Value(connKey{}).(*framedConn)
+	c, ok := r.Context().Value(connKey{}).(*conn)
 	return ok && c.ambiguous(r.RequestURI, old)
 }
 
