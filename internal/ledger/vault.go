@@ -5,6 +5,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -23,16 +24,32 @@ import (
 // SeedKeySize is the length of the key that secrets are encrypted under, in bytes.
 const SeedKeySize = 32
 
-// A Vault encrypts and decrypts what is kept beside records.
+// A Vault encrypts and decrypts what is kept beside records, by AES-256-GCM (NIST SP 800-38D).
 //
-// Every record has a key of its own: HMAC-SHA-256 of its hash under the seed key. It encrypts one text, by AES-256-GCM
-// with a nonce of zeros (NIST SP 800-38D), and what it encrypts for one record opens beside no other. Nonces at random
-// under one key would be used up after 2³² records, which is a day at full speed.
+// A run of secrets has a salt at random, which stands before each, and the key HMAC-SHA-256 of that under the seed key. The
+// nonce is the beginning of the record's hash, which is as good as random: a run ends after 2²⁸ secrets, when two of
+// them have had the same nonce with a probability of 2⁻⁴¹. The hash is the additional data, so that what was encrypted for
+// one record opens beside no other.
 type Vault struct {
-	macs sync.Pool     // of HMACs under the key
-	name []byte        // names the key, and says nothing about it
-	from atomic.Uint64 // the first entry whose secret is encrypted
+	macs   sync.Pool           // of HMACs under the seed key
+	name   []byte              // names the seed key, and says nothing about it
+	from   atomic.Uint64       // the first entry whose secret is encrypted
+	now    atomic.Pointer[run] // what is encrypted in; nil before the first
+	opened atomic.Pointer[run] // what was last decrypted from, if not that
 }
+
+// A run is of secrets that are encrypted under one key.
+type run struct {
+	salt [saltSize]byte
+	aead cipher.AEAD
+	left atomic.Int64 // how many secrets it still takes
+}
+
+const (
+	saltSize  = 16
+	nonceSize = 12
+	longest   = 1 << 28 // a run, in secrets
+)
 
 // ParseSeedKey reads a key: 64 hex digits.
 func ParseSeedKey(text string) ([]byte, error) {
@@ -93,9 +110,15 @@ func (v *Vault) derive(message []byte) []byte {
 	return derived
 }
 
-// aead returns the cipher of the record with the hash.
-func (v *Vault) aead(record tlog.Hash) cipher.AEAD {
-	block, err := aes.NewCipher(v.derive(record[:]))
+// newRun returns the run with a salt.
+func (v *Vault) newRun(salt [saltSize]byte) *run {
+	r := &run{salt: salt, aead: newAEAD(v.derive(append([]byte("riffle salt "), salt[:]...)))}
+	r.left.Store(longest)
+	return r
+}
+
+func newAEAD(key []byte) cipher.AEAD {
+	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic("ledger: " + err.Error()) // the key has the right length
 	}
@@ -106,14 +129,20 @@ func (v *Vault) aead(record tlog.Hash) cipher.AEAD {
 	return aead
 }
 
-var zeroNonce [12]byte
-
 // seal encrypts what is to be kept beside the record with the hash.
 func (v *Vault) seal(record tlog.Hash, secret []byte) []byte {
 	if secret == nil {
 		return nil
 	}
-	return v.aead(record).Seal(nil, zeroNonce[:], secret, nil) //nolint:gosec // the key is used once
+	r := v.now.Load()
+	if r == nil || r.left.Add(-1) < 0 {
+		var salt [saltSize]byte
+		_, _ = rand.Read(salt[:]) // which ends the process rather than fail
+		r = v.newRun(salt)
+		v.now.Store(r)
+	}
+	sealed := append(make([]byte, 0, saltSize+len(secret)+r.aead.Overhead()), r.salt[:]...)
+	return r.aead.Seal(sealed, record[:nonceSize], secret, record[:])
 }
 
 // Secret returns what is kept beside the record of an entry, in the clear; nil if nothing is. The error is [ErrCorrupt].
@@ -121,11 +150,36 @@ func (v *Vault) Secret(e *Stored) ([]byte, error) {
 	if e.Secret == nil || e.Index < v.from.Load() {
 		return e.Secret, nil
 	}
-	secret, err := v.aead(e.Hash).Open(nil, zeroNonce[:], e.Secret, nil)
+	if len(e.Secret) >= saltSize {
+		r := v.runOf([saltSize]byte(e.Secret))
+		if secret, err := r.aead.Open(nil, e.Hash[:nonceSize], e.Secret[saltSize:], e.Hash[:]); err == nil {
+			return secret, nil
+		}
+	}
+	secret, err := v.openOlder(e)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the seed beside record %d, or what is kept with it, does not decrypt", ErrCorrupt, e.Index)
 	}
 	return secret, nil
+}
+
+// runOf returns the run with a salt, which mostly is that of the last call.
+func (v *Vault) runOf(salt [saltSize]byte) *run {
+	for _, r := range []*run{v.now.Load(), v.opened.Load()} {
+		if r != nil && r.salt == salt {
+			return r
+		}
+	}
+	r := v.newRun(salt)
+	v.opened.Store(r)
+	return r
+}
+
+var zeroNonce [nonceSize]byte
+
+// openOlder opens what was encrypted before there were runs: under a key for each record, HMAC-SHA-256 of its hash.
+func (v *Vault) openOlder(e *Stored) ([]byte, error) {
+	return newAEAD(v.derive(e.Hash[:])).Open(nil, zeroNonce[:], e.Secret, nil)
 }
 
 // openVault obtains the key of the store with this head, and makes one for a store that has nothing encrypted.

@@ -72,7 +72,23 @@ func TestSecretsRestEncrypted(t *testing.T) {
 	}
 }
 
-// What is kept is what any program can decrypt that has the key: AES-256-GCM, nonce 0, under HMAC-SHA-256 of the hash.
+// gcm is AES-256-GCM under HMAC-SHA-256 of a message.
+func gcm(t *testing.T, key, message []byte) cipher.AEAD {
+	t.Helper()
+	mac := hmac.New(sha256.New, key)
+	mac.Write(message)
+	block, err := aes.NewCipher(mac.Sum(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return aead
+}
+
+// What is kept is what any program can decrypt that has the key, as docs/ledger.md says.
 func TestSecretsDecryptAsDocumented(t *testing.T) {
 	folder, key := t.TempDir(), bytes.Repeat([]byte{7}, ledger.SeedKeySize)
 	l, err := openFolder(t.Context(), folder, ledger.Options{SeedKey: key})
@@ -86,22 +102,64 @@ func TestSecretsDecryptAsDocumented(t *testing.T) {
 	}
 	closeLog(t, l)
 	hash := tlog.RecordHash(entry.Record)
-	mac := hmac.New(sha256.New, key)
-	mac.Write(hash[:])
-	block, err := aes.NewCipher(mac.Sum(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	aead, err := cipher.NewGCM(block)
-	if err != nil {
-		t.Fatal(err)
-	}
 	kept := stored(t, folder)[0].Secret
-	if got, err := aead.Open(nil, make([]byte, 12), kept, nil); err != nil || !bytes.Equal(got, entry.Secret) {
+	aead := gcm(t, key, append([]byte("riffle salt "), kept[:16]...))
+	if got, err := aead.Open(nil, hash[:12], kept[16:], hash[:]); err != nil || !bytes.Equal(got, entry.Secret) {
 		t.Errorf("%x decrypts to %x, %v", kept, got, err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, ledger.SeedKeyName)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a key file was made beside the key that was given (%v)", err)
+	}
+}
+
+// What was encrypted by the earlier rule, under a key for each record, still opens.
+func TestOlderSecretsOpen(t *testing.T) {
+	key := bytes.Repeat([]byte{7}, ledger.SeedKeySize)
+	vault, err := ledger.OpenVault(ledger.Head{}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range [][]byte{{}, []byte("seed"), bytes.Repeat([]byte{9}, 32), bytes.Repeat([]byte{9}, 5000)} {
+		hash := tlog.RecordHash(secret)
+		e := ledger.Stored{Entry: ledger.Entry{Hash: hash, Secret: gcm(t, key, hash[:]).Seal(nil, make([]byte, 12), secret, nil)}}
+		if got, err := vault.Secret(&e); err != nil || !bytes.Equal(got, secret) {
+			t.Errorf("%x decrypts to %x, %v", e.Secret, got, err)
+		}
+		e.Hash[31] ^= 1
+		if got, err := vault.Secret(&e); !errors.Is(err, ledger.ErrCorrupt) {
+			t.Errorf("beside another record it decrypts to %x, %v", got, err)
+		}
+	}
+}
+
+// Secrets of several starts, each with a salt of its own, open in any order.
+func TestSecretsOfSeveralRunsOpen(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"first", "second", "third"} {
+		grow(t, folder, name, 3)
+	}
+	l, err := openFolder(t.Context(), folder, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeLog(t, l)
+	last := ledgertest.Entries("last", 1)[0]
+	if _, err := l.Append(last); err != nil {
+		t.Fatal(err)
+	}
+	salts := map[string]bool{}
+	for _, i := range []uint64{9, 0, 4, 8, 1, 3, 3, 9, 7, 2, 5, 6} {
+		e, err := l.At(t.Context(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if secret, err := l.Secret(e); err != nil || len(secret) == 0 {
+			t.Errorf("the secret of record %d: %x, %v", i, secret, err)
+		}
+		salts[string(e.Secret[:16])] = true
+	}
+	if len(salts) != 4 {
+		t.Errorf("%d salts in four starts", len(salts))
 	}
 }
 
