@@ -223,6 +223,7 @@ func (a *API) reveal(w http.ResponseWriter, r *http.Request) error {
 func decodeReveal(body []byte) ([]byte, error) {
 	var text string
 	d := newReader(body)
+	defer d.release()
 	err := d.object(func(name string) (err error) {
 		if name != "seed" {
 			return newProblem(http.StatusBadRequest, "A reveal has the member seed and no other.").at(string(d.StackPointer()))

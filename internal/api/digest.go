@@ -1,69 +1,78 @@
 package api
 
 import (
+	"bytes"
 	"crypto/sha256"
-	"hash"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// digest is the SHA-256 of a JSON array without its insignificant white space.
-func digest(array jsontext.Value) [sha256.Size]byte {
-	compact := array.Clone()
+// An ahead takes the digest of a long array while that is being read, in the hope that it has no white space and ends with
+// the last bracket of the body. One that is nil has taken nothing.
+type ahead struct {
+	from, to int // in the body
+	sum      [sha256.Size]byte
+	done     chan struct{} // closed when nothing of the body is read any more
+	stopped  atomic.Bool
+}
+
+const (
+	longArray      = 256 << 10 // bytes, from which on it is worth a goroutine
+	digestedAtOnce = 128 << 10
+)
+
+// digestAhead begins with the array that begins at an offset, if it is long and its head has no white space.
+func digestAhead(body []byte, from int) *ahead {
+	if len(body)-from < longArray {
+		return nil
+	}
+	to := bytes.LastIndexByte(body, ']') + 1
+	if to-from < longArray {
+		return nil
+	}
+	comma := from + bytes.IndexByte(body[from:to], ',')
+	if isSpace(body[from+1]) || isSpace(body[comma+1]) {
+		return nil
+	}
+	a := &ahead{from: from, to: to, done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		h := sha256.New()
+		for rest := body[from:to]; len(rest) > 0 && !a.stopped.Load(); {
+			n := min(len(rest), digestedAtOnce)
+			_, _ = h.Write(rest[:n]) // which never fails
+			rest = rest[n:]
+		}
+		h.Sum(a.sum[:0])
+	}()
+	return a
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// digest returns the SHA-256 of the array in a part of the body, less its insignificant white space; packed says that it
+// has none.
+func (a *ahead) digest(body []byte, array span, packed bool) [sha256.Size]byte {
+	text := body[array.from:array.to]
+	switch {
+	case packed && a != nil && a.from == int(array.from) && a.to == int(array.to):
+		<-a.done
+		return a.sum
+	case packed:
+		return sha256.Sum256(text)
+	}
+	compact := jsontext.Value(bytes.Clone(text))
 	if err := compact.Compact(); err != nil {
 		panic("api: a value that was read does not compact: " + err.Error())
 	}
 	return sha256.Sum256(compact)
 }
 
-// A digester takes the digest of a part of the body while that is still being read, once it is long.
-type digester struct {
-	body []byte
-	from int // where what it has not taken yet begins
-
-	parts chan []byte
-	taken chan struct{} // closed when all parts are in hash
-	hash  hash.Hash
-}
-
-// digestedAtOnce is how much is handed over to be digested at a time.
-const digestedAtOnce = 128 << 10
-
-// reach says that the part goes on at least to an offset.
-func (d *digester) reach(to int) {
-	if to-d.from < digestedAtOnce {
-		return
-	}
-	if d.parts == nil {
-		parts, taken, h := make(chan []byte, 64), make(chan struct{}), sha256.New()
-		go func() {
-			defer close(taken)
-			for p := range parts {
-				_, _ = h.Write(p) // which never fails
-			}
-		}()
-		d.parts, d.taken, d.hash = parts, taken, h
-	}
-	d.parts <- d.body[d.from:to]
-	d.from = to
-}
-
-// sum returns the SHA-256 of the part, which ends at an offset.
-func (d *digester) sum(to int) (sum [sha256.Size]byte) {
-	if d.parts == nil {
-		return sha256.Sum256(d.body[d.from:to])
-	}
-	d.parts <- d.body[d.from:to]
-	d.stop()
-	d.hash.Sum(sum[:0])
-	return sum
-}
-
 // stop waits until nothing of the body is being read any more.
-func (d *digester) stop() {
-	if d.parts != nil {
-		close(d.parts)
-		<-d.taken
-		d.parts = nil
+func (a *ahead) stop() {
+	if a != nil {
+		a.stopped.Store(true)
+		<-a.done
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,7 +30,7 @@ func TestLongListsAreReadAsOthersReadThem(t *testing.T) {
 				items[where] = odd
 			}
 			array := "[" + strings.Join(items, ",") + "]"
-			body := `{"reference":"[,","items": ` + array + `,"algorithm":"sattolo"}`
+			body := `{"reference":"[,","items": ` + array + []string{`,"algorithm":"sattolo"}`, `,"client_seed":"]"}`}[where%2]
 			q := newRequest()
 			if err := q.decode([]byte(body), 100_000, ofShuffle); err != nil {
 				t.Fatalf("%s at %d: %v", name, where, err)
@@ -49,6 +50,97 @@ func TestLongListsAreReadAsOthersReadThem(t *testing.T) {
 			}
 			q.release()
 		}
+	}
+}
+
+// value returns JSON at random, nested and spaced at random.
+func value(random *rand.Rand, depth int) string {
+	space := func() string {
+		return strings.Repeat([]string{" ", "\n", "\t", "\r"}[random.IntN(4)], max(0, random.IntN(20)-17))
+	}
+	list := func(one func() string) string {
+		var parts []string
+		for range random.IntN(4) {
+			parts = append(parts, space()+one()+space())
+		}
+		return strings.Join(parts, ",")
+	}
+	text := func() string {
+		return `"` + strings.Repeat([]string{"a", `\"`, `\\`, "[", "}", ",", " ", "é", `\u0022`}[random.IntN(9)], random.IntN(3)) + `"`
+	}
+	switch n := random.IntN(10); {
+	case n < 2 && depth > 0:
+		return "[" + space() + list(func() string { return value(random, depth-1) }) + "]"
+	case n < 4 && depth > 0:
+		i := 0
+		return "{" + space() + list(func() string {
+			i++
+			return strconv.Quote(strconv.Itoa(i)) + space() + ":" + space() + value(random, depth-1)
+		}) + "}"
+	case n < 8:
+		return text()
+	}
+	return []string{"0", "-1.5e+3", "true", "false", "null", "12345678901234567890"}[random.IntN(6)]
+}
+
+// TestItemsAreWhereOthersFindThem takes arrays at random apart, as encoding/json does.
+func TestItemsAreWhereOthersFindThem(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	spaced := 0
+	for range 20_000 {
+		array := "[]"
+		for len(array) < 3 || array[0] != '[' {
+			array = value(random, 4)
+		}
+		var want []json.RawMessage
+		if err := json.Unmarshal([]byte(array), &want); err != nil {
+			t.Fatalf("%s: %v", array, err)
+		}
+		var packed bytes.Buffer
+		if err := json.Compact(&packed, []byte(array)); err != nil {
+			t.Fatal(err)
+		}
+		if packed.String() != array {
+			spaced++
+		}
+		body := `{"items":` + array + `}`
+		q := newRequest()
+		if err := q.decode([]byte(body), 100, ofShuffle); err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		same := slices.EqualFunc(q.items, want, func(at span, item json.RawMessage) bool { return body[at.from:at.to] == string(item) })
+		if !same || q.Items.Count != uint64(len(want)) || q.Items.Digest != sha256.Sum256(packed.Bytes()) {
+			t.Errorf("%s: %d items at %v, digest %x", body, q.Items.Count, q.items, q.Items.Digest)
+		}
+		q.release()
+	}
+	t.Logf("%d of them with white space", spaced)
+}
+
+// TestLongBodiesThatEndOddly ends long bodies where the hope that the digest is begun with is wrong.
+func TestLongBodiesThatEndOddly(t *testing.T) {
+	long := `"` + strings.Repeat("x", 2*longArray) + `"`
+	for body, want := range map[string]bool{
+		`{"items":[` + long + `]}`:                    true,
+		`{"items":[` + long + `],"client_seed":"]"}`:  true,
+		`{"items":[` + long + `],"client_seed":",]"}`: true,
+		`{"items":[` + long + `],`:                    false,
+		`{"items":[` + long + `]`:                     false,
+		`{"items":[` + long + `,]`:                    false,
+		`{"items":[` + long:                           false,
+		`{"items":[` + long + `,`:                     false,
+		`{"items":[[[` + long + `]}`:                  false,
+		`{"items":["]",` + long + `,`:                 false,
+	} {
+		q := newRequest()
+		err := q.decode([]byte(body), 10, ofShuffle)
+		if (err == nil) != want {
+			t.Errorf("...%s: %v", body[len(body)-20:], err)
+		}
+		if want && q.Items.Digest != sha256.Sum256([]byte("["+long+"]")) {
+			t.Errorf("...%s: another digest", body[len(body)-20:])
+		}
+		q.release()
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
-	"riffle/internal/shoe"
 )
 
 // maxDepth is how deep values may be nested in a body.
@@ -95,29 +94,28 @@ func (q *shuffleRequest) release() {
 	}
 }
 
-// longItems is room for more items than are common.
-var longItems spare[span]
-
-// makeRoom makes room for as many items as there can still be, given what is left of the body: each stands behind a
-// comma. Room that grew by and by would leave several times as much behind as garbage.
-func (q *shuffleRequest) makeRoom(left []byte, most uint64) {
-	room := len(q.items) + 1 + bytes.Count(left, []byte{','})
-	room = int(min(uint64(room), most))
-	long := longItems.take(room)
-	if long == nil {
-		long = make([]span, 0, room)
-	}
-	q.items = append(long, q.items...)
-}
-
-// A reader reads the strict JSON of a body: RFC 8259 in UTF-8, no member twice, no lone surrogates, nothing behind it.
+// A reader reads the strict JSON of a body: RFC 8259 in UTF-8, no member twice, no lone surrogates, nothing behind it. It is to be
+// released.
 type reader struct {
-	*jsontext.Decoder
-	body []byte
+	jsontext.Decoder
+	buffer bytes.Buffer // over the body
+	body   []byte
 }
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
 
 func newReader(body []byte) *reader {
-	return &reader{Decoder: jsontext.NewDecoder(bytes.NewBuffer(body)), body: body}
+	d := readers.Get().(*reader)
+	d.body, d.buffer = body, *bytes.NewBuffer(body)
+	d.Reset(&d.buffer)
+	return d
+}
+
+// release lets others have the reader, which does not keep the body.
+func (d *reader) release() {
+	d.body, d.buffer = nil, bytes.Buffer{}
+	d.Reset(&d.buffer)
+	readers.Put(d)
 }
 
 // object reads an object whose members are read by read, which is called at the value of each.
@@ -277,6 +275,7 @@ func (d *reader) list(pointer string, read func(i int) error) error {
 // decode reads the body of POST /shuffle, or of a request like it.
 func (q *shuffleRequest) decode(body []byte, maxItems uint64, f *form) error {
 	d := newReader(body)
+	defer d.release()
 	err := d.object(func(name string) (err error) {
 		switch {
 		case slices.Contains(f.leftOut, name):
@@ -369,89 +368,6 @@ func textError(err error, pointer string) error {
 		return nil
 	}
 	return newProblem(400, "%s", sentence(err.Error())).at(pointer)
-}
-
-// readItems notes where the items stand and takes the digest of the array without its insignificant white space. Of
-// more than most items it only counts the rest.
-func (q *shuffleRequest) readItems(d *reader, most uint64) error {
-	start := int(d.InputOffset())
-	start += bytes.IndexByte(d.body[start:], '[') // of what is no array, nothing is read
-	count := uint64(0)
-	packed := 2 // bytes of the array if it has no white space: brackets, commas and items
-	nested := false
-	ahead := &digester{body: d.body, from: start}
-	defer ahead.stop()
-	err := d.list("/items", func(i int) error {
-		value, at, err := d.value()
-		if err != nil {
-			return err
-		}
-		if kind := value.Kind(); kind == '{' || kind == '[' {
-			nested = true
-			if depth(value) > maxDepth-2 {
-				return newProblem(400, "The JSON is nested deeper than %d levels.", maxDepth).at("/items/" + strconv.Itoa(i))
-			}
-		}
-		if count++; count <= most {
-			if len(q.items) == cap(q.items) && len(q.items) >= commonSize {
-				q.makeRoom(d.body[at.to:], most)
-			}
-			q.items = append(q.items, at)
-		}
-		packed += len(value) + 1
-		if count <= most && !nested && int(at.to)-start == packed-2 {
-			ahead.reach(int(at.to))
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if count > 0 {
-		packed--
-	}
-	end := int(d.InputOffset())
-	q.Items = &dealer.Items{Count: count}
-	switch {
-	case count > most:
-	case end-start == packed && !nested:
-		q.Items.Digest = ahead.sum(end)
-	default:
-		q.Items.Digest = digest(d.body[start:end])
-	}
-	return nil
-}
-
-// values returns the items as they stand in the body; nil if there are none, or more than a shoe has cards.
-func (q *shuffleRequest) values(body []byte) []string {
-	if q.Items == nil || q.Items.Count > shoe.MaxCards {
-		return nil
-	}
-	values := make([]string, len(q.items))
-	for i, at := range q.items {
-		values[i] = string(body[at.from:at.to])
-	}
-	return values
-}
-
-// depth is how deep a valid value is nested; a scalar has depth 0.
-func depth(value jsontext.Value) int {
-	deepest, open, quoted := 0, 0, false
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			open++
-			deepest = max(deepest, open)
-		case c == '}' || c == ']':
-			open--
-		}
-	}
-	return deepest
 }
 
 func (q *shuffleRequest) readHands(d *reader) error {

@@ -198,6 +198,7 @@ func appendCard(b []byte, c *dealer.ShoeCard) []byte {
 // decodeChange reads the body of a change that takes some members.
 func decodeChange(body []byte, c *dealer.Change, members []string) error {
 	d := newReader(body)
+	defer d.release()
 	given := map[string]bool{}
 	err := d.object(func(name string) error {
 		if !slices.Contains(members, name) {
