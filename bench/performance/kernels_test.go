@@ -133,12 +133,19 @@ func TestBatcherRejects(t *testing.T) {
 func BenchmarkBatched(b *testing.B) {
 	for _, n := range []int{52, 136} {
 		b.Run(fmt.Sprintf("%d-bytes", n), func(b *testing.B) {
-			random, a := batcher{rand.New(rand.NewChaCha8([32]byte{1}))}, make([]uint8, n)
-			for i := range a {
-				a[i] = uint8(i)
+			random, decks, next := batcher{rand.New(rand.NewChaCha8([32]byte{1}))}, make([][]uint8, 61), 0 // as in internal/shuffle
+			for k := range decks {
+				decks[k] = make([]uint8, n)
+				for i := range n {
+					decks[k][i] = uint8(i)
+				}
 			}
 			b.ReportAllocs()
 			for b.Loop() {
+				if next++; next == len(decks) {
+					next = 0
+				}
+				a := decks[next]
 				random.shuffle(n, func(i, j int) { a[i], a[j] = a[j], a[i] })
 			}
 		})

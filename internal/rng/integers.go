@@ -27,19 +27,26 @@ func (s *Stream) Uint64n(n uint64) uint64 {
 	}
 }
 
-// Descend returns the integers of one group, for the bounds from, from-1, ...: for as many bounds, down to 2, as
-// have a product of at most 2⁵⁶, but for at least one. from is at least 2. They stand until the next call.
+// down is the step of bounds that count down: -1.
+const down = ^uint64(0)
+
+// Descend returns the integers of a group, for the bounds from, from-1, ...: for as many bounds, down to 2, as
+// have a product of at most 2⁵⁶, but for at least one; and those of the next group as well, if it is at hand. from is at
+// least 2. They stand until the next call.
 //
 // A group is served from one word x: for each bound b the high word of x·b is the integer, and the low word
 // becomes x. All results of the group are equally likely once the 2⁶⁴ mod B smallest last x are refused, B being
 // the product of the bounds (Brackett-Rozinsky and Lemire, "Batched Ranged Random Integer Generation", 2024).
 func (s *Stream) Descend(from uint64) []uint64 {
-	const down = ^uint64(0)
-	if from < tabled {
-		return s.serve(from, down, &descents[from])
+	if from >= tabled {
+		g := span(from, 2, down)
+		return s.serve(from, down, &g)
 	}
-	g := span(from, 2, down)
-	return s.serve(from, down, &g)
+	g := &descents[from]
+	if next := from - uint64(g.bounds); next >= 2 {
+		return s.serveTwo(from, g, &descents[next])
+	}
+	return s.serve(from, down, g)
 }
 
 // Ascend is [Stream.Descend] for the bounds from, from+1, ..., up to last. from is at least 2.
@@ -108,4 +115,43 @@ func (s *Stream) serve(from, step uint64, g *group) []uint64 {
 			return out
 		}
 	}
+}
+
+// serveTwo draws two words at once for the group of bounds from, from-1, ... and the group h behind it. Each product of a
+// group has to wait for the one before, and not for those of the other, so the processor makes two in the time of one.
+func (s *Stream) serveTwo(from uint64, g, h *group) []uint64 {
+	x := s.Uint64()
+	y := s.Uint64()
+	b, c := from, from-uint64(g.bounds)
+	first, second := s.integers[:g.bounds], s.integers[g.bounds:g.bounds+h.bounds]
+	i := 0
+	for ; i+3 < min(len(first), len(second)); i += 4 {
+		p, q := (*[4]uint64)(first[i:]), (*[4]uint64)(second[i:])
+		p[0], x = bits.Mul64(x, b)
+		q[0], y = bits.Mul64(y, c)
+		p[1], x = bits.Mul64(x, b-1)
+		q[1], y = bits.Mul64(y, c-1)
+		p[2], x = bits.Mul64(x, b-2)
+		q[2], y = bits.Mul64(y, c-2)
+		p[3], x = bits.Mul64(x, b-3)
+		q[3], y = bits.Mul64(y, c-3)
+		b -= 4
+		c -= 4
+	}
+	for k := i; k < len(first); k++ {
+		first[k], x = bits.Mul64(x, b)
+		b--
+	}
+	for k := i; k < len(second); k++ {
+		second[k], y = bits.Mul64(y, c)
+		c--
+	}
+	switch {
+	case x < g.product && x < -g.product%g.product:
+		s.next -= 8 // the word that was drawn for the other group is the next for this one
+		return s.serve(from, down, g)
+	case y < h.product && y < -h.product%h.product:
+		return first
+	}
+	return s.integers[:g.bounds+h.bounds]
 }

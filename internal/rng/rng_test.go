@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -276,8 +277,8 @@ func TestIntegersAreTheReference(t *testing.T) {
 		}
 		s.Seek(5)
 		for b := n; b >= 2; {
-			got, want := s.Descend(b), ref.Descend(b)
-			if !slices.Equal(got, want) {
+			got := s.Descend(b)
+			if want := descend(ref, b, len(got)); !slices.Equal(got, want) {
 				t.Fatalf("n = %d: Descend(%d) = %d, want %d", n, b, got, want)
 			}
 			b -= uint64(len(got))
@@ -288,6 +289,102 @@ func TestIntegersAreTheReference(t *testing.T) {
 				t.Fatalf("n = %d: Ascend(%d) = %d, want %d", n, b, got, want)
 			}
 			b += uint64(len(got))
+		}
+	}
+}
+
+// descend returns the integers of as many groups as there were at once.
+func descend(ref Reference, from uint64, n int) (integers []uint64) {
+	for len(integers) < n {
+		integers = append(integers, ref.Descend(from-uint64(len(integers)))...)
+	}
+	return integers
+}
+
+// TestPairsOfGroupsAreTheReference goes through so many decks that words are refused in either place of a pair.
+func TestPairsOfGroupsAreTheReference(t *testing.T) {
+	keys := testKeys(t, 2, "pairs")
+	s, err := NewStream(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := 0, 0 // how often words were refused, by place
+	for r := range uint64(20_000) {
+		s.Seek(r)
+		ref, err := NewReference(keys, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn, word := 0, ref.Word
+		ref.Word = func() uint64 { drawn++; return word() }
+		for b := uint64(52); b >= 2; {
+			got := s.Descend(b)
+			before := drawn
+			want := ref.Descend(b)
+			if drawn > before+1 {
+				first++
+			}
+			if len(got) > len(want) {
+				want = append(want, ref.Descend(b-uint64(len(want)))...)
+			} else if b > uint64(len(got))+1 && drawn == before+1 {
+				second++
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("shuffle %d: Descend(%d) = %d, want %d", r, b, got, want)
+			}
+			b -= uint64(len(got))
+		}
+	}
+	if first == 0 || second == 0 {
+		t.Errorf("%d and %d words were refused, want some of each", first, second)
+	}
+	t.Logf("refused %d words in the first place of a pair, and %d in the second", first, second)
+}
+
+// leaving returns a word that leaves this after a group of this product: the word times the product is what is left.
+func leaving(left, product uint64) uint64 {
+	twos := bits.TrailingZeros64(product)
+	odd := product >> twos
+	inverse := odd // right in three bits, and in twice as many after each step
+	for range 5 {
+		inverse *= 2 - odd*inverse
+	}
+	return (left >> twos) * inverse & (1<<(64-twos) - 1)
+}
+
+// TestPairsAreRefusedAtTheThreshold puts words into either place of a pair that leave just what is kept, and just less.
+func TestPairsAreRefusedAtTheThreshold(t *testing.T) {
+	s := testStream(t, 1, "edge")
+	const good = 1<<63 + 12345
+	for from := uint64(20); from < tabled; from++ {
+		g := descents[from]
+		h := descents[from-uint64(g.bounds)]
+		edge := func(g group) (kept, refused uint64) {
+			threshold, step := -g.product%g.product, uint64(1)<<bits.TrailingZeros64(g.product)
+			return leaving(threshold, g.product), leaving(threshold-step, g.product)
+		}
+		keptFirst, refusedFirst := edge(g)
+		keptSecond, refusedSecond := edge(h)
+		for _, v := range []struct {
+			x, y uint64
+			want int // integers
+			read int // words
+		}{
+			{good, good, g.bounds + h.bounds, 2},
+			{keptFirst, keptSecond, g.bounds + h.bounds, 2},
+			{keptFirst, refusedSecond, g.bounds, 2},
+			{refusedFirst, good, g.bounds, 2},
+		} {
+			s.Seek(0)
+			s.end = 24
+			for i, w := range []uint64{v.x, v.y, good} {
+				binary.BigEndian.PutUint64(s.words[8*i:], w)
+			}
+			ref := Reference{Bits: 64, Word: func() (w uint64) { w, v.x, v.y = v.x, v.y, good; return w }}
+			got := s.Descend(from)
+			if want := descend(ref, from, len(got)); len(got) != v.want || s.next != 8*v.read || !slices.Equal(got, want) {
+				t.Fatalf("Descend(%d) = %d after %d bytes, want %d, which are %d, after %d", from, got, s.next, want, v.want, 8*v.read)
+			}
 		}
 	}
 }
@@ -305,7 +402,8 @@ func TestWideBoundsAreTheReference(t *testing.T) {
 	}
 	for range 5000 {
 		b := max(3, random.Uint64()>>random.UintN(62))
-		if got, want := s.Descend(b), ref.Descend(b); !slices.Equal(got, want) {
+		got := s.Descend(b)
+		if want := descend(ref, b, len(got)); !slices.Equal(got, want) {
 			t.Fatalf("Descend(%d) = %d, want %d", b, got, want)
 		}
 		if got, want := s.Ascend(b, b+2), ref.Ascend(b, b+2); b < math.MaxUint64-2 && !slices.Equal(got, want) {

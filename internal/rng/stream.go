@@ -31,10 +31,11 @@ type Stream struct {
 	next    int    // everything before next is read and
 	end     int    // everything before end is made
 	head    [headBytes]byte
-	block   [aes.BlockSize]byte
+	other   [headBytes]byte // the head under another key
 
 	counters [headBytes / aes.BlockSize][aes.BlockSize]byte // of the head's blocks
-	integers [maxGroup]uint64                               // of the last group
+	numbered uint64                                         // the shuffle that the first of them are of
+	integers [2 * maxGroup]uint64                           // of the last group, or two
 }
 
 // NewStream returns the keystream of shuffle number 0 under keys, as [Keys] makes them. The error is [ErrSeed].
@@ -43,10 +44,10 @@ func NewStream(keys []byte) (*Stream, error) {
 		return nil, ErrSeed
 	}
 	s := &Stream{ciphers: make([]cipher.Block, 0, len(keys)/BlockSize)}
+	s.words = s.head[:]
 	for i := range s.counters {
 		binary.BigEndian.PutUint64(s.counters[i][8:], uint64(i))
 	}
-	s.Seek(0)
 	for ; len(keys) > 0; keys = keys[BlockSize:] {
 		c, err := aes.NewCipher(keys[:BlockSize])
 		if err != nil {
@@ -59,19 +60,20 @@ func NewStream(keys []byte) (*Stream, error) {
 
 // Seek turns the stream to the start of the keystream of shuffle number r. It allocates nothing.
 func (s *Stream) Seek(r uint64) {
-	s.shuffle = r
-	s.bulk = nil
-	s.words, s.next, s.end = s.head[:], 0, 0
+	s.shuffle, s.next, s.end = r, 0, 0
+	if s.bulk != nil { // to set pointers is dear, and seldom needed
+		s.bulk, s.words = nil, s.head[:]
+	}
 }
 
 // Uint64 returns the next word.
-func (s *Stream) Uint64() uint64 {
+func (s *Stream) Uint64() (word uint64) {
 	if s.next == s.end {
 		s.fill()
 	}
-	x := binary.BigEndian.Uint64(s.words[s.next:])
+	word = binary.BigEndian.Uint64(s.words[s.next:])
 	s.next += 8
-	return x
+	return
 }
 
 // fill makes the next part of the keystream: the head in two parts, then bulk.
@@ -88,29 +90,45 @@ func (s *Stream) fill() {
 }
 
 func (s *Stream) fillHead() {
-	end := headBytes
-	if s.end == 0 {
-		end = firstBytes
-		// All counters at once: one that is read right after it is written would make the processor wait.
-		for i := range s.counters {
-			binary.BigEndian.PutUint64(s.counters[i][:8], s.shuffle)
-		}
+	if s.end > 0 {
+		s.number(s.counters[firstBytes/aes.BlockSize:], s.shuffle)
+		s.encrypt(firstBytes, headBytes)
+		return
 	}
-	for at := s.end; at < end; at += aes.BlockSize {
-		counter := &s.counters[at/aes.BlockSize]
-		out := s.words[at : at+aes.BlockSize]
-		s.ciphers[0].Encrypt(out, counter[:])
-		for _, c := range s.ciphers[1:] {
-			c.Encrypt(s.block[:], counter[:])
-			xorBlock(out, s.block[:])
+	first := s.counters[:firstBytes/aes.BlockSize]
+	if s.numbered != s.shuffle {
+		s.number(first, s.shuffle)
+	}
+	s.encrypt(0, firstBytes)
+	// Those of the next shuffle already: what is read right after it is written makes the processor wait.
+	s.numbered = s.shuffle + 1
+	s.number(first, s.numbered)
+}
+
+// number writes the number of a shuffle into counters.
+func (s *Stream) number(counters [][aes.BlockSize]byte, shuffle uint64) {
+	for i := range counters {
+		binary.BigEndian.PutUint64(counters[i][:8], shuffle)
+	}
+}
+
+// encrypt makes a part of the head.
+func (s *Stream) encrypt(from, end int) {
+	counters, out := s.counters[from/aes.BlockSize:end/aes.BlockSize], s.head[from:end]
+	c := s.ciphers[0]
+	for i := range counters {
+		c.Encrypt(out[i*aes.BlockSize:], counters[i][:])
+	}
+	for _, c := range s.ciphers[1:] {
+		for i := range counters {
+			c.Encrypt(s.other[i*aes.BlockSize:], counters[i][:])
+		}
+		for i := 0; i+8 <= len(out); i += 8 {
+			word, other := out[i:i+8], s.other[i:i+8]
+			binary.NativeEndian.PutUint64(word, binary.NativeEndian.Uint64(word)^binary.NativeEndian.Uint64(other))
 		}
 	}
 	s.end = end
-}
-
-func xorBlock(dst, src []byte) {
-	binary.NativeEndian.PutUint64(dst, binary.NativeEndian.Uint64(dst)^binary.NativeEndian.Uint64(src))
-	binary.NativeEndian.PutUint64(dst[8:], binary.NativeEndian.Uint64(dst[8:])^binary.NativeEndian.Uint64(src[8:]))
 }
 
 func (s *Stream) startBulk() {

@@ -13,6 +13,15 @@ func FisherYates[T any](a []T, m int, src Source) {
 		group := src.Descend(uint64(len(a)))
 		group = group[:min(len(group), m)]
 		m -= len(group)
+		for len(group) >= 4 && len(a) >= 4 { // four at a time, whose places are checked at once
+			next, head := (*[4]uint64)(group), (*[4]T)(a)
+			j, k, l := 1+next[1], 2+next[2], 3+next[3]
+			head[0], a[next[0]] = a[next[0]], head[0]
+			head[1], a[j] = a[j], head[1]
+			head[2], a[k] = a[k], head[2]
+			head[3], a[l] = a[l], head[3]
+			group, a = group[4:], a[4:]
+		}
 		for _, j := range group {
 			a[0], a[j] = a[j], a[0]
 			a = a[1:]
