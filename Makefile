@@ -7,7 +7,7 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 
-.PHONY: run test race lint contract container bench cost statistics stream flips verifiers generate
+.PHONY: run test race lint contract container bench cost profile statistics stream flips verifiers generate
 
 run: ## the service on localhost:8080, its ledger in ./data
 	go run ./cmd/server
@@ -50,6 +50,9 @@ bench: ## kernels, commits beside bare ones, throughput beside an echo handler, 
 	go run ./bench/deckofcards
 	go run ./bench/growth
 	go run ./bench/performance
+
+profile: ## makes the profile that go build builds the service by, cmd/server/default.pgo
+	go run ./bench/performance -profile
 
 statistics: ## the long run of the statistics, on fresh seeds
 	go test ./internal/shuffle -run Statistics -fresh -v -timeout 1h

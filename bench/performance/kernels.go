@@ -16,7 +16,8 @@ import (
 )
 
 // Kernels are benchmarks of go test: those of internal/shuffle, those of this folder, and one of a module that the service
-// does not need and go.mod does not name. Their test binaries are built once and run in turn, on one core.
+// does not need and go.mod does not name. Their test binaries are built once, by the profile that the service is built by, and
+// run in turn, on one core.
 
 // A kernel is a benchmark by its name, without Benchmark in front.
 type kernel struct {
@@ -50,7 +51,7 @@ func kernels(ctx context.Context, s *settings) (found []kernel, version string, 
 		{filepath.Join(s.folder, "performance.test"), "./bench/performance", "^BenchmarkBatched$"},
 	}
 	for _, b := range benchers {
-		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", b.path, b.folder).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-pgo", profilePath, "-o", b.path, b.folder).CombinedOutput(); err != nil {
 			return nil, "", fmt.Errorf("building the benchmarks of %s: %w\n%s", b.folder, err, out)
 		}
 	}
@@ -87,6 +88,10 @@ func newBatched(ctx context.Context, folder string) (b *bencher, version string,
 	if err != nil {
 		return nil, "", err
 	}
+	pgo, err := filepath.Abs(profilePath)
+	if err != nil {
+		return nil, "", err
+	}
 	b = &bencher{filepath.Join(folder, "batched.test"), filepath.Join(folder, "batched"), "."}
 	if err := os.Mkdir(b.folder, 0o755); err != nil {
 		return nil, "", err
@@ -101,7 +106,7 @@ func newBatched(ctx context.Context, folder string) (b *bencher, version string,
 	defer cancel()
 	for _, args := range [][]string{
 		{"get", batchedModule + "@latest"},
-		{"test", "-c", "-o", b.path},
+		{"test", "-c", "-pgo", pgo, "-o", b.path},
 		{"list", "-m", "-f", "{{.Version}}", batchedModule},
 	} {
 		command := exec.CommandContext(ctx, "go", args...)

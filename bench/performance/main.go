@@ -3,6 +3,8 @@
 //
 //	go run ./bench/performance
 //
+// With -profile it makes the profile that the service is built by, and measures nothing.
+//
 // Beside the service, on SQLite and on PostgreSQL, run a chi handler that echoes (the ceiling of whatever stands behind that
 // router), one that writes a fixed body, and the usual one: encoding/json, math/rand/v2, no record. Each is a process of its
 // own, and so is the load. Runs alternate, so that a machine that slows down slows all; the figures that count are medians,
@@ -37,12 +39,13 @@ type settings struct {
 // counted is the number of connections that the goals are about. It is among the connections of every setting.
 const counted = 64
 
-func run(ctx context.Context) (err error) {
+func run(ctx context.Context) error {
 	s := settings{connections: []int{1, 16, counted, 256}, benchtime: "300ms"}
 	flag.IntVar(&s.runs, "runs", 5, "runs of each, after one that is not counted")
 	flag.DurationVar(&s.length, "length", time.Second, "length of a run")
 	quick := flag.Bool("quick", false, "one run of 100ms of each, at 1 and 64 connections: whether it works, in a minute; the figures mean little")
 	out := flag.String("out", "docs", "`folder` for performance.md and performance.svg")
+	pgo := flag.Bool("profile", false, "make "+profilePath+", the profile that the service is built by, and measure nothing")
 	serve := flag.String("serve", "", "be the handler of this `name`, and measure nothing")
 	addr := flag.String("addr", "", "`address` of that handler")
 	flag.Parse()
@@ -55,20 +58,30 @@ func run(ctx context.Context) (err error) {
 	if s.runs < 1 || s.length <= 0 {
 		return errors.New("-runs and -length have to be above 0")
 	}
+	if *pgo {
+		return withFolder(&s, func() error { return makeProfile(ctx, &s) })
+	}
 	if err := writable(*out); err != nil { // which is better known before the measurements than after
 		return err
 	}
+	return withFolder(&s, func() error {
+		began := time.Now()
+		f, err := measure(ctx, &s)
+		if err != nil {
+			return err
+		}
+		f.Quick, f.Took = *quick, time.Since(began)
+		return write(*out, f)
+	})
+}
+
+// withFolder does what writes to the folder, and removes it.
+func withFolder(s *settings, do func() error) (err error) {
 	if s.folder, err = contest.Folder(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.folder)) }()
-	began := time.Now()
-	f, err := measure(ctx, &s)
-	if err != nil {
-		return err
-	}
-	f.Quick, f.Took = *quick, time.Since(began)
-	return write(*out, f)
+	return do()
 }
 
 func writable(folder string) error {

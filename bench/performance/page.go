@@ -292,6 +292,7 @@ func (p *pageWriter) method() {
 	p.line("- Servers are processes of their own on this machine, as is the load, which takes its share of the cores: ratios count, not rates.")
 	p.line("- The echo handler answers with what it was sent; the fixed-body handler writes %d bytes; the usual handler decodes the body into", len(fixedBody))
 	p.line("  `[]json.RawMessage`, shuffles it by math/rand/v2 and encodes it. All three stand behind chi.")
+	p.line("- The service is built by a profile of itself, `%s`, as every `go build` of it is, and so are the test binaries of the kernels.", profilePath)
 	p.line("- Contenders of a table take turns. A ratio is the median of the runs' ratios, each of two runs that followed each other.")
 	p.line("- Each connection sends its next request when it has the answer to the last. Latencies are seen by the caller, to the last byte; their")
 	p.line("  percentiles are nearest ranks over all answers of all runs that count.")

@@ -153,6 +153,7 @@ var (
 	shuffleOf52  = &request{"POST", "/shuffle", cards()}
 	deckOf52     = &request{"GET", "/decks/standard52", ""}
 	shuffleOf10k = &request{"POST", "/shuffle", items(10_000)}
+	repeatOf1000 = &request{"POST", "/shuffle", fmt.Sprintf(`{"deck":"standard52","repeat":%d}`, decksOfRepeat)}
 )
 
 // cards is a body of 52 strings.
@@ -214,8 +215,7 @@ func decks(ctx context.Context, s *settings, f *field) ([]cell, error) {
 }
 
 func repeats(ctx context.Context, s *settings, f *field) ([]cell, error) {
-	r := &request{"POST", "/shuffle", fmt.Sprintf(`{"deck":"standard52","repeat":%d}`, decksOfRepeat)}
-	return asked(ctx, s, "1,000 decks", r, entrant{nameSQLite, f.sqlite}, entrant{namePostgres, f.postgres})
+	return asked(ctx, s, "1,000 decks", repeatOf1000, entrant{nameSQLite, f.sqlite}, entrant{namePostgres, f.postgres})
 }
 
 func long(ctx context.Context, s *settings, f *field) ([]cell, error) {
