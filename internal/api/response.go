@@ -70,9 +70,14 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) error {
 	return writeBody(w, status, body)
 }
 
+// short is how long an answer may be that net/http says the length of by itself.
+const short = 2048
+
 func writeBody(w http.ResponseWriter, status int, body []byte) error {
 	h := w.Header()
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	if len(body) > short {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
 	h["X-Content-Type-Options"] = noSniff
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil { //nolint:gosec // what callers sent is in it as JSON, and said to be that

@@ -56,11 +56,13 @@ func (a *API) deal(w http.ResponseWriter, r *http.Request, q *shuffleRequest, bo
 	if err != nil {
 		return err
 	}
+	defer result.Release()
 	return a.answer(w, q, result, body)
 }
 
 // answerAgain answers a retry with what was dealt the first time.
 func (a *API) answerAgain(w http.ResponseWriter, q *shuffleRequest, dealt *dealer.Result, body []byte) error {
+	defer dealt.Release()
 	give, err := a.hold(dealt.Held())
 	if err != nil {
 		return err

@@ -183,5 +183,11 @@ func stream(seed rng.Seed, record *audit.Record) (*rng.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s, ok := streams.Get().(*rng.Stream); ok {
+		return s, s.Rekey(keys)
+	}
 	return rng.NewStream(keys)
 }
+
+// streams are keystreams that nobody reads any more.
+var streams sync.Pool

@@ -120,8 +120,12 @@ func (d *Dealer) Deal(ctx context.Context, plan *Plan) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	record, err := d.newRecord(audit.KindShuffle)
-	if err != nil {
+	record := shuffleRecords.Get().(*audit.Record)
+	defer func() {
+		*record = audit.Record{}
+		shuffleRecords.Put(record)
+	}()
+	if err := d.beginRecord(record, audit.KindShuffle); err != nil {
 		return nil, err
 	}
 	plan.state(record, seed)
@@ -233,6 +237,9 @@ func isOtherAttempt(earlier []byte, record *audit.Record) bool {
 	return false
 }
 
+// shuffleRecords are records of shuffles, which nothing refers to once they are in the ledger.
+var shuffleRecords = sync.Pool{New: func() any { return new(audit.Record) }}
+
 // records are buffers for records on their way to the ledger.
 var records = sync.Pool{New: func() any { return new([]byte) }}
 
@@ -243,10 +250,15 @@ func (d *Dealer) newSeed(plan *Plan) (rng.Seed, error) {
 
 // newRecord returns a record of a kind that is made now.
 func (d *Dealer) newRecord(kind audit.Kind) (*audit.Record, error) {
-	r := &audit.Record{Time: d.options.Now().UTC().Truncate(time.Microsecond), Kind: kind} // as it is written
-	var err error
+	r := &audit.Record{}
+	return r, d.beginRecord(r, kind)
+}
+
+// beginRecord gives an empty record what every record has.
+func (d *Dealer) beginRecord(r *audit.Record, kind audit.Kind) (err error) {
+	r.Time, r.Kind = d.options.Now().UTC().Truncate(time.Microsecond), kind // as it is written
 	r.ID, err = newID(r.Time, d.options.Random)
-	return r, err
+	return err
 }
 
 // newID returns a UUIDv7 (RFC 9562, 5.7) whose 74 free bits are all random, so that ids cannot be guessed from each
@@ -261,6 +273,12 @@ func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
 	id[6] = 0x70 | id[6]&0x0f
 	id[8] = 0x80 | id[8]&0x3f
 	return id, nil
+}
+
+// Release lets others have what the result took up. The result is not to be used afterwards.
+func (r *Result) Release() {
+	streams.Put(r.stream)
+	r.stream = nil
 }
 
 // Held returns how many elements have to be in memory at once to shuffle.

@@ -65,6 +65,7 @@ type Log struct {
 	published atomic.Pointer[published]
 	follower  follower
 
+	spare  []Entry       // room for the entries of a queue; the writer's alone
 	wake   chan struct{} // tells the writer that the queue is no longer empty
 	failed chan struct{} // closed when the log breaks
 	done   chan struct{} // closed when the writer has ended
@@ -147,6 +148,8 @@ func (l *Log) write() {
 		runtime.Gosched()
 		if b := l.take(); len(b.entries) > 0 {
 			l.commit(b)
+			clear(b.entries)
+			b.entries, l.spare = nil, b.entries[:0]
 			l.settle(b)
 		}
 		if l.ended() {
@@ -168,7 +171,7 @@ func (l *Log) take() *batch {
 	defer l.mu.Unlock()
 	b := l.queue
 	l.queue = newBatch()
-	l.queue.entries = make([]Entry, 0, len(b.entries))
+	l.queue.entries, l.spare = l.spare, nil
 	if len(b.entries) > 0 {
 		l.began = l.options.Now()
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/big"
@@ -467,6 +468,42 @@ func TestRefusalEndsAtTheThreshold(t *testing.T) {
 		if refused := s.next == 16; refused != v.refused {
 			t.Errorf("%s: refused is %v, want %v", v.name, refused, v.refused)
 		}
+	}
+}
+
+// TestRekeyedStreamIsANewOne turns one stream to keys of several lengths, at whatever place it was.
+func TestRekeyedStreamIsANewOne(t *testing.T) {
+	used := testStream(t, 1, "first")
+	for i, k := range []int{2, 1, 7, 1, 3, 3} {
+		for range 10 * i * i {
+			used.Uint64()
+		}
+		if i == 4 {
+			used.Seek(9)
+			used.Uint64()
+		}
+		keys := testKeys(t, k, fmt.Sprint("next", i))
+		if err := used.Rekey(keys); err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := NewStream(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for number := range uint64(3) {
+			if number > 0 { // where both begin
+				used.Seek(number)
+				fresh.Seek(number)
+			}
+			for place := range 300 {
+				if got, want := used.Uint64(), fresh.Uint64(); got != want {
+					t.Fatalf("%d keys: word %d of shuffle %d is %x, want %x", k, place, number, got, want)
+				}
+			}
+		}
+	}
+	if err := used.Rekey(make([]byte, BlockSize+1)); !errors.Is(err, ErrSeed) {
+		t.Errorf("keys of a wrong length: %v, want ErrSeed", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/binary"
+	"slices"
 )
 
 const (
@@ -40,22 +41,29 @@ type Stream struct {
 
 // NewStream returns the keystream of shuffle number 0 under keys, as [Keys] makes them. The error is [ErrSeed].
 func NewStream(keys []byte) (*Stream, error) {
-	if len(keys) == 0 || len(keys)%BlockSize != 0 || len(keys) > MaxBlocks*BlockSize {
-		return nil, ErrSeed
-	}
-	s := &Stream{ciphers: make([]cipher.Block, 0, len(keys)/BlockSize)}
-	s.words = s.head[:]
+	s := &Stream{}
 	for i := range s.counters {
 		binary.BigEndian.PutUint64(s.counters[i][8:], uint64(i))
 	}
+	s.words = s.head[:]
+	return s, s.Rekey(keys)
+}
+
+// Rekey turns the stream to the keystream of shuffle number 0 under other keys. The error is [ErrSeed].
+func (s *Stream) Rekey(keys []byte) error {
+	if len(keys) == 0 || len(keys)%BlockSize != 0 || len(keys) > MaxBlocks*BlockSize {
+		return ErrSeed
+	}
+	s.ciphers = slices.Grow(s.ciphers[:0], len(keys)/BlockSize)
 	for ; len(keys) > 0; keys = keys[BlockSize:] {
 		c, err := aes.NewCipher(keys[:BlockSize])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.ciphers = append(s.ciphers, c)
 	}
-	return s, nil
+	s.Seek(0)
+	return nil
 }
 
 // Seek turns the stream to the start of the keystream of shuffle number r. It allocates nothing.
