@@ -73,18 +73,10 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 		return healthcheck(ctx, o.addr)
 	}
 	collectLess(o, env)
+	if o.store == "" {
+		spareProcessor(env)
+	}
 	return serve(ctx, o, slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: o.logLevel})))
-}
-
-// collectLess lets garbage grow to four times of what is in use, which is little, before it is collected. What keeps the
-// process small when long requests make that much is a limit of its memory. GOGC and GOMEMLIMIT win where they are set.
-func collectLess(o *options, env func(string) string) {
-	if env("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if env("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(2*o.memory + 256<<20)
-	}
 }
 
 // serve runs the service until the context ends or the ledger fails.
@@ -142,6 +134,7 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(api.Listen(listener)) }()
 	defer expire(deals, logger)()
+	forgetStart()
 	logger.Info("listening", "addr", listener.Addr().String(), "data", o.data, "version", version)
 
 	select {
