@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -216,7 +217,13 @@ func (m *Metrics) answer(a answer) prometheus.Observer {
 }
 
 func route(r *http.Request) string {
-	if pattern := chi.RouteContext(r.Context()).RoutePattern(); pattern != "" {
+	c := chi.RouteContext(r.Context())
+	if len(c.RoutePatterns) == 1 { // as mostly, and then there is little that RoutePattern cleans up
+		if p := c.RoutePatterns[0]; !strings.Contains(p, "*") && !strings.HasSuffix(p, "/") {
+			return p
+		}
+	}
+	if pattern := c.RoutePattern(); pattern != "" {
 		return pattern
 	}
 	return "none"

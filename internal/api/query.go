@@ -53,7 +53,12 @@ func unknownParameter(name string, allowed []string) error {
 }
 
 // names returns the names of a query in a fixed order, so that the same mistakes get the same answer.
-func names(query map[string]string) []string { return slices.Sorted(maps.Keys(query)) }
+func names(query map[string]string) []string {
+	if len(query) == 0 { // as most are
+		return nil
+	}
+	return slices.Sorted(maps.Keys(query))
+}
 
 func countParameter(name, value string) (*uint64, error) {
 	n, wrong := parseCount(value)

@@ -62,7 +62,8 @@ const RangeInput = "range"
 // ItemsInput returns the input of a shuffle of the caller's own items. digest is the SHA-256 of the JSON array of them
 // with insignificant white space removed and otherwise as sent.
 func ItemsInput(digest [sha256.Size]byte) string {
-	return "items sha256:" + hex.EncodeToString(digest[:])
+	const kind = "items sha256:"
+	return string(hex.AppendEncode(append(make([]byte, 0, len(kind)+2*sha256.Size), kind...), digest[:]))
 }
 
 // DeckInput returns the input of a shuffle of copies decks. codes are those of one deck in catalogue order; the digest
