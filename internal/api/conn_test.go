@@ -77,6 +77,7 @@ func TestDeadlinesAreThoseOfABareConnection(t *testing.T) {
 					ended <- fmt.Sprintf("%d: %v after %v", i, errors.Is(err, os.ErrDeadlineExceeded), time.Since(began))
 				}()
 			}
+			synctest.Wait() // until both wait, or have ended
 			for range random.IntN(4) {
 				change()
 			}
