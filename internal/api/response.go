@@ -80,7 +80,7 @@ func writeBody(w http.ResponseWriter, status int, body []byte) error {
 	}
 	h["X-Content-Type-Options"] = noSniff
 	w.WriteHeader(status)
-	if _, err := w.Write(body); err != nil { //nolint:gosec // what callers sent is in it as JSON, and said to be that
+	if _, err := w.Write(body); err != nil {
 		panic(http.ErrAbortHandler) // the caller is gone
 	}
 	return nil
