@@ -10,12 +10,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -31,8 +29,8 @@ const SeedKeySize = 32
 // them have had the same nonce with a probability of 2⁻⁴¹. The hash is the additional data, so that what was encrypted for
 // one record opens beside no other.
 type Vault struct {
-	macs   sync.Pool           // of HMACs under the seed key
-	name   []byte              // names the seed key, and says nothing about it
+	key    []byte
+	name   []byte              // names the key, and says nothing about it
 	from   atomic.Uint64       // the first entry whose secret is encrypted
 	now    atomic.Pointer[run] // what is encrypted in; nil before the first
 	opened atomic.Pointer[run] // what was last decrypted from, if not that
@@ -78,8 +76,7 @@ func OpenVault(head Head, key []byte) (*Vault, error) {
 	if len(key) != SeedKeySize {
 		return nil, fmt.Errorf("a seed key of %d bytes, where %d are needed", len(key), SeedKeySize)
 	}
-	key = bytes.Clone(key)
-	v := &Vault{macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
+	v := &Vault{key: bytes.Clone(key)}
 	v.name = v.derive([]byte("riffle seed key"))[:8]
 	v.from.Store(head.Size)
 	return v, v.follow(head)
@@ -100,14 +97,11 @@ func (v *Vault) follow(h Head) error {
 	return nil
 }
 
-// derive returns the HMAC-SHA-256 of a message under the key. The state that has taken in the key is kept for the next.
+// derive returns the HMAC-SHA-256 of a message under the key.
 func (v *Vault) derive(message []byte) []byte {
-	mac := v.macs.Get().(hash.Hash)
-	mac.Reset()
+	mac := hmac.New(sha256.New, v.key)
 	mac.Write(message)
-	derived := mac.Sum(nil)
-	v.macs.Put(mac)
-	return derived
+	return mac.Sum(nil)
 }
 
 // newRun returns the run with a salt.
