@@ -49,10 +49,10 @@ const remembered = maxHeader + 2*4096
 type conn struct {
 	net.Conn
 	reading, writing deadline
+	watched          bool // the last read was not done; see Read
 
-	mu      sync.Mutex
-	recent  []byte
-	watched bool // the last read was not done; see Read
+	mu     sync.Mutex
+	recent []byte
 }
 
 // Read reads, and remembers what it has read.

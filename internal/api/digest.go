@@ -11,10 +11,10 @@ import (
 // An ahead takes the digest of a long array while that is being read, in the hope that it has no white space and ends with
 // the last bracket of the body. One that is nil has taken nothing.
 type ahead struct {
-	from, to int // in the body
-	sum      [sha256.Size]byte
-	done     chan struct{} // closed when nothing of the body is read any more
-	stopped  atomic.Bool
+	to      int // where it is hoped to end in the body
+	sum     [sha256.Size]byte
+	done    chan struct{} // closed when nothing of the body is read any more
+	stopped atomic.Bool
 }
 
 const (
@@ -35,7 +35,7 @@ func digestAhead(body []byte, from int) *ahead {
 	if isSpace(body[from+1]) || isSpace(body[comma+1]) {
 		return nil
 	}
-	a := &ahead{from: from, to: to, done: make(chan struct{})}
+	a := &ahead{to: to, done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
 		h := sha256.New()
@@ -51,12 +51,12 @@ func digestAhead(body []byte, from int) *ahead {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// digest returns the SHA-256 of the array in a part of the body, less its insignificant white space; packed says that it
-// has none.
+// digest returns the SHA-256 of the array, which is a part of the body, less its insignificant white space; packed says that it has
+// none.
 func (a *ahead) digest(body []byte, array span, packed bool) [sha256.Size]byte {
 	text := body[array.from:array.to]
 	switch {
-	case packed && a != nil && a.from == int(array.from) && a.to == int(array.to):
+	case packed && a != nil && a.to == int(array.to):
 		<-a.done
 		return a.sum
 	case packed:

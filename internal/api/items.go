@@ -17,11 +17,8 @@ var longItems spare[span]
 // The array is read as one value, which is where it is checked, and taken apart afterwards. That takes the decoder half the
 // time that it takes to stop at each item.
 func (q *shuffleRequest) readItems(d *reader, most uint64) error {
-	if d.PeekKind() != '[' {
-		if err := d.skip(); err != nil {
-			return err
-		}
-		return newProblem(400, "This has to be an array.").at("/items")
+	if err := d.isArray("/items"); err != nil {
+		return err
 	}
 	start := int(d.InputOffset())
 	start += bytes.IndexByte(d.body[start:], '[')
@@ -48,30 +45,24 @@ func (q *shuffleRequest) readItems(d *reader, most uint64) error {
 func (q *shuffleRequest) split(body []byte, at uint32, most uint64) (count uint64, packed bool, deep int) {
 	packed = true
 	for {
-		switch c := body[at]; c {
+		switch body[at] {
 		case ']':
 			return count, packed, -1
 		case ',':
 			at++
-			continue
 		case ' ', '\t', '\r', '\n':
 			packed = false
 			at++
-			continue
-		case '{', '[':
-			to, depth, spaced := nested(body, at)
+		default:
+			to, depth, spaced := extent(body, at)
 			if depth > maxDepth-2 {
 				return count, false, int(count)
 			}
 			packed = packed && !spaced
 			q.note(body, span{at, to}, most)
 			at = to
-		default:
-			to := scalar(body, at)
-			q.note(body, span{at, to}, most)
-			at = to
+			count++
 		}
-		count++
 	}
 }
 
@@ -98,15 +89,19 @@ func (q *shuffleRequest) makeRoom(left []byte, most uint64) {
 	q.items = append(long, q.items...)
 }
 
-// scalar returns where the string, number or literal at an offset ends.
-func scalar(body []byte, at uint32) uint32 {
-	if body[at] == '"' {
-		return quoted(body, at)
+// extent returns where the value at an offset ends, how deep it is nested, and whether there is white space in it. A scalar has depth
+// 0.
+func extent(body []byte, at uint32) (to uint32, depth int, spaced bool) {
+	switch body[at] {
+	case '"':
+		return quoted(body, at), 0, false
+	case '{', '[':
+		return nested(body, at)
 	}
 	for {
 		switch body[at] {
-		case ',', ']', '}', ' ', '\t', '\r', '\n':
-			return at
+		case ',', ']', ' ', '\t', '\r', '\n':
+			return at, 0, false
 		}
 		at++
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -217,13 +216,7 @@ func (m *Metrics) answer(a answer) prometheus.Observer {
 }
 
 func route(r *http.Request) string {
-	c := chi.RouteContext(r.Context())
-	if len(c.RoutePatterns) == 1 { // as mostly, and then there is little that RoutePattern cleans up
-		if p := c.RoutePatterns[0]; !strings.Contains(p, "*") && !strings.HasSuffix(p, "/") {
-			return p
-		}
-	}
-	if pattern := c.RoutePattern(); pattern != "" {
+	if pattern := chi.RouteContext(r.Context()).RoutePattern(); pattern != "" {
 		return pattern
 	}
 	return "none"

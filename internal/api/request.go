@@ -251,13 +251,21 @@ func parseCount(s string) (uint64, *problem) {
 	return 0, newProblem(422, "This has to be from 0 to %d.", uint64(audit.MaxSize))
 }
 
+// isArray returns an error unless an array is next.
+func (d *reader) isArray(pointer string) error {
+	if d.PeekKind() == '[' {
+		return nil
+	}
+	if err := d.skip(); err != nil {
+		return err
+	}
+	return newProblem(400, "This has to be an array.").at(pointer)
+}
+
 // list reads an array whose elements are read by read.
 func (d *reader) list(pointer string, read func(i int) error) error {
-	if d.PeekKind() != '[' {
-		if err := d.skip(); err != nil {
-			return err
-		}
-		return newProblem(400, "This has to be an array.").at(pointer)
+	if err := d.isArray(pointer); err != nil {
+		return err
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return d.syntax(err)
