@@ -97,9 +97,10 @@ func Main(name string, run func(context.Context) error) {
 // Folder makes a folder for what is measured to write to, beside the sources, for the system's own may be memory.
 func Folder() (string, error) { return os.MkdirTemp(".", "bench-data-") }
 
-// BuildServer builds the service as it is released.
-func BuildServer(ctx context.Context, path string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./cmd/server")
+// BuildServer builds the service as it is released, unless more flags of go build say otherwise.
+func BuildServer(ctx context.Context, path string, more ...string) error {
+	args := append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", path}, more...)
+	build := exec.CommandContext(ctx, "go", append(args, "./cmd/server")...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the server: %w\n%s", err, out)

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/google/pprof/profile"
+
+	"riffle/bench/contest"
 )
 
 // The service is built by a profile of itself (https://go.dev/doc/pgo): the compiler then inlines what is called most, and calls
@@ -85,12 +86,7 @@ func buildProfiled(ctx context.Context, folder, binary string) error {
 	if err := errors.Join(os.WriteFile(source, profiled, 0o644), os.WriteFile(list, overlay, 0o644)); err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-pgo=off", "-overlay", list, "-o", binary, "./cmd/server")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("building the service to be profiled: %w\n%s", err, out)
-	}
-	return nil
+	return contest.BuildServer(ctx, binary, "-pgo=off", "-overlay", list)
 }
 
 // keepProfile copies a profile, less where and when it was made.

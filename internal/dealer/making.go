@@ -112,6 +112,7 @@ func ordered(record *audit.Record, seed rng.Seed, asTheyAre bool) ([]uint64, err
 	if err != nil {
 		return nil, err
 	}
+	defer streams.Put(stream)
 	return shuffle.Positions(s.Algorithm, s.Size, s.Draw, stream, nil), nil
 }
 

@@ -74,7 +74,7 @@ func (s *Stream) Seek(r uint64) {
 	}
 }
 
-// Uint64 returns the next word.
+// Uint64 returns the next word. It is written so that it is just small enough for the compiler to inline.
 func (s *Stream) Uint64() (word uint64) {
 	if s.next == s.end {
 		s.fill()
