@@ -40,7 +40,7 @@ generate: ## the client from openapi.yaml
 	go generate ./client
 
 cost: ## what a request on the hot path allocates, and its instructions, beside bench/cost/cost.json
-	go run ./bench/cost
+	go run -pgo=cmd/server/default.pgo ./bench/cost
 
 bench: ## kernels, commits beside bare ones, throughput beside an echo handler, a log of a million records, and docs/performance.md
 	go test -run '^$$' -bench . ./internal/shuffle

@@ -1,10 +1,11 @@
 // Cost guards what the hot path costs, in figures that do not depend on how busy the machine is: what a request allocates,
 // and how many instructions it takes.
 //
-//	go run ./bench/cost
+//	go run -pgo=cmd/server/default.pgo ./bench/cost
 //
 // It sends requests to the handlers in its own process, one after the other, over a ledger in SQLite, and compares what they
-// cost with cost.json. It fails where a figure is above the one kept there by more than its margin, in percent. -update keeps
+// cost with cost.json. It is built as the service is, by the service's profile: what the compiler makes of that decides what
+// escapes to the heap. It fails where a figure is above the one kept there by more than its margin, in percent. -update keeps
 // what was measured, under the margins that are in the file.
 //
 // Instructions are counted by valgrind, which shows programs the same processor on every machine. Where there is no valgrind
@@ -20,6 +21,7 @@ import (
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"riffle/bench/contest"
@@ -36,6 +38,9 @@ func run(ctx context.Context) error {
 	flag.Parse()
 	if *rounds < 1 || *times < 1 {
 		return errors.New("-rounds and -times have to be above 0")
+	}
+	if !profiled() {
+		return errors.New("the service is built by its profile, and this is not: go run -pgo=cmd/server/default.pgo ./bench/cost")
 	}
 	// One goroutine at a time and no collector: what runs beside the request is the same every time.
 	runtime.GOMAXPROCS(1)
@@ -69,9 +74,15 @@ func run(ctx context.Context) error {
 		return write(*file, renewed(kept, got))
 	}
 	if wrong := compare(kept, got, counts); len(wrong) > 0 {
-		return fmt.Errorf("%s\nIf that is meant to be: go run ./bench/cost -update", strings.Join(wrong, "\n"))
+		return fmt.Errorf("%s\nIf that is meant to be: go run -pgo=cmd/server/default.pgo ./bench/cost -update", strings.Join(wrong, "\n"))
 	}
 	return nil
+}
+
+// profiled reports whether this program was built by a profile.
+func profiled() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-pgo" })
 }
 
 // measure measures every request.

@@ -46,6 +46,9 @@ func TestProfileIsOfTheService(t *testing.T) {
 		}
 	}
 	for _, f := range p.Function {
+		if leftOut.MatchString(f.Name) {
+			t.Errorf("%s is in the profile", f.Name)
+		}
 		if f.Filename != "" {
 			t.Errorf("the profile says where %s was built: %q", f.Name, f.Filename)
 		}
@@ -61,10 +64,12 @@ func TestKeptProfileLosesNothingElse(t *testing.T) {
 	m := &profile.Mapping{ID: 1, File: "/home/somebody/server", BuildID: "1234"}
 	f := &profile.Function{ID: 1, Name: "main.main", Filename: "/home/somebody/main.go", StartLine: 10}
 	l := &profile.Location{ID: 1, Mapping: m, Line: []profile.Line{{Function: f, Line: 12}}}
+	sum := &profile.Function{ID: 2, Name: "crypto/sha256.Sum256"}
+	in := &profile.Location{ID: 2, Mapping: m, Line: []profile.Line{{Function: sum, Line: 7}}}
 	p := &profile.Profile{
 		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}}, TimeNanos: 1, DurationNanos: 2,
-		Sample:  []*profile.Sample{{Location: []*profile.Location{l}, Value: []int64{7}}},
-		Mapping: []*profile.Mapping{m}, Function: []*profile.Function{f}, Location: []*profile.Location{l},
+		Sample:  []*profile.Sample{{Location: []*profile.Location{in, l}, Value: []int64{7}}},
+		Mapping: []*profile.Mapping{m}, Function: []*profile.Function{f, sum}, Location: []*profile.Location{l, in},
 	}
 	out, err := os.Create(from)
 	if err == nil {
@@ -81,6 +86,9 @@ func TestKeptProfileLosesNothingElse(t *testing.T) {
 	}
 	kept := readProfile(t, to)
 	if strings.Contains(kept.String(), "somebody") {
+		t.Errorf("kept: %s", kept)
+	}
+	if len(kept.Function) != 1 {
 		t.Errorf("kept: %s", kept)
 	}
 	at := kept.Sample[0].Location[0].Line[0]
