@@ -2,6 +2,8 @@ package api
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strconv"
 
 	"riffle/internal/dealer"
@@ -44,49 +46,53 @@ func (q *shuffleRequest) readItems(d *reader, most uint64) error {
 // too deep, -1 if none is.
 func (q *shuffleRequest) split(body []byte, at uint32, most uint64) (count uint64, packed bool, deep int) {
 	packed = true
+	items := q.items[:cap(q.items)]
 	for {
+		from := at
 		switch body[at] {
 		case ']':
+			q.items = items[:min(count, most)]
 			return count, packed, -1
 		case ',':
 			at++
+			continue
 		case ' ', '\t', '\r', '\n':
 			packed = false
 			at++
+			continue
+		case '"':
+			at = quoted(body, at)
 		default:
-			to, depth, spaced := extent(body, at)
-			if depth > maxDepth-2 {
+			var depth int
+			var spaced bool
+			if at, depth, spaced = extent(body, at); depth > maxDepth-2 {
 				return count, false, int(count)
 			}
 			packed = packed && !spaced
-			q.note(body, span{at, to}, most)
-			at = to
-			count++
 		}
+		if count < most {
+			if count == uint64(len(items)) {
+				items = more(items, body[at:], most)
+			}
+			items[count] = span{from, at}
+		}
+		count++
 	}
 }
 
-// note notes where an item stands, if there are not most already.
-func (q *shuffleRequest) note(body []byte, item span, most uint64) {
-	if uint64(len(q.items)) == most {
-		return
+// more returns the items with room for more: up to commonSize in all, and then for as many as there can still be, given what is
+// left of the body: each stands behind a comma. Room that grew by and by would leave several times as much behind as garbage.
+func more(items []span, left []byte, most uint64) []span {
+	if len(items) < commonSize {
+		return append(items, make([]span, int(min(commonSize, most))-len(items))...)
 	}
-	if len(q.items) == cap(q.items) && len(q.items) >= commonSize {
-		q.makeRoom(body[item.to:], most)
-	}
-	q.items = append(q.items, item)
-}
-
-// makeRoom makes room for as many items as there can still be, given what is left of the body: each stands behind a
-// comma. Room that grew by and by would leave several times as much behind as garbage.
-func (q *shuffleRequest) makeRoom(left []byte, most uint64) {
-	room := len(q.items) + 1 + bytes.Count(left, []byte{','})
+	room := len(items) + 1 + bytes.Count(left, []byte{','})
 	room = int(min(uint64(room), most))
 	long := longItems.take(room)
 	if long == nil {
 		long = make([]span, 0, room)
 	}
-	q.items = append(long, q.items...)
+	return append(long, items...)[:room]
 }
 
 // extent returns where the value at an offset ends, how deep it is nested, and whether there is white space in it. A scalar has depth
@@ -109,13 +115,32 @@ func extent(body []byte, at uint32) (to uint32, depth int, spaced bool) {
 
 // quoted returns where the string at an offset ends.
 func quoted(body []byte, at uint32) uint32 {
-	for at++; body[at] != '"'; at++ {
-		if body[at] == '\\' {
+	for at++; ; {
+		if rest := body[at:]; len(rest) >= 8 {
+			eight := binary.LittleEndian.Uint64(rest)
+			found := zeroByte(eight^('"'*everyByte)) | zeroByte(eight^('\\'*everyByte))
+			if found == 0 {
+				at += 8
+				continue
+			}
+			at += uint32(bits.TrailingZeros64(found)) / 8
+		}
+		switch body[at] {
+		case '"':
+			return at + 1
+		case '\\':
 			at++
 		}
+		at++
 	}
-	return at + 1
 }
+
+// everyByte has a one in each of its eight bytes.
+const everyByte = 0x0101010101010101
+
+// zeroByte returns 0 if none of the eight bytes is zero, and otherwise a word whose lowest bit that is set is in the first that is (Lamport,
+// "Multiple byte processing with full-word instructions", CACM 18(8), 1975).
+func zeroByte(eight uint64) uint64 { return (eight - everyByte) &^ eight & (0x80 * everyByte) }
 
 // nested returns where the array or object at an offset ends, how deep it is, and whether there is white space in it.
 func nested(body []byte, at uint32) (to uint32, deepest int, spaced bool) {

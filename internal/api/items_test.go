@@ -66,7 +66,11 @@ func value(random *rand.Rand, depth int) string {
 		return strings.Join(parts, ",")
 	}
 	text := func() string {
-		return `"` + strings.Repeat([]string{"a", `\"`, `\\`, "[", "}", ",", " ", "é", `\u0022`}[random.IntN(9)], random.IntN(3)) + `"`
+		var b strings.Builder
+		for range random.IntN(4) {
+			b.WriteString(strings.Repeat([]string{"a", `\"`, `\\`, "[", "}", ",", " ", "é", `\u0022`}[random.IntN(9)], random.IntN(10)))
+		}
+		return `"` + b.String() + `"`
 	}
 	switch n := random.IntN(10); {
 	case n < 2 && depth > 0:

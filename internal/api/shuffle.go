@@ -4,12 +4,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
+	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
 )
@@ -149,6 +151,9 @@ func (s *stream) shuffled(q *shuffleRequest, result *dealer.Result, body []byte)
 		})
 		return spent
 	}
+	if q.isLongList(&result.Statement) {
+		return s.longList(q, result, body)
+	}
 	last := result.Statement.Repeat - 1
 	writeOrders(s, q.repeats, result, s.items(body), func(number uint64) []span {
 		began := time.Now()
@@ -161,6 +166,38 @@ func (s *stream) shuffled(q *shuffleRequest, result *dealer.Result, body []byte)
 		spent += time.Since(began)
 		return order
 	})
+	return spent
+}
+
+// settledAtOnce is how many items have to have their places before more of them are written.
+const settledAtOnce = 16 << 10
+
+// isLongList reports whether the answer is one list of many items.
+func (q *shuffleRequest) isLongList(s *audit.Statement) bool {
+	return s.Draw >= 2*settledAtOnce && s.Repeat == 1 && !q.repeats && s.Hands == nil
+}
+
+// longList is shuffled for many items in one list. They are shuffled beside the writing of those that have their places already.
+func (s *stream) longList(q *shuffleRequest, result *dealer.Result, body []byte) (spent time.Duration) {
+	heads := make(chan []span, result.Statement.Draw/settledAtOnce+1) // so that the shuffling never waits
+	go func() {
+		defer close(heads)
+		began := time.Now()
+		dealer.Settle(result, q.items, settledAtOnce, func(head []span) { heads <- head })
+		spent = time.Since(began)
+	}()
+	defer func() {
+		for range heads { // until it has ended the items are in use, also where the caller is gone
+		}
+	}()
+	s.buf = append(s.buf, `"items":[`...)
+	write, written := s.items(body), 0
+	for head := range heads {
+		write(head[written:])
+		written = len(head)
+	}
+	s.buf[len(s.buf)-1] = ']' // in place of the last comma
+	s.flush()
 	return spent
 }
 
@@ -263,13 +300,29 @@ func (s *stream) items(body []byte) func(items []span) {
 			next := items[:min(fetched, len(items))]
 			items = items[len(next):]
 			s.seen ^= look(next, body)
+			s.flush()
+			buf := slices.Grow(s.buf, len(next)*(shortItem+1))
 			for _, at := range next {
+				from, length, end := int(at.from), int(at.to-at.from), len(buf)
+				if length <= shortItem && from+shortItem <= len(body) && end+shortItem < cap(buf) {
+					buf = buf[:end+shortItem+1]
+					*(*[shortItem]byte)(buf[end:]) = [shortItem]byte(body[from:])
+					buf[end+length] = ','
+					buf = buf[:end+length+1]
+					continue
+				}
+				s.buf = buf
 				s.flush()
-				s.buf = append(append(s.buf, body[at.from:at.to]...), ',')
+				buf = append(append(s.buf, body[at.from:at.to]...), ',')
 			}
+			s.buf = buf
 		}
 	}
 }
+
+// shortItem is how long an item may be, in bytes, that is copied as if it had that length: a copy of a fixed length is a few
+// instructions, and any other a call.
+const shortItem = 16
 
 // look reads the first byte of each item. What it returns is of no use but that the reads cannot be left out.
 func look(items []span, body []byte) (seen byte) {
