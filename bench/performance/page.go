@@ -205,7 +205,8 @@ func (p *pageWriter) paced(f *figures) {
 	p.line("### At 70%% of capacity")
 	p.line("")
 	p.line("Capacity is what %d connections were answered, each of which waits for its answer: %s a second. In the run that follows, 70%% of it is", counted, count(find(f.Paced, nameCapacity, 0).rate()))
-	p.line("sent by the clock, whether or not the earlier requests are answered; %s a second were. Latencies count from when a request was due.", count(find(f.Paced, nameSQLite, 0).rate()))
+	p.line("sent by the clock, whether or not the earlier requests are answered; %s a second were. Latencies count from when a request was due. The echo handler, which waits for no disk, is sent as many: its tail is that", count(find(f.Paced, nameSQLite, 0).rate()))
+	p.line("of the machine, which runs the load as well.")
 	p.line("")
 	p.latencies(f.Paced)
 }

@@ -82,7 +82,7 @@ func given() *figures {
 		Stream: []cell{cellOf(nameSQLite, 1, 8, 2e6)},
 		Long:   both(cellOf(nameEcho, 0, 7000, 1e6), cellOf(nameUsual, 0, 300, 1e6), cellOf(nameSQLite, 0, 1300, 1e6), cellOf(namePostgres, 0, 1200, 1e6)),
 		Large:  []cell{cellOf(nameSplit, 1, 60, 15e6), cellOf(nameEcho, 1, 60, 15e6), cellOf(nameUsual, 1, 2, 400e6), cellOf(nameSQLite, 1, 45, 22e6), cellOf(namePostgres, 1, 40, 25e6)},
-		Paced:  []cell{cellOf(nameCommit, 1, 7000, 140e3), cellOf(nameCapacity, counted, 50_000, 1e6), cellOf(nameSQLite, counted, 35_000, 150e3)},
+		Paced:  []cell{cellOf(nameCommit, 1, 7000, 140e3), cellOf(nameCapacity, counted, 50_000, 1e6), cellOf(nameEchoPace, counted, 35_000, 100e3), cellOf(nameSQLite, counted, 35_000, 150e3)},
 
 		LargeBody: 11_000_012,
 	}
@@ -148,6 +148,7 @@ func TestPage(t *testing.T) {
 		"| 64 | Riffle on SQLite | 50,000 | 0.62x | 1.25x | 1.30 ms | 2.60 ms | 3.90 ms | 13.0 ms | 25.0 µs | 30.0 MB | 42.0 MB |",
 		"| 64 | Riffle on PostgreSQL | 35,000 | 0.41x | 2.00 ms | 4.00 ms | 6.00 ms | 20.0 ms | 25.0 µs | 30.0 MB | 42.0 MB |",
 		"| Riffle on SQLite | 22.0 ms | 1.33x | 66.0 ms | 25.0 µs | 20.0 MB | 42.0 MB |",
+		"| echo handler, as often | 100 µs | 200 µs | 300 µs | 1.00 ms |",
 		"| Riffle on SQLite, at capacity | 1.00 ms | 2.00 ms | 3.00 ms | 10.0 ms |",
 		"| crypto/rand, Int | 5600 ns | 12.44x | 5600 ns | 12.44x |",
 	} {

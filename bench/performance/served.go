@@ -109,6 +109,7 @@ const (
 	namePostgres = "Riffle on PostgreSQL"
 	nameCommit   = "a durable commit of one record"
 	nameCapacity = "Riffle on SQLite, at capacity"
+	nameEchoPace = "echo handler, as often"
 	nameSplit    = "jsontext, splitting the body"
 )
 
@@ -250,13 +251,16 @@ func large(ctx context.Context, s *settings, field *field, f *figures) (err erro
 	return err
 }
 
-// paced measures latencies at 70% of capacity, which is what a closed loop was answered in the run before, beside a commit.
+// paced measures latencies at 70% of capacity, which is what a closed loop was answered in the run before, beside a commit and
+// beside the echo handler, whose tail is what the machine and the load make of a request that waits for nothing.
 func paced(ctx context.Context, s *settings, f *field, commit *contender) ([]cell, error) {
 	say("at 70%% of capacity")
 	capacity := asking(nameCapacity, f.sqlite, shuffleOf52, counted)
-	open := newContender(nameSQLite, counted, f.sqlite, func(ctx context.Context) (*tally, error) {
-		before := capacity.runs[len(capacity.runs)-1]
-		return openLoop(ctx, f.sqlite.addr, shuffleOf52, counted, 0.7*float64(len(before.latencies))/before.took.Seconds())
-	})
-	return hold(ctx, s, commit, capacity, open)
+	open := func(name string, server *server) *contender {
+		return newContender(name, counted, server, func(ctx context.Context) (*tally, error) {
+			before := capacity.runs[len(capacity.runs)-1]
+			return openLoop(ctx, server.addr, shuffleOf52, counted, 0.7*float64(len(before.latencies))/before.took.Seconds())
+		})
+	}
+	return hold(ctx, s, commit, capacity, open(nameEchoPace, f.echo), open(nameSQLite, f.sqlite))
 }
