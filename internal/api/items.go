@@ -95,13 +95,10 @@ func more(items []span, left []byte, most uint64) []span {
 	return append(long, items...)[:room]
 }
 
-// extent returns where the value at an offset ends, how deep it is nested, and whether there is white space in it. A scalar has depth
-// 0.
+// extent returns where the value at an offset ends that is no string, how deep it is nested, and whether there is white space in
+// it. A scalar has depth 0.
 func extent(body []byte, at uint32) (to uint32, depth int, spaced bool) {
-	switch body[at] {
-	case '"':
-		return quoted(body, at), 0, false
-	case '{', '[':
+	if c := body[at]; c == '{' || c == '[' {
 		return nested(body, at)
 	}
 	for {
