@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ type cell struct {
 	Name               string
 	Connections        int
 	Rates              []float64       // answers a second, run by run
-	Medians            []time.Duration // of the latencies, run by run
+	Medians, Tails     []time.Duration // of the latencies, run by run: 50th and 99th percentiles
 	P50, P90, P99, Max time.Duration   // of all answers of the runs that count
 	First              time.Duration   // median to the first byte of the answer
 	CPU                time.Duration   // of the server's, an answer
@@ -189,9 +190,17 @@ func (f *figures) loneGoal() goal {
 	return goal{"a lone request, of one durable commit", "at most the commit and 150 µs", got, judge(more <= 150*time.Microsecond)}
 }
 
+// pacedGoal goes by runs and not by all answers. In a run whose machine has become slower than the one that capacity was
+// measured on, more comes in than is answered, and every answer of it is later than the worst of the others.
 func (f *figures) pacedGoal() goal {
-	commits := float64(find(f.Paced, nameSQLite, 0).P99) / float64(find(f.Paced, nameCommit, 0).P50)
-	return goal{"99th percentile at 70% of capacity, in durable commits", "at most 4.0", fmt.Sprintf("%.1f", commits), judge(commits <= 4)}
+	commit, request := find(f.Paced, nameCommit, 0), find(f.Paced, nameSQLite, 0)
+	var commits []float64
+	for i := range commit.Medians {
+		commits = append(commits, float64(request.Tails[i])/float64(commit.Medians[i]))
+	}
+	median := contest.Median(commits)
+	got := fmt.Sprintf("%.1f (%.1f to %.1f)", median, slices.Min(commits), slices.Max(commits))
+	return goal{"99th percentile at 70% of capacity, in durable commits", "at most 4.0", got, judge(median <= 4)}
 }
 
 func (f *figures) startGoal() goal {

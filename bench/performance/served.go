@@ -79,6 +79,7 @@ func (c *contender) cell() cell {
 	for _, run := range c.runs[1:] {
 		slices.Sort(run.latencies)
 		sum.Medians = append(sum.Medians, percentile(run.latencies, 50))
+		sum.Tails = append(sum.Tails, percentile(run.latencies, 99))
 		all.add(&run)
 	}
 	slices.Sort(all.latencies)
