@@ -64,10 +64,10 @@ func Compare(what string, a, b *Contender) {
 }
 
 // Ratio returns the median, the least and the greatest of the ratios of a to b, run by run.
-func Ratio(a, b []float64) (median, least, most float64) {
+func Ratio[T float64 | time.Duration](a, b []T) (median, least, most float64) {
 	var ratios []float64
 	for i := range a {
-		ratios = append(ratios, a[i]/b[i])
+		ratios = append(ratios, float64(a[i])/float64(b[i]))
 	}
 	return Median(ratios), slices.Min(ratios), slices.Max(ratios)
 }

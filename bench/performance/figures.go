@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -193,14 +192,9 @@ func (f *figures) loneGoal() goal {
 // pacedGoal goes by runs and not by all answers. In a run whose machine has become slower than the one that capacity was
 // measured on, more comes in than is answered, and every answer of it is later than the worst of the others.
 func (f *figures) pacedGoal() goal {
-	commit, request := find(f.Paced, nameCommit, 0), find(f.Paced, nameSQLite, 0)
-	var commits []float64
-	for i := range commit.Medians {
-		commits = append(commits, float64(request.Tails[i])/float64(commit.Medians[i]))
-	}
-	median := contest.Median(commits)
-	got := fmt.Sprintf("%.1f (%.1f to %.1f)", median, slices.Min(commits), slices.Max(commits))
-	return goal{"99th percentile at 70% of capacity, in durable commits", "at most 4.0", got, judge(median <= 4)}
+	commits, low, high := contest.Ratio(find(f.Paced, nameSQLite, 0).Tails, find(f.Paced, nameCommit, 0).Medians)
+	got := fmt.Sprintf("%.1f (%.1f to %.1f)", commits, low, high)
+	return goal{"99th percentile at 70% of capacity, in durable commits", "at most 4.0", got, judge(commits <= 4)}
 }
 
 func (f *figures) startGoal() goal {
