@@ -27,6 +27,9 @@ import (
 	"riffle/bench/contest"
 )
 
+// command runs this program as it is to be built.
+const command = "go run -pgo=cmd/server/default.pgo ./bench/cost"
+
 func main() { contest.Main("cost", run) }
 
 func run(ctx context.Context) error {
@@ -40,7 +43,7 @@ func run(ctx context.Context) error {
 		return errors.New("-rounds and -times have to be above 0")
 	}
 	if !profiled() {
-		return errors.New("the service is built by its profile, and this is not: go run -pgo=cmd/server/default.pgo ./bench/cost")
+		return errors.New("the service is built by its profile, and this is not: " + command)
 	}
 	// One goroutine at a time and no collector: what runs beside the request is the same every time.
 	runtime.GOMAXPROCS(1)
@@ -74,7 +77,7 @@ func run(ctx context.Context) error {
 		return write(*file, renewed(kept, got))
 	}
 	if wrong := compare(kept, got, counts); len(wrong) > 0 {
-		return fmt.Errorf("%s\nIf that is meant to be: go run -pgo=cmd/server/default.pgo ./bench/cost -update", strings.Join(wrong, "\n"))
+		return fmt.Errorf("%s\nIf that is meant to be: %s -update", strings.Join(wrong, "\n"), command)
 	}
 	return nil
 }
