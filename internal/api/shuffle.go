@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"net/http"
@@ -196,8 +197,7 @@ func (s *stream) longList(q *shuffleRequest, result *dealer.Result, body []byte)
 		write(head[written:])
 		written = len(head)
 	}
-	s.buf[len(s.buf)-1] = ']' // in place of the last comma
-	s.flush()
+	s.endArray()
 	return spent
 }
 
@@ -233,14 +233,17 @@ func writeOrders[T any](out *stream, repeats bool, result *dealer.Result, write 
 	}
 }
 
-// writeArray writes the elements as an array: the comma behind the last becomes the bracket.
+// writeArray writes the elements as an array.
 func writeArray[T any](out *stream, order []T, write func([]T)) {
 	out.buf = append(out.buf, '[')
-	if write(order); len(order) > 0 {
-		out.buf = out.buf[:len(out.buf)-1]
-	}
-	out.buf = append(out.buf, ']')
-	out.flush()
+	write(order)
+	out.endArray()
+}
+
+// endArray ends an array: the comma behind the last element, if there is any, becomes the bracket.
+func (s *stream) endArray() {
+	s.buf = append(bytes.TrimSuffix(s.buf, []byte{','}), ']')
+	s.flush()
 }
 
 // writeHands writes the hands, from the head of the order, each as an array, and returns the rest.
@@ -301,21 +304,7 @@ func (s *stream) items(body []byte) func(items []span) {
 			items = items[len(next):]
 			s.seen ^= look(next, body)
 			s.flush()
-			buf := slices.Grow(s.buf, len(next)*(shortItem+1))
-			for _, at := range next {
-				from, length, end := int(at.from), int(at.to-at.from), len(buf)
-				if length <= shortItem && from+shortItem <= len(body) && end+shortItem < cap(buf) {
-					buf = buf[:end+shortItem+1]
-					*(*[shortItem]byte)(buf[end:]) = [shortItem]byte(body[from:])
-					buf[end+length] = ','
-					buf = buf[:end+length+1]
-					continue
-				}
-				s.buf = buf
-				s.flush()
-				buf = append(append(s.buf, body[at.from:at.to]...), ',')
-			}
-			s.buf = buf
+			s.appendItems(next, body)
 		}
 	}
 }
@@ -323,6 +312,25 @@ func (s *stream) items(body []byte) func(items []span) {
 // shortItem is how long an item may be, in bytes, that is copied as if it had that length: a copy of a fixed length is a few
 // instructions, and any other a call.
 const shortItem = 16
+
+// appendItems appends items of the body, each with a comma behind it. Long ones are sent on the way.
+func (s *stream) appendItems(items []span, body []byte) {
+	buf := slices.Grow(s.buf, len(items)*(shortItem+1))
+	for _, at := range items {
+		from, length, end := int(at.from), int(at.to-at.from), len(buf)
+		if length <= shortItem && from+shortItem <= len(body) && end+shortItem < cap(buf) {
+			buf = buf[:end+shortItem+1]
+			*(*[shortItem]byte)(buf[end:]) = [shortItem]byte(body[from:])
+			buf[end+length] = ','
+			buf = buf[:end+length+1]
+			continue
+		}
+		s.buf = buf
+		s.flush()
+		buf = append(append(s.buf, body[at.from:at.to]...), ',')
+	}
+	s.buf = buf
+}
 
 // look reads the first byte of each item. What it returns is of no use but that the reads cannot be left out.
 func look(items []span, body []byte) (seen byte) {
