@@ -168,6 +168,17 @@ func (s *service) answer(r *http.Request) *http.Response {
 	return recorder.Result()
 }
 
+// abort has the service answer a caller who leaves before the end, which ends the connection.
+func (s *service) abort(t testing.TB, w http.ResponseWriter, r *http.Request) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != http.ErrAbortHandler { //nolint:errorlint // it is thrown as it is
+			t.Errorf("the answer to a caller who left ended with %v", p)
+		}
+	}()
+	s.ServeHTTP(w, r)
+}
+
 // get and post make requests.
 func get(t testing.TB, target string) *http.Request {
 	return httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)

@@ -88,14 +88,7 @@ func TestCallersWhoLeaveLongListsLeaveNothingBehind(t *testing.T) {
 	for caller := range 3 {
 		callers.Go(func() {
 			for range 8 {
-				func() {
-					defer func() {
-						if p := recover(); p != http.ErrAbortHandler { //nolint:errorlint // it is thrown as it is
-							t.Errorf("the answer ended with %v", p)
-						}
-					}()
-					s.ServeHTTP(&leaver{header: http.Header{}, left: caller << 10}, post(t, "/shuffle", body))
-				}()
+				s.abort(t, &leaver{header: http.Header{}, left: caller << 10}, post(t, "/shuffle", body))
 			}
 		})
 	}

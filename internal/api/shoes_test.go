@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -582,14 +581,7 @@ func TestCallerLeavesShoe(t *testing.T) {
 	<-committing
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
-	func() {
-		defer func() {
-			if err, _ := recover().(error); !errors.Is(err, http.ErrAbortHandler) {
-				t.Errorf("the caller who left got %v", err)
-			}
-		}()
-		s.ServeHTTP(httptest.NewRecorder(), post(t, made.path()+"/draw", `{}`).WithContext(ctx))
-	}()
+	s.abort(t, httptest.NewRecorder(), post(t, made.path()+"/draw", `{}`).WithContext(ctx))
 	close(release)
 	other.Wait()
 	if strings.Contains(string(logged.bytes()), "failed") {
