@@ -48,7 +48,7 @@ func NewStore(ctx context.Context, path string) (*Store, error) {
 // NewEntry returns an entry of the usual size.
 func NewEntry(reference string) ledger.Entry {
 	record := bytes.Repeat([]byte("record, "), 50)
-	return ledger.Entry{ID: uuid.Must(uuid.NewV7()), Reference: reference, Record: record, Secret: make([]byte, 64)}
+	return ledger.Entry{ID: uuid.Must(uuid.NewV7()), Reference: reference, Record: record, Sidecar: make([]byte, 64)}
 }
 
 // Commit commits a batch of one entry and returns how long that took. That it is hashed and signed does not count.

@@ -319,7 +319,7 @@ func goOn(ctx context.Context, l *ledger.Log, c *contents) error {
 		return err
 	}
 	first := &c.Entries[1] // of which nothing but the seed is kept
-	seed, err := l.Secret(first)
+	seed, err := l.Sidecar(first)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 	s := start(t, setup{random: &random, now: func() time.Time { return now }, store: func(s ledger.Store) ledger.Store {
 		return &faultyStore{Store: s, secret: func(stored *ledger.Stored) {
 			if stored.ID.String() == damaged {
-				clear(stored.Secret)
+				clear(stored.Sidecar)
 			}
 		}}
 	}})

@@ -234,7 +234,7 @@ func (d *Dealer) recordReveal(ctx context.Context, stored *ledger.Stored, record
 	reveal.AuditID, reveal.Commitment = stored.ID, record.Commitment
 	k := kept{call: call}
 	_, err = d.log.Append(ledger.Entry{
-		ID: reveal.ID, Reference: stored.Reference, Record: reveal.Append(nil), Secret: k.text(),
+		ID: reveal.ID, Reference: stored.Reference, Record: reveal.Append(nil), Sidecar: k.text(),
 		Claims: append(call.claims(), ledger.Claim{Name: revealClaim(stored.ID)}),
 	})
 	switch {

@@ -85,7 +85,7 @@ func stored(t *testing.T, d *Dealer, s ledger.Store, id uuid.UUID) *ledger.Store
 	if at < 0 {
 		t.Fatalf("there is no record %s", id)
 	}
-	if list[at].Secret, err = d.log.Secret(&list[at]); err != nil {
+	if list[at].Sidecar, err = d.log.Sidecar(&list[at]); err != nil {
 		t.Fatal(err)
 	}
 	return &list[at]
@@ -132,7 +132,7 @@ func TestCheckerFindsWhatDoesNotGoWithTheRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := &Checker{Secret: func(e *ledger.Stored) ([]byte, error) { return e.Secret, nil }, ByID: d.log.ByID, ByClaim: d.log.ByClaim}
+	check := &Checker{Secret: func(e *ledger.Stored) ([]byte, error) { return e.Sidecar, nil }, ByID: d.log.ByID, ByClaim: d.log.ByClaim}
 	blind := &Checker{ByID: d.log.ByID, ByClaim: d.log.ByClaim}
 	if check.Unknown() != "" || blind.Unknown() != "key " {
 		t.Errorf("unknown are claims %q and %q", check.Unknown(), blind.Unknown())
@@ -168,18 +168,18 @@ func TestCheckerFindsWhatDoesNotGoWithTheRecord(t *testing.T) {
 		{"no reference", "under another reference", first.AuditID, false, func(e *ledger.Stored) { e.Reference = "" }},
 		{"a reference too many", "under another reference", now.AuditID, false, func(e *ledger.Stored) { e.Reference = "table 1" }},
 		{"a commitment's reference", "under another reference", open.ID, false, func(e *ledger.Stored) { e.Reference = "table 1" }},
-		{"another seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Secret = second.Statement.Seed }},
-		{"a bit of the seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Secret[len(e.Secret)-1] ^= 1 }},
-		{"half a seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Secret = e.Secret[:rng.BlockSize] }},
-		{"no seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Secret = nil }},
-		{"no public seed", "does not open", now.AuditID, true, func(e *ledger.Stored) { e.Secret = nil }},
-		{"a commitment without a seed", "does not open", open.ID, true, func(e *ledger.Stored) { e.Secret = nil }},
-		{"a byte too many", "kept beside", first.AuditID, true, func(e *ledger.Stored) { e.Secret = append(e.Secret, 7) }},
-		{"two bytes too many", "kept beside", first.AuditID, true, func(e *ledger.Stored) { e.Secret = append(e.Secret, 1, 1) }},
+		{"another seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = second.Statement.Seed }},
+		{"a bit of the seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar[len(e.Sidecar)-1] ^= 1 }},
+		{"half a seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = e.Sidecar[:rng.BlockSize] }},
+		{"no seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = nil }},
+		{"no public seed", "does not open", now.AuditID, true, func(e *ledger.Stored) { e.Sidecar = nil }},
+		{"a commitment without a seed", "does not open", open.ID, true, func(e *ledger.Stored) { e.Sidecar = nil }},
+		{"a byte too many", "kept beside", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, 7) }},
+		{"two bytes too many", "kept beside", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, 1, 1) }},
 		{"another reveal's id", "under another id", firstReveal, false, func(e *ledger.Stored) { e.ID = secondReveal }},
-		{"a reveal with a seed", "has a seed", firstReveal, true, func(e *ledger.Stored) { e.Secret = first.Statement.Seed }},
-		{"a void with a seed", "has a seed", voided.SettledBy, true, func(e *ledger.Stored) { e.Secret = first.Statement.Seed }},
-		{"a use with a seed", "has a seed", use.AuditID, true, func(e *ledger.Stored) { e.Secret = first.Statement.Seed }},
+		{"a reveal with a seed", "has a seed", firstReveal, true, func(e *ledger.Stored) { e.Sidecar = first.Statement.Seed }},
+		{"a void with a seed", "has a seed", voided.SettledBy, true, func(e *ledger.Stored) { e.Sidecar = first.Statement.Seed }},
+		{"a use with a seed", "has a seed", use.AuditID, true, func(e *ledger.Stored) { e.Sidecar = first.Statement.Seed }},
 		{"a use that is moved before", "did not keep to its commitment", use.AuditID, false, func(e *ledger.Stored) { e.Index = 0 }},
 		{"a use of another commitment", "did not keep to its commitment", use.AuditID, false, func(e *ledger.Stored) {
 			e.Record = bytes.Replace(e.Record, []byte(used.ID.String()), []byte(void.ID.String()), 1)
@@ -241,7 +241,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		later, reveal := revealed(t, d, "later")
 		store.change = func(e *ledger.Stored) {
 			if e.ID != reveal {
-				e.Secret = v.damage(slices.Clone(e.Secret))
+				e.Sidecar = v.damage(slices.Clone(e.Sidecar))
 			}
 		}
 		corrupt := func(what string, err error) {
@@ -290,7 +290,7 @@ func TestRevealGoesByTheCommitment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store.change = func(e *ledger.Stored) { e.Secret = slices.Clone(other.Statement.Seed) }
+	store.change = func(e *ledger.Stored) { e.Sidecar = slices.Clone(other.Statement.Seed) }
 	if _, err := d.Reveal(t.Context(), result.AuditID, other.Statement.Seed, nil); !errors.Is(err, ErrNotTheSeed) {
 		t.Errorf("revealing with the seed that was put in: %v", err)
 	}

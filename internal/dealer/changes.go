@@ -105,7 +105,7 @@ func (d *Dealer) change(ctx context.Context, t *table, c *Change) (*Changed, err
 	record := g.record
 	k := kept{seed: g.seed, shoe: g.kept, call: c.Call}
 	index, err := d.log.Append(ledger.Entry{
-		ID: record.ID, Reference: s.base.record.Statement.Reference, Record: record.Append(nil), Secret: k.text(),
+		ID: record.ID, Reference: s.base.record.Statement.Reference, Record: record.Append(nil), Sidecar: k.text(),
 		Claims: append(c.Call.claims(), s.passOn(g.kept)),
 	})
 	if err != nil {
@@ -126,7 +126,7 @@ func (d *Dealer) change(ctx context.Context, t *table, c *Change) (*Changed, err
 // passOn returns the claim of the shoe as it goes from the record of this state to that of the next.
 func (s *shoeState) passOn(next *shoeKept) ledger.Claim {
 	c, before := claimOf(s.base.record.ID, next), claimOf(s.base.record.ID, s.kept)
-	c.Stays = c == before
+	c.Unchanged = c == before
 	c.Taken, c.From = true, s.index
 	return c
 }

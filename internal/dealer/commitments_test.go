@@ -66,7 +66,7 @@ func TestCommittedShuffle(t *testing.T) {
 		if result.Commitment != c.Hash || result.LogIndex <= c.LogIndex || result.Statement.Commitment() != c.Hash {
 			t.Errorf("%s: the result %+v is not of the commitment %+v", name, result, c)
 		}
-		if seed := stored(t, d, store, c.ID).Secret; !bytes.Equal(seed, result.Statement.Seed) {
+		if seed := stored(t, d, store, c.ID).Sidecar; !bytes.Equal(seed, result.Statement.Seed) {
 			t.Errorf("%s: another seed than was committed to", name)
 		}
 		_, v, err := d.Verify(t.Context(), result.AuditID, 1000)
@@ -342,7 +342,7 @@ func TestCommitmentWithAnotherSeedIsNotUsed(t *testing.T) {
 	d, store := newTampered(t)
 	c := commit(t, d, nil)
 	d.open.remove(c.ID)
-	store.change = func(e *ledger.Stored) { e.Secret = nil }
+	store.change = func(e *ledger.Stored) { e.Sidecar = nil }
 	if _, err := shuffled(d, &Request{CommitmentID: c.ID, ClientSeed: "x"}); !errors.Is(err, ledger.ErrCorrupt) {
 		t.Errorf("a commitment without its seed is used: %v", err)
 	}

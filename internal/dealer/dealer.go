@@ -181,10 +181,10 @@ func (d *Dealer) appendOrder(ctx context.Context, plan *Plan, record *audit.Reco
 func (d *Dealer) append(ctx context.Context, request *Request, record *audit.Record, k kept, claims []ledger.Claim) (uint64, error) {
 	entry := ledger.Entry{
 		ID: record.ID, Reference: record.Statement.Reference, Claims: append(claims, k.call.claims()...),
-		Secret: k.text(),
+		Sidecar: k.text(),
 	}
 	if request.UniqueReference {
-		entry.Unless = func(earlier []byte) bool { return isOtherAttempt(earlier, record) }
+		entry.Conflicts = func(earlier []byte) bool { return isOtherAttempt(earlier, record) }
 		if err := d.unique(ctx, record); err != nil { // which is found here more cheaply than by the ledger's writer
 			return 0, err
 		}
@@ -194,7 +194,7 @@ func (d *Dealer) append(ctx context.Context, request *Request, record *audit.Rec
 	entry.Record = *buf
 	index, err := d.log.Append(entry)
 	records.Put(buf) // the store keeps a copy
-	if errors.Is(err, ledger.ErrPreceded) {
+	if errors.Is(err, ledger.ErrPrecondition) {
 		if found := d.unique(ctx, record); found != nil {
 			return 0, found
 		}

@@ -151,7 +151,7 @@ func parseKeptOf(kind audit.Kind, text []byte) (k kept, err error) {
 
 // keptOf returns what is kept beside the record of an entry. The error is [ledger.ErrCorrupt].
 func (d *Dealer) keptOf(e *ledger.Stored, kind audit.Kind) (kept, error) {
-	text, err := d.log.Secret(e)
+	text, err := d.log.Sidecar(e)
 	if err != nil {
 		return kept{}, err
 	}

@@ -66,7 +66,7 @@ func numbersOf(cards []ShoeCard) (numbers []uint64) {
 // checkEntries has every entry of the log checked, with what is kept beside it, and that it holds the claims that it has to.
 func checkEntries(t *testing.T, d *Dealer) {
 	t.Helper()
-	for _, secret := range []func(*ledger.Stored) ([]byte, error){d.log.Secret, nil} {
+	for _, secret := range []func(*ledger.Stored) ([]byte, error){d.log.Sidecar, nil} {
 		c := &Checker{Secret: secret, ByID: d.log.ByID, ByClaim: d.log.ByClaim}
 		held := uint64(0)
 		for i := range size(t, d) {

@@ -36,8 +36,8 @@ var (
 	ErrNoSpace = errors.New("the store has no space left")
 	// ErrClaimed is for an entry that wants a claim which another record holds. Nothing was written. See [ClaimError].
 	ErrClaimed = errors.New("another record holds the claim")
-	// ErrPreceded is for an entry that an earlier record of its reference rules out. Nothing was written.
-	ErrPreceded = errors.New("an earlier record of the reference rules this one out")
+	// ErrPrecondition is for an entry that an earlier record of its reference rules out. Nothing was written.
+	ErrPrecondition = errors.New("an earlier record of the reference rules this one out")
 	// ErrTooLong is for a record that the log could not serve. Nothing was written.
 	ErrTooLong = errors.New("the record is longer than a log entry can be")
 	// ErrBroken is for everything after a commit that failed for another reason than space.
@@ -66,11 +66,11 @@ type Entry struct {
 	Reference string  // the caller's name for the game and round, to find its records by; may be empty
 	Claims    []Claim // what the entry takes
 	Record    []byte  // the exact bytes, which are public; at most 65,535
-	Secret    []byte  // the seed and what else is nobody's but the caller's; may be nil. A store has it encrypted
+	Sidecar    []byte  // the seed and what else is nobody's but the caller's; may be nil. A store has it encrypted
 
-	// Unless reports whether an earlier record of the same reference rules the entry out; nil if none does. The store
+	// Conflicts reports whether an earlier record of the same reference rules the entry out; nil if none does. The store
 	// does not see it.
-	Unless func(earlier []byte) bool
+	Conflicts func(earlier []byte) bool
 
 	Hash tlog.Hash // the record's as a leaf of the tree; [Log.Append] sets it
 }
@@ -83,7 +83,7 @@ type Claim struct {
 	From   uint64 // the index of that record
 	Status string // what some claims are listed by; empty for most, which costs nothing
 	Due    int64  // when something is to be done about it, in microseconds since 1970; 0 for never
-	Stays  bool   // status and due are as the record that it is taken from has them, so that a store need not write them
+	Unchanged  bool   // status and due are as the record that it is taken from has them, so that a store need not write them
 }
 
 // A ClaimError is an [ErrClaimed] that says which claim.

@@ -100,7 +100,7 @@ func (l *Log) Append(e Entry) (uint64, error) {
 		return 0, ErrTooLong
 	}
 	e.Hash = tlog.RecordHash(e.Record)
-	e.Secret = l.vault.seal(e.Hash, e.Secret)
+	e.Sidecar = l.vault.seal(e.Hash, e.Sidecar)
 	b, place, err := l.enqueue(e)
 	if err != nil {
 		return 0, err
@@ -321,14 +321,14 @@ func (l *Log) admit(ctx context.Context, b *batch, lookUp bool) ([]Entry, error)
 	taken := map[string]bool{} // claims of this batch
 	for i := range b.entries {
 		e := &b.entries[i]
-		if e.Unless == nil && (len(e.Claims) == 0 || !lookUp) {
+		if e.Conflicts == nil && (len(e.Claims) == 0 || !lookUp) {
 			continue
 		}
 		err := l.preceded(ctx, b, i)
 		if err == nil && lookUp {
 			err = l.claim(ctx, e, taken)
 		}
-		if errors.Is(err, ErrClaimed) || errors.Is(err, ErrPreceded) {
+		if errors.Is(err, ErrClaimed) || errors.Is(err, ErrPrecondition) {
 			if b.left == nil {
 				b.left = map[int]error{}
 			}
@@ -375,25 +375,25 @@ func (l *Log) claim(ctx context.Context, e *Entry, taken map[string]bool) error 
 	return nil
 }
 
-// preceded returns [ErrPreceded] if a record of the log, or one before it in the batch, rules out the entry at this place.
+// preceded returns [ErrPrecondition] if a record of the log, or one before it in the batch, rules out the entry at this place.
 func (l *Log) preceded(ctx context.Context, b *batch, place int) error {
 	e := &b.entries[place]
-	if e.Unless == nil {
+	if e.Conflicts == nil {
 		return nil
 	}
 	for i := range b.entries[:place] {
-		if before := &b.entries[i]; b.left[i] == nil && before.Reference == e.Reference && e.Unless(before.Record) {
-			return ErrPreceded
+		if before := &b.entries[i]; b.left[i] == nil && before.Reference == e.Reference && e.Conflicts(before.Record) {
+			return ErrPrecondition
 		}
 	}
-	_, err := FirstOf(ctx, l.store, e.Reference, func(s *Stored) bool { return s.ID != e.ID && e.Unless(s.Record) })
+	_, err := FirstOf(ctx, l.store, e.Reference, func(s *Stored) bool { return s.ID != e.ID && e.Conflicts(s.Record) })
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil
 	case err != nil:
 		return fmt.Errorf("looking up a reference: %w", err)
 	}
-	return ErrPreceded
+	return ErrPrecondition
 }
 
 // settle makes the outcome known, first to the log and then to the batch's callers.

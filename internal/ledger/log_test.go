@@ -322,11 +322,11 @@ func TestEntryThatOthersRuleOut(t *testing.T) {
 	entries := ledgertest.Entries("sole", 7)
 	for i := range entries {
 		entries[i].Reference = "game"
-		entries[i].Unless = func(earlier []byte) bool { return !bytes.Contains(earlier, []byte(`"i":0,`)) }
+		entries[i].Conflicts = func(earlier []byte) bool { return !bytes.Contains(earlier, []byte(`"i":0,`)) }
 	}
-	entries[0].Unless = nil             // and rules nobody out
+	entries[0].Conflicts = nil             // and rules nobody out
 	entries[5].Reference = "other game" // the first of it
-	entries[6].Unless = nil             // whom nobody rules out
+	entries[6].Conflicts = nil             // whom nobody rules out
 	outcomes := make([]error, len(entries))
 	var wait sync.WaitGroup
 	add := func(i int) {
@@ -348,7 +348,7 @@ func TestEntryThatOthersRuleOut(t *testing.T) {
 	for i := 4; i < 7; i++ {
 		_, outcomes[i] = l.Append(entries[i])
 	}
-	for i, want := range []error{nil, nil, ledger.ErrPreceded, ledger.ErrPreceded, ledger.ErrPreceded, nil, nil} {
+	for i, want := range []error{nil, nil, ledger.ErrPrecondition, ledger.ErrPrecondition, ledger.ErrPrecondition, nil, nil} {
 		if !errors.Is(outcomes[i], want) || want == nil && outcomes[i] != nil {
 			t.Errorf("entry %d: %v, want %v", i, outcomes[i], want)
 		}

@@ -85,8 +85,8 @@ func (l *Log) CountClaims(ctx context.Context, q ClaimQuery) (uint64, error) {
 	return l.store.CountClaims(ctx, q)
 }
 
-// Secret returns what is kept beside the record of an entry, in the clear; nil if nothing is.
-func (l *Log) Secret(e *Stored) ([]byte, error) { return l.vault.Secret(e) }
+// Sidecar returns what is kept beside the record of an entry, in the clear; nil if nothing is.
+func (l *Log) Sidecar(e *Stored) ([]byte, error) { return l.vault.Secret(e) }
 
 // Prove returns the proof that the record at an index is in the log, under a published checkpoint. A record that has
 // just been appended is waited for; the error is [ErrNotPublished] if that takes long.

@@ -16,7 +16,7 @@ func TestRunsEnd(t *testing.T) {
 	var sealed []Stored
 	seal := func(secret byte) {
 		e := Stored{Entry: Entry{Hash: tlog.Hash{secret}}}
-		e.Secret = v.seal(e.Hash, []byte{secret})
+		e.Sidecar = v.seal(e.Hash, []byte{secret})
 		sealed = append(sealed, e)
 	}
 	seal(0)
@@ -28,7 +28,7 @@ func TestRunsEnd(t *testing.T) {
 		if secret, err := v.Secret(&sealed[i]); err != nil || !bytes.Equal(secret, []byte{byte(i)}) {
 			t.Errorf("secret %d is %x, %v", i, secret, err)
 		}
-		if same := bytes.Equal(sealed[i].Secret[:saltSize], sealed[0].Secret[:saltSize]); same != (i < 2) {
+		if same := bytes.Equal(sealed[i].Sidecar[:saltSize], sealed[0].Sidecar[:saltSize]); same != (i < 2) {
 			t.Errorf("secret %d is of the first run: %v", i, same)
 		}
 	}

@@ -141,12 +141,12 @@ func (v *Vault) seal(record tlog.Hash, secret []byte) []byte {
 
 // Secret returns what is kept beside the record of an entry, in the clear; nil if nothing is. The error is [ErrCorrupt].
 func (v *Vault) Secret(e *Stored) ([]byte, error) {
-	if e.Secret == nil || e.Index < v.from.Load() {
-		return e.Secret, nil
+	if e.Sidecar == nil || e.Index < v.from.Load() {
+		return e.Sidecar, nil
 	}
-	if len(e.Secret) >= saltSize {
-		r := v.runOf([saltSize]byte(e.Secret))
-		if secret, err := r.aead.Open(nil, e.Hash[:nonceSize], e.Secret[saltSize:], e.Hash[:]); err == nil {
+	if len(e.Sidecar) >= saltSize {
+		r := v.runOf([saltSize]byte(e.Sidecar))
+		if secret, err := r.aead.Open(nil, e.Hash[:nonceSize], e.Sidecar[saltSize:], e.Hash[:]); err == nil {
 			return secret, nil
 		}
 	}
@@ -173,7 +173,7 @@ var zeroNonce [nonceSize]byte
 
 // openOlder opens what was encrypted before there were runs: under a key for each record, HMAC-SHA-256 of its hash.
 func (v *Vault) openOlder(e *Stored) ([]byte, error) {
-	return newAEAD(v.derive(e.Hash[:])).Open(nil, zeroNonce[:], e.Secret, nil)
+	return newAEAD(v.derive(e.Hash[:])).Open(nil, zeroNonce[:], e.Sidecar, nil)
 }
 
 // openVault obtains the key of the store with this head, and makes one for a store that has nothing encrypted.

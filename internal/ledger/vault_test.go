@@ -43,7 +43,7 @@ func TestSecretsRestEncrypted(t *testing.T) {
 	}
 	entries := ledgertest.Entries("secret", 5)
 	secret := []byte("the seed of a shuffle that nobody may read but whose it is")
-	entries[2].Secret, entries[3].Secret = secret, nil
+	entries[2].Sidecar, entries[3].Sidecar = secret, nil
 	for _, e := range entries {
 		if _, err := l.Append(e); err != nil {
 			t.Fatal(err)
@@ -54,8 +54,8 @@ func TestSecretsRestEncrypted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if opened, err := l.Secret(got); err != nil || !bytes.Equal(opened, e.Secret) || (opened == nil) != (e.Secret == nil) {
-			t.Errorf("the secret %x came back as %x, %v", e.Secret, opened, err)
+		if opened, err := l.Sidecar(got); err != nil || !bytes.Equal(opened, e.Sidecar) || (opened == nil) != (e.Sidecar == nil) {
+			t.Errorf("the secret %x came back as %x, %v", e.Sidecar, opened, err)
 		}
 	}
 	closeLog(t, l)
@@ -96,15 +96,15 @@ func TestSecretsDecryptAsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	entry := ledgertest.Entries("documented", 1)[0]
-	entry.Secret = bytes.Repeat([]byte{9}, 32)
+	entry.Sidecar = bytes.Repeat([]byte{9}, 32)
 	if _, err := l.Append(entry); err != nil {
 		t.Fatal(err)
 	}
 	closeLog(t, l)
 	hash := tlog.RecordHash(entry.Record)
-	kept := stored(t, folder)[0].Secret
+	kept := stored(t, folder)[0].Sidecar
 	aead := gcm(t, key, append([]byte("riffle salt "), kept[:16]...))
-	if got, err := aead.Open(nil, hash[:12], kept[16:], hash[:]); err != nil || !bytes.Equal(got, entry.Secret) {
+	if got, err := aead.Open(nil, hash[:12], kept[16:], hash[:]); err != nil || !bytes.Equal(got, entry.Sidecar) {
 		t.Errorf("%x decrypts to %x, %v", kept, got, err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, ledger.SeedKeyName)); !errors.Is(err, os.ErrNotExist) {
@@ -121,9 +121,9 @@ func TestOlderSecretsOpen(t *testing.T) {
 	}
 	for _, secret := range [][]byte{{}, []byte("seed"), bytes.Repeat([]byte{9}, 32), bytes.Repeat([]byte{9}, 5000)} {
 		hash := tlog.RecordHash(secret)
-		e := ledger.Stored{Entry: ledger.Entry{Hash: hash, Secret: gcm(t, key, hash[:]).Seal(nil, make([]byte, 12), secret, nil)}}
+		e := ledger.Stored{Entry: ledger.Entry{Hash: hash, Sidecar: gcm(t, key, hash[:]).Seal(nil, make([]byte, 12), secret, nil)}}
 		if got, err := vault.Secret(&e); err != nil || !bytes.Equal(got, secret) {
-			t.Errorf("%x decrypts to %x, %v", e.Secret, got, err)
+			t.Errorf("%x decrypts to %x, %v", e.Sidecar, got, err)
 		}
 		e.Hash[31] ^= 1
 		if got, err := vault.Secret(&e); !errors.Is(err, ledger.ErrCorrupt) {
@@ -153,10 +153,10 @@ func TestSecretsOfSeveralRunsOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if secret, err := l.Secret(e); err != nil || len(secret) == 0 {
+		if secret, err := l.Sidecar(e); err != nil || len(secret) == 0 {
 			t.Errorf("the secret of record %d: %x, %v", i, secret, err)
 		}
-		salts[string(e.Secret[:16])] = true
+		salts[string(e.Sidecar[:16])] = true
 	}
 	if len(salts) != 4 {
 		t.Errorf("%d salts in four starts", len(salts))
@@ -182,10 +182,10 @@ func TestDamagedSecretIsNotOpened(t *testing.T) {
 	if _, err := vault.Secret(&list[0]); err != nil {
 		t.Fatal(err)
 	}
-	for i := range list[0].Secret {
+	for i := range list[0].Sidecar {
 		e := list[0]
-		e.Secret = bytes.Clone(e.Secret)
-		e.Secret[i] ^= 1
+		e.Sidecar = bytes.Clone(e.Sidecar)
+		e.Sidecar[i] ^= 1
 		if _, err := vault.Secret(&e); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("with byte %d changed: %v, want ErrCorrupt", i, err)
 		}
@@ -194,8 +194,8 @@ func TestDamagedSecretIsNotOpened(t *testing.T) {
 	moved.Hash = list[1].Hash
 	for name, e := range map[string]ledger.Stored{
 		"beside another record": moved,
-		"cut off":               {Entry: ledger.Entry{Hash: list[0].Hash, Secret: list[0].Secret[:15]}},
-		"empty":                 {Entry: ledger.Entry{Hash: list[0].Hash, Secret: []byte{}}},
+		"cut off":               {Entry: ledger.Entry{Hash: list[0].Hash, Sidecar: list[0].Sidecar[:15]}},
+		"empty":                 {Entry: ledger.Entry{Hash: list[0].Hash, Sidecar: []byte{}}},
 	} {
 		if _, err := vault.Secret(&e); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("%s: %v, want ErrCorrupt", name, err)
@@ -291,11 +291,11 @@ func TestStoreFromBeforeTheSeedKeyGoesOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if secret, err := l.Secret(got); err != nil || !bytes.Equal(secret, e.Secret) {
-				t.Errorf("the secret of record %d is %x, %v, want %x", got.Index, secret, err, e.Secret)
+			if secret, err := l.Sidecar(got); err != nil || !bytes.Equal(secret, e.Sidecar) {
+				t.Errorf("the secret of record %d is %x, %v, want %x", got.Index, secret, err, e.Sidecar)
 			}
-			if encrypted := !bytes.Equal(got.Secret, e.Secret); encrypted != (got.Index >= 3) {
-				t.Errorf("the secret of record %d rests as %x", got.Index, got.Secret)
+			if encrypted := !bytes.Equal(got.Sidecar, e.Sidecar); encrypted != (got.Index >= 3) {
+				t.Errorf("the secret of record %d rests as %x", got.Index, got.Sidecar)
 			}
 		}
 		closeLog(t, l)

@@ -19,7 +19,7 @@ func Entries(label string, n int) []ledger.Entry {
 		entries[i] = ledger.Entry{
 			ID:     uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s %d", label, i)),
 			Record: fmt.Appendf(nil, `{"label":%q,"i":%d,"pad":"%s"}`, label, i, bytes.Repeat([]byte("♠"), i%50)),
-			Secret: bytes.Repeat([]byte{byte(i), 0, 0xff}, i%40+1),
+			Sidecar: bytes.Repeat([]byte{byte(i), 0, 0xff}, i%40+1),
 		}
 	}
 	return entries
@@ -95,7 +95,7 @@ func (c *Chain) CheckLog(s ledger.Store) {
 	for i, want := range c.Entries {
 		got := list[i]
 		if got.Index != uint64(i) || got.ID != want.ID || got.Reference != want.Reference || len(got.Claims) > 0 ||
-			!bytes.Equal(got.Record, want.Record) || !bytes.Equal(got.Secret, want.Secret) || got.Hash != want.Hash {
+			!bytes.Equal(got.Record, want.Record) || !bytes.Equal(got.Sidecar, want.Sidecar) || got.Hash != want.Hash {
 			c.t.Fatalf("entry %d came back as %+v, want %+v", i, got, want)
 		}
 	}
@@ -111,7 +111,7 @@ func (c *Chain) checkClaims(s ledger.Store) {
 	claims := map[string]held{}
 	for i := range c.Entries {
 		for _, claim := range c.Entries[i].Claims {
-			claim.Taken, claim.From, claim.Stays = false, 0, false
+			claim.Taken, claim.From, claim.Unchanged = false, 0, false
 			claims[claim.Name] = held{i, claim}
 		}
 	}

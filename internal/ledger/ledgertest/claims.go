@@ -46,8 +46,8 @@ func claims(t *testing.T, e Engine) {
 	c.CheckLog(s)
 	// One that stays as it was is passed on, and still to be taken from its holder alone.
 	stays := Entries("stays", 2)
-	stays[0].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Stays: true}}
-	stays[1].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Stays: true}}
+	stays[0].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
+	stays[1].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
 	c.append(s, stays[0])
 	c.CheckLog(s)
 	if holder, err := s.ByClaim(t.Context(), "thing 5"); err != nil || holder.ID != stays[0].ID || holder.Claims[0].Status != "open" || holder.Claims[0].Due != 105 {

@@ -124,7 +124,7 @@ func batches(t *testing.T, e Engine) {
 	for i, n := range []int{1, 15, 16, 17, 31, 33, 200, 700} {
 		batch := Entries(fmt.Sprint("batch ", i), n)
 		batch[0].Reference, batch[0].Claims = "game ♣ 7", []ledger.Claim{{Name: fmt.Sprint("claim ", i)}}
-		batch[n-1].Secret = nil
+		batch[n-1].Sidecar = nil
 		c.append(s, batch...)
 		c.CheckLog(s)
 	}

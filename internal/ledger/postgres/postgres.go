@@ -212,7 +212,7 @@ func (s *Store) list(ctx context.Context, more []any, query string, args ...any)
 		var e ledger.Stored
 		var index int64
 		var hash []byte
-		if err := rows.Scan(append([]any{&index, (*[16]byte)(&e.ID), &e.Reference, &e.Record, &e.Secret, &hash}, more...)...); err != nil {
+		if err := rows.Scan(append([]any{&index, (*[16]byte)(&e.ID), &e.Reference, &e.Record, &e.Sidecar, &hash}, more...)...); err != nil {
 			return err
 		}
 		if len(hash) != len(e.Hash) {

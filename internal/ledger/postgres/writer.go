@@ -124,7 +124,7 @@ func arguments(batch ledger.Batch) []any {
 	for i := range batch.Entries {
 		e := &batch.Entries[i]
 		indexes[i], ids[i], hashes[i] = int64(batch.Size)+int64(i), e.ID, e.Hash[:]
-		references[i], records[i], secrets[i] = nullable(&e.Reference), notNil(e.Record), e.Secret
+		references[i], records[i], secrets[i] = nullable(&e.Reference), notNil(e.Record), e.Sidecar
 		for k := range e.Claims {
 			if c := &e.Claims[k]; c.Taken {
 				taken.add(indexes[i], c)

@@ -286,7 +286,7 @@ func (s *Store) list(ctx context.Context, more []any, query string, args ...any)
 		var e ledger.Stored
 		var index int64
 		var id, hash []byte
-		if err := rows.Scan(append([]any{&index, &id, &e.Reference, &e.Record, &e.Secret, &hash}, more...)...); err != nil {
+		if err := rows.Scan(append([]any{&index, &id, &e.Reference, &e.Record, &e.Sidecar, &hash}, more...)...); err != nil {
 			return nil, err
 		}
 		if len(id) != len(e.ID) || len(hash) != len(e.Hash) {

@@ -228,7 +228,7 @@ func TestRecordsFromBeforeTheTreeAreItsFirstLeaves(t *testing.T) {
 	}
 	entries := ledgertest.Entries("before", 600)
 	for i, e := range entries {
-		if _, err := db.ExecContext(t.Context(), "INSERT INTO entries (idx, id, record, secret) VALUES (?, ?, ?, ?)", i, e.ID[:], e.Record, e.Secret); err != nil {
+		if _, err := db.ExecContext(t.Context(), "INSERT INTO entries (idx, id, record, secret) VALUES (?, ?, ?, ?)", i, e.ID[:], e.Record, e.Sidecar); err != nil {
 			t.Fatal(err)
 		}
 	}

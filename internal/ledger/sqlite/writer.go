@@ -154,7 +154,7 @@ func (w *writer) hold(ctx context.Context, batch ledger.Batch) error {
 		for k := range batch.Entries[i].Claims {
 			h := held{batch.Size + uint64(i), &batch.Entries[i].Claims[k]}
 			switch {
-			case h.Taken && h.Stays:
+			case h.Taken && h.Unchanged:
 				if err := w.moveClaim(ctx, &h); err != nil {
 					return err
 				}
@@ -239,7 +239,7 @@ func (w *writer) bindEntry(index uint64, e *ledger.Entry) {
 	w.bind(e.ID[:])
 	w.bind(nullable(e.Reference))
 	w.bind(e.Record)
-	w.bind(e.Secret)
+	w.bind(e.Sidecar)
 	w.bind(e.Hash[:])
 }
 
