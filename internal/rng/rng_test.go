@@ -507,6 +507,48 @@ func TestRekeyedStreamIsANewOne(t *testing.T) {
 	}
 }
 
+// TestAcquiredStreamIsANewOne takes streams from the pool that were released in the head and in the bulk, under more keys
+// and fewer.
+func TestAcquiredStreamIsANewOne(t *testing.T) {
+	for i, k := range []int{1, 7, 2, 3, 1, 5} {
+		keys := testKeys(t, k, fmt.Sprint("acquired", i))
+		acquired, err := AcquireStream(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := NewStream(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for number := range uint64(3) {
+			acquired.Seek(number)
+			fresh.Seek(number)
+			for place := range 10 + 100*(i%2) {
+				if got, want := acquired.Uint64(), fresh.Uint64(); got != want {
+					t.Fatalf("%d keys: word %d of shuffle %d is %x, want %x", k, place, number, got, want)
+				}
+			}
+		}
+		acquired.Release()
+	}
+	if s, err := AcquireStream(make([]byte, BlockSize+1)); s != nil || !errors.Is(err, ErrSeed) {
+		t.Errorf("keys of a wrong length: %v, %v, want ErrSeed", s, err)
+	}
+}
+
+// A released stream has no keys, so that whoever uses it by mistake is stopped and not served another shuffle's words.
+func TestReleasedStreamCannotBeRead(t *testing.T) {
+	s := testStream(t, 2, "released")
+	s.Uint64()
+	s.Release()
+	defer func() {
+		if recover() == nil {
+			t.Error("a released stream was read")
+		}
+	}()
+	s.Uint64()
+}
+
 func TestStreamAllocatesNothingOnceMade(t *testing.T) {
 	s := testStream(t, 2, "allocations")
 	r := uint64(0)

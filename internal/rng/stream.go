@@ -5,6 +5,7 @@ import (
 	"crypto/cipher"
 	"encoding/binary"
 	"slices"
+	"sync"
 )
 
 const (
@@ -22,15 +23,15 @@ const (
 
 // A Stream is the keystream of one shuffle, read as big-endian 64-bit words: the XOR over all keys of
 // AES-256-CTR (NIST SP 800-38A, 6.5) whose first counter block is the shuffle's number (8 bytes, big-endian)
-// followed by 8 zero bytes. Make one with [NewStream] and turn it to other shuffles of the same keys with
-// [Stream.Seek]. It is not safe for concurrent use.
+// followed by 8 zero bytes. Make one with [NewStream] or [AcquireStream], and turn it to other shuffles of the
+// same keys with [Stream.Seek]. It is not safe for concurrent use.
 type Stream struct {
 	ciphers []cipher.Block
 	bulk    []cipher.Stream // made once the head is used up; nil before
 	shuffle uint64
-	words   []byte // the part of the keystream at hand, of which
-	next    int    // everything before next is read and
-	end     int    // everything before end is made
+	words   []byte // a part of the keystream: read up to next, made up to end
+	next    int
+	end     int
 	head    [headBytes]byte
 	other   [headBytes]byte // the head under another key
 
@@ -41,12 +42,41 @@ type Stream struct {
 
 // NewStream returns the keystream of shuffle number 0 under keys, as [Keys] makes them. The error is [ErrSeed].
 func NewStream(keys []byte) (*Stream, error) {
+	s := newStream()
+	if err := s.Rekey(keys); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// newStream returns a stream without keys.
+func newStream() *Stream {
 	s := &Stream{}
 	for i := range s.counters {
 		binary.BigEndian.PutUint64(s.counters[i][8:], uint64(i))
 	}
 	s.words = s.head[:]
-	return s, s.Rekey(keys)
+	return s
+}
+
+// streams pools released streams: a stream is most of what a small shuffle allocates.
+var streams = sync.Pool{New: func() any { return newStream() }}
+
+// AcquireStream is [NewStream] with a stream from the pool. Release it when the shuffle is done.
+func AcquireStream(keys []byte) (*Stream, error) {
+	s := streams.Get().(*Stream)
+	if err := s.Rekey(keys); err != nil {
+		streams.Put(s)
+		return nil, err
+	}
+	return s, nil
+}
+
+// Release drops the keys and returns the stream to the pool. The stream must not be used afterwards.
+func (s *Stream) Release() {
+	clear(s.ciphers)
+	s.Seek(0)
+	streams.Put(s)
 }
 
 // Rekey turns the stream to the keystream of shuffle number 0 under other keys. The error is [ErrSeed].
