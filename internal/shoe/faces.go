@@ -1,0 +1,113 @@
+package shoe
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"riffle/internal/deck"
+)
+
+// Faces are what is on the cards of a shoe: copies of a deck, items of the caller, or numbers. A card goes by its number, which
+// is its place in what was shuffled first. Faces never change and may be shared between goroutines.
+type Faces struct {
+	deck   *deck.Deck     // nil unless the cards are those of a deck
+	copies map[string]int // how many cards of each code one deck has
+	items  []string       // nil unless the cards are items
+}
+
+// A Face is one card that can be read. One of the fields is set.
+type Face struct {
+	Card *deck.Card // its instance counts over all copies of the deck
+	Item string     // the JSON of the caller's item, as it came, or of the number
+}
+
+// NewFaces returns the faces of a shoe of as many copies of d as it needs, of items, which are JSON, or of numbers if both are
+// nil.
+func NewFaces(d *deck.Deck, items []string) *Faces {
+	f := &Faces{deck: d, items: items}
+	if d != nil {
+		f.copies = make(map[string]int, d.Size())
+		for _, code := range d.Codes() {
+			f.copies[code]++
+		}
+	}
+	return f
+}
+
+// Text returns what a seal commits to for the card: its code, or the item or number as JSON without white space. It panics if
+// the item is no JSON.
+func (f *Faces) Text(number uint64) []byte {
+	switch {
+	case f.deck != nil:
+		return []byte(f.code(number))
+	case f.items != nil:
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, []byte(f.items[number])); err != nil {
+			panic(fmt.Sprintf("shoe: item %d is not JSON: %v", number, err))
+		}
+		return compact.Bytes()
+	}
+	return strconv.AppendUint(nil, number, 10)
+}
+
+// Texts returns the text of each card, in the order of the numbers.
+func (f *Faces) Texts(numbers []uint32) [][]byte {
+	texts := make([][]byte, len(numbers))
+	for i, number := range numbers {
+		texts[i] = f.Text(uint64(number))
+	}
+	return texts
+}
+
+// Face returns the card.
+func (f *Faces) Face(number uint64) Face {
+	switch {
+	case f.deck != nil:
+		size := uint64(f.deck.Size())
+		card := f.deck.Cards()[number%size]
+		card.Instance += int(number/size) * f.copies[card.Code]
+		return Face{Card: &card}
+	case f.items != nil:
+		return Face{Item: f.items[number]}
+	}
+	return Face{Item: strconv.FormatUint(number, 10)}
+}
+
+// Name returns what a caller may name the card by instead of its number: the code of a deck's card, or the text of an item that
+// is a string. It is empty for other items and for numbers, and equal cards share it.
+func (f *Faces) Name(number uint64) string {
+	if f.deck != nil {
+		return f.code(number)
+	}
+	var text string
+	if f.items == nil || json.Unmarshal([]byte(f.items[number]), &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// Resolve returns the [Faces.Name] that an alias stands for: TS for 10S and 0S. Any other name it returns unchanged.
+func (f *Faces) Resolve(name string) string {
+	if f.deck != nil {
+		if card, found := f.deck.Find(name); found {
+			return card.Code
+		}
+	}
+	return name
+}
+
+// Bytes returns the length of all items together, which is most of the memory that faces take up. A deck is shared.
+func (f *Faces) Bytes() int {
+	n := 0
+	for _, item := range f.items {
+		n += len(item)
+	}
+	return n
+}
+
+func (f *Faces) code(number uint64) string {
+	codes := f.deck.Codes()
+	return codes[number%uint64(len(codes))]
+}
