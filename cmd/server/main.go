@@ -132,7 +132,7 @@ func serve(ctx context.Context, o *options, logger *slog.Logger) (err error) {
 	}
 	server := api.NewServer(handler, o.timeouts)
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(api.Listen(listener)) }()
+	go func() { served <- server.Serve(listener) }()
 	defer expire(deals, logger)()
 	forgetStart()
 	logger.Info("listening", "addr", listener.Addr().String(), "data", o.data, "version", version)

@@ -52,7 +52,7 @@ func New(o Options) *API {
 
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.measure, a.framed)
+	r.Use(a.measure, closeChunked)
 	r.NotFound(a.handle(notFound))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	r.Post("/shuffle", a.handle(a.shuffle))
@@ -102,9 +102,5 @@ func (a *API) Routes() chi.Routes { return a.router }
 
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if shared := chi.RouteContext(r.Context()); shared != nil { // see connContext
-		shared.Reset()
-		shared.Routes = a.router
-	}
 	a.router.ServeHTTP(w, r)
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,21 +156,6 @@ func TestReadingEndsWithTheError(t *testing.T) {
 			t.Error("a list with x in it is read")
 		}
 	})
-}
-
-// TestLongReadsAreNotRemembered reads more at once than a connection remembers.
-func TestLongReadsAreNotRemembered(t *testing.T) {
-	ours, theirs := net.Pipe()
-	defer func() { _, _ = ours.Close(), theirs.Close() }()
-	c := &conn{Conn: ours}
-	long := bytes.Repeat([]byte("0123456789abcdefg"), 1<<16)[:1<<20]
-	go func() { _, _ = theirs.Write(long) }()
-	if n, err := c.Read(make([]byte, 1<<20)); n != 1<<20 || err != nil {
-		t.Fatalf("read %d: %v", n, err)
-	}
-	if !bytes.Equal(c.recent, long[1<<20-remembered:]) || cap(c.recent) > 4*remembered {
-		t.Errorf("remembers %d of a room of %d", len(c.recent), cap(c.recent))
-	}
 }
 
 // TestRoomIsForWhatHasArrived grows a body that announces more than comes.

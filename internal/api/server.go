@@ -17,7 +17,7 @@ type Timeouts struct {
 	Idle   time.Duration // between two requests
 }
 
-// NewServer returns the server of the API. Serve it on a listener of [Listen].
+// NewServer returns the HTTP server of the API.
 func NewServer(a *API, timeouts Timeouts) *http.Server {
 	a.writeTimeout = timeouts.Write
 	return &http.Server{
@@ -28,30 +28,17 @@ func NewServer(a *API, timeouts Timeouts) *http.Server {
 		IdleTimeout:       timeouts.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(a.Logger.Handler(), slog.LevelDebug), // what broken clients do is no error of ours
-		ConnContext:       connContext,
 	}
 }
 
-// ambiguousLength reports whether the request says its length in two ways. HTTP/1.0 has no chunks: net/http passes over
-// Transfer-Encoding there, and RFC 9112, 6.1 has a server take it for faulty framing.
-func ambiguousLength(r *http.Request) bool {
-	old := !r.ProtoAtLeast(1, 1)
-	if len(r.TransferEncoding) == 0 && !old {
-		return false
-	}
-	c, ok := r.Context().Value(connKey{}).(*conn)
-	return ok && c.ambiguous(r.RequestURI, old)
-}
-
-// framed refuses, whatever it asks for, a request whose length can be taken in two ways: what follows it on the
-// connection may be its body to a proxy in front.
-func (a *API) framed(next http.Handler) http.Handler {
+// closeChunked closes the connection behind the answer to an HTTP/1 request whose length a proxy in front may have read
+// differently: net/http goes by Transfer-Encoding and drops a Content-Length beside it, and ignores Transfer-Encoding in
+// HTTP/1.0, in both cases without a trace. RFC 9112, 6.1 and 6.3 let a server do so if it then closes the connection, so
+// that what follows is not taken for a request of its own. HTTP/2 has one framing.
+func closeChunked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if ambiguousLength(r) {
-			p := newProblem(http.StatusBadRequest, "The request has both Content-Length and Transfer-Encoding. Send one of them.")
-			p.close = true
-			writeProblem(w, p)
-			return
+		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
+			w.Header().Set("Connection", "close")
 		}
 		next.ServeHTTP(w, r)
 	})

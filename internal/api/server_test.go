@@ -1,0 +1,37 @@
+package api
+
+import (
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// TestContextEndsWhenTheCallerLeaves has a caller hang up while a request is in flight.
+func TestContextEndsWhenTheCallerLeaves(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, ended := make(chan struct{}), make(chan struct{})
+	server := NewServer(&API{Options: Options{Logger: slog.New(slog.DiscardHandler)}},
+		Timeouts{Header: time.Minute, Read: time.Minute, Write: time.Minute, Idle: time.Minute})
+	server.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		close(started)
+		<-r.Context().Done()
+		close(ended)
+	})
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	c, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+	<-started
+	_ = c.Close()
+	<-ended
+}
