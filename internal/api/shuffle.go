@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
 )
@@ -152,9 +151,6 @@ func (s *stream) shuffled(q *shuffleRequest, result *dealer.Result, body []byte)
 		})
 		return spent
 	}
-	if q.isLongList(&result.Statement) {
-		return s.longList(q, result, body)
-	}
 	last := result.Statement.Repeat - 1
 	writeOrders(s, q.repeats, result, s.items(body), func(number uint64) []span {
 		began := time.Now()
@@ -167,37 +163,6 @@ func (s *stream) shuffled(q *shuffleRequest, result *dealer.Result, body []byte)
 		spent += time.Since(began)
 		return order
 	})
-	return spent
-}
-
-// settledAtOnce is how many items have to have their places before more of them are written.
-const settledAtOnce = 16 << 10
-
-// isLongList reports whether the answer is one list of many items.
-func (q *shuffleRequest) isLongList(s *audit.Statement) bool {
-	return s.Draw >= 2*settledAtOnce && s.Repeat == 1 && !q.repeats && s.Hands == nil
-}
-
-// longList is shuffled for many items in one list. They are shuffled beside the writing of those that have their places already.
-func (s *stream) longList(q *shuffleRequest, result *dealer.Result, body []byte) (spent time.Duration) {
-	heads := make(chan []span, result.Statement.Draw/settledAtOnce+1) // so that the shuffling never waits
-	go func() {
-		defer close(heads)
-		began := time.Now()
-		dealer.Settle(result, q.items, settledAtOnce, func(head []span) { heads <- head })
-		spent = time.Since(began)
-	}()
-	defer func() {
-		for range heads { // until it has ended the items are in use, also where the caller is gone
-		}
-	}()
-	s.buf = append(s.buf, `"items":[`...)
-	write, written := s.items(body), 0
-	for head := range heads {
-		write(head[written:])
-		written = len(head)
-	}
-	s.endArray()
 	return spent
 }
 

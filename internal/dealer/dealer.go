@@ -291,13 +291,6 @@ func (r *Result) Positions(number uint64, scratch []uint64) []uint64 {
 	return shuffle.Positions(r.Statement.Algorithm, r.Statement.Size, r.Statement.Draw, r.stream, scratch)
 }
 
-// Settle shuffles as [Order] does for number 0 and calls settled with the places, from the head on, that hold what they will
-// hold: each time that there are about every more, and at the end with the drawn part. Others may read them meanwhile.
-func Settle[T any](r *Result, a []T, every int, settled func(head []T)) {
-	r.stream.Seek(0)
-	shuffle.Settle(r.Statement.Algorithm, a, int(r.Statement.Draw), r.stream, every, settled)
-}
-
 // Order returns the drawn part of shuffle number r of what stands in a, as many as the statement's size: what stands at
 // its [Result.Positions]. It may use a for it; either way what a holds afterwards is not to be used.
 func Order[T any](r *Result, number uint64, a []T) []T {

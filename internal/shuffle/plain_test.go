@@ -328,37 +328,6 @@ func TestDrawIsAPrefixOfTheWholeOrder(t *testing.T) {
 	}
 }
 
-// TestSettledPlacesStay looks at each place when it is told of, and again at the end.
-func TestSettledPlacesStay(t *testing.T) {
-	const every = 100
-	for _, alg := range shuffle.Algorithms() {
-		inPlace := alg == shuffle.AlgorithmFisherYates || alg == shuffle.AlgorithmSattolo
-		s := testStream(t, 2, "settled")
-		for _, n := range []int{0, 1, 2, 99, 100, 101, 1000, 5000} {
-			for _, m := range []int{0, 1, n / 2, n - 2, n} {
-				m = max(0, min(m, n))
-				s.Seek(uint64(n))
-				want := shuffle.Order(alg, ascending(n), m, s)
-				s.Seek(uint64(n))
-				var got []int
-				told := 0
-				shuffle.Settle(alg, ascending(n), m, s, every, func(settled []int) {
-					if told++; len(settled) < len(got) || len(settled) > len(got)+2*every && inPlace {
-						t.Fatalf("%s: %d of %d: told of %d places and then of %d", alg, m, n, len(got), len(settled))
-					}
-					got = append(got, settled[len(got):]...)
-				})
-				if !slices.Equal(got, want) {
-					t.Errorf("%s: %d of %d: told of %d, want %d", alg, m, n, head(got), head(want))
-				}
-				if !inPlace && told != 1 {
-					t.Errorf("%s: %d of %d: told %d times", alg, m, n, told)
-				}
-			}
-		}
-	}
-}
-
 func TestNothingDrawnMovesNothing(t *testing.T) {
 	for n := range 5 {
 		a, none := ascending(n), &oneByOne{t: t}

@@ -63,37 +63,6 @@ func Order[T any](alg Algorithm, a []T, m int, src Source) []T {
 	return a[:m]
 }
 
-// Settle shuffles as [Order] does and calls settled with the places, from the head on, that hold what they will hold: each time
-// that there are about every more of them, and at the end with the first m. They are not touched any more, so that others can
-// read them while the shuffle goes on. [FisherYates] and [Sattolo] settle places from the head on, and the others all at the end.
-func Settle[T any](alg Algorithm, a []T, m int, src Source, every int, settled func(head []T)) {
-	if alg == AlgorithmFisherYates || alg == AlgorithmSattolo {
-		open := 0 // how many places are not settled when a bound is asked for, beyond the bound
-		if alg == AlgorithmSattolo {
-			open = 1
-		}
-		src = &watched{Source: src, next: uint64(max(0, len(a)-every)), every: uint64(every), asked: func(from uint64) {
-			settled(a[:len(a)-open-int(from)])
-		}}
-	}
-	settled(Order(alg, a, m, src))
-}
-
-// A watched source tells how far its bounds have come down.
-type watched struct {
-	Source
-	next, every uint64 // the bound to tell of next, and how far apart they are
-	asked       func(from uint64)
-}
-
-func (w *watched) Descend(from uint64) []uint64 {
-	if from <= w.next {
-		w.next = from - min(w.every, from)
-		w.asked(from)
-	}
-	return w.Source.Descend(from)
-}
-
 // Few reports whether a draw of m out of size takes the memory and time of what is drawn, by [Sparse], and not of what it
 // is drawn from.
 func Few(alg Algorithm, size, m uint64) bool { return alg == AlgorithmFisherYates && m < size/16 }
