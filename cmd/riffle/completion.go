@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A completion prints what a shell needs to complete the commands, their flags and the values of flags.
+// A completion prints the script with which a shell completes the command line.
 type completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"One of ${enum}."`
 }
@@ -19,155 +19,111 @@ func (*completion) Help() string {
 zsh: source <(riffle completion zsh), after compinit
 fish: riffle completion fish | source
 
-In the file that the shell reads when it starts, it lasts.`
+Put the line for your shell into the file that the shell reads when it starts.`
 }
 
+// scripts are the completion scripts by shell. Each asks riffle suggest for the candidates; where there are none, the
+// shell completes file names.
+var scripts = map[string]string{
+	"bash": bashScript,
+	"zsh":  "autoload -Uz bashcompinit && bashcompinit\n" + bashScript,
+	"fish": `function __riffle_suggest
+    riffle suggest -- (commandline -opc)[2..] "$(commandline -ct)" 2>/dev/null
+end
+complete -c riffle -n 'count (__riffle_suggest) >/dev/null' -f -a '(__riffle_suggest)'
+`,
+}
+
+const bashScript = `_riffle() {
+    local IFS=$'\n'
+    COMPREPLY=($(riffle suggest -- "${COMP_WORDS[@]:1:$COMP_CWORD}" 2>/dev/null | cut -f 1))
+}
+complete -o default -F _riffle riffle
+`
+
 // Run prints the script.
-func (k *completion) Run(c *console, app *kong.Kong) error {
-	list := completions(app.Model.Node, nil)
-	var script string
-	switch k.Shell {
-	case "bash":
-		script = bashScript(list)
-	case "zsh":
-		// zsh completes by scripts of bash when asked to.
-		script = "autoload -Uz bashcompinit && bashcompinit\n" + bashScript(list)
-	default:
-		script = fishScript(list)
-	}
-	if _, err := fmt.Fprint(c.out, script); err != nil {
+func (k *completion) Run(c *console) error {
+	if _, err := fmt.Fprint(c.out, scripts[k.Shell]); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return nil
 }
 
-// A word is something that can be typed, with what it does.
-type word struct{ text, help string }
-
-// A completed is a command, or the program itself, and what may follow it.
-type completed struct {
-	path   string // the names of the commands, with spaces between
-	names  []word // of the commands under it
-	flags  []word
-	values map[string][]string // of a flag that takes one of a few
-	takes  []string            // the flags that a value follows
-	args   []string            // the values of the argument; nil for files
+// A suggest prints the words that can complete a command line. The completion scripts call it.
+type suggest struct {
+	Words []string `arg:"" help:"The words after riffle, up to the one to complete, which may be empty."`
 }
 
-// completions lists the commands under a node, the node first.
-func completions(node *kong.Node, path []string) []completed {
-	c := completed{path: strings.Join(path, " "), values: map[string][]string{}}
-	for _, flag := range node.Flags {
-		name := "--" + flag.Name
-		c.flags = append(c.flags, word{name, flag.Help})
-		if !flag.IsBool() && flag.Name != "help" {
-			c.takes = append(c.takes, name)
-		}
-		if flag.Enum != "" {
-			c.values[name] = flag.EnumSlice()
+// Run prints one candidate per line, followed by a tab and what it does where that is known.
+func (k *suggest) Run(c *console, app *kong.Kong) error {
+	for _, s := range candidates(app.Model.Node, k.Words) {
+		if _, err := fmt.Fprintln(c.out, s); err != nil {
+			return fmt.Errorf("printing: %w", err)
 		}
 	}
-	if !slices.ContainsFunc(c.flags, func(w word) bool { return w.text == "--help" }) {
-		c.flags = append(c.flags, word{"--help", "Show context-sensitive help."})
-	}
-	for _, arg := range node.Positional {
-		if arg.Enum != "" {
-			c.args = arg.EnumSlice()
+	return nil
+}
+
+// candidates returns what can stand for the last of the words, each with its help after a tab: the values of a flag, the
+// flags of a command, or its subcommands and the values of its arguments.
+func candidates(command *kong.Node, words []string) (list []string) {
+	done, last := words[:len(words)-1], words[len(words)-1]
+	add := func(name, help string) {
+		if strings.HasPrefix(name, last) {
+			list = append(list, strings.TrimSuffix(name+"\t"+help, "\t"))
 		}
 	}
-	list := []completed{c}
-	for _, child := range node.Children {
-		list[0].names = append(list[0].names, word{child.Name, child.Help})
-		list = append(list, completions(child, append(slices.Clone(path), child.Name))...)
+	var value *kong.Flag // the flag whose value comes next
+	for _, word := range done {
+		switch child := subcommand(command, word); {
+		case value != nil:
+			value = nil
+		case strings.HasPrefix(word, "-"):
+			value = flagWithValue(command, word)
+		case child != nil:
+			command = child
+		}
+	}
+	switch {
+	case value != nil:
+		for _, text := range value.EnumSlice() {
+			add(text, "")
+		}
+	case strings.HasPrefix(last, "-"):
+		for _, flag := range slices.Concat(command.AllFlags(true)...) {
+			add("--"+flag.Name, flag.Help)
+		}
+	default:
+		for _, child := range command.Children {
+			if !child.Hidden {
+				add(child.Name, child.Help)
+			}
+		}
+		for _, argument := range command.Positional {
+			for _, text := range argument.EnumSlice() {
+				add(text, "")
+			}
+		}
 	}
 	return list
 }
 
-func texts(words []word) string {
-	var list []string
-	for _, w := range words {
-		list = append(list, w.text)
+// subcommand returns the subcommand of that name, or nil.
+func subcommand(command *kong.Node, name string) *kong.Node {
+	for _, child := range command.Children {
+		if child.Name == name {
+			return child
+		}
 	}
-	return strings.Join(list, " ")
+	return nil
 }
 
-// bashScript finds the command by the words so far, and then offers what may follow it; where it offers nothing, the shell
-// offers files.
-func bashScript(list []completed) string {
-	var b strings.Builder
-	b.WriteString(`_riffle() {
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= i
-    for ((i = 1; i < COMP_CWORD; i++)); do
-        case "$command ${COMP_WORDS[i]}" in
-`)
-	for _, c := range list[1:] {
-		parent, name := "", c.path
-		if i := strings.LastIndexByte(c.path, ' '); i >= 0 {
-			parent, name = c.path[:i], c.path[i+1:]
-		}
-		fmt.Fprintf(&b, "            %q) command=%q ;;\n", parent+" "+name, c.path)
-	}
-	b.WriteString(`        esac
-    done
-    case "$command $before" in
-`)
-	for _, c := range list {
-		for _, flag := range c.takes {
-			reply := "" // and the shell offers files
-			if values := c.values[flag]; values != nil {
-				reply = fmt.Sprintf(`$(compgen -W %q -- "$word")`, strings.Join(values, " "))
-			}
-			fmt.Fprintf(&b, "        %q) COMPREPLY=(%s); return ;;\n", c.path+" "+flag, reply)
+// flagWithValue returns the flag that a word names if the next word is its value, and nil otherwise.
+func flagWithValue(command *kong.Node, word string) *kong.Flag {
+	for _, flag := range slices.Concat(command.AllFlags(true)...) {
+		if "--"+flag.Name == word && !flag.IsBool() {
+			return flag
 		}
 	}
-	b.WriteString(`    esac
-    case "$command" in
-`)
-	for _, c := range list {
-		words := strings.TrimSpace(texts(c.names) + " " + strings.Join(c.args, " "))
-		fmt.Fprintf(&b, "        %q)\n            if [[ $word == -* ]]; then COMPREPLY=($(compgen -W %q -- \"$word\"))\n", c.path, texts(c.flags))
-		fmt.Fprintf(&b, "            else COMPREPLY=($(compgen -W %q -- \"$word\")); fi ;;\n", words)
-	}
-	b.WriteString(`    esac
-}
-complete -o default -F _riffle riffle
-`)
-	return b.String()
-}
-
-// fishScript has a line for each word, with the commands after which it may stand.
-func fishScript(list []completed) string {
-	var b strings.Builder
-	for _, c := range list {
-		seen := strings.Fields(c.path)
-		var conditions []string
-		for _, name := range seen {
-			conditions = append(conditions, "__fish_seen_subcommand_from "+name)
-		}
-		if len(c.names) > 0 {
-			conditions = append(conditions, "not __fish_seen_subcommand_from "+texts(c.names))
-		}
-		when := strings.Join(conditions, "; and ")
-		for _, w := range c.names {
-			fmt.Fprintf(&b, "complete -c riffle -f -n '%s' -a %s -d %s\n", when, w.text, fishQuote(w.help))
-		}
-		for _, value := range c.args {
-			fmt.Fprintf(&b, "complete -c riffle -f -n '%s' -a %s\n", when, value)
-		}
-		for _, w := range c.flags {
-			takes := ""
-			if values := c.values[w.text]; values != nil {
-				takes = " -x -a '" + strings.Join(values, " ") + "'"
-			} else if slices.Contains(c.takes, w.text) {
-				takes = " -r"
-			}
-			fmt.Fprintf(&b, "complete -c riffle -n '%s' -l %s%s -d %s\n", when, strings.TrimPrefix(w.text, "--"), takes, fishQuote(w.help))
-		}
-	}
-	return b.String()
-}
-
-// fishQuote puts a text in single quotes, inside which fish escapes the quote and the backslash.
-func fishQuote(text string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
+	return nil
 }

@@ -55,6 +55,7 @@ type commands struct {
 	Shuffle    shuffleCmd  `cmd:"" help:"Shuffle lines, with a proof."`
 	Log        logCommands `cmd:"" help:"The log of a service."`
 	Completion completion  `cmd:"" help:"Print a script that completes the commands in a shell."`
+	Suggest    suggest     `cmd:"" hidden:""`
 }
 
 // A console is what a command reads from and writes to.
