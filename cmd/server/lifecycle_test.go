@@ -108,7 +108,7 @@ func TestGraceEnds(t *testing.T) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	s.signal(syscall.SIGTERM)
-	if code := s.wait(); code != 1 || !strings.Contains(s.log.String(), "still being answered after 100ms") {
+	if code := s.wait(); code != 1 || !strings.Contains(s.log.String(), "still in flight after 100ms") {
 		t.Errorf("the server ended with %d:\n%s", code, s.log)
 	}
 	if _, err := new(bytes.Buffer).ReadFrom(response.Body); err == nil {

@@ -81,7 +81,7 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		{nil, []string{"RIFFLE_READ_TIMEOUT=soon"}, "RIFFLE_READ_TIMEOUT"},
 		{[]string{"-addr", "nowhere"}, nil, "missing port"},
 		{[]string{"-addr", taken.Addr().String()}, nil, "address already in use"},
-		{[]string{"-data", file}, nil, "making the data folder"},
+		{[]string{"-data", file}, nil, "creating the data folder"},
 		{[]string{"-data", garbage}, nil, "file is not a database"},
 		{[]string{"-store", "mysql://db/riffle"}, nil, "-store is the URL of a database, postgres://"},
 		{nil, []string{"RIFFLE_STORE=postgres://riffle:hush@127.0.0.1:1/riffle"}, "opening the database riffle on 127.0.0.1:1"},

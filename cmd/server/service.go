@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"riffle"
+	"riffle/internal/api"
+	"riffle/internal/dealer"
+	"riffle/internal/deck"
+	"riffle/internal/deckofcards"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/postgres"
+	"riffle/internal/ledger/sqlite"
+)
+
+// A service is everything that run starts and stops.
+type service struct {
+	options  *options
+	logger   *slog.Logger
+	log      *ledger.Log
+	deals    *dealer.Dealer
+	handler  *api.API
+	server   *http.Server
+	listener net.Listener
+}
+
+// build opens the ledger, wires the parts together and listens. If it fails, nothing stays open.
+func build(ctx context.Context, o *options, logger *slog.Logger) (_ *service, err error) {
+	decks, err := loadDecks(o.decks)
+	if err != nil {
+		return nil, err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics := api.NewMetrics(registry, version, revision())
+
+	log, err := openLog(ctx, o, metrics)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = closeLog(log, err)
+		}
+	}()
+	deals := dealer.New(log, decks, dealer.Options{
+		Random: metrics.Random(rand.Reader), Deadline: o.deadline, Observe: metrics.Deal,
+		Limits: dealer.Limits{Items: o.maxItems, Results: o.maxResults},
+	})
+	var mounted []func(chi.Router)
+	if o.deckOfCards {
+		mounted = append(mounted, deckofcards.New(deckofcards.Options{Dealer: deals, Decks: decks, Logger: logger}).Routes)
+	}
+	handler := api.New(api.Options{
+		Dealer: deals, Decks: decks, Log: log, Logger: logger, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
+		MaxBody: o.maxBody, Memory: o.memory, More: mounted,
+	})
+	handler.WatchLog(registry)
+	handler.WatchDealer(registry)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
+	if err != nil {
+		return nil, err
+	}
+	return &service{
+		options: o, logger: logger, log: log, deals: deals, handler: handler,
+		server: api.NewServer(handler, o.timeouts), listener: listener,
+	}, nil
+}
+
+// loadDecks returns the built-in deck types and those in the operator's folder, if there is one.
+func loadDecks(folder string) (*deck.Catalogue, error) {
+	decks, err := deck.Builtin()
+	if err != nil || folder == "" {
+		return decks, err
+	}
+	if err := decks.Load(os.DirFS(folder)); err != nil {
+		return nil, fmt.Errorf("reading deck types from %s: %w", folder, err)
+	}
+	return decks, nil
+}
+
+// openLog opens the ledger, in PostgreSQL if -store names a database and in SQLite otherwise.
+func openLog(ctx context.Context, o *options, metrics *api.Metrics) (*ledger.Log, error) {
+	if err := os.MkdirAll(o.data, 0o700); err != nil {
+		return nil, fmt.Errorf("creating the data folder: %w", err)
+	}
+	store, err := openStore(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	log, err := ledger.Open(ctx, store, ledger.Options{
+		Folder: o.data, KeyFile: o.key, SeedKey: o.seedKey, SeedKeyFile: o.seedKeyFile,
+		Origin: o.origin, Queue: o.queue, Observe: metrics.Commit,
+	})
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return log, nil
+}
+
+func openStore(ctx context.Context, o *options) (ledger.Store, error) {
+	if o.store != "" {
+		return postgres.Open(ctx, o.store)
+	}
+	return sqlite.Open(ctx, filepath.Join(o.data, "riffle.db"))
+}
+
+// closeLog closes the ledger when nothing can append to it any more, and returns err with what went wrong in the ledger.
+// A ledger that has failed stays as it is: what it holds is read back by the next start.
+func closeLog(log *ledger.Log, err error) error {
+	if failure := log.Err(); failure == nil {
+		return errors.Join(err, log.Close())
+	} else if !errors.Is(err, failure) {
+		return errors.Join(err, failure)
+	}
+	return err
+}
+
+// run serves until ctx is done or the ledger fails, and then shuts down: /readyz answers 503, requests in flight are
+// answered, and the ledger is closed last.
+func (s *service) run(ctx context.Context) (err error) {
+	defer func() { err = closeLog(s.log, err) }()
+	defer s.startExpiry()()
+	served := make(chan error, 1)
+	go func() { served <- s.server.Serve(s.listener) }()
+	s.logger.Info("listening", "addr", s.listener.Addr().String(), "data", s.options.data, "version", version)
+
+	select {
+	case err := <-served:
+		return err
+	case <-s.log.Failed():
+		// Nothing more can be recorded. Requests in flight get a second to be answered with an error.
+		return errors.Join(s.log.Err(), s.shutdown(time.Second))
+	case <-ctx.Done():
+	}
+	s.logger.Info("stopping", "reason", context.Cause(ctx))
+	s.handler.Drain()
+	s.awaitDrain()
+	return s.shutdown(s.options.grace)
+}
+
+// startExpiry runs the expiry of commitments and shoes in the background. stop ends it and waits for it.
+func (s *service) startExpiry() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.deals.Run(ctx, func(err error) {
+			s.logger.Warn("expiring commitments and shoes failed; it is tried again", "error", err)
+		})
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// awaitDrain goes on serving for the -drain time, so that load balancers see that /readyz answers 503. It returns early
+// if the ledger fails.
+func (s *service) awaitDrain() {
+	select {
+	case <-time.After(s.options.drain):
+	case <-s.log.Failed():
+	}
+}
+
+// shutdown stops accepting connections and waits up to grace for requests in flight. Then it closes their connections.
+func (s *service) shutdown(grace time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	if err := s.server.Shutdown(ctx); err != nil {
+		return errors.Join(fmt.Errorf("requests were still in flight after %s: %w", grace, err), s.server.Close())
+	}
+	return nil
+}
