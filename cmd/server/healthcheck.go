@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// healthcheck asks the service at the address whether it is ready. An address of all interfaces is asked at localhost.
+// healthcheck returns an error unless the service at addr is ready. If addr means all interfaces, it asks localhost.
 func healthcheck(ctx context.Context, addr string) (err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

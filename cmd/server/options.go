@@ -14,7 +14,7 @@ import (
 	"riffle/internal/ledger"
 )
 
-// options are the settings of the service. Each is a flag and an environment variable; the flag wins.
+// options are the settings of the service. Each is a flag and an environment variable; the flag takes precedence.
 type options struct {
 	addr        string
 	data        string
@@ -40,37 +40,38 @@ type options struct {
 	healthcheck, version, help bool
 }
 
-// parse reads the settings from flags and, for flags that are not given, from RIFFLE_ variables.
+// parse reads the settings from flags and, where a flag is not given, from its RIFFLE_ variable. It writes help and
+// usage to stderr.
 func parse(args []string, env func(string) string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	f := flag.NewFlagSet("server", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.Usage = func() {
-		_, _ = fmt.Fprintln(stderr, "Usage: server [flags]\n\nEach setting is a flag or an environment variable: -addr is RIFFLE_ADDR, -max-items is RIFFLE_MAX_ITEMS, but -key is RIFFLE_KEY_FILE and -seed-key is RIFFLE_SEED_KEY_FILE.")
+		_, _ = fmt.Fprint(stderr, usage)
 		f.PrintDefaults()
 	}
-	f.StringVar(&o.addr, "addr", "localhost:8080", "`address` to listen at; :8080 for all interfaces")
-	f.StringVar(&o.data, "data", "./data", "`folder` of the ledger; made if it is not there")
-	f.StringVar(&o.store, "store", "", "`URL` of the PostgreSQL database that has the ledger (postgres://...); SQLite in the data folder unless given")
-	f.StringVar(&o.key, "key", "", "`file` of the log's private key; log.key in the data folder unless given. Made with the log; replicas of one log share it")
-	f.StringVar(&o.seedKeyFile, "seed-key", "", "`file` of the key that seeds are encrypted under; seed.key beside the log's key unless given. Made with the log; replicas share it. RIFFLE_SEED_KEY has the key itself, 64 hex digits")
-	f.StringVar(&o.origin, "origin", "", "`name` of the log in its checkpoints, for a new log; one with random digits unless given")
-	f.DurationVar(&o.deadline, "deadline", dealer.DefaultDeadline, "how long a commitment can be used; then it is void")
-	f.StringVar(&o.decks, "decks", "", "`folder` with deck types of your own, one JSON file each")
-	f.BoolVar(&o.deckOfCards, "deckofcards", true, "answer clients of deckofcardsapi at /api/deck/...")
-	f.IntVar(&o.queue, "queue", 4096, "how many shuffles may wait for the next commit before requests are answered 503")
-	f.Uint64Var(&o.maxItems, "max-items", 1_000_000, "how many items one shuffle may have, and how many a draw may answer")
-	f.Uint64Var(&o.maxResults, "max-results", 10_000_000, "how many items a request may be answered over all: repeat times draw")
-	f.Int64Var(&o.maxBody, "max-body", 16<<20, "the longest request body, in `bytes`")
-	f.Int64Var(&o.memory, "memory", 512<<20, "how much memory long requests may take up together, in `bytes`, before more of them are answered 503")
-	f.DurationVar(&o.timeouts.Header, "header-timeout", 5*time.Second, "how long a request's header may take to arrive")
-	f.DurationVar(&o.timeouts.Read, "read-timeout", 30*time.Second, "how long a request may take to arrive")
-	f.DurationVar(&o.timeouts.Write, "write-timeout", 30*time.Second, "how long a part of an answer may take to be accepted")
-	f.DurationVar(&o.timeouts.Idle, "idle-timeout", 2*time.Minute, "how long a connection may be idle")
-	f.DurationVar(&o.drain, "drain", 0, "how long to go on taking requests after a stop signal, while /readyz says no")
-	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long to answer accepted requests after a stop signal")
-	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "least `level` that is logged: debug, info, warn or error")
-	f.BoolVar(&o.healthcheck, "healthcheck", false, "ask the service at -addr whether it is ready, and exit with 0 or 1")
+	f.StringVar(&o.addr, "addr", "localhost:8080", "listen on this `address`; :8080 is all interfaces")
+	f.StringVar(&o.data, "data", "./data", "data `folder`, created if missing")
+	f.StringVar(&o.store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
+	f.StringVar(&o.key, "key", "", "`file` of the log's private key, created with the log; all replicas of a log need it (default log.key in the data folder)")
+	f.StringVar(&o.seedKeyFile, "seed-key", "", "`file` of the key that encrypts seeds, created with the log; all replicas of a log need it. RIFFLE_SEED_KEY holds the key itself, 64 hex digits (default seed.key beside the log's key)")
+	f.StringVar(&o.origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
+	f.DurationVar(&o.deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")
+	f.StringVar(&o.decks, "decks", "", "`folder` of your own deck types, one JSON file each")
+	f.BoolVar(&o.deckOfCards, "deckofcards", true, "serve clients of deckofcardsapi under /api/deck/")
+	f.IntVar(&o.queue, "queue", 4096, "most records waiting for a commit; further requests are answered 503")
+	f.Uint64Var(&o.maxItems, "max-items", 1_000_000, "most items in a shuffle, and in the answer to a draw")
+	f.Uint64Var(&o.maxResults, "max-results", 10_000_000, "most items in one answer: repeat times draw")
+	f.Int64Var(&o.maxBody, "max-body", 16<<20, "most `bytes` in a request body")
+	f.Int64Var(&o.memory, "memory", 512<<20, "most `bytes` held for long requests in flight; further ones are answered 503")
+	f.DurationVar(&o.timeouts.Header, "header-timeout", 5*time.Second, "time for a request's header to arrive")
+	f.DurationVar(&o.timeouts.Read, "read-timeout", 30*time.Second, "time for a whole request to arrive")
+	f.DurationVar(&o.timeouts.Write, "write-timeout", 30*time.Second, "time for the client to accept each part of an answer")
+	f.DurationVar(&o.timeouts.Idle, "idle-timeout", 2*time.Minute, "time that a connection may stay idle")
+	f.DurationVar(&o.drain, "drain", 0, "time to go on serving after a stop signal, while /readyz answers 503")
+	f.DurationVar(&o.grace, "grace", 30*time.Second, "time for requests in flight to finish after a stop signal")
+	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "lowest `level` that is logged: debug, info, warn or error")
+	f.BoolVar(&o.healthcheck, "healthcheck", false, "exit with 0 if the service at -addr is ready, and with 1 if not")
 	f.BoolVar(&o.version, "version", false, "print the version and exit")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return &options{help: true}, nil
@@ -89,27 +90,31 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
 		}
 		if o.seedKeyFile != "" {
-			return nil, errors.New("the key of the seeds is given twice: by RIFFLE_SEED_KEY, and by a file with -seed-key or RIFFLE_SEED_KEY_FILE")
+			return nil, errors.New("the key that encrypts seeds is set twice: set RIFFLE_SEED_KEY, or a file with -seed-key or RIFFLE_SEED_KEY_FILE")
 		}
 	}
 	return o, o.check()
 }
 
-// fromEnvironment sets the flags that are not given, but for those that ask for something else than to serve.
+// usage precedes the list of flags in the help.
+const usage = `Usage: server [flags]
+
+Each setting is a flag or an environment variable: -addr is RIFFLE_ADDR, -max-items is RIFFLE_MAX_ITEMS. Two names differ:
+-key is RIFFLE_KEY_FILE, and -seed-key is RIFFLE_SEED_KEY_FILE.
+
+`
+
+// fromEnvironment sets the flags that were not given from their variables. The flags that do not serve, -healthcheck and
+// -version, have none.
 func fromEnvironment(f *flag.FlagSet, env func(string) string) error {
 	given := map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
 	var errs []error
-	names := map[string]string{"key": "KEY_FILE", "seed-key": "SEED_KEY_FILE"} // where the name of the variable says more
 	f.VisitAll(func(fl *flag.Flag) {
 		if fl.Name == "healthcheck" || fl.Name == "version" {
 			return
 		}
-		name, ok := names[fl.Name]
-		if !ok {
-			name = strings.ToUpper(strings.ReplaceAll(fl.Name, "-", "_"))
-		}
-		name = "RIFFLE_" + name
+		name := variable(fl.Name)
 		if value := env(name); value != "" && !given[fl.Name] {
 			if err := f.Set(fl.Name, value); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", name, err))
@@ -119,25 +124,48 @@ func fromEnvironment(f *flag.FlagSet, env func(string) string) error {
 	return errors.Join(errs...)
 }
 
-// check refuses settings that cannot be meant.
+// variable returns the environment variable of a flag.
+func variable(flag string) string {
+	switch flag {
+	case "key", "seed-key": // a variable named KEY would be taken for the key itself
+		flag += "-file"
+	}
+	return "RIFFLE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// check returns an error for a setting that the service cannot run with.
 func (o *options) check() error {
 	switch {
 	case o.store != "" && !strings.HasPrefix(o.store, "postgres://") && !strings.HasPrefix(o.store, "postgresql://"):
-		return errors.New("-store is the URL of a database, postgres://..., or is left out for SQLite in the data folder")
+		return errors.New("-store must be the URL of a PostgreSQL database, such as postgres://user@host/name; leave it out for SQLite in the data folder")
 	case o.deadline < time.Second || o.deadline > 30*24*time.Hour:
-		return errors.New("-deadline is from 1s to 720h")
+		return fmt.Errorf("-deadline must be from 1s to 720h, got %s", o.deadline)
 	case o.queue < 1:
-		return errors.New("-queue is at least 1")
+		return fmt.Errorf("-queue must be at least 1, got %d", o.queue)
 	case o.maxItems < 1 || o.maxItems > 1<<31:
-		return errors.New("-max-items is from 1 to 2147483648")
+		return fmt.Errorf("-max-items must be from 1 to %d, got %d", 1<<31, o.maxItems)
 	case o.maxResults < o.maxItems:
-		return errors.New("-max-results is at least -max-items")
+		return fmt.Errorf("-max-results must be at least -max-items, %d, got %d", o.maxItems, o.maxResults)
 	case o.maxBody < 1 || o.maxBody > 1<<30:
-		return errors.New("-max-body is from 1 to 1073741824 bytes")
-	case o.memory < 8*o.maxBody || o.memory < 64*int64(o.maxItems):
-		return errors.New("-memory is at least 8 times -max-body and 64 times -max-items, or the longest request could never be answered")
-	case o.timeouts.Header <= 0 || o.timeouts.Read <= 0 || o.timeouts.Write <= 0 || o.timeouts.Idle <= 0:
-		return errors.New("timeouts are longer than 0")
+		return fmt.Errorf("-max-body must be from 1 to %d bytes, got %d", 1<<30, o.maxBody)
+	case o.memory < o.leastMemory():
+		return fmt.Errorf("-memory must be at least 8 times -max-body and 64 times -max-items, %d bytes, got %d: the longest request would never fit", o.leastMemory(), o.memory)
+	}
+	for _, timeout := range []struct {
+		flag string
+		time time.Duration
+	}{
+		{"-header-timeout", o.timeouts.Header},
+		{"-read-timeout", o.timeouts.Read},
+		{"-write-timeout", o.timeouts.Write},
+		{"-idle-timeout", o.timeouts.Idle},
+	} {
+		if timeout.time <= 0 {
+			return fmt.Errorf("%s must be longer than 0, got %s", timeout.flag, timeout.time)
+		}
 	}
 	return nil
 }
+
+// leastMemory returns how many bytes the longest request can take up.
+func (o *options) leastMemory() int64 { return max(8*o.maxBody, 64*int64(o.maxItems)) }

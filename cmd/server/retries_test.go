@@ -302,7 +302,7 @@ func TestSeedKeyIsNeeded(t *testing.T) {
 	if err := os.WriteFile(moved, key, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused("given twice", launch{args: []string{"-seed-key", moved}, env: []string{"RIFFLE_SEED_KEY=" + string(bytes.TrimSpace(key))}})
+	refused("set twice", launch{args: []string{"-seed-key", moved}, env: []string{"RIFFLE_SEED_KEY=" + string(bytes.TrimSpace(key))}})
 	for _, l := range []launch{
 		{env: []string{"RIFFLE_SEED_KEY=" + string(bytes.TrimSpace(key))}}, {args: []string{"-seed-key", moved}}, {env: []string{"RIFFLE_SEED_KEY_FILE=" + moved}},
 	} {
