@@ -10,116 +10,126 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// mostFindings is how many findings a check ends with. A damaged store may have one for every record.
-const mostFindings = 20
+// maxFindings is how many findings end a check. A damaged store may have one for every record.
+const maxFindings = 20
 
-// A Check goes through a whole store: every record is hashed anew, the tree is built anew from the hashes, and both have
-// to lead to the signed root; every record has to be found by its id and its reference, and has to hold the claims that are
-// its own; and there must be no others.
+// A Check reads a whole store and checks that
+//
+//   - every record has its hash, and the hashes lead to the signed root;
+//   - every record is found by its id, its reference and its claims;
+//   - there are no other claims, records and nodes.
 type Check struct {
 	Verifier note.Verifier
-	// Visit looks at each entry by rules that are not the ledger's, and returns the claims that it holds. It may be nil; then
-	// claims are not checked.
+	// Visit checks each entry by rules outside of the ledger, and returns the claims that it has to
+	// hold. If it is nil, claims are not checked.
 	Visit func(*Stored) ([]Claim, error)
-	// Except begins the names of claims that Visit cannot know of; empty for none.
-	Except   string
-	Progress func(done, total uint64) // is told how far the check has come; may be nil
+	// Except is a prefix of claims that Visit does not return; empty if it returns all.
+	Except string
+	// Progress is called before every few records; it may be nil.
+	Progress func(done, total uint64)
 }
 
 // A CheckResult is what a check has found.
 type CheckResult struct {
-	Checkpoint proof.Checkpoint // the store's; zero if it could not be read
-	Findings   []string         // what is wrong; none if all is well
+	Checkpoint proof.Checkpoint // of the store; zero if it could not be read
+	Findings   []string         // what is wrong; empty if nothing is
 }
 
-// errFindings ends a check that has found enough.
-var errFindings = errors.New("enough findings")
-
-// Run checks the store. The error is for a store that could not be read; what is wrong with it is in the result.
+// Run checks the store. What is wrong with it is in the result; the error is for a store that could
+// not be read.
 func (k Check) Run(ctx context.Context, store Store) (*CheckResult, error) {
-	r := &checking{Check: k, ctx: ctx, store: store, result: &CheckResult{}}
-	if err := r.run(); err != nil && !errors.Is(err, errFindings) {
-		return r.result, err
+	c := &checker{Check: k, ctx: ctx, store: store, result: &CheckResult{}}
+	if err := c.checkStore(); err != nil && !errors.Is(err, errStop) {
+		return c.result, err
 	}
-	return r.result, nil
+	return c.result, nil
 }
 
-type checking struct {
+// errStop ends a check that cannot go on, or that has enough findings.
+var errStop = errors.New("the check ends here")
+
+// A checker is a check in progress.
+type checker struct {
 	Check
 	ctx     context.Context
 	store   Store
-	tree    Tree
-	claims  uint64 // how many there have to be
-	strange bool   // whether there are records whose claims are not known
+	tree    Tree // of the records checked so far
+	claims  uint64
+	invalid bool // whether Visit rejected records, so that not all claims are known
 	result  *CheckResult
 }
 
-func (r *checking) find(format string, args ...any) error {
-	r.result.Findings = append(r.result.Findings, fmt.Sprintf(format, args...))
-	if len(r.result.Findings) == mostFindings {
-		return errFindings
+// report adds a finding. It returns errStop if there are enough.
+func (c *checker) report(format string, args ...any) error {
+	c.result.Findings = append(c.result.Findings, fmt.Sprintf(format, args...))
+	if len(c.result.Findings) == maxFindings {
+		return errStop
 	}
 	return nil
 }
 
-func (r *checking) run() error {
-	head, err := r.store.Head(r.ctx)
+func (c *checker) checkStore() error {
+	head, err := c.store.Head(c.ctx)
 	if err != nil {
 		return err
 	}
-	_, c, err := openHead(head, r.Verifier)
+	_, checkpoint, err := openHead(head, c.Verifier)
 	if err != nil {
-		return errors.Join(errFindings, r.find("the head of the log: %v", err))
+		return errors.Join(errStop, c.report("the head of the log: %v", err))
 	}
-	r.result.Checkpoint = c
-	for r.tree.Size() < c.Size {
-		if r.Progress != nil {
-			r.Progress(r.tree.Size(), c.Size)
+	c.result.Checkpoint = checkpoint
+	size := checkpoint.Size
+	for c.tree.Size() < size {
+		if c.Progress != nil {
+			c.Progress(c.tree.Size(), size)
 		}
-		if err := r.some(min(readAtOnce, int(c.Size-r.tree.Size()))); err != nil {
+		if err := c.checkRecords(min(readBatch, int(size-c.tree.Size()))); err != nil {
 			return err
 		}
 	}
-	root, err := r.tree.Root()
+	root, err := c.tree.Root()
 	if err != nil {
 		return err
 	}
-	if root != c.Root {
-		if err := r.find("the %d records have the root %s, and %s was signed", c.Size, root, c.Root); err != nil {
+	if root != checkpoint.Root {
+		if err := c.report("the %d records have the root %s, and %s was signed", size, root, checkpoint.Root); err != nil {
 			return err
 		}
 	}
-	return r.nothingMore(c.Size)
+	if err := c.checkClaimCount(); err != nil {
+		return err
+	}
+	return c.checkEnd(size)
 }
 
-// some checks the next n records.
-func (r *checking) some(n int) error {
-	from := r.tree.Size()
-	list, err := r.store.Range(r.ctx, from, n)
+// checkRecords checks the next n records and the nodes that they complete.
+func (c *checker) checkRecords(n int) error {
+	from := c.tree.Size()
+	list, err := c.store.Range(c.ctx, from, n)
 	if err != nil {
 		return err
 	}
 	if len(list) != n {
-		return errors.Join(errFindings, r.find("of the %d records from %d on there are %d", n, from, len(list)))
+		return errors.Join(errStop, c.report("of the %d records from %d on there are %d", n, from, len(list)))
 	}
 	var nodes []Node
 	for i := range list {
 		e := &list[i]
 		if e.Index != from+uint64(i) {
-			return errors.Join(errFindings, r.find("record %d is missing", from+uint64(i)))
+			return errors.Join(errStop, c.report("record %d is missing", from+uint64(i)))
 		}
-		if err := r.entry(e); err != nil {
+		if err := c.checkEntry(e); err != nil {
 			return err
 		}
-		nodes = r.tree.Add(e.Hash, nodes)
+		nodes = c.tree.Add(e.Hash, nodes)
 	}
 	for _, node := range nodes {
-		kept, err := r.store.Hashes(r.ctx, node.Level, node.Index, 1)
+		stored, err := c.store.Hashes(c.ctx, node.Level, node.Index, 1)
 		if err != nil {
 			return err
 		}
-		if len(kept) != 1 || kept[0] != node.Hash {
-			if err := r.find("the hash %d of tile level %d is wrong or missing", node.Index, node.Level); err != nil {
+		if len(stored) != 1 || stored[0] != node.Hash {
+			if err := c.report("the hash %d of tile level %d is wrong or missing", node.Index, node.Level); err != nil {
 				return err
 			}
 		}
@@ -127,97 +137,103 @@ func (r *checking) some(n int) error {
 	return nil
 }
 
-// entry checks one record and the ways to find it.
-func (r *checking) entry(e *Stored) error {
-	if err := intact(e.Index, e.Record, e.Hash, e.Index); err != nil {
-		if err := r.find("%v", err); err != nil {
+// checkEntry checks one record, and that it is found by its id, its claims and its reference.
+func (c *checker) checkEntry(e *Stored) error {
+	if err := checkRecord(e.Index, e.Record, e.Hash, e.Index); err != nil {
+		if err := c.report("%v", err); err != nil {
 			return err
 		}
 	}
 	var claims []Claim
-	if r.Visit != nil {
+	if c.Visit != nil {
 		var err error
-		if claims, err = r.Visit(e); err != nil {
-			r.strange = true
-			if err := r.find("record %d: %v", e.Index, err); err != nil {
+		if claims, err = c.Visit(e); err != nil {
+			c.invalid = true
+			if err := c.report("record %d: %v", e.Index, err); err != nil {
 				return err
 			}
 		}
 	}
-	found, err := r.store.ByID(r.ctx, e.ID)
-	if err := r.same(e, "id", found, err); err != nil {
+	found, err := c.store.ByID(c.ctx, e.ID)
+	if err := c.checkFound(e, "id", found, err); err != nil {
 		return err
 	}
-	r.claims += uint64(len(claims))
+	c.claims += uint64(len(claims))
 	for i := range claims {
-		if err := r.holds(e, &claims[i]); err != nil {
+		if err := c.checkClaim(e, &claims[i]); err != nil {
 			return err
 		}
 	}
 	if e.Reference == "" {
 		return nil
 	}
-	found, err = First(r.store.ByReference(r.ctx, e.Reference, e.Index, 1))
-	return r.same(e, "reference", found, err)
+	found, err = First(c.store.ByReference(c.ctx, e.Reference, e.Index, 1))
+	return c.checkFound(e, "reference", found, err)
 }
 
-// holds checks that a record holds a claim, of this status and due time.
-func (r *checking) holds(e *Stored, want *Claim) error {
-	holder, err := r.store.ByClaim(r.ctx, want.Name)
-	if err := r.same(e, "claim", holder, err); err != nil || holder == nil || holder.Index != e.Index {
+// checkClaim checks that a record holds a claim, with its status and due time.
+func (c *checker) checkClaim(e *Stored, want *Claim) error {
+	holder, err := c.store.ByClaim(c.ctx, want.Name)
+	if err := c.checkFound(e, "claim", holder, err); err != nil || holder == nil || holder.Index != e.Index {
 		return err
 	}
 	if got := holder.Claims[0]; got.Status != want.Status || got.Due != want.Due {
-		return r.find("record %d holds the claim %s as %q due at %d, and not as %q due at %d", e.Index, want.Name, got.Status, got.Due, want.Status, want.Due)
+		return c.report("record %d holds the claim %s as %q due at %d, and not as %q due at %d", e.Index, want.Name, got.Status, got.Due, want.Status, want.Due)
 	}
 	return nil
 }
 
-// same checks that a record was found in one of the ways to find it.
-func (r *checking) same(e *Stored, way string, found *Stored, err error) error {
+// checkFound checks that a look-up of a record returned it.
+func (c *checker) checkFound(e *Stored, by string, found *Stored, err error) error {
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
 	if err != nil || found.Index != e.Index {
-		return r.find("record %d is not found by its %s", e.Index, way)
+		return c.report("record %d is not found by its %s", e.Index, by)
 	}
 	return nil
 }
 
-// nothingMore checks that there is nothing that the checkpoint does not cover.
-func (r *checking) nothingMore(size uint64) error {
-	if r.Visit != nil && !r.strange {
-		claims, err := r.store.CountClaims(r.ctx, ClaimQuery{})
-		if err == nil && r.Except != "" {
-			var except uint64
-			except, err = r.store.CountClaims(r.ctx, ClaimQuery{Prefix: r.Except})
-			claims -= except
-		}
+// checkClaimCount checks that there are no claims that no record has.
+func (c *checker) checkClaimCount() error {
+	if c.Visit == nil || c.invalid {
+		return nil
+	}
+	claims, err := c.store.CountClaims(c.ctx, ClaimQuery{})
+	if err != nil {
+		return err
+	}
+	if c.Except != "" {
+		except, err := c.store.CountClaims(c.ctx, ClaimQuery{Prefix: c.Except})
 		if err != nil {
 			return err
 		}
-		if claims != r.claims {
-			if err := r.find("there are %d claims, and the records have %d", claims, r.claims); err != nil {
-				return err
-			}
-		}
+		claims -= except
 	}
-	list, err := r.store.Range(r.ctx, size, 1)
+	if claims != c.claims {
+		return c.report("there are %d claims, and the records have %d", claims, c.claims)
+	}
+	return nil
+}
+
+// checkEnd checks that there are no records and nodes beyond the size of the checkpoint.
+func (c *checker) checkEnd(size uint64) error {
+	list, err := c.store.Range(c.ctx, size, 1)
 	if err != nil {
 		return err
 	}
 	if len(list) > 0 {
-		if err := r.find("there are records from %d on that the checkpoint does not cover", list[0].Index); err != nil {
+		if err := c.report("there are records from %d on that the checkpoint does not cover", list[0].Index); err != nil {
 			return err
 		}
 	}
 	for level := 1; level <= 63/tileHeight; level++ {
-		extra, err := r.store.Hashes(r.ctx, level, size>>(level*tileHeight), 1)
+		extra, err := c.store.Hashes(c.ctx, level, size>>(level*tileHeight), 1)
 		if err != nil {
 			return err
 		}
 		if len(extra) > 0 {
-			if err := r.find("there are hashes of tile level %d that the checkpoint does not cover", level); err != nil {
+			if err := c.report("there are hashes of tile level %d that the checkpoint does not cover", level); err != nil {
 				return err
 			}
 		}

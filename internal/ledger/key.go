@@ -15,37 +15,39 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Key signs the checkpoints of one log, whose origin is the key's name.
+// A Key signs the checkpoints of one log. Its name is the origin of the log.
 type Key struct {
 	note.Signer
 	Verifier note.Verifier
-	Public   string // the verifier key: name, hash and Ed25519 public key as text
+	Public   string // the verifier key as text: name, hash and Ed25519 public key
 }
 
-// maxOrigin is the longest name of a log, in bytes. A checkpoint stays shorter than a sector of a disk with it.
+// maxOrigin is the maximum length of an origin in bytes. A checkpoint with it fits a disk sector.
 const maxOrigin = 128
 
-// CheckOrigin checks the name of a log: what a signed note takes for the name of a key, and one line.
-func CheckOrigin(origin string) error {
-	switch {
-	case origin == "" || len(origin) > maxOrigin:
-		return fmt.Errorf("the origin of a log has 1 to %d bytes", maxOrigin)
-	case strings.ContainsFunc(origin, func(r rune) bool { return r == '+' || unicode.IsSpace(r) || !unicode.IsPrint(r) }):
-		return fmt.Errorf("the origin of a log has no white space and no +; a name like shuffles.example.com/2026 is usual")
+// checkOrigin checks the origin of a log: a key name of signed notes, on one line.
+func checkOrigin(origin string) error {
+	if origin == "" || len(origin) > maxOrigin {
+		return fmt.Errorf("the origin of a log has 1 to %d bytes; this one has %d", maxOrigin, len(origin))
+	}
+	if strings.ContainsFunc(origin, func(r rune) bool { return r == '+' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		return fmt.Errorf("the origin of a log has no white space and no +; %q has. A name like shuffles.example.com/2026 is usual", origin)
 	}
 	return nil
 }
 
-// ParseKey reads a private key: PRIVATE+KEY+, the name, a hash and the Ed25519 seed, as signed notes have it.
+// ParseKey parses a private key in the format of signed notes, PRIVATE+KEY+<name>+<hash>+<seed>.
+// See [note.GenerateKey].
 func ParseKey(private string) (*Key, error) {
 	signer, err := note.NewSigner(private)
 	if err != nil {
-		return nil, errors.New("it is no private key of a log, or a damaged one")
+		return nil, errors.New("it is not the private key of a log, or it is damaged")
 	}
-	if err := CheckOrigin(signer.Name()); err != nil {
+	if err := checkOrigin(signer.Name()); err != nil {
 		return nil, err
 	}
-	// NewSigner has checked the parts: PRIVATE, KEY, name, hash, and in base64 the algorithm and the seed.
+	// NewSigner has checked the five parts. The last one is base64 of an algorithm byte and the
+	// seed.
 	seed, err := base64.StdEncoding.DecodeString(strings.SplitN(private, "+", 5)[4])
 	if err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func ParseKey(private string) (*Key, error) {
 	return &Key{Signer: signer, Verifier: verifier, Public: public}, nil
 }
 
-// readKey reads the key in a file. The error is [fs.ErrNotExist] if there is none.
+// readKey reads the key in a file. The error is [fs.ErrNotExist] if there is no file.
 func readKey(path string) (*Key, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -74,12 +76,12 @@ func readKey(path string) (*Key, error) {
 	return key, nil
 }
 
-// makeKey makes a key in a new file, readable by its owner alone. If somebody else has made it in the meantime, theirs is
-// the key.
+// makeKey generates a key and writes it to a new file. If another process has made the file in the
+// meantime, it returns the key of that file.
 func makeKey(path, origin string, random io.Reader) (*Key, error) {
 	private, _, err := note.GenerateKey(random, origin)
 	if err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("generating the key of the log: %w", err)
 	}
 	if err := makeKeyFile(path, private); err != nil {
 		return nil, err
@@ -87,9 +89,9 @@ func makeKey(path, origin string, random io.Reader) (*Key, error) {
 	return readKey(path)
 }
 
-// makeKeyFile writes a line to a new file, durably. A file that is there is never overwritten.
+// makeKeyFile writes a line to a new file that only its owner can read, and syncs it. It never
+// overwrites a file and never leaves a partial one: if path exists, it is left unchanged.
 func makeKeyFile(path, line string) (err error) {
-	// A link appears whole, or not at all where the name is taken.
 	draft, err := os.CreateTemp(filepath.Dir(path), ".key-")
 	if err != nil {
 		return fmt.Errorf("making the key file %s: %w", path, err)
@@ -103,12 +105,12 @@ func makeKeyFile(path, line string) (err error) {
 		return fmt.Errorf("making the key file: %w", err)
 	}
 	if err := syncFolder(path); err != nil {
-		return fmt.Errorf("making the key file durable: %w", err)
+		return fmt.Errorf("syncing the folder of the key file: %w", err)
 	}
 	return nil
 }
 
-// syncFolder makes the name of a file survive power loss.
+// syncFolder syncs the folder of a file, so that the file's name survives power loss.
 func syncFolder(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -324,9 +324,9 @@ func TestEntryThatOthersRuleOut(t *testing.T) {
 		entries[i].Reference = "game"
 		entries[i].Conflicts = func(earlier []byte) bool { return !bytes.Contains(earlier, []byte(`"i":0,`)) }
 	}
-	entries[0].Conflicts = nil             // and rules nobody out
+	entries[0].Conflicts = nil          // and rules nobody out
 	entries[5].Reference = "other game" // the first of it
-	entries[6].Conflicts = nil             // whom nobody rules out
+	entries[6].Conflicts = nil          // whom nobody rules out
 	outcomes := make([]error, len(entries))
 	var wait sync.WaitGroup
 	add := func(i int) {

@@ -14,39 +14,72 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// Open starts the log on a store and takes the store over: the log's Close closes it. A store that does not add up is
-// refused with [ErrCorrupt]: what its head says has to be signed by the key, its last records have to lead to the signed
-// root, and it must not be behind the second copy of the checkpoint, nor part from it. The cost does not grow with the
-// log. If the log has not begun, this begins it, with a key of its own unless there is one.
+// Names of the files in the folder of a log.
+const (
+	KeyName     = "log.key"
+	SeedKeyName = "seed.key"
+	CopyName    = "checkpoint" // the last checkpoint, to detect a store that was rolled back
+)
+
+// Options of a log. The zero value of a field stands for its default.
+type Options struct {
+	Folder  string // of the checkpoint file; it must exist, and belongs to one process
+	KeyFile string // private key of the log; default log.key in Folder, made when the log begins
+	Origin  string // name of the log, for a new key; default riffle/ and random hex digits
+
+	SeedKey     []byte // encrypts sidecars, 32 bytes; default: that in SeedKeyFile
+	SeedKeyFile string // default seed.key beside KeyFile, made unless sidecars are encrypted already
+
+	Queue            int              // capacity of the queue in entries; default 4,096
+	ReconnectTimeout time.Duration    // after a connection is lost in a commit; default 30 s
+	Observe          func(Commit)     // called by the writer after each commit; may be nil
+	Now              func() time.Time // default time.Now
+	Random           io.Reader        // for new keys; default crypto/rand.Reader
+}
+
+func (o *Options) setDefaults() {
+	if o.KeyFile == "" {
+		o.KeyFile = filepath.Join(o.Folder, KeyName)
+	}
+	if o.SeedKeyFile == "" {
+		o.SeedKeyFile = filepath.Join(filepath.Dir(o.KeyFile), SeedKeyName)
+	}
+	if o.Queue == 0 {
+		o.Queue = 4096
+	}
+	if o.ReconnectTimeout == 0 {
+		o.ReconnectTimeout = 30 * time.Second
+	}
+	if o.Observe == nil {
+		o.Observe = func(Commit) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+}
+
+// Open opens the log of a store, or begins it. [Log.Close] closes the store as well; after an error
+// the caller has to close it.
+//
+// It returns [ErrCorrupt] unless the head is signed by the key, the last records lead to the signed
+// root, and the store has the records of the checkpoint file. Its cost does not grow with the log.
 func Open(ctx context.Context, store Store, options Options) (*Log, error) {
-	if options.KeyFile == "" {
-		options.KeyFile = filepath.Join(options.Folder, KeyName)
-	}
-	if options.SeedKeyFile == "" {
-		options.SeedKeyFile = filepath.Join(filepath.Dir(options.KeyFile), SeedKeyName)
-	}
-	if options.Queue == 0 {
-		options.Queue = 4096
-	}
-	if options.Patience == 0 {
-		options.Patience = 30 * time.Second
-	}
-	if options.Observe == nil {
-		options.Observe = func(Commit) {}
-	}
-	if options.Now == nil {
-		options.Now = time.Now
-	}
-	if options.Random == nil {
-		options.Random = rand.Reader
-	}
+	options.setDefaults()
 	l := &Log{
-		store: store, options: options, news: make(chan struct{}), queue: newBatch(),
-		wake: make(chan struct{}, 1), failed: make(chan struct{}), done: make(chan struct{}),
+		store:         store,
+		options:       options,
+		queue:         newBatch(),
+		wake:          make(chan struct{}, 1),
+		failed:        make(chan struct{}),
+		done:          make(chan struct{}),
+		nextPublished: make(chan struct{}),
 	}
 	if err := l.open(ctx); err != nil {
-		if l.copy != nil {
-			err = errors.Join(err, l.copy.close())
+		if l.checkpoint != nil {
+			err = errors.Join(err, l.checkpoint.close())
 		}
 		return nil, err
 	}
@@ -60,15 +93,15 @@ func (l *Log) open(ctx context.Context) error {
 		return fmt.Errorf("reading the head of the log: %w", err)
 	}
 	begun := len(head.Checkpoint) > 0
-	var kept []byte
-	copyFile := filepath.Join(l.options.Folder, CopyName)
-	if l.copy, kept, err = openCopy(copyFile); err != nil {
-		return fmt.Errorf("opening the second copy of the checkpoint: %w", err)
+	path := filepath.Join(l.options.Folder, CopyName)
+	var last []byte
+	if l.checkpoint, last, err = openCheckpointFile(path); err != nil {
+		return fmt.Errorf("opening the checkpoint file: %w", err)
 	}
-	if l.key, err = l.obtainKey(begun || len(kept) > 0); err != nil {
+	if l.key, err = l.loadKey(begun || len(last) > 0); err != nil {
 		return err
 	}
-	if err := CheckCopy(ctx, l.store, l.key.Verifier, copyFile, kept); err != nil {
+	if err := CheckCopy(ctx, l.store, l.key.Verifier, path, last); err != nil {
 		return err
 	}
 	if !begun {
@@ -86,32 +119,31 @@ func (l *Log) open(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	if l.vault, err = l.openVault(head); err != nil { // a log that another process has begun may have another key
+	// Again for a log that has just begun: another process may have begun it with another key.
+	if l.vault, err = l.openVault(head); err != nil {
 		return err
 	}
 	l.committed.Store(l.tree.Size())
-	if err := l.beginFollower(ctx, c); err != nil {
+	if err := l.startFollower(ctx, c); err != nil {
 		return fmt.Errorf("checking the last records of the log: %w. Run `riffle log check` on a copy of the store to see what is wrong", err)
 	}
 	return nil
 }
 
-// obtainKey reads the key, and makes one for a log that has not begun.
-func (l *Log) obtainKey(begun bool) (*Key, error) {
+// loadKey reads the key file. It makes one unless there is a log already.
+func (l *Log) loadKey(exists bool) (*Key, error) {
 	o := &l.options
 	key, err := readKey(o.KeyFile)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && begun:
+	case errors.Is(err, fs.ErrNotExist) && exists:
 		return nil, fmt.Errorf("there is a log already, and its key is not there (%s): put the key back from a backup. No other key can continue the log", o.KeyFile)
 	case errors.Is(err, fs.ErrNotExist):
 		origin := o.Origin
 		if origin == "" {
-			var unique [8]byte
-			if _, err := io.ReadFull(o.Random, unique[:]); err != nil {
-				return nil, fmt.Errorf("reading randomness for a name of the log: %w", err)
+			if origin, err = randomOrigin(o.Random); err != nil {
+				return nil, err
 			}
-			origin = "riffle/" + hex.EncodeToString(unique[:])
-		} else if err := CheckOrigin(origin); err != nil {
+		} else if err := checkOrigin(origin); err != nil {
 			return nil, err
 		}
 		if key, err = makeKey(o.KeyFile, origin, o.Random); err != nil {
@@ -121,12 +153,41 @@ func (l *Log) obtainKey(begun bool) (*Key, error) {
 		return nil, err
 	}
 	if o.Origin != "" && o.Origin != key.Name() {
-		return nil, fmt.Errorf("the key in %s is of the log %s and not of %s: a log keeps its origin for ever", o.KeyFile, key.Name(), o.Origin)
+		return nil, fmt.Errorf("the key in %s is of the log %s and not of %s: the origin of a log cannot change", o.KeyFile, key.Name(), o.Origin)
 	}
 	return key, nil
 }
 
-// begin signs the first checkpoint, unless another process has done so in the meantime.
+// openVault opens the vault of a store with this head. It makes a key file unless a key is given or
+// the store has encrypted sidecars.
+func (l *Log) openVault(head Head) (*Vault, error) {
+	o := &l.options
+	key, source := o.SeedKey, "the one given"
+	if key == nil {
+		source = o.SeedKeyFile
+		var err error
+		key, err = ReadSeedKey(o.SeedKeyFile)
+		missing := errors.Is(err, fs.ErrNotExist)
+		switch {
+		case missing && len(head.SeedKey) == 0:
+			if key, err = makeSeedKey(o.SeedKeyFile, o.Random); err != nil {
+				return nil, err
+			}
+		case missing:
+			return nil, fmt.Errorf("the seeds of the store are encrypted, and their key is not there (%s): put it back from a backup. Without it no earlier shuffle can be checked or revealed", o.SeedKeyFile)
+		case err != nil:
+			return nil, err
+		}
+	}
+	v, err := OpenVault(head, key)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%s). Start with the key that the store was written with", err, source)
+	}
+	return v, nil
+}
+
+// begin signs and appends the first checkpoint, unless another process has done so in the meantime,
+// and returns the new head.
 func (l *Log) begin(ctx context.Context, head Head) (Head, error) {
 	tree, err := treeOf(head)
 	if err != nil {
@@ -136,9 +197,17 @@ func (l *Log) begin(ctx context.Context, head Head) (Head, error) {
 	if err != nil {
 		return head, err
 	}
-	l.vault.mark(&first.Head)
+	l.vault.identify(&first.Head)
 	if err := l.store.Append(ctx, first); err != nil && !errors.Is(err, ErrConflict) {
 		return head, err
 	}
 	return l.store.Head(ctx)
+}
+
+func randomOrigin(random io.Reader) (string, error) {
+	var unique [8]byte
+	if _, err := io.ReadFull(random, unique[:]); err != nil {
+		return "", fmt.Errorf("reading randomness for the origin of the log: %w", err)
+	}
+	return "riffle/" + hex.EncodeToString(unique[:]), nil
 }

@@ -232,7 +232,7 @@ func TestStoreThatCannotBeWrittenEndsTheLog(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f.Store = &memory{}
 				before := f.before
-				l := open(t, f, ledger.Options{Patience: 5 * time.Second})
+				l := open(t, f, ledger.Options{ReconnectTimeout: 5 * time.Second})
 				began := time.Now()
 				if _, err := l.Append(ledgertest.Entries("standby", 1)[0]); !errors.Is(err, ledger.ErrBroken) {
 					t.Errorf("%v, want ErrBroken", err)

@@ -16,11 +16,11 @@ func TestRunsEnd(t *testing.T) {
 	var sealed []Stored
 	seal := func(secret byte) {
 		e := Stored{Entry: Entry{Hash: tlog.Hash{secret}}}
-		e.Sidecar = v.seal(e.Hash, []byte{secret})
+		e.Sidecar = v.encrypt(e.Hash, []byte{secret})
 		sealed = append(sealed, e)
 	}
 	seal(0)
-	v.now.Load().left.Store(1)
+	v.current.Load().remaining.Store(1)
 	for i := byte(1); i < 4; i++ {
 		seal(i)
 	}

@@ -142,7 +142,7 @@ func TestOriginIsTheLogsForEver(t *testing.T) {
 		t.Errorf("the first checkpoint is %+v, %v", c, err)
 	}
 	closeLog(t, l)
-	refused(t, folder, ledger.Options{Origin: "shuffles.example.com/2027"}, "keeps its origin")
+	refused(t, folder, ledger.Options{Origin: "shuffles.example.com/2027"}, "the origin of a log cannot change")
 	for _, bad := range []string{"two words", "a+b", "line\nbreak", strings.Repeat("x", 129), "zero\x00"} {
 		refused(t, t.TempDir(), ledger.Options{Origin: bad}, "the origin of a log")
 	}
@@ -700,7 +700,7 @@ func TestLostConnectionIsReconciled(t *testing.T) {
 func TestConnectionThatStaysLostEndsTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{Store: &memory{}}
-		l := open(t, f, ledger.Options{Patience: 5 * time.Second})
+		l := open(t, f, ledger.Options{ReconnectTimeout: 5 * time.Second})
 		f.lose(func(f *flaky) { f.before, f.down = 1, 1<<30 })
 		began := time.Now()
 		if _, err := l.Append(ledgertest.Entries("lost", 1)[0]); !errors.Is(err, ledger.ErrBroken) {

@@ -10,20 +10,27 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// tileHeight is how many levels of the tree a tile has. C2SP's tlog-tiles fixes it.
+// tileHeight is the number of tree levels in a tile, as in C2SP tlog-tiles (https://c2sp.org).
 const tileHeight = 8
 
-// tileWidth is how many hashes a full tile has.
+// tileWidth is the number of hashes in a full tile.
 const tileWidth = 1 << tileHeight
 
-// A Tree is the right edge of a Merkle tree, which is all that it takes to let the tree grow. The zero Tree is empty.
-// It is a value: a copy grows by itself.
+// A Tree is the right edge of a Merkle tree (RFC 6962), which suffices to append to it. The zero
+// Tree is empty. It is a value: a copy grows on its own.
 type Tree struct {
 	size int64
-	edge [63]tlog.Hash // by level: the last complete subtree of 2^level records, where size has that bit
+	edge [63]tlog.Hash // by level: the last complete subtree of 2^level records, if size has that bit
 }
 
-// ReadHashes gives tlog the hashes of the edge. It never asks for others while the tree grows.
+// Size returns the number of records.
+func (t *Tree) Size() uint64 { return uint64(t.size) }
+
+// Root returns the hash of the tree.
+func (t *Tree) Root() (tlog.Hash, error) { return tlog.TreeHash(t.size, t) }
+
+// ReadHashes implements [tlog.HashReader] for the hashes of the edge, which are all that
+// [tlog.TreeHash] needs.
 func (t *Tree) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	hashes := make([]tlog.Hash, len(indexes))
 	for i, index := range indexes {
@@ -36,13 +43,7 @@ func (t *Tree) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	return hashes, nil
 }
 
-// Size returns how many records the tree is over.
-func (t *Tree) Size() uint64 { return uint64(t.size) }
-
-// Root returns the hash of the tree.
-func (t *Tree) Root() (tlog.Hash, error) { return tlog.TreeHash(t.size, t) }
-
-// Add lets the tree grow by the hash of a record, and appends to nodes those that this completes.
+// Add adds a record by its hash. It appends to nodes those that this completes, and returns them.
 func (t *Tree) Add(record tlog.Hash, nodes []Node) []Node {
 	h, level := record, 0
 	for ; t.size>>level&1 == 1; level++ {
@@ -56,7 +57,8 @@ func (t *Tree) Add(record tlog.Hash, nodes []Node) []Node {
 	return nodes
 }
 
-// Seal lets the tree grow by entries, which have their hashes, and returns the batch that takes a store along.
+// Seal adds entries by their hashes and returns the batch that appends them to a store, with the
+// signed checkpoint of the new tree.
 func (t *Tree) Seal(entries []Entry, signer note.Signer) (b Batch, err error) {
 	b.Size, b.Entries = t.Size(), entries
 	for i := range entries {
@@ -71,7 +73,7 @@ func (t *Tree) Seal(entries []Entry, signer note.Signer) (b Batch, err error) {
 	return b, err
 }
 
-// Head returns the head that a store has for the tree, which nobody has signed.
+// Head returns the head of a store that has the tree, without a checkpoint.
 func (t *Tree) Head() Head {
 	edge := []byte{}
 	for level := len(t.edge) - 1; level >= 0; level-- {
@@ -82,7 +84,7 @@ func (t *Tree) Head() Head {
 	return Head{Size: t.Size(), Edge: edge}
 }
 
-// treeOf returns the tree of a head. Its hashes are to be believed only as far as its root is.
+// treeOf is the inverse of [Tree.Head]. It does not validate the hashes: compare the root.
 func treeOf(h Head) (t Tree, err error) {
 	t.size = int64(h.Size)
 	rest := h.Edge
@@ -91,19 +93,19 @@ func treeOf(h Head) (t Tree, err error) {
 			continue
 		}
 		if len(rest) < tlog.HashSize {
-			return t, fmt.Errorf("%w: the edge of the tree is too short", ErrCorrupt)
+			return t, fmt.Errorf("%w: the edge of a tree of %d records has %d bytes, which is too short", ErrCorrupt, h.Size, len(h.Edge))
 		}
 		t.edge[level] = tlog.Hash(rest[:tlog.HashSize])
 		rest = rest[tlog.HashSize:]
 	}
 	if t.size < 0 || len(rest) > 0 {
-		return t, fmt.Errorf("%w: the edge of the tree does not go with its size of %d", ErrCorrupt, h.Size)
+		return t, fmt.Errorf("%w: the edge of a tree of %d records cannot have %d bytes", ErrCorrupt, h.Size, len(h.Edge))
 	}
 	return t, nil
 }
 
-// openHead checks a head against itself and the key: the checkpoint is signed, is of this size, and has the root that
-// the edge leads to.
+// openHead validates a head: its checkpoint is signed by the key, and for the size and the root of
+// the edge.
 func openHead(h Head, verifier note.Verifier) (t Tree, c proof.Checkpoint, err error) {
 	if c, err = proof.OpenCheckpoint(h.Checkpoint, verifier); err != nil {
 		return t, c, fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -122,37 +124,37 @@ func openHead(h Head, verifier note.Verifier) (t Tree, c proof.Checkpoint, err e
 	return t, c, nil
 }
 
-// tiles reads the tiles of a store. [tlog.TileHashReader] checks what is read against a signed root.
-type tiles struct {
+// hashReader returns a reader of the store's tree that checks every hash against the checkpoint.
+func hashReader(ctx context.Context, store Store, c proof.Checkpoint) tlog.HashReader {
+	return tlog.TileHashReader(c.Tree(), tileReader{ctx, store})
+}
+
+// A tileReader implements [tlog.TileReader] for a store. It checks nothing.
+type tileReader struct {
 	ctx   context.Context
 	store Store
 }
 
-// hashes returns the hashes of the store's tree that the checkpoint's root vouches for.
-func hashes(ctx context.Context, store Store, c proof.Checkpoint) tlog.HashReader {
-	return tlog.TileHashReader(c.Tree(), tiles{ctx, store})
-}
+func (tileReader) Height() int { return tileHeight }
 
-func (tiles) Height() int { return tileHeight }
-
-func (r tiles) ReadTiles(list []tlog.Tile) ([][]byte, error) {
-	data := make([][]byte, len(list))
-	for i, t := range list {
-		found, err := r.store.Hashes(r.ctx, t.L, uint64(t.N)<<tileHeight, t.W)
+func (r tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
+	data := make([][]byte, len(tiles))
+	for i, t := range tiles {
+		hashes, err := r.store.Hashes(r.ctx, t.L, uint64(t.N)<<tileHeight, t.W)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) != t.W {
-			return nil, fmt.Errorf("%w: of %d hashes of level %d from %d on there are %d", ErrCorrupt, t.W, t.L, t.N<<tileHeight, len(found))
+		if len(hashes) != t.W {
+			return nil, fmt.Errorf("%w: of %d hashes of level %d from %d on there are %d", ErrCorrupt, t.W, t.L, t.N<<tileHeight, len(hashes))
 		}
-		for _, h := range found {
+		for _, h := range hashes {
 			data[i] = append(data[i], h[:]...)
 		}
 	}
 	return data, nil
 }
 
-func (tiles) SaveTiles([]tlog.Tile, [][]byte) {}
+func (tileReader) SaveTiles([]tlog.Tile, [][]byte) {}
 
 // prefix returns the tree of the first n records of a checkpoint.
 func prefix(ctx context.Context, store Store, c proof.Checkpoint, n uint64) (t Tree, err error) {
@@ -168,22 +170,23 @@ func prefix(ctx context.Context, store Store, c proof.Checkpoint, n uint64) (t T
 	if len(indexes) == 0 {
 		return t, nil
 	}
-	found, err := hashes(ctx, store, c).ReadHashes(indexes)
+	hashes, err := hashReader(ctx, store, c).ReadHashes(indexes)
 	if err != nil {
 		return t, fmt.Errorf("%w: reading the tree of the first %d records: %w", ErrCorrupt, n, err)
 	}
 	for i, level := range levels {
-		t.edge[level] = found[i]
+		t.edge[level] = hashes[i]
 	}
 	return t, nil
 }
 
-// extends checks that the tree of the checkpoint is the earlier tree with records added. ErrCorrupt: it is not.
+// extends returns [ErrCorrupt] unless the tree of the checkpoint is that of the earlier one with
+// records added.
 func extends(ctx context.Context, store Store, c, earlier proof.Checkpoint) error {
 	if earlier.Size == c.Size && earlier.Root == c.Root || earlier.Size == 0 {
 		return nil
 	}
-	consistency, err := tlog.ProveTree(int64(c.Size), int64(earlier.Size), hashes(ctx, store, c))
+	consistency, err := tlog.ProveTree(int64(c.Size), int64(earlier.Size), hashReader(ctx, store, c))
 	if err == nil {
 		err = tlog.CheckTree(consistency, int64(c.Size), c.Root, int64(earlier.Size), earlier.Root)
 	}

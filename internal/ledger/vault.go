@@ -8,10 +8,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -19,74 +17,59 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// SeedKeySize is the length of the key that secrets are encrypted under, in bytes.
+// SeedKeySize is the length in bytes of the key that sidecars are encrypted under.
 const SeedKeySize = 32
 
-// A Vault encrypts and decrypts what is kept beside records, by AES-256-GCM (NIST SP 800-38D).
+// A Vault encrypts and decrypts sidecars. An encrypted sidecar is a salt of 16 bytes, followed by
+// the output of AES-256-GCM (NIST SP 800-38D) with
 //
-// A run of secrets has a salt at random, which stands before each, and the key HMAC-SHA-256 of that under the seed key. The
-// nonce is the beginning of the record's hash, which is as good as random: a run ends after 2²⁸ secrets, when two of
-// them have had the same nonce with a probability of 2⁻⁴¹. The hash is the additional data, so that what was encrypted for
-// one record opens beside no other.
+//   - key: HMAC-SHA-256 under the seed key of "riffle salt " and the salt,
+//   - nonce: the first 12 bytes of the record's hash,
+//   - additional data: the whole hash, so that it does not decrypt beside another record.
+//
+// A salt is random, and used for at most 2²⁸ sidecars. Hashes are as good as random, so the
+// probability that two sidecars under one salt have the same nonce is at most 2⁻⁴¹.
+//
+// Sidecars of earlier versions are under a key for each record: see decryptV1.
 type Vault struct {
-	key    []byte
-	name   []byte              // names the key, and says nothing about it
-	from   atomic.Uint64       // the first entry whose secret is encrypted
-	now    atomic.Pointer[run] // what is encrypted in; nil before the first
-	opened atomic.Pointer[run] // what was last decrypted from, if not that
+	key     []byte
+	name    []byte                 // identifies the key and reveals nothing about it
+	from    atomic.Uint64          // index of the first entry with an encrypted sidecar
+	current atomic.Pointer[subkey] // encrypts; nil before the first sidecar
+	cached  atomic.Pointer[subkey] // the last other one that decrypted; may be nil
 }
 
-// A run is of secrets that are encrypted under one key.
-type run struct {
-	salt [saltSize]byte
-	aead cipher.AEAD
-	left atomic.Int64 // how many secrets it still takes
+// A subkey is the key that belongs to one salt.
+type subkey struct {
+	salt      [saltSize]byte
+	aead      cipher.AEAD
+	remaining atomic.Int64 // how many more sidecars may be encrypted
 }
 
 const (
 	saltSize  = 16
 	nonceSize = 12
-	longest   = 1 << 28 // a run, in secrets
+	maxUses   = 1 << 28 // of a subkey
 )
 
-// ParseSeedKey reads a key: 64 hex digits.
-func ParseSeedKey(text string) ([]byte, error) {
-	key, err := hex.DecodeString(strings.TrimSuffix(text, "\n"))
-	if err != nil || len(key) != SeedKeySize {
-		return nil, fmt.Errorf("the key that seeds are encrypted under is %d hex digits", 2*SeedKeySize)
-	}
-	return key, nil
-}
-
-// ReadSeedKey reads the key in a file. The error wraps [fs.ErrNotExist] if there is none.
-func ReadSeedKey(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the key of the seeds: %w", err)
-	}
-	key, err := ParseSeedKey(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return key, nil
-}
-
-// OpenVault returns the vault of a store with this head. The error says that the key is not the store's.
+// OpenVault returns the vault of a store with this head. The error says that the key is not that of
+// the store.
 func OpenVault(head Head, key []byte) (*Vault, error) {
 	if len(key) != SeedKeySize {
-		return nil, fmt.Errorf("a seed key of %d bytes, where %d are needed", len(key), SeedKeySize)
+		return nil, fmt.Errorf("a seed key has %d bytes; this one has %d bytes", SeedKeySize, len(key))
 	}
 	v := &Vault{key: bytes.Clone(key)}
 	v.name = v.derive([]byte("riffle seed key"))[:8]
 	v.from.Store(head.Size)
-	return v, v.follow(head)
+	return v, v.adopt(head)
 }
 
-// mark has the head name the key.
-func (v *Vault) mark(h *Head) { h.SeedKey, h.SeedsFrom = v.name, v.from.Load() }
+// identify sets in a new head which key is used, and from which entry on.
+func (v *Vault) identify(h *Head) { h.SeedKey, h.SeedsFrom = v.name, v.from.Load() }
 
-// follow takes over from a head where encryption begins. An error says that another key is in use.
-func (v *Vault) follow(h Head) error {
+// adopt takes over from a stored head from which entry on sidecars are encrypted. The error says
+// that they are encrypted under another key.
+func (v *Vault) adopt(h Head) error {
 	if len(h.SeedKey) == 0 {
 		return nil
 	}
@@ -97,118 +80,113 @@ func (v *Vault) follow(h Head) error {
 	return nil
 }
 
-// derive returns the HMAC-SHA-256 of a message under the key.
+// encrypt returns the encrypted sidecar of the record with the hash; nil for nil.
+func (v *Vault) encrypt(record tlog.Hash, sidecar []byte) []byte {
+	if sidecar == nil {
+		return nil
+	}
+	k := v.current.Load()
+	if k == nil || k.remaining.Add(-1) < 0 {
+		var salt [saltSize]byte
+		_, _ = rand.Read(salt[:]) // never fails: it would crash the program instead
+		k = v.subkey(salt)
+		v.current.Store(k)
+	}
+	out := append(make([]byte, 0, saltSize+len(sidecar)+k.aead.Overhead()), k.salt[:]...)
+	return k.aead.Seal(out, record[:nonceSize], sidecar, record[:])
+}
+
+// Secret returns the decrypted sidecar of an entry, or nil if it has none. [ErrCorrupt]: it was
+// changed, or belongs to another record.
+func (v *Vault) Secret(e *Stored) ([]byte, error) {
+	if e.Sidecar == nil || e.Index < v.from.Load() {
+		return e.Sidecar, nil
+	}
+	if len(e.Sidecar) >= saltSize {
+		k := v.cachedSubkey([saltSize]byte(e.Sidecar))
+		if sidecar, err := k.aead.Open(nil, e.Hash[:nonceSize], e.Sidecar[saltSize:], e.Hash[:]); err == nil {
+			return sidecar, nil
+		}
+	}
+	sidecar, err := v.decryptV1(e)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the sidecar of record %d, which has its seed, does not decrypt", ErrCorrupt, e.Index)
+	}
+	return sidecar, nil
+}
+
+// decryptV1 decrypts a sidecar without a salt, as earlier versions wrote it: AES-256-GCM under
+// HMAC-SHA-256 of the record's hash, with a nonce of zeros and no additional data.
+func (v *Vault) decryptV1(e *Stored) ([]byte, error) {
+	var nonce [nonceSize]byte
+	return newAEAD(v.derive(e.Hash[:])).Open(nil, nonce[:], e.Sidecar, nil)
+}
+
+// cachedSubkey returns the subkey of a salt, which mostly is that of the call before.
+func (v *Vault) cachedSubkey(salt [saltSize]byte) *subkey {
+	for _, k := range []*subkey{v.current.Load(), v.cached.Load()} {
+		if k != nil && k.salt == salt {
+			return k
+		}
+	}
+	k := v.subkey(salt)
+	v.cached.Store(k)
+	return k
+}
+
+func (v *Vault) subkey(salt [saltSize]byte) *subkey {
+	k := &subkey{salt: salt, aead: newAEAD(v.derive(append([]byte("riffle salt "), salt[:]...)))}
+	k.remaining.Store(maxUses)
+	return k
+}
+
+// derive returns HMAC-SHA-256 of a message under the seed key.
 func (v *Vault) derive(message []byte) []byte {
 	mac := hmac.New(sha256.New, v.key)
 	mac.Write(message)
 	return mac.Sum(nil)
 }
 
-// newRun returns the run with a salt.
-func (v *Vault) newRun(salt [saltSize]byte) *run {
-	r := &run{salt: salt, aead: newAEAD(v.derive(append([]byte("riffle salt "), salt[:]...)))}
-	r.left.Store(longest)
-	return r
-}
-
 func newAEAD(key []byte) cipher.AEAD {
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		panic("ledger: " + err.Error()) // the key has the right length
+		panic("ledger: " + err.Error()) // unreachable: the key has 32 bytes
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		panic("ledger: " + err.Error()) // AES has the right block size
+		panic("ledger: " + err.Error()) // unreachable: AES has blocks of 16 bytes
 	}
 	return aead
 }
 
-// seal encrypts what is to be kept beside the record with the hash.
-func (v *Vault) seal(record tlog.Hash, secret []byte) []byte {
-	if secret == nil {
-		return nil
+// ParseSeedKey parses a seed key: 64 hex digits, with or without a newline.
+func ParseSeedKey(text string) ([]byte, error) {
+	key, err := hex.DecodeString(strings.TrimSuffix(text, "\n"))
+	if err != nil || len(key) != SeedKeySize {
+		return nil, fmt.Errorf("the key that seeds are encrypted under is %d hex digits", 2*SeedKeySize)
 	}
-	r := v.now.Load()
-	if r == nil || r.left.Add(-1) < 0 {
-		var salt [saltSize]byte
-		_, _ = rand.Read(salt[:]) // which ends the process rather than fail
-		r = v.newRun(salt)
-		v.now.Store(r)
-	}
-	sealed := append(make([]byte, 0, saltSize+len(secret)+r.aead.Overhead()), r.salt[:]...)
-	return r.aead.Seal(sealed, record[:nonceSize], secret, record[:])
+	return key, nil
 }
 
-// Secret returns what is kept beside the record of an entry, in the clear; nil if nothing is. The error is [ErrCorrupt].
-func (v *Vault) Secret(e *Stored) ([]byte, error) {
-	if e.Sidecar == nil || e.Index < v.from.Load() {
-		return e.Sidecar, nil
-	}
-	if len(e.Sidecar) >= saltSize {
-		r := v.runOf([saltSize]byte(e.Sidecar))
-		if secret, err := r.aead.Open(nil, e.Hash[:nonceSize], e.Sidecar[saltSize:], e.Hash[:]); err == nil {
-			return secret, nil
-		}
-	}
-	secret, err := v.openOlder(e)
+// ReadSeedKey reads the seed key in a file. The error wraps [fs.ErrNotExist] if there is no file.
+func ReadSeedKey(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the seed beside record %d, or what is kept with it, does not decrypt", ErrCorrupt, e.Index)
+		return nil, fmt.Errorf("reading the seed key: %w", err)
 	}
-	return secret, nil
-}
-
-// runOf returns the run with a salt, which mostly is that of the last call.
-func (v *Vault) runOf(salt [saltSize]byte) *run {
-	for _, r := range []*run{v.now.Load(), v.opened.Load()} {
-		if r != nil && r.salt == salt {
-			return r
-		}
-	}
-	r := v.newRun(salt)
-	v.opened.Store(r)
-	return r
-}
-
-var zeroNonce [nonceSize]byte
-
-// openOlder opens what was encrypted before there were runs: under a key for each record, HMAC-SHA-256 of its hash.
-func (v *Vault) openOlder(e *Stored) ([]byte, error) {
-	return newAEAD(v.derive(e.Hash[:])).Open(nil, zeroNonce[:], e.Sidecar, nil)
-}
-
-// openVault obtains the key of the store with this head, and makes one for a store that has nothing encrypted.
-func (l *Log) openVault(head Head) (*Vault, error) {
-	o := &l.options
-	key, where := o.SeedKey, "the one given"
-	if key == nil {
-		where = o.SeedKeyFile
-		var err error
-		key, err = ReadSeedKey(o.SeedKeyFile)
-		missing := errors.Is(err, fs.ErrNotExist)
-		switch {
-		case missing && len(head.SeedKey) == 0:
-			if key, err = makeSeedKey(o.SeedKeyFile, o.Random); err != nil {
-				return nil, err
-			}
-		case missing:
-			return nil, fmt.Errorf("the seeds of the store are encrypted, and their key is not there (%s): put it back from a backup. Without it no earlier shuffle can be checked or revealed", o.SeedKeyFile)
-		case err != nil:
-			return nil, err
-		}
-	}
-	v, err := OpenVault(head, key)
+	key, err := ParseSeedKey(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("%w (%s). Start with the key that the store was written with", err, where)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return v, nil
+	return key, nil
 }
 
-// makeSeedKey makes a key in a new file, readable by its owner alone. If somebody else has made it in the meantime, theirs
-// is the key.
+// makeSeedKey generates a seed key and writes it to a new file. If another process has made the
+// file in the meantime, it returns the key of that file.
 func makeSeedKey(path string, random io.Reader) ([]byte, error) {
 	var key [SeedKeySize]byte
 	if _, err := io.ReadFull(random, key[:]); err != nil {
-		return nil, fmt.Errorf("reading randomness for a key: %w", err)
+		return nil, fmt.Errorf("reading randomness for the seed key: %w", err)
 	}
 	if err := makeKeyFile(path, hex.EncodeToString(key[:])); err != nil {
 		return nil, err

@@ -17,8 +17,8 @@ func Entries(label string, n int) []ledger.Entry {
 	entries := make([]ledger.Entry, n)
 	for i := range entries {
 		entries[i] = ledger.Entry{
-			ID:     uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s %d", label, i)),
-			Record: fmt.Appendf(nil, `{"label":%q,"i":%d,"pad":"%s"}`, label, i, bytes.Repeat([]byte("♠"), i%50)),
+			ID:      uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s %d", label, i)),
+			Record:  fmt.Appendf(nil, `{"label":%q,"i":%d,"pad":"%s"}`, label, i, bytes.Repeat([]byte("♠"), i%50)),
 			Sidecar: bytes.Repeat([]byte{byte(i), 0, 0xff}, i%40+1),
 		}
 	}

@@ -1,0 +1,252 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// A Commit is what [Options].Observe gets to know about a batch.
+type Commit struct {
+	Records   int           // how many were written
+	Conflicts int           // how often the batch had to be made again, because another process was first
+	Duration  time.Duration // of all attempts
+	Err       error
+}
+
+// commit appends the batch to the store and sets its outcome. It is never abandoned: its context is
+// no caller's.
+func (l *Log) commit(b *batch) {
+	c := Commit{}
+	began := l.options.Now()
+	c.Records, c.Conflicts, b.err = l.append(context.Background(), b)
+	if b.err == nil {
+		signal(l.follower.committed)
+	}
+	c.Duration, c.Err = l.options.Now().Sub(began), b.err
+	l.options.Observe(c)
+}
+
+// append attempts the batch until its outcome is known.
+//
+//   - After a conflict it attempts the batch once more, with other processes locked out and claims
+//     looked up, so that the entries in conflict are rejected by name.
+//   - After a lost connection it asks the store for the first id: either the batch is there, or it
+//     can be attempted again. It cannot be written twice, since two batches for one size, or with
+//     one id, conflict.
+func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err error) {
+	deadline := l.options.Now().Add(l.options.ReconnectTimeout)
+	uncertain := false // an earlier attempt may have been committed
+	var retry backoff
+	for {
+		entries, err := l.attempt(ctx, b, conflicts > 0)
+		inTime := l.options.Now().Before(deadline)
+		switch {
+		case err == nil:
+			return len(entries), conflicts, nil
+		case errors.Is(err, ErrUnavailable) && inTime:
+			uncertain = true
+		// With other processes locked out, a conflict means that an id is in the log twice. That is
+		// final, unless the id may be that of an earlier attempt.
+		case errors.Is(err, ErrConflict) && (conflicts == 0 || uncertain && inTime):
+			conflicts++
+		case uncertain:
+			// Not wrapped: errors like ErrNoSpace promise that nothing was written.
+			return 0, conflicts, fmt.Errorf("after an attempt of unknown outcome: %s", err.Error())
+		default:
+			return 0, conflicts, err
+		}
+		if !uncertain {
+			continue
+		}
+		retry.wait() // also if the store can be read: it may be a standby, which cannot be written
+		if err := l.refresh(ctx, deadline); err != nil {
+			return 0, conflicts, err
+		}
+		if len(entries) > 0 {
+			if arrived, err := l.arrived(ctx, b, entries[0].ID); arrived || err != nil {
+				return len(entries), conflicts, err
+			}
+		}
+	}
+}
+
+// attempt appends the admissible entries of the batch once, and returns them. Without locking, it
+// leaves it to the store to find claims that are not free; the error is then [ErrConflict]. With
+// locking, it looks claims up while no other process can append.
+func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []Entry, err error) {
+	var next Tree
+	var signed Batch
+	prepare := func() error {
+		var err error
+		b.first, next = l.tree.Size(), l.tree
+		if entries, err = l.admit(ctx, b, locking); err != nil || len(entries) == 0 {
+			return err
+		}
+		signed, err = next.Seal(entries, l.key)
+		l.vault.identify(&signed.Head)
+		return err
+	}
+	if locking {
+		err = l.store.AppendNext(ctx, func(head Head) (*Batch, error) {
+			if err := l.catchUp(head); err != nil {
+				return nil, err
+			}
+			if err := prepare(); err != nil || len(entries) == 0 {
+				return nil, err
+			}
+			return &signed, nil
+		})
+	} else if err = prepare(); err == nil && len(entries) > 0 {
+		err = l.store.Append(ctx, signed)
+	}
+	if err != nil || len(entries) == 0 {
+		return entries, err
+	}
+	return entries, l.advance(next, signed.Head)
+}
+
+// arrived reports whether the store has the batch whose first written entry has the id.
+func (l *Log) arrived(ctx context.Context, b *batch, first uuid.UUID) (bool, error) {
+	found, err := l.store.ByID(ctx, first)
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrUnavailable) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	b.first = found.Index
+	return true, nil
+}
+
+// refresh reads the head and catches up with it. It waits for a store that cannot be reached until
+// the deadline.
+func (l *Log) refresh(ctx context.Context, deadline time.Time) error {
+	var retry backoff
+	head, err := l.store.Head(ctx)
+	for errors.Is(err, ErrUnavailable) && l.options.Now().Before(deadline) {
+		retry.wait()
+		head, err = l.store.Head(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return l.catchUp(head)
+}
+
+// catchUp validates a head of the store, which other processes may have advanced, and continues
+// from it.
+func (l *Log) catchUp(head Head) error {
+	tree, c, err := openHead(head, l.key.Verifier)
+	if err != nil {
+		return err
+	}
+	if c.Size < l.tree.Size() {
+		return fmt.Errorf("%w: it has gone back from %d records to %d", ErrCorrupt, l.tree.Size(), c.Size)
+	}
+	if err := l.vault.adopt(head); err != nil {
+		return err
+	}
+	return l.advance(tree, head)
+}
+
+// advance sets the tree to one that is committed, and saves its checkpoint.
+func (l *Log) advance(tree Tree, head Head) error {
+	l.tree = tree
+	l.committed.Store(tree.Size())
+	return l.checkpoint.write(tree.Size(), head.Checkpoint)
+}
+
+// admit returns the entries of the batch that may be written, and sets which ones are rejected. It
+// checks claims only if lookUp is set. What it finds holds until the log grows, and then the batch
+// is in conflict.
+func (l *Log) admit(ctx context.Context, b *batch, lookUp bool) ([]Entry, error) {
+	b.rejected = nil
+	claimed := map[string]bool{} // by earlier entries of the batch
+	for place := range b.entries {
+		err := l.checkPrecondition(ctx, b, place)
+		if err == nil && lookUp {
+			err = l.checkClaims(ctx, &b.entries[place], claimed)
+		}
+		if errors.Is(err, ErrClaimed) || errors.Is(err, ErrPrecondition) {
+			if b.rejected == nil {
+				b.rejected = map[int]error{}
+			}
+			b.rejected[place] = err
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	if len(b.rejected) == 0 {
+		return b.entries, nil
+	}
+	var entries []Entry
+	for place, e := range b.entries {
+		if b.rejected[place] == nil {
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+// checkPrecondition returns [ErrPrecondition] if the entry at a place conflicts with a record of
+// its reference, in the log or earlier in the batch.
+func (l *Log) checkPrecondition(ctx context.Context, b *batch, place int) error {
+	e := &b.entries[place]
+	if e.Conflicts == nil {
+		return nil
+	}
+	for p, earlier := range b.entries[:place] {
+		if b.rejected[p] == nil && earlier.Reference == e.Reference && e.Conflicts(earlier.Record) {
+			return ErrPrecondition
+		}
+	}
+	_, err := FirstOf(ctx, l.store, e.Reference, func(s *Stored) bool {
+		return s.ID != e.ID && e.Conflicts(s.Record)
+	})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil
+	case err != nil:
+		return fmt.Errorf("looking up a reference: %w", err)
+	}
+	return ErrPrecondition
+}
+
+// checkClaims returns a [ClaimError] unless the entry can have all of its claims, and adds them to
+// those that are claimed in this batch.
+func (l *Log) checkClaims(ctx context.Context, e *Entry, claimed map[string]bool) error {
+	for _, c := range e.Claims {
+		if claimed[c.Name] {
+			return &ClaimError{c.Name}
+		}
+		holder, err := l.store.ByClaim(ctx, c.Name)
+		free := !c.Taken
+		switch {
+		case err == nil:
+			// The entry itself is the holder after an attempt that was committed unnoticed.
+			free = holder.ID == e.ID || c.Taken && holder.Index == c.From
+		case !errors.Is(err, ErrNotFound):
+			return fmt.Errorf("looking up a claim: %w", err)
+		}
+		if !free {
+			return &ClaimError{c.Name}
+		}
+	}
+	for _, c := range e.Claims {
+		claimed[c.Name] = true
+	}
+	return nil
+}
+
+// A backoff is the next pause before a retry. The zero value starts at 10 ms; each pause is twice
+// as long as the one before, up to one second.
+type backoff time.Duration
+
+func (b *backoff) wait() {
+	*b = min(max(*b, backoff(10*time.Millisecond)), backoff(time.Second))
+	time.Sleep(time.Duration(*b))
+	*b *= 2
+}

@@ -1,0 +1,42 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+)
+
+// slowCommit is how long a commit may be in flight before the log is unhealthy.
+const slowCommit = time.Second
+
+// spaceRecheck is how long the log is unhealthy after a full disk. Then it is healthy again for
+// traffic to come back, since only a commit shows whether there is space.
+const spaceRecheck = 5 * time.Second
+
+// Queued returns how many entries wait for the next commit, and how many may.
+func (l *Log) Queued() (depth, capacity int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue.entries), l.options.Queue
+}
+
+// Health returns nil if an entry that came now would be committed soon, and otherwise why not.
+func (l *Log) Health() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.options.Now()
+	switch {
+	case l.broken != nil:
+		return l.broken
+	case l.closed:
+		return ErrClosed
+	case len(l.queue.entries) >= l.options.Queue:
+		return ErrBusy
+	case !l.commitBegan.IsZero() && now.Sub(l.commitBegan) > slowCommit:
+		return fmt.Errorf("a commit has been running for more than %s", slowCommit)
+	case !l.noSpaceAt.IsZero() && now.Sub(l.noSpaceAt) < spaceRecheck:
+		return ErrNoSpace
+	case !l.unreadSince.IsZero() && now.Sub(l.unreadSince) > maxLag:
+		return fmt.Errorf("records have not been read back for more than %s: %w", maxLag, l.unreadErr)
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package ledger
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// A Store holds the entries in order, and the Merkle tree over them. It decides nothing: numbering,
+// hashing, signing and preconditions on records belong to [Log].
+//
+// All methods may be called concurrently, except that only one Append or AppendNext is in flight at
+// a time. Each may fail with ErrUnavailable if the engine is reached over a network. A method that
+// ends because its context does returns an error other than ErrNotFound and ErrCorrupt.
+//
+// Entries are returned without their claims and without Conflicts.
+type Store interface {
+	// Head returns the head that the last batch set, or the zero Head for a new store.
+	Head(ctx context.Context) (Head, error)
+
+	// Append commits the batch in one transaction. Once it returns nil, the batch survives power
+	// loss. It does not retain the batch.
+	//
+	// ErrConflict: the log is not at batch.Size, or has begun and the batch would begin it, or it
+	// has one of the ids, or one of the claims exists or is not held by the record that it is to
+	// be transferred from. ErrNoSpace: there is no space left. In both cases nothing was written.
+	// After any other error it is unknown whether the batch was committed.
+	Append(ctx context.Context, batch Batch) error
+
+	// AppendNext calls next with the head and appends the batch that it returns, while no other
+	// process can append. It makes progress however often other processes append. If next returns
+	// nil or an error, nothing is written and the error is returned; otherwise errors are those of
+	// Append.
+	AppendNext(ctx context.Context, next func(Head) (*Batch, error)) error
+
+	// Hashes returns at most n hashes of a level, starting at index from: those of the entries at
+	// level 0, those of the nodes above. ErrCorrupt: one is missing among them.
+	Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error)
+
+	// Records calls each for at most n entries in log order, starting at index from. The bytes of
+	// record are valid only during the call. An error of each ends it and is returned.
+	Records(ctx context.Context, from uint64, n int, each func(index uint64, record []byte, hash tlog.Hash) error) error
+
+	// Range returns at most n entries in log order, starting at index from.
+	Range(ctx context.Context, from uint64, n int) ([]Stored, error)
+
+	// ByID returns the entry with the id, or ErrNotFound.
+	ByID(ctx context.Context, id uuid.UUID) (*Stored, error)
+
+	// ByClaim returns the entry that holds the claim, with that one claim, or ErrNotFound.
+	ByClaim(ctx context.Context, claim string) (*Stored, error)
+
+	// ByReference returns at most limit entries of a reference in log order, starting at index
+	// from.
+	ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error)
+
+	// Claims returns the selected claims, sorted by name, with name, status and due time.
+	Claims(ctx context.Context, q ClaimQuery) ([]Claim, error)
+
+	// CountClaims returns how many claims the query selects.
+	CountClaims(ctx context.Context, q ClaimQuery) (uint64, error)
+
+	// Close releases the store. It is called once, after the last Append.
+	Close() error
+}
+
+// A Batch is a run of entries with what they add to the tree. The first entry gets the index Size.
+// A batch without entries begins a log: it adds the first checkpoint to a store that has none.
+type Batch struct {
+	Size    uint64 // of the log before the batch
+	Entries []Entry
+	Nodes   []Node
+	Head    Head // of the log after the batch
+}
+
+// A Node is the hash of a complete subtree of 256^Level records. Level is at least 1: the hashes of
+// level 0 are stored with the entries, and those in between are computed from them.
+type Node struct {
+	Level int
+	Index uint64 // counted in subtrees of this level
+	Hash  tlog.Hash
+}
+
+// A Head is the state of the log after its last batch.
+type Head struct {
+	Size       uint64 // number of records
+	Edge       []byte // roots of the complete subtrees that make up the tree, left to right, 32 bytes each
+	Checkpoint []byte // signed note for this size; empty until the log has begun
+	SeedKey    []byte // identifies the key that sidecars are encrypted under; empty if none are
+	SeedsFrom  uint64 // index of the first entry with an encrypted sidecar; earlier ones are plain
+}
+
+// AppendAlone implements [Store].AppendNext for a store that no other process writes to.
+func AppendAlone(ctx context.Context, store Store, next func(Head) (*Batch, error)) error {
+	head, err := store.Head(ctx)
+	if err != nil {
+		return err
+	}
+	batch, err := next(head)
+	if err != nil || batch == nil {
+		return err
+	}
+	return store.Append(ctx, *batch)
+}
+
+// FirstOf returns the first entry of a reference that match accepts, or [ErrNotFound].
+func FirstOf(ctx context.Context, store Store, reference string, match func(*Stored) bool) (*Stored, error) {
+	const page = 100
+	for from := uint64(0); ; {
+		list, err := store.ByReference(ctx, reference, from, page)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			if match(&list[i]) {
+				return &list[i], nil
+			}
+		}
+		if len(list) < page {
+			return nil, ErrNotFound
+		}
+		from = list[len(list)-1].Index + 1
+	}
+}
+
+// First returns the first entry of a list, or [ErrNotFound] if it is empty. An error is passed on.
+func First(list []Stored, err error) (*Stored, error) {
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, ErrNotFound
+	}
+	return &list[0], nil
+}
