@@ -1,8 +1,9 @@
-// Package proof is what a log gives away for strangers to check: signed checkpoints, and proofs that a record is in the
-// tree of one. It is pure, and all that a verifier needs of the ledger.
+// Package proof has what a log gives to verifiers: signed checkpoints, and proofs that a record is in
+// the tree of a checkpoint. It is pure: it needs no store, no clock and no network.
 //
-// Hashing is that of RFC 6962, signatures are Ed25519 in signed notes, and the texts are those of the C2SP
-// specifications tlog-checkpoint and tlog-proof: https://c2sp.org.
+// A [Checkpoint] and an [Inclusion] are written and parsed in the text formats tlog-checkpoint and
+// tlog-proof of C2SP (https://c2sp.org). Signatures are Ed25519 in signed notes, and trees are hashed
+// as in RFC 6962. Parsers accept only the canonical form of a text.
 package proof
 
 import (
@@ -18,27 +19,32 @@ import (
 
 // Errors of checkpoints and proofs.
 var (
-	// ErrMalformed is for a text that is not in the one form that its content has.
+	// ErrMalformed: the text is not in the format, or not in its canonical form.
 	ErrMalformed = errors.New("malformed")
-	// ErrSignature is for a checkpoint that the key did not sign.
+	// ErrSignature: the key of the log did not sign the checkpoint.
 	ErrSignature = errors.New("not signed by the key of this log")
-	// ErrNotIncluded is for a record, or an earlier tree, that is not in the tree of a checkpoint.
+	// ErrNotIncluded: the record is not in the tree of the checkpoint, at this index.
 	ErrNotIncluded = errors.New("not in the tree of the checkpoint")
 )
 
-// A Checkpoint says what the log holds: a tree of Size records.
+// A Checkpoint identifies a state of the log: the tree of its first Size records.
 type Checkpoint struct {
-	Origin string // the name of the log, and of its key
+	Origin string // name of the log, and of its key
 	Size   uint64
 	Root   tlog.Hash
 }
 
-// Text returns the body of the checkpoint: origin, size and root in base64, a line each.
+// Text returns the body of the checkpoint, which is what gets signed. It is three lines: the origin,
+// the size in decimal, and the root in base64.
+//
+//	example.com/log
+//	0
+//	47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
 func (c Checkpoint) Text() string {
 	return fmt.Sprintf("%s\n%d\n%s\n", c.Origin, c.Size, c.Root)
 }
 
-// Sign returns the checkpoint as a signed note. The signer's name has to be the origin.
+// Sign returns the checkpoint as a signed note. The signer's name must be the origin.
 func (c Checkpoint) Sign(signer note.Signer) ([]byte, error) {
 	if signer.Name() != c.Origin {
 		return nil, fmt.Errorf("a checkpoint of %q cannot be signed by the key of %q", c.Origin, signer.Name())
@@ -46,11 +52,12 @@ func (c Checkpoint) Sign(signer note.Signer) ([]byte, error) {
 	return note.Sign(&note.Note{Text: c.Text()}, signer)
 }
 
-// Tree returns the tree that the checkpoint is of.
+// Tree returns the size and root for use with package tlog.
 func (c Checkpoint) Tree() tlog.Tree { return tlog.Tree{N: int64(c.Size), Hash: c.Root} }
 
-// OpenCheckpoint reads a signed checkpoint. The error is [ErrMalformed], or [ErrSignature] unless the verifier's key has
-// signed it for the log of its name. Signatures of others, of witnesses say, are passed over.
+// OpenCheckpoint parses a signed checkpoint and verifies it. It ignores signatures by other keys, such
+// as those of witnesses. The error is [ErrMalformed], or [ErrSignature] if the verifier's key has not
+// signed it or its origin is not the key's name.
 func OpenCheckpoint(text []byte, verifier note.Verifier) (Checkpoint, error) {
 	n, err := note.Open(text, note.VerifierList(verifier))
 	if unverified := (*note.UnverifiedNoteError)(nil); errors.As(err, &unverified) {
@@ -60,9 +67,9 @@ func OpenCheckpoint(text []byte, verifier note.Verifier) (Checkpoint, error) {
 	} else if err != nil {
 		return Checkpoint{}, fmt.Errorf("%w checkpoint: %w", ErrMalformed, err)
 	}
-	for _, s := range n.Sigs { // note.Open takes unused bits at their ends as well
+	for _, s := range n.Sigs { // note.Open ignores the unused bits at the end of base64
 		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
-			return Checkpoint{}, fmt.Errorf("%w checkpoint: its signature is not in its one form", ErrMalformed)
+			return Checkpoint{}, fmt.Errorf("%w checkpoint: its signature is not in canonical base64", ErrMalformed)
 		}
 	}
 	c, err := ParseCheckpoint(n.Text)
@@ -70,26 +77,27 @@ func OpenCheckpoint(text []byte, verifier note.Verifier) (Checkpoint, error) {
 		return Checkpoint{}, err
 	}
 	if c.Origin != verifier.Name() {
-		return Checkpoint{}, fmt.Errorf("%w: it is of %q and signed by the key of %q", ErrSignature, c.Origin, verifier.Name())
+		return Checkpoint{}, fmt.Errorf("%w: its origin is %q, and the key is that of %q", ErrSignature, c.Origin, verifier.Name())
 	}
 	return c, nil
 }
 
-// ParseCheckpoint reads the body of a checkpoint, as Text writes it, whoever has signed it. The error is [ErrMalformed].
+// ParseCheckpoint parses the body of a checkpoint, as [Checkpoint.Text] writes it. It verifies no
+// signature. The error is [ErrMalformed].
 func ParseCheckpoint(text string) (c Checkpoint, err error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) != 4 || lines[0] == "" || lines[3] != "" {
-		return c, fmt.Errorf("%w checkpoint: its text is not three lines", ErrMalformed)
+		return c, fmt.Errorf("%w checkpoint: its text has to be three lines: origin, size and root", ErrMalformed)
 	}
 	c.Origin = lines[0]
 	if c.Size, err = strconv.ParseUint(lines[1], 10, 63); err != nil {
-		return c, fmt.Errorf("%w checkpoint: %q is no size", ErrMalformed, lines[1])
+		return c, fmt.Errorf("%w checkpoint: %q is not a size", ErrMalformed, lines[1])
 	}
 	if c.Root, err = parseHash(lines[2]); err != nil {
-		return c, fmt.Errorf("%w checkpoint: %q is no root", ErrMalformed, lines[2])
+		return c, fmt.Errorf("%w checkpoint: %q is not a root, which is 32 bytes in base64", ErrMalformed, lines[2])
 	}
 	if c.Text() != text {
-		return c, fmt.Errorf("%w checkpoint: its numbers are not in their one form", ErrMalformed)
+		return c, fmt.Errorf("%w checkpoint: its size %q is not in canonical form, which is %d", ErrMalformed, lines[1], c.Size)
 	}
 	return c, nil
 }

@@ -9,18 +9,25 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// firstLine is that of a proof of the version that is written and read here.
+// firstLine names the format and its version.
 const firstLine = "c2sp.org/tlog-proof@v1"
 
-// An Inclusion proves that a record is in the log, at an index.
+// An Inclusion proves that the log has a record at an index.
 type Inclusion struct {
 	Index      uint64
-	Hashes     []tlog.Hash // the siblings on the way from the record to the root
-	Checkpoint []byte      // the signed note that has the root
+	Hashes     []tlog.Hash // siblings on the path from the record to the root
+	Checkpoint []byte      // signed note with the root
 }
 
-// Text returns the proof in C2SP's tlog-proof format: what it is, the index, a hash to a line in base64, an empty line
-// and the checkpoint.
+// Text returns the proof in C2SP's tlog-proof format: the name of the format, the index, each hash on
+// a line in base64, an empty line, and the checkpoint.
+//
+//	c2sp.org/tlog-proof@v1
+//	index 1
+//	47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
+//
+//	example.com/log
+//	...
 func (p *Inclusion) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nindex %d\n", firstLine, p.Index)
@@ -31,47 +38,47 @@ func (p *Inclusion) Text() string {
 	return b.String()
 }
 
-// ParseInclusion reads a proof in C2SP's tlog-proof format. Extra data is not ours, and a proof that has any is refused.
-// The error is [ErrMalformed].
+// ParseInclusion parses a proof, as [Inclusion.Text] writes it. It rejects the format's optional extra
+// data, which this log never writes. The error is [ErrMalformed].
 func ParseInclusion(text string) (*Inclusion, error) {
 	head, checkpoint, found := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
 	if !found || len(lines) < 2 || lines[0] != firstLine {
-		return nil, fmt.Errorf("%w proof: it does not begin with %q, an index, hashes and an empty line", ErrMalformed, firstLine)
+		return nil, fmt.Errorf("%w proof: it has to begin with %q, an index, hashes and an empty line", ErrMalformed, firstLine)
 	}
 	digits, isIndex := strings.CutPrefix(lines[1], "index ")
 	index, err := strconv.ParseUint(digits, 10, 63)
 	if !isIndex || err != nil {
-		return nil, fmt.Errorf("%w proof: its second line is %q and not the index", ErrMalformed, lines[1])
+		return nil, fmt.Errorf("%w proof: its second line is %q, and has to be like \"index 7\"", ErrMalformed, lines[1])
 	}
-	const most = 63 // levels of a tree
-	if len(lines)-2 > most {
-		return nil, fmt.Errorf("%w proof: it has %d hashes", ErrMalformed, len(lines)-2)
+	const levels = 63 // of the largest tree
+	if len(lines)-2 > levels {
+		return nil, fmt.Errorf("%w proof: it has %d hashes, and at most %d are possible", ErrMalformed, len(lines)-2, levels)
 	}
 	p := &Inclusion{Index: index, Checkpoint: []byte(checkpoint)}
 	for _, line := range lines[2:] {
 		h, err := parseHash(line)
 		if err != nil {
-			return nil, fmt.Errorf("%w proof: %q is no hash", ErrMalformed, line)
+			return nil, fmt.Errorf("%w proof: %q is not a hash, which is 32 bytes in base64", ErrMalformed, line)
 		}
 		p.Hashes = append(p.Hashes, h)
 	}
 	if p.Text() != text {
-		return nil, fmt.Errorf("%w proof: its index is not in its one form", ErrMalformed)
+		return nil, fmt.Errorf("%w proof: its index %q is not in canonical form, which is %d", ErrMalformed, digits, index)
 	}
 	return p, nil
 }
 
-// Check checks that the record, given as its exact bytes, stands at the index in the tree of the checkpoint, and that
-// the verifier's key has signed the checkpoint, which it returns. The error is [ErrMalformed], [ErrSignature] or
-// [ErrNotIncluded].
+// Check verifies that the checkpoint is signed by the verifier's key, and that its tree has the record,
+// given as its exact bytes, at the index. It returns the checkpoint. The error is [ErrMalformed],
+// [ErrSignature] or [ErrNotIncluded].
 func (p *Inclusion) Check(record []byte, verifier note.Verifier) (Checkpoint, error) {
 	c, err := OpenCheckpoint(p.Checkpoint, verifier)
 	if err != nil {
 		return c, err
 	}
 	if p.Index >= c.Size {
-		return c, fmt.Errorf("%w: it has %d records, and this is to be number %d", ErrNotIncluded, c.Size, p.Index)
+		return c, fmt.Errorf("%w: the tree has %d records, and the index is %d", ErrNotIncluded, c.Size, p.Index)
 	}
 	if !p.Leads(record, c) {
 		return c, fmt.Errorf("%w: the hashes do not lead from the record to the root", ErrNotIncluded)
@@ -79,7 +86,8 @@ func (p *Inclusion) Check(record []byte, verifier note.Verifier) (Checkpoint, er
 	return c, nil
 }
 
-// Leads reports whether the hashes lead from the record at the index to the root of the checkpoint, whoever has signed it.
+// Leads reports whether the hashes lead from the record at the index to the root of the checkpoint. It
+// verifies no signature.
 func (p *Inclusion) Leads(record []byte, c Checkpoint) bool {
 	return tlog.CheckRecord(p.Hashes, int64(c.Size), c.Root, int64(p.Index), tlog.RecordHash(record)) == nil
 }

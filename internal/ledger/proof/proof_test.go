@@ -13,8 +13,8 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// keys makes a key of a log from a seed.
-func keys(t *testing.T, name string, seed byte) (note.Signer, note.Verifier) {
+// newKey returns the key pair of a seed.
+func newKey(t *testing.T, name string, seed byte) (note.Signer, note.Verifier) {
 	t.Helper()
 	private, public, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{seed}, 64)), name)
 	if err != nil {
@@ -31,30 +31,30 @@ func keys(t *testing.T, name string, seed byte) (note.Signer, note.Verifier) {
 	return signer, verifier
 }
 
-// forest is a tree in memory.
-type forest []tlog.Hash
+// hashes is a tree in memory.
+type hashes []tlog.Hash
 
-func (f forest) ReadHashes(indexes []int64) (hashes []tlog.Hash, err error) {
+func (h hashes) ReadHashes(indexes []int64) (list []tlog.Hash, err error) {
 	for _, i := range indexes {
-		hashes = append(hashes, f[i])
+		list = append(list, h[i])
 	}
-	return hashes, nil
+	return list, nil
 }
 
 func record(i int) []byte { return fmt.Appendf(nil, `{"record":%d}`, i) }
 
-// plant returns a tree of n records and its checkpoint.
-func plant(t *testing.T, n int, signer note.Signer) (forest, []byte) {
+// newTree returns the tree of n records and its checkpoint.
+func newTree(t *testing.T, n int, signer note.Signer) (hashes, []byte) {
 	t.Helper()
-	var f forest
+	var tree hashes
 	for i := range n {
-		hashes, err := tlog.StoredHashes(int64(i), record(i), f)
+		stored, err := tlog.StoredHashes(int64(i), record(i), tree)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f = append(f, hashes...)
+		tree = append(tree, stored...)
 	}
-	root, err := tlog.TreeHash(int64(n), f)
+	root, err := tlog.TreeHash(int64(n), tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,22 +62,22 @@ func plant(t *testing.T, n int, signer note.Signer) (forest, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f, signed
+	return tree, signed
 }
 
-func prove(t *testing.T, f forest, n, index int, checkpoint []byte) *proof.Inclusion {
+func prove(t *testing.T, tree hashes, n, index int, checkpoint []byte) *proof.Inclusion {
 	t.Helper()
-	hashes, err := tlog.ProveRecord(int64(n), int64(index), f)
+	path, err := tlog.ProveRecord(int64(n), int64(index), tree)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &proof.Inclusion{Index: uint64(index), Hashes: hashes, Checkpoint: checkpoint}
+	return &proof.Inclusion{Index: uint64(index), Hashes: path, Checkpoint: checkpoint}
 }
 
-// The checkpoint of an empty tree has the SHA-256 of nothing for its root (RFC 6962, 2.1).
-func TestCheckpointHasThreeLines(t *testing.T) {
-	signer, verifier := keys(t, "example.com/log", 1)
-	_, signed := plant(t, 0, signer)
+// The root of an empty tree is the SHA-256 of no bytes (RFC 6962, 2.1).
+func TestCheckpointOfEmptyTree(t *testing.T) {
+	signer, verifier := newKey(t, "example.com/log", 1)
+	_, signed := newTree(t, 0, signer)
 	const want = "example.com/log\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— example.com/log "
 	if !strings.HasPrefix(string(signed), want) {
 		t.Errorf("the checkpoint is\n%s\nwant it to begin\n%s", signed, want)
@@ -87,19 +87,19 @@ func TestCheckpointHasThreeLines(t *testing.T) {
 	}
 }
 
-func TestCheckpointOfAnotherKeyIsRefused(t *testing.T) {
-	signer, _ := keys(t, "example.com/log", 1)
-	_, signed := plant(t, 3, signer)
+func TestOpenCheckpointRejects(t *testing.T) {
+	signer, _ := newKey(t, "example.com/log", 1)
+	_, signed := newTree(t, 3, signer)
 	for name, other := range map[string]note.Verifier{
-		"another key of the name": second(keys(t, "example.com/log", 2)),
-		"another name":            second(keys(t, "example.com/other", 1)),
+		"another key of the same name": verifierOf(newKey(t, "example.com/log", 2)),
+		"another name":                 verifierOf(newKey(t, "example.com/other", 1)),
 	} {
 		if _, err := proof.OpenCheckpoint(signed, other); !errors.Is(err, proof.ErrSignature) {
 			t.Errorf("%s: %v, want ErrSignature", name, err)
 		}
 	}
-	// A key may have signed something else than a checkpoint of its own log.
-	strange, verifier := keys(t, "example.com/strange", 3)
+	// Texts that are signed by the right key, but are not a checkpoint of its log.
+	strange, verifier := newKey(t, "example.com/strange", 3)
 	for text, want := range map[string]error{
 		"example.com/log\n3\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n":                       proof.ErrSignature,
 		"example.com/strange\n03\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n":                  proof.ErrMalformed,
@@ -123,15 +123,15 @@ func TestCheckpointOfAnotherKeyIsRefused(t *testing.T) {
 	}
 }
 
-func second(_ note.Signer, v note.Verifier) note.Verifier { return v }
+func verifierOf(_ note.Signer, v note.Verifier) note.Verifier { return v }
 
-// TestEveryRecordOfEveryTreeIsProven goes through all trees of up to 70 records.
-func TestEveryRecordOfEveryTreeIsProven(t *testing.T) {
-	signer, verifier := keys(t, "example.com/log", 1)
+// All records of all trees of up to 70 records.
+func TestInclusionProofs(t *testing.T) {
+	signer, verifier := newKey(t, "example.com/log", 1)
 	for n := 1; n <= 70; n++ {
-		f, signed := plant(t, n, signer)
+		tree, signed := newTree(t, n, signer)
 		for i := range n {
-			p := prove(t, f, n, i, signed)
+			p := prove(t, tree, n, i, signed)
 			back, err := proof.ParseInclusion(p.Text())
 			if err != nil {
 				t.Fatal(err)
@@ -150,11 +150,11 @@ func TestEveryRecordOfEveryTreeIsProven(t *testing.T) {
 	}
 }
 
-// TestProofWithAnyByteChangedFails changes every byte of a proof, of its record too, to every other value.
-func TestProofWithAnyByteChangedFails(t *testing.T) {
-	signer, verifier := keys(t, "example.com/log", 1)
-	f, signed := plant(t, 11, signer)
-	text := prove(t, f, 11, 6, signed).Text()
+// Every byte of a proof is replaced by every other value, and every byte of its record is changed.
+func TestProofWithChangedByteFails(t *testing.T) {
+	signer, verifier := newKey(t, "example.com/log", 1)
+	tree, signed := newTree(t, 11, signer)
+	text := prove(t, tree, 11, 6, signed).Text()
 	check := func(text string, record []byte) error {
 		p, err := proof.ParseInclusion(text)
 		if err != nil {
@@ -184,10 +184,10 @@ func TestProofWithAnyByteChangedFails(t *testing.T) {
 	}
 }
 
-func TestMalformedProofsAreRefused(t *testing.T) {
-	signer, _ := keys(t, "example.com/log", 1)
-	f, signed := plant(t, 11, signer)
-	text := prove(t, f, 11, 6, signed).Text()
+func TestParseInclusionRejects(t *testing.T) {
+	signer, _ := newKey(t, "example.com/log", 1)
+	tree, signed := newTree(t, 11, signer)
+	text := prove(t, tree, 11, 6, signed).Text()
 	for name, bad := range map[string]string{
 		"nothing":            "",
 		"no empty line":      strings.Replace(text, "\n\n", "\n", 1),
@@ -213,7 +213,7 @@ func FuzzParseInclusion(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := proof.ParseInclusion(text)
 		if err == nil && p.Text() != text {
-			t.Errorf("%q was read, and is written as %q", text, p.Text())
+			t.Errorf("%q was parsed, and is written as %q", text, p.Text())
 		}
 	})
 }
