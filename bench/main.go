@@ -1,0 +1,62 @@
+// Bench measures the service. Each scenario is a command, in a file of its name:
+//
+//	go run ./bench --help
+//	go run ./bench throughput
+//	go run ./bench compare OLD NEW
+//
+// Servers are processes of their own on this machine, as is the load, so rates mean little by themselves: what is compared runs in
+// turn, and the figures that count are medians of the ratios, run by run. --quick shows in seconds that a scenario works.
+//
+// Package load generates the load, service starts what is measured, measure compares it and report presents it. What a request
+// allocates and how many instructions it takes is checked by bench/cost.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"riffle/bench/measure"
+)
+
+type commands struct {
+	Compare compareCommand `cmd:"" set:"runs=12" set:"length=1s" help:"Compare two versions of the server."`
+}
+
+// timing is how often and how long each contender runs. Commands embed it and set the defaults.
+type timing struct {
+	Runs   int           `default:"${runs}" help:"Runs of each contender, after one that does not count."`
+	Length time.Duration `default:"${length}" help:"Length of a run."`
+	Quick  bool          `short:"q" help:"One run of 100ms of each: shows that it works; the figures mean little."`
+}
+
+// AfterApply checks the flags.
+func (t *timing) AfterApply() error {
+	if t.Quick {
+		t.Runs, t.Length = 1, 100*time.Millisecond
+	}
+	if t.Runs < 1 || t.Length <= 0 {
+		return errors.New("--runs and --length must be above 0, such as --runs=5 --length=1s")
+	}
+	return nil
+}
+
+func (t *timing) runs() measure.Runs { return measure.Runs{Count: t.Runs, Length: t.Length} }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	command := kong.Parse(&commands{}, kong.Name("bench"), kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Description("Measures the service beside what it is compared with. Run it in the root of the repository."))
+	command.FatalIfErrorf(command.Run())
+}
+
+// progress tells whoever waits what is being measured.
+func progress(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
+}
