@@ -233,30 +233,40 @@ func parseFile[T any](path string, parse func([]byte) (T, error)) (v T, err erro
 	return v, nil
 }
 
-// verify checks one proof and writes what it finds. The error is errFindings, errUnchecked, or why it was broken off.
+// verify checks one proof and writes what it finds. The error is errFindings, errUnchecked, or the reason why it was
+// interrupted.
 func (k *verify) verify(ctx context.Context, c *console, p *proofText, out *strings.Builder) error {
-	done := make(chan *prooffile.Result, 1)
-	go func() { // which may take as long as a forger likes
-		if len(p.texts) > 1 {
-			done <- prooffile.CheckShoe(p.texts, &p.given)
-		} else {
-			done <- prooffile.Check(p.texts[0], &p.given)
-		}
-	}()
-	result, err := wait(ctx, c.progress, done)
+	done := make(chan *report, 1)
+	go func() { done <- p.check() }() // which may take as long as a forger likes
+	r, err := wait(ctx, c.progress, done)
 	if err != nil {
 		return err
 	}
-	for _, s := range result.Steps {
+	for _, s := range r.steps {
 		fmt.Fprintf(out, "%-12s %s: %s\n", s.Name, c.state(s.State), s.Detail)
 	}
-	words, err := k.verdict(result)
+	words, err := r.verdict(k.Key != "")
 	fmt.Fprintf(out, "\n%s\n", words)
 	return err
 }
 
+// check picks the verifier for what was given: for one record, for a hand, or for a whole shoe.
+func (p *proofText) check() *report {
+	switch {
+	case len(p.texts) > 1:
+		r := prooffile.CheckShoe(p.texts, &p.given)
+		return &report{r.Steps, func() (string, error) { return ofShoe(r) }}
+	case p.given.Hand != nil:
+		r := prooffile.CheckHand(p.texts[0], &p.given)
+		return &report{r.Steps, func() (string, error) { return ofHand(r, &p.given) }}
+	default:
+		r := prooffile.Check(p.texts[0], &p.given)
+		return &report{r.Steps, func() (string, error) { return ofRecord(r.Steps, &r.Entry, &p.given) }}
+	}
+}
+
 // wait returns the result when it is there. After a second it tells a terminal that it is still at work.
-func wait(ctx context.Context, progress io.Writer, done <-chan *prooffile.Result) (*prooffile.Result, error) {
+func wait(ctx context.Context, progress io.Writer, done <-chan *report) (*report, error) {
 	var tick <-chan time.Time
 	if progress != nil {
 		ticker := time.NewTicker(time.Second)
@@ -295,177 +305,6 @@ func (c *console) state(s prooffile.State) string {
 		return word
 	}
 	return "\x1b[" + colour + "m" + word + "\x1b[0m"
-}
-
-// verdict says what the steps come to.
-func (k *verify) verdict(r *prooffile.Result) (string, error) {
-	if failed := r.Failed(); failed != nil {
-		return fmt.Sprintf("This proof does NOT verify. It fails at the step %s.", failed.Name), errFindings
-	}
-	words, err := k.finding(r)
-	if k.Key == "" {
-		return "Not established: no key was given, and the one in the file was used. That shows only that the file agrees with itself,\n" +
-			"which anybody can bring about. Take the key of the log from somewhere else than the file, and name it with --key.\n" +
-			"If the key is the right one: " + words, errUnchecked
-	}
-	return strings.ToUpper(words[:1]) + words[1:], err
-}
-
-// finding says what a proof shows of which no step fails, if its key is that of the log. The first letter is small.
-func (k *verify) finding(r *prooffile.Result) (string, error) {
-	log := "the log of " + nameOfKey(r.File.LogKey)
-	if r.Record == nil {
-		return "the record is in " + log + ". It is of a kind that this version does not know, and cannot be checked any further.\n" +
-			"A later version may be able to.", errUnchecked
-	}
-	if r.Whole {
-		return ofWholeShoe(r, log)
-	}
-	if words, err := ofHand(r, log); words != "" {
-		return words, err
-	}
-	if words := about(r.Record); words != "" {
-		words = "the record is in " + log + ". " + words
-		if r.Unchecked() != nil {
-			return words + "\nWhat was given to compare cannot be compared with it.", errUnchecked
-		}
-		return words, nil
-	}
-	if r.HeldBack() {
-		words := "the record is in " + log + ", and its seed is held back: the order cannot be checked until the seed is revealed.\n" +
-			"What was committed to cannot be exchanged until then."
-		if r.Record.Root != nil {
-			words = "the record is in " + log + ", and its seed is held back until the shoe is closed. The cards were sealed, and none of them can\n" +
-				"be exchanged: a hand that was drawn is proven alone, with --hand."
-		}
-		if committed := committed(r); committed != "" {
-			words += "\n" + committed
-		}
-		return words, errUnchecked
-	}
-	if step := r.Unchecked(); step != nil {
-		return fmt.Sprintf("the replay follows from the seed, and the record is in %s; but the step %s could not be checked.", log, step.Name), errUnchecked
-	}
-	words := "verified. The order follows from the seed and the record, and the record is in " + log + ".\n"
-	if r.Record.Kind != audit.KindShuffle {
-		return words + ofSealed(r), nil
-	}
-	if k.Order == "" {
-		words += "No order was given to compare it with: name the one that was answered with --order.\n"
-	} else {
-		words += "It is the order given.\n"
-	}
-	if committed := committed(r); committed != "" {
-		return words + committed, nil
-	}
-	return words + "Whether the seed was drawn more than once before it was recorded, no such proof can show.", nil
-}
-
-// ofHand says whether a hand holds that was compared with one record. Of a record without a hand it says nothing.
-func ofHand(r *prooffile.Result, log string) (string, error) {
-	if r.Proven == 0 {
-		return "", nil
-	}
-	words := fmt.Sprintf("the hand is proven. %d card(s) of it were sealed at their positions by the record, which is in %s,\n"+
-		"and none of them could be exchanged since.", r.Proven, log)
-	if r.Others > 0 {
-		words += fmt.Sprintf("\nThe other %d card(s) of the hand are NOT proven by it: give the proof of the record that they name as sealed_by.", r.Others)
-	}
-	if step := r.Unchecked(); step != nil {
-		return words + fmt.Sprintf("\nBut the step %s could not be checked.", step.Name), errUnchecked
-	}
-	if r.HeldBack() {
-		words += "\nThe other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked."
-	}
-	if committed := committed(r); committed != "" {
-		words += "\n" + committed
-	}
-	return words, nil
-}
-
-// ofSealed says what the verified order of one record of a shoe shows.
-func ofSealed(r *prooffile.Result) string {
-	words := "That every change of the shoe was of cards that lay where it says, only the proof of the whole shoe shows."
-	for _, s := range r.Steps {
-		if s.Name == prooffile.StepRoot && s.State == prooffile.OK {
-			words = "The cards were sealed in this order.\n" + words
-		}
-	}
-	if committed := committed(r); committed != "" {
-		words += "\n" + committed
-	}
-	return words
-}
-
-// ofWholeShoe says what the records of a shoe show together.
-func ofWholeShoe(r *prooffile.Result, log string) (string, error) {
-	words := "the whole shoe verifies, from its first record to its last, which are in " + log + "."
-	step := r.Unchecked()
-	switch {
-	case step != nil || !r.Closed:
-		words = fmt.Sprintf("so far the shoe verifies: its first record and %d change(s) are in %s, and fit together.", r.Changes, log)
-	case r.Sealed():
-		words += "\nEvery order follows from its seed, every card lay where it is said to have lain, and none was exchanged."
-	default:
-		words += "\nEvery order follows from its seed, and every change was of cards that lay where it says. Which cards they were was not compared."
-	}
-	if r.Proven > 0 {
-		words += fmt.Sprintf("\nThe hand is proven: %d card(s) of it were sealed at their positions, and none could be exchanged since.", r.Proven)
-	}
-	if committed := committed(r); committed != "" {
-		words += "\n" + committed
-	}
-	switch {
-	case step != nil && step.Name == prooffile.StepClosed:
-		return words + "\nIt is not closed: its seeds are held back, and the rest can be checked when they are revealed.", errUnchecked
-	case step != nil:
-		return words + fmt.Sprintf("\nBut the step %s could not be checked.", step.Name), errUnchecked
-	case !r.Closed:
-		return words + "\nThe other cards stay hidden until the shoe is closed.", nil
-	}
-	return words, nil
-}
-
-// about says what a record is for that has no order of its own. Of a shuffle it says nothing.
-func about(record *audit.Record) string {
-	switch record.Kind {
-	case audit.KindCommitment:
-		return "It is a commitment: the seed and what is to be shuffled cannot be exchanged any more. The seed is held until it is used,\n" +
-			"before " + record.Deadline.Format(audit.TimeFormat) + ", by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own."
-	case audit.KindVoid:
-		return fmt.Sprintf("It says that the commitment %s was not used in time, and has no order of its own.", record.CommitmentID)
-	case audit.KindReveal:
-		return fmt.Sprintf("It says that the seed of %s was made public, and has no order of its own.", record.AuditID)
-	case audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindClose, audit.KindExpire:
-		if !record.Deals() {
-			return fmt.Sprintf("It is a change of the shoe %s, and has no order of its own: give the proofs of the whole shoe to follow its cards.", record.AuditID)
-		}
-	case audit.KindShuffle, audit.KindShoe, audit.KindReshuffle:
-	}
-	return ""
-}
-
-// committed says what is known of the commitment that a shuffle or a shoe used. Of one that used none it says nothing.
-func committed(r *prooffile.Result) string {
-	id := r.Record.CommitmentID
-	for _, s := range r.Steps {
-		switch {
-		case s.Name != prooffile.StepCommitted:
-		case s.State == prooffile.OK:
-			return fmt.Sprintf("The commitment %s fixed the order, but for the client seed, before the client seed was known:\n"+
-				"as far as that was new when the commitment was in the log, no seed can have been picked for its order.", id)
-		case s.State == prooffile.Skipped:
-			return fmt.Sprintf("It names the commitment %s: give that record's proof as well (GET /audits/%s/proof).\n"+
-				"Without it, whether the seed was drawn more than once before it was recorded is not shown.", id, id)
-		}
-	}
-	return ""
-}
-
-// nameOfKey returns the name in a verifier key, which is the origin of the log.
-func nameOfKey(key string) string {
-	name, _, _ := strings.Cut(key, "+")
-	return name
 }
 
 // readProof reads a proof file, or fetches it.

@@ -79,7 +79,7 @@ func TestVectorsHold(t *testing.T) {
 }
 
 // expected returns an error unless the result is what the vector is to come to, with the items given or not.
-func expected(v *vector, r *prooffile.Result, items bool) error {
+func expected(v *vector, r *prooffile.RecordResult, items bool) error {
 	last, committed := r.Steps[len(r.Steps)-1], prooffile.Step{State: -1}
 	if last.Name == prooffile.StepCommitted {
 		last, committed = r.Steps[len(r.Steps)-2], last

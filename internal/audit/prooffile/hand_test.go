@@ -35,7 +35,7 @@ func TestParseHand(t *testing.T) {
 		"with details": {strings.Replace(string(one), `"code"`, `"instance":1,"name":"x","code"`, 1), 1},
 	} {
 		g := shoeGiven(t, b, v.text)
-		if r := prooffile.Check(b.files()[0].Text(), g); r.Failed() != nil || r.Proven != v.n || r.Others != 0 {
+		if r := check([][]byte{b.files()[0].Text()}, g); r.Failed() != nil || r.Proven != v.n || r.Others != 0 {
 			t.Errorf("%s: %+v", name, r.Steps)
 		}
 	}
@@ -89,13 +89,13 @@ func TestHandsThatCannotBeChecked(t *testing.T) {
 	without[1].Salt, without[1].Path = "", nil
 	items := shoeGiven(t, open, handText(t, hands[open.name]))
 	for name, v := range map[string]struct {
-		r    *prooffile.Result
+		r    checked
 		want string
 	}{
-		"no salt and path":      {prooffile.Check(every.files()[0].Text(), shoeGiven(t, every, handText(t, without))), "ask for it with proof=true"},
-		"of another shoe":       {prooffile.Check(every.files()[0].Text(), shoeGiven(t, every, handText(t, hands[open.name]))), "no card of the hand was sealed by this record"},
-		"of another whole shoe": {prooffile.CheckShoe(textsOf(every.files()), shoeGiven(t, every, handText(t, append(without[:1:1], hands[plain.name][3])))), "1 card(s) of the hand were sealed by no record of this shoe"},
-		"of a draw":             {prooffile.Check(every.files()[1].Text(), shoeGiven(t, every, handText(t, hands[every.name]))), "give the proof of the record that sealed_by names"},
+		"no salt and path":      {check([][]byte{every.files()[0].Text()}, shoeGiven(t, every, handText(t, without))), "ask for it with proof=true"},
+		"of another shoe":       {check([][]byte{every.files()[0].Text()}, shoeGiven(t, every, handText(t, hands[open.name]))), "no card of the hand was sealed by this record"},
+		"of another whole shoe": {check(textsOf(every.files()), shoeGiven(t, every, handText(t, append(without[:1:1], hands[plain.name][3])))), "1 card(s) of the hand were sealed by no record of this shoe"},
+		"of a draw":             {check([][]byte{every.files()[1].Text()}, shoeGiven(t, every, handText(t, hands[every.name]))), "give the proof of the record that sealed_by names"},
 	} {
 		if step := v.r.Unchecked(); v.r.Failed() != nil || step == nil || !strings.Contains(step.Detail+lastDetail(v.r), v.want) || v.r.Proven != 0 {
 			t.Errorf("%s: %+v", name, v.r.Steps)
@@ -103,16 +103,16 @@ func TestHandsThatCannotBeChecked(t *testing.T) {
 	}
 	// A hand needs no items and no seed.
 	items.Items = nil
-	if r := prooffile.Check(open.files()[0].Text(), items); r.Failed() != nil || r.Unchecked() != nil || r.Proven != 2 {
+	if r := check([][]byte{open.files()[0].Text()}, items); r.Failed() != nil || r.Unchecked() != nil || r.Proven != 2 {
 		t.Errorf("%+v", r.Steps)
 	}
 	// Of a hand of two sealings, one record proves its part.
-	if r := prooffile.Check(every.files()[0].Text(), shoeGiven(t, every, handText(t, hands[every.name]))); r.Proven != 5 || r.Others != 2 {
+	if r := check([][]byte{every.files()[0].Text()}, shoeGiven(t, every, handText(t, hands[every.name]))); r.Proven != 5 || r.Others != 2 {
 		t.Errorf("%+v", r.Steps)
 	}
 }
 
-func lastDetail(r *prooffile.Result) string {
+func lastDetail(r checked) string {
 	for _, s := range r.Steps {
 		if s.Name == prooffile.StepHand {
 			return s.Detail
@@ -206,7 +206,7 @@ func FuzzParseHand(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := prooffile.Check(text, &prooffile.Given{Key: key, Hand: h})
+		r := prooffile.CheckHand(text, &prooffile.Given{Key: key, Hand: h})
 		if r.Failed() == nil && r.Unchecked() == nil && r.Proven == 0 {
 			t.Errorf("%q is compared with nothing: %+v", hand, r.Steps)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
+	"riffle/internal/shoe"
 )
 
 // Items are the things that were shuffled, as a JSON array.
@@ -64,93 +65,82 @@ func elements(array jsontext.Value) ([]jsontext.Value, error) {
 	return list, nil
 }
 
-// A card says whether a value of an answer is what stands at a position of the unshuffled input, and what stands there.
-type card func(position uint64, answered jsontext.Value) (want string, ok bool)
+// A match reports whether a value of an answer is what stands at a position of the input, and what stands there.
+type match func(position uint64, answered jsontext.Value) (want string, ok bool)
 
-// items compares what was shuffled with the input of the record. It returns how to tell the things, or nil if they are
-// not known.
-func (r *Result) items(given *Given) card {
-	s := &r.Record.Statement
+// items makes the step items, which compares what was shuffled with the input of the record. It also returns how to
+// tell the items apart; nil if they are not known.
+func (c *checker) items(given *Given) (Step, match) {
+	s := &c.Record.Statement
 	switch {
-	case r.Record.Kind.ChangesShoe():
+	case c.Record.Kind.ChangesShoe():
 		state := Skipped
 		if given.Items != nil {
 			state = Unchecked
 		}
-		r.note(StepItems, state, "the record is of cards by the places where they lay: which they were, the proof of the whole shoe says")
-		return number
+		return newStep(StepItems, state, "the record is of cards by the places where they lay: which they were, the proof of the whole shoe says"), matchNumber
 	case given.Items != nil:
-		return r.givenItems(given.Items, given.Decks)
+		return c.givenItems(given.Items, given.Decks)
 	case s.Input == audit.RangeInput:
-		r.note(StepItems, OK, "the numbers from 0 on; there is nothing to compare")
-		return number
+		return newStep(StepItems, OK, "the numbers from 0 on; there is nothing to compare"), matchNumber
 	case strings.HasPrefix(s.Input, "deck "):
-		return r.deck(given.Decks)
+		return c.knownDeck(given.Decks)
 	}
-	r.note(StepItems, Skipped, "not given; the record has their digest")
-	return nil
+	return newStep(StepItems, Skipped, "not given; the record has their digest"), nil
 }
 
-func (r *Result) givenItems(items *Items, decks *deck.Catalogue) card {
-	s := &r.Record.Statement
+// givenItems compares the digest of the items given with that in the record.
+func (c *checker) givenItems(items *Items, decks *deck.Catalogue) (Step, match) {
+	s := &c.Record.Statement
 	words := strings.Fields(items.input)
 	switch {
 	case s.Input == audit.RangeInput:
-		r.note(StepItems, Wrong, "the record is of a shuffle of the numbers from 0 on, and of no items")
-		return nil
+		return newStep(StepItems, Wrong, "the record is of a shuffle of the numbers from 0 on, and of no items"), nil
 	case !strings.HasSuffix(s.Input, " "+words[1]):
-		r.note(StepItems, Wrong, "the items given have the digest %s, and the record says %s", words[1], s.Input)
-		return nil
+		return newStep(StepItems, Wrong, "the items given have the digest %s, and the record says %s", words[1], s.Input), nil
 	case uint64(len(items.values)) != s.Size:
-		r.note(StepItems, Wrong, "the items given are %d, and the record is of %d", len(items.values), s.Size)
-		return nil
+		return newStep(StepItems, Wrong, "the items given are %d, and the record is of %d", len(items.values), s.Size), nil
 	}
-	r.note(StepItems, OK, "the items given have the digest in the record")
-	if d := r.known(decks); d != nil && s.Size%uint64(d.Size()) == 0 {
+	same := newStep(StepItems, OK, "the items given have the digest in the record")
+	if d := c.deck(decks); d != nil && s.Size%uint64(d.Size()) == 0 {
 		words := strings.Fields(s.Input)
 		if audit.DeckInput(words[1], s.Size/uint64(d.Size()), d.Codes()) == s.Input { // and not of parameters that were changed
-			return details(d)
+			return same, matchCards(d)
 		}
 	}
-	return func(position uint64, answered jsontext.Value) (string, bool) {
+	return same, func(position uint64, answered jsontext.Value) (string, bool) {
 		want := items.values[position]
 		return string(want), bytes.Equal(want, answered)
 	}
 }
 
-// maxCards is how many cards the digest of a deck is taken of at most, which is as many as a service can be set to
-// shuffle. A record may claim any number.
+// maxCards is the largest deck whose digest is calculated: a record may claim any number of cards, and no service can
+// be set to shuffle more than these.
 const maxCards = 1 << 31
 
-// deck compares a deck that comes with Riffle.
-func (r *Result) deck(decks *deck.Catalogue) card {
-	s := &r.Record.Statement
+// knownDeck compares the digest of a deck that comes with Riffle with that in the record.
+func (c *checker) knownDeck(decks *deck.Catalogue) (Step, match) {
+	s := &c.Record.Statement
 	words := strings.Fields(s.Input)
-	d := r.known(decks)
+	d := c.deck(decks)
 	if d == nil {
-		r.note(StepItems, Skipped, "there is no such deck type %s here: the codes of its cards can be given as items", words[1])
-		return nil
+		return newStep(StepItems, Skipped, "there is no such deck type %s here: the codes of its cards can be given as items", words[1]), nil
 	}
 	copies, err := strconv.ParseUint(strings.TrimPrefix(words[2], "x"), 10, 64)
-	if err != nil || s.Size%uint64(d.Size()) != 0 || copies != s.Size/uint64(d.Size()) {
-		r.note(StepItems, Wrong, "the record is of %s cards, %s, and one deck of %s has %d", strconv.FormatUint(s.Size, 10), words[2], words[1], d.Size())
-		return nil
+	switch {
+	case err != nil || s.Size%uint64(d.Size()) != 0 || copies != s.Size/uint64(d.Size()):
+		return newStep(StepItems, Wrong, "the record is of %d cards, %s, and one deck of %s has %d", s.Size, words[2], words[1], d.Size()), nil
+	case s.Size > maxCards:
+		return newStep(StepItems, Unchecked, "the digest of %d cards is not taken; at most of %d", s.Size, uint64(maxCards)), nil
+	case audit.DeckInput(words[1], copies, d.Codes()) != s.Input:
+		return newStep(StepItems, Wrong, "the deck of the record, %s, is not the %s that comes with Riffle", s.Input, words[1]), nil
 	}
-	if s.Size > maxCards {
-		r.note(StepItems, Unchecked, "the digest of %d cards is not taken; at most of %d", s.Size, uint64(maxCards))
-		return nil
-	}
-	if audit.DeckInput(words[1], copies, d.Codes()) != s.Input {
-		r.note(StepItems, Wrong, "the deck of the record, %s, is not the %s that comes with Riffle", s.Input, words[1])
-		return nil
-	}
-	r.note(StepItems, OK, "%s deck(s) of %s, whose cards have the digest in the record", words[2][1:], words[1])
-	return details(d)
+	return newStep(StepItems, OK, "%s deck(s) of %s, whose cards have the digest in the record", words[2][1:], words[1]), matchCards(d)
 }
 
-// known returns the deck of the record, or nil if it has none or one that does not come with Riffle.
-func (r *Result) known(decks *deck.Catalogue) *deck.Deck {
-	words := strings.Fields(r.Record.Statement.Input)
+// deck returns the deck of the record; nil if it has none, or one that does not come with Riffle.
+func (c *checker) deck(decks *deck.Catalogue) *deck.Deck {
+	words := strings.Fields(c.Record.Statement.Input)
 	if words[0] != "deck" || decks == nil {
 		return nil
 	}
@@ -158,29 +148,25 @@ func (r *Result) known(decks *deck.Catalogue) *deck.Deck {
 	if !ok {
 		return nil
 	}
-	d, err := kind.Deck(r.Record.Parameters)
+	d, err := kind.Deck(c.Record.Parameters)
 	if err != nil || d.Size() == 0 {
 		return nil
 	}
 	return d
 }
 
-// number tells the numbers of a range.
-func number(position uint64, answered jsontext.Value) (string, bool) {
+// matchNumber matches the numbers of a range.
+func matchNumber(position uint64, answered jsontext.Value) (string, bool) {
 	want := strconv.FormatUint(position, 10)
 	return want, want == string(answered)
 }
 
-// details tells cards of a deck by their codes, and those that were answered with all details by code and instance.
-func details(d *deck.Deck) card {
-	cards := d.Cards()
-	count := map[string]int{}
-	for i := range cards {
-		count[cards[i].Code]++
-	}
+// matchCards matches cards of a deck by their codes, and those that were answered with all details by code and
+// instance.
+func matchCards(d *deck.Deck) match {
+	faces := shoe.NewFaces(d, nil)
 	return func(position uint64, answered jsontext.Value) (string, bool) {
-		c := &cards[position%uint64(len(cards))]
-		want := `"` + c.Code + `"`
+		want := `"` + faces.Name(position) + `"`
 		if answered.Kind() != '{' {
 			return want, want == string(answered)
 		}
@@ -189,7 +175,7 @@ func details(d *deck.Deck) card {
 			Instance int    `json:"instance"`
 		}
 		err := json.Unmarshal(answered, &got)
-		instance := c.Instance + int(position/uint64(len(cards)))*count[c.Code]
-		return fmt.Sprintf("%s, instance %d", want, instance), err == nil && got.Code == c.Code && got.Instance == instance
+		c := faces.Face(position).Card
+		return fmt.Sprintf("%s, instance %d", want, c.Instance), err == nil && got.Code == c.Code && got.Instance == c.Instance
 	}
 }

@@ -87,7 +87,7 @@ func (o *Order) answer(value jsontext.Value) error {
 }
 
 // compare returns an error unless the order is that of the replayed positions.
-func (o *Order) compare(record *audit.Record, orders [][]uint64, known card) error {
+func (o *Order) compare(record *audit.Record, orders [][]uint64, match match) error {
 	s := &record.Statement
 	if o.auditID != "" && o.auditID != record.ID.String() {
 		return fmt.Errorf("the order given is the answer to %s, and not to this record", o.auditID)
@@ -106,7 +106,7 @@ func (o *Order) compare(record *audit.Record, orders [][]uint64, known card) err
 	}
 	for number, answered := range shuffles {
 		for i, position := range orders[number] {
-			if want, ok := known(position, answered[i]); !ok {
+			if want, ok := match(position, answered[i]); !ok {
 				return fmt.Errorf("%sthe order given has %s at place %d, where the replay has %s", which(s, number), short(answered[i]), i, short([]byte(want)))
 			}
 		}

@@ -1,8 +1,12 @@
-// Package prooffile is about proof files: all that it takes to check one record without the service that made it. A
-// [File] is what stands in one, and [Check] goes through the steps of the specification with nothing else to trust than
-// the key that the caller has.
+// Package prooffile reads and verifies proof files: all that it takes to check a record without the service that made
+// it, and without trusting anything but the key of its log.
 //
-// The package is pure: whoever reads the files, and prints what was found, is elsewhere.
+// A [File] is one proof file. Three verifiers stand side by side, each a file that reads from top to bottom like the
+// section of the specification that it follows: [Check] for one record, [CheckHand] for cards drawn from a shoe and
+// [CheckShoe] for all records of a shoe. What they share is in entry.go, the steps of every proof file, and replay.go,
+// the steps of every record that deals cards. A verifier reports [Steps]; what they come to in words is the caller's.
+//
+// The package is pure: reading files and printing are the caller's as well.
 package prooffile
 
 import (

@@ -39,16 +39,13 @@ type shoeVector struct {
 }
 
 // check checks the vector as the command does.
-func (v *shoeVector) check(t testing.TB) *prooffile.Result {
+func (v *shoeVector) check(t testing.TB) checked {
 	t.Helper()
 	g := given(t, v.Key, v.Items, nil)
 	if v.Hand != nil {
 		g.Hand = parseHand(t, *v.Hand)
 	}
-	if lines := prooffile.Lines([]byte(v.Proofs)); len(lines) > 1 {
-		return prooffile.CheckShoe(lines, g)
-	}
-	return prooffile.Check([]byte(v.Proofs), g)
+	return check(prooffile.Lines([]byte(v.Proofs)), g)
 }
 
 // vectorOf makes the vector of a whole shoe.

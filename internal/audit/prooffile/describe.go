@@ -1,0 +1,99 @@
+package prooffile
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/shoe"
+)
+
+// describe says what a record is of.
+func describe(record *audit.Record) string {
+	text := fmt.Sprintf("%s, of %s: ", record.ID, record.Time.Format(audit.TimeFormat))
+	switch record.Kind {
+	case audit.KindReveal:
+		return text + fmt.Sprintf("the seed of %s was made public", record.AuditID)
+	case audit.KindVoid:
+		return text + fmt.Sprintf("the commitment %s was not used in time", record.CommitmentID)
+	case audit.KindCommitment:
+		return text + "a commitment to " + stated(&record.Statement) + ", until " + record.Deadline.Format(audit.TimeFormat)
+	case audit.KindShoe:
+		text += "a shoe: " + ofShoe(&record.Statement)
+		if record.AuditID != uuid.Nil {
+			text += fmt.Sprintf("; it replaces the shoe %s", record.AuditID)
+		}
+		return text
+	case audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire:
+		return text + fmt.Sprintf("version %d of the shoe %s: ", record.Version, record.AuditID) + changed(record)
+	case audit.KindShuffle:
+	}
+	return text + stated(&record.Statement)
+}
+
+// ofShoe says what the statement of a shoe is of.
+func ofShoe(s *audit.Statement) string {
+	if s.Draw > 0 {
+		return stated(s)
+	}
+	text := fmt.Sprintf("%d, which lie as the input has them", s.Size)
+	if s.Reference != "" {
+		text += fmt.Sprintf("; reference %q", s.Reference)
+	}
+	return text
+}
+
+// changed says what a change has done to a shoe.
+func changed(record *audit.Record) string {
+	switch record.Kind {
+	case audit.KindReshuffle:
+		return fmt.Sprintf("%s, %d card(s), sealed in a new order by %s", where(record.From), record.Statement.Size, record.Statement.Algorithm)
+	case audit.KindClose:
+		return "closed"
+	case audit.KindExpire:
+		return "over, and not closed"
+	default: // cards were moved
+	}
+	var how string
+	switch record.Taken {
+	case shoe.Random:
+		how = "at random from"
+	case shoe.Named:
+		how = "by name from"
+	default:
+		how = "from the " + string(record.Taken) + " of"
+	}
+	text := fmt.Sprintf("%d card(s) taken %s %s", record.Cards.Len(), how, where(record.From))
+	if record.To == shoe.Dealt {
+		return text
+	}
+	return text + fmt.Sprintf(" and put to the %s of %s", record.Put, where(record.To))
+}
+
+// where says what a place is.
+func where(p shoe.Place) string {
+	switch p {
+	case shoe.Deck:
+		return "the deck"
+	case shoe.Dealt:
+		return "the dealt cards"
+	case shoe.Out:
+		return "wherever they lay out of the deck"
+	case shoe.All:
+		return "all cards"
+	}
+	return "the " + string(p)
+}
+
+// stated says what a statement is of.
+func stated(s *audit.Statement) string {
+	text := fmt.Sprintf("%d of %d, shuffled by %s", s.Draw, s.Size, s.Algorithm)
+	if s.Repeat > 1 {
+		text += fmt.Sprintf(", %d times", s.Repeat)
+	}
+	if s.Reference != "" {
+		text += fmt.Sprintf("; reference %q", s.Reference)
+	}
+	return text
+}

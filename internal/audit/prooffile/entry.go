@@ -1,0 +1,217 @@
+package prooffile
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"riffle/internal/audit"
+	"riffle/internal/deck"
+	"riffle/internal/ledger/proof"
+)
+
+// Given is what a proof is checked against. Whatever is missing is not checked.
+type Given struct {
+	Key        string          // the verifier key of the log; if empty, the one in the file is used, which shows little
+	Items      *Items          // what was shuffled
+	Order      *Order          // what was answered
+	Hand       *Hand           // cards that were drawn from a shoe
+	Decks      *deck.Catalogue // the decks whose cards are known
+	Commitment []byte          // the proof file of the commitment that the record names
+}
+
+// An Entry is a proof file and its record.
+type Entry struct {
+	File   *File         // nil if it could not be read
+	Record *audit.Record // nil if it could not be read, or is of a kind that is not known here
+}
+
+// HeldBack reports whether an order follows from the record and its seed, and the file has no seed.
+func (e *Entry) HeldBack() bool {
+	return e.Record != nil && e.Record.Deals() && e.File.Seed == nil
+}
+
+// A checker makes the steps of one proof file, section by section of docs/spec.md. The three verifiers
+// share it; each calls the sections that it needs, in its own order.
+type checker struct {
+	*Steps
+	*Entry
+	key        note.Verifier
+	checkpoint checkpoint
+}
+
+// proof reads the file and its log key. It reports false if the file says nothing that could be checked.
+func (c *checker) proof(text []byte, given string) bool {
+	err := c.read(text)
+	if err == nil && given != "" && given != c.File.LogKey {
+		err = fmt.Errorf("the log of the file has the key %s, and the key given is %s", c.File.LogKey, given)
+	}
+	if err != nil {
+		c.File = nil
+	}
+	trust := "its log key is the one given"
+	if given == "" {
+		trust = "no log key was given: the one in the file is used"
+	}
+	c.check(StepProof, err, "the file is well-formed; %s", trust)
+	return err == nil
+}
+
+func (c *checker) read(text []byte) (err error) {
+	if c.File, err = Parse(text); err != nil {
+		return err
+	}
+	if c.key, err = Verifier(c.File.LogKey); err != nil {
+		return err
+	}
+	c.checkpoint, err = unsigned(c.File.Inclusion.Checkpoint)
+	return err
+}
+
+// record reads the record and compares what the file says of it. It reports whether the record can be
+// checked any further.
+func (c *checker) record() bool {
+	record, err := audit.ParseRecord(c.File.Record)
+	switch {
+	case errors.Is(err, audit.ErrUnknownKind):
+		c.add(StepRecord, Unchecked, "%s: a later version may be able to check it", err)
+		return false
+	case err != nil:
+	case c.File.ClientSeed != record.ClientSeed:
+		err = errors.New("the client seed of the file is not that of the record")
+	case !record.Deals() && c.File.Seed != nil:
+		err = fmt.Errorf("a record of kind %s has no seed, and the file has one", record.Kind)
+	}
+	if err != nil {
+		c.add(StepRecord, Wrong, "%s", err)
+		return false
+	}
+	c.Record = record
+	c.add(StepRecord, OK, "%s", describe(record))
+	return true
+}
+
+// inclusion checks that the record is in the tree of the checkpoint.
+func (c *checker) inclusion() {
+	p, tree := c.File.Inclusion, c.checkpoint.body
+	var err error
+	if p.Index >= tree.Size {
+		err = fmt.Errorf("the tree has %d records, and this is to be number %d, from 0", tree.Size, p.Index)
+	} else if !p.Leads(c.File.Record, tree) {
+		err = errors.New("the hashes do not lead from this record to the root of the checkpoint")
+	}
+	c.check(StepInclusion, err, "the record is number %d, from 0, of the %d in the tree", p.Index, tree.Size)
+}
+
+// signature checks that the key signed the checkpoint, for the log of its name.
+func (c *checker) signature() {
+	c.check(StepSignature, c.checkpoint.signedBy(c.key), "the checkpoint is signed with the key of %s", c.key.Name())
+}
+
+// committed checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, but
+// for the client seed. Who knew the client seed when, no file can say.
+func (c *checker) committed(proof []byte) {
+	id, named := c.Record.CommitmentID, c.Record.UsesCommitment()
+	switch {
+	case proof == nil && named:
+		c.add(StepCommitted, Skipped, "the record names the commitment %s, of which no proof was given", id)
+	case proof != nil && !named:
+		c.add(StepCommitted, Unchecked, "the record names no commitment, and the proof of one was given")
+	case named:
+		c.check(StepCommitted, c.uses(proof), "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline", id)
+	}
+}
+
+// uses returns an error unless the text is the proof file of the commitment that the record used.
+func (c *checker) uses(proof []byte) error {
+	commitment := &checker{Steps: &Steps{}, Entry: &Entry{}}
+	if commitment.proof(proof, c.File.LogKey) {
+		commitment.record()
+		commitment.inclusion()
+		commitment.signature()
+	}
+	if failed := commitment.Failed(); failed != nil {
+		return fmt.Errorf("the proof of the commitment fails at the step %s: %s", failed.Name, failed.Detail)
+	}
+	if commitment.Record == nil {
+		return errors.New("the proof given is of no commitment")
+	}
+	if err := c.Record.CheckCommitted(commitment.Record); err != nil {
+		return err
+	}
+	if index, used := commitment.File.Inclusion.Index, c.File.Inclusion.Index; index >= used {
+		return fmt.Errorf("the commitment is number %d in the log, from 0, and so not before the shuffle, which is number %d", index, used)
+	}
+	return nil
+}
+
+// Verifier parses the verifier key of a log, <name>+<key hash>+<key>. Unlike [note.NewVerifier] it accepts
+// only the one canonical text of a key.
+func Verifier(text string) (note.Verifier, error) {
+	err := errors.New("the log key is none: it has to be the verifier key of a log, <name>+<key hash>+<key>")
+	verifier, bad := note.NewVerifier(text)
+	if bad != nil {
+		return nil, err
+	}
+	parts := strings.SplitN(text, "+", 3) // NewVerifier found three, and accepts capitals and unused bits
+	if _, bad := base64.StdEncoding.Strict().DecodeString(parts[2]); bad != nil || strings.ToLower(parts[1]) != parts[1] {
+		return nil, err
+	}
+	return verifier, nil
+}
+
+// A checkpoint is a signed tree head whose signatures have not been verified yet.
+type checkpoint struct {
+	body       proof.Checkpoint
+	text       string // the lines that are signed
+	signatures []note.Signature
+}
+
+// unsigned parses a checkpoint without verifying its signatures.
+func unsigned(signed []byte) (c checkpoint, err error) {
+	_, err = note.Open(signed, note.VerifierList())
+	unverified := (*note.UnverifiedNoteError)(nil)
+	if !errors.As(err, &unverified) {
+		return c, errors.New("its checkpoint is no signed note")
+	}
+	c.text, c.signatures = unverified.Note.Text, unverified.Note.UnverifiedSigs
+	for _, s := range c.signatures {
+		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
+			return c, errors.New("a signature of its checkpoint is not in its one form")
+		}
+	}
+	if c.body, err = proof.ParseCheckpoint(c.text); err != nil {
+		return c, errors.New("its checkpoint is not three lines: origin, size and root")
+	}
+	if c.body.Size == 0 {
+		return c, errors.New("its checkpoint is of a log that has no records")
+	}
+	return c, nil
+}
+
+// signedBy returns an error unless the key signed the checkpoint, for the log of its name. The key has to
+// verify every line of its name and hash, so that none of them can be changed.
+func (c *checkpoint) signedBy(key note.Verifier) error {
+	if c.body.Origin != key.Name() {
+		return fmt.Errorf("the checkpoint is of %q, and the key is of %q", c.body.Origin, key.Name())
+	}
+	signed := false
+	for _, s := range c.signatures {
+		if s.Name != key.Name() || s.Hash != key.KeyHash() {
+			continue
+		}
+		const hash = 4 // bytes before the signature
+		signature, err := base64.StdEncoding.DecodeString(s.Base64)
+		if err != nil || !key.Verify([]byte(c.text), signature[hash:]) {
+			return errors.New("a signature of the checkpoint, of the name and hash of the key, is wrong")
+		}
+		signed = true
+	}
+	if !signed {
+		return fmt.Errorf("the checkpoint is not signed by the key of %s", key.Name())
+	}
+	return nil
+}

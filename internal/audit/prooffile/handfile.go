@@ -1,0 +1,151 @@
+package prooffile
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/audit"
+	"riffle/internal/shoe"
+)
+
+// A Hand is cards that were drawn from a shoe, each with what is to prove that it was sealed where it lay.
+type Hand struct{ cards []handCard }
+
+// A handCard is a card of a hand, as it was answered.
+type handCard struct {
+	sealedBy uuid.UUID
+	position uint64
+	number   *uint64 // of the card; nil if it is not said
+	text     string  // what is sealed: the code, or the item or number as JSON without white space
+	isCode   bool
+	opening  *audit.Opening // nil if it is not there
+}
+
+// wireCard is the JSON of a card. Members that prove nothing are passed over.
+type wireCard struct {
+	Card     jsontext.Value `json:"card"`
+	Code     *string        `json:"code"`
+	Item     jsontext.Value `json:"item"`
+	Position jsontext.Value `json:"position"`
+	SealedBy string         `json:"sealed_by"`
+	Salt     *string        `json:"salt"`
+	Path     *[]string      `json:"path"`
+}
+
+// ParseHand reads cards as a shoe answers them: a whole answer, which has cards, an array of cards, or one card alone.
+func ParseHand(text []byte) (*Hand, error) {
+	value, err := compact(text)
+	if err != nil {
+		return nil, err
+	}
+	list := []jsontext.Value{value}
+	switch value.Kind() {
+	case '[':
+		list, err = elements(value)
+	case '{':
+		var answer struct {
+			Cards jsontext.Value `json:"cards"`
+		}
+		if err = json.Unmarshal(value, &answer); err == nil && answer.Cards != nil {
+			list, err = elements(answer.Cards)
+		}
+	default:
+		err = errors.New("neither an answer of a shoe nor cards")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 || len(list) > shoe.MaxCards {
+		return nil, fmt.Errorf("a hand of %d cards, and there are 1 to %d", len(list), shoe.MaxCards)
+	}
+	h := &Hand{}
+	for i, value := range list {
+		c, err := parseCard(value)
+		if err != nil {
+			return nil, fmt.Errorf("card %d, from 0: %w", i, err)
+		}
+		h.cards = append(h.cards, *c)
+	}
+	return h, nil
+}
+
+func parseCard(value jsontext.Value) (*handCard, error) {
+	var w wireCard
+	if err := json.Unmarshal(value, &w); err != nil {
+		return nil, err
+	}
+	c := &handCard{}
+	var err error
+	if c.sealedBy, err = uuid.Parse(w.SealedBy); err != nil || c.sealedBy.String() != w.SealedBy {
+		return nil, errors.New("its sealed_by is not the id of a record")
+	}
+	if c.position, err = strconv.ParseUint(string(w.Position), 10, 53); err != nil {
+		return nil, errors.New("its position is not a number from 0 on")
+	}
+	if w.Card != nil {
+		number, err := strconv.ParseUint(string(w.Card), 10, 53)
+		if err != nil {
+			return nil, errors.New("its card is not a number from 0 on")
+		}
+		c.number = &number
+	}
+	switch {
+	case (w.Code == nil) == (w.Item == nil):
+		return nil, errors.New("it has to have either a code or an item")
+	case w.Item != nil:
+		c.text = string(w.Item)
+	case !isCode(*w.Code):
+		return nil, errors.New("its code is none: codes are ASCII letters, digits and hyphens")
+	default:
+		c.text, c.isCode = *w.Code, true
+	}
+	c.opening, err = parseOpening(&w)
+	return c, err
+}
+
+func isCode(text string) bool {
+	return text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// maxPath is more hashes than there are on the way through any tree over a shoe.
+const maxPath = 64
+
+// parseOpening reads what is to prove a card; nil if nothing is there.
+func parseOpening(w *wireCard) (*audit.Opening, error) {
+	if w.Salt == nil && w.Path == nil {
+		return nil, nil
+	}
+	if w.Salt == nil || w.Path == nil || len(*w.Path) > maxPath {
+		return nil, errors.New("it takes both salt and path to prove it")
+	}
+	o := &audit.Opening{}
+	if !decodeHash(o.Salt[:], *w.Salt) {
+		return nil, errors.New("its salt is not 64 hex digits in lower case")
+	}
+	for _, text := range *w.Path {
+		var hash tlog.Hash
+		if !decodeHash(hash[:], text) {
+			return nil, errors.New("a hash of its path is not 64 hex digits in lower case")
+		}
+		o.Path = append(o.Path, hash)
+	}
+	return o, nil
+}
+
+// decodeHash fills in what lower-case hex says, if it is as long.
+func decodeHash(to []byte, text string) bool {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != len(to) || hex.EncodeToString(raw) != text {
+		return false
+	}
+	copy(to, raw)
+	return true
+}

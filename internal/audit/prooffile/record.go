@@ -1,0 +1,28 @@
+package prooffile
+
+// A RecordResult is what [Check] found.
+type RecordResult struct {
+	Steps
+	Entry
+}
+
+// Check verifies the proof file of one record: of a shuffle, or of any other kind. It makes the steps of
+// docs/spec.md, "Proof file". If the file can be read at all, inclusion, signature and commitment are checked
+// even where an earlier step fails.
+func Check(text []byte, given *Given) *RecordResult {
+	r := &RecordResult{}
+	c := &checker{Steps: &r.Steps, Entry: &r.Entry}
+	if !c.proof(text, given.Key) {
+		return r
+	}
+	known := c.record()
+	if known {
+		c.replay(given, Unchecked)
+	}
+	c.inclusion()
+	c.signature()
+	if known {
+		c.committed(given.Commitment)
+	}
+	return r
+}

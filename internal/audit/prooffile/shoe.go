@@ -1,0 +1,319 @@
+package prooffile
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"riffle/internal/audit"
+)
+
+// A ShoeResult is what [CheckShoe] found.
+type ShoeResult struct {
+	Steps
+	Entry        // of the first record
+	Changes int  // how often the shoe was changed
+	Closed  bool // the last record closes the shoe
+	Proven  int  // how many cards of the hand are proven; 0 if the step hand does not hold
+}
+
+// Sealed reports whether the records have roots, and every one is that of the shoe's cards.
+func (r *ShoeResult) Sealed() bool { return r.Has(StepRoot, OK) }
+
+// Lines splits the proof files of a whole shoe, one to a line, as GET /shoes/{id}/proof answers them.
+func Lines(text []byte) [][]byte {
+	lines := bytes.SplitAfter(text, []byte{'\n'})
+	if last := len(lines) - 1; last > 0 && len(lines[last]) == 0 {
+		lines = lines[:last]
+	}
+	return lines
+}
+
+// CheckShoe verifies a whole shoe by the proof files of all its records, from the first to the last. It makes the
+// steps of docs/shoes.md, "The whole shoe"; a step that every file has is reported once for all of them.
+func CheckShoe(texts [][]byte, given *Given) *ShoeResult {
+	s := &shoeChecker{ShoeResult: &ShoeResult{Changes: len(texts) - 1}, given: given}
+	if len(texts) == 0 {
+		s.add(StepProof, Wrong, "there are no proof files")
+		return s.ShoeResult
+	}
+	s.files = checkFiles(texts, given)
+	first, last := s.files[0], s.files[len(s.files)-1]
+	s.Entry = first.Entry
+
+	s.proofs()
+	if s.Failed() == nil {
+		s.records()
+	}
+	if s.Has(StepRecord, OK) {
+		s.Closed = last.Record.Kind == audit.KindClose
+		err := s.chain()
+		s.check(StepChain, err, "each of the versions 1 to %d has its record, in the order of the log, from number %d to number %d", len(s.files), first.File.Inclusion.Index, last.File.Inclusion.Index)
+	}
+	s.seeds()
+	s.replayed("commitment", "%d seed(s) open the commitments in their records%s")
+	s.replayed("keys", "those of %d order(s) derived%s")
+	s.replayed(StepOrder, "%d order(s) replayed%s")
+	if items := first.Find(StepItems); items != nil {
+		s.Steps = append(s.Steps, *items)
+	}
+	s.inEvery(StepInclusion, "every record is in the tree of its file")
+	s.inEvery(StepSignature, "every checkpoint is signed with the key")
+	if s.Record != nil {
+		c := &checker{Steps: &s.Steps, Entry: &s.Entry}
+		c.committed(given.Commitment)
+	}
+	if s.Failed() != nil || !s.Has(StepRecord, OK) {
+		return s.ShoeResult
+	}
+
+	t := newTracker(first)
+	if s.moves(t); s.Failed() != nil {
+		return s.ShoeResult
+	}
+	s.roots(t)
+	if given.Hand != nil {
+		s.hand(t)
+	}
+	s.closed()
+	return s.ShoeResult
+}
+
+// A shoeFile is one of the proof files of a shoe, with what it shows alone.
+type shoeFile struct {
+	Steps
+	Entry
+	dealing
+}
+
+// checkFiles checks every file alone. Without a key given, all have to have that of the first.
+func checkFiles(texts [][]byte, given *Given) (files []*shoeFile) {
+	key := given.Key
+	for i, text := range texts {
+		alone := &Given{Decks: given.Decks}
+		if i == 0 {
+			alone.Items = given.Items
+		}
+		f := &shoeFile{}
+		c := &checker{Steps: &f.Steps, Entry: &f.Entry}
+		if c.proof(text, key) {
+			if c.record() {
+				f.dealing = c.replay(alone, Unchecked)
+			}
+			c.inclusion()
+			c.signature()
+			if key == "" {
+				key = f.File.LogKey
+			}
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// A shoeChecker makes the steps of a whole shoe.
+type shoeChecker struct {
+	*ShoeResult
+	given *Given
+	files []*shoeFile
+}
+
+// inEvery adds a step that the files have in common: the first that does not hold, or else what the format says.
+func (s *shoeChecker) inEvery(name, format string, args ...any) {
+	found := false
+	for _, state := range []State{Wrong, Unchecked} {
+		for i, f := range s.files {
+			step := f.Find(name)
+			found = found || step != nil
+			if step != nil && step.State == state {
+				s.add(name, state, "file %d, from 1: %s", i+1, step.Detail)
+				return
+			}
+		}
+	}
+	if found {
+		s.add(name, OK, format, args...)
+	}
+}
+
+// proofs adds the step proof.
+func (s *shoeChecker) proofs() {
+	trust := "all have the log key that was given"
+	if s.given.Key == "" {
+		trust = "no log key was given: the one in the first is used"
+	}
+	s.inEvery(StepProof, "%d file(s) are well-formed; %s", len(s.files), trust)
+}
+
+// records adds the step record.
+func (s *shoeChecker) records() {
+	first := ""
+	if s.Record != nil {
+		first = describe(s.Record)
+	}
+	s.inEvery(StepRecord, "%s; %d change(s)", first, s.Changes)
+}
+
+// chain returns an error unless the records are those of one shoe, from the first on.
+func (s *shoeChecker) chain() error {
+	if s.Record.Kind != audit.KindShoe {
+		return fmt.Errorf("the first record is of kind %s, and that of a shoe has to be", s.Record.Kind)
+	}
+	for i, f := range s.files[1:] {
+		r, before := f.Record, s.files[i]
+		version := uint64(i + 2)
+		switch {
+		case !r.Kind.ChangesShoe():
+			return fmt.Errorf("the record %s is of kind %s, and changes no shoe", r.ID, r.Kind)
+		case r.AuditID != s.Record.ID:
+			return fmt.Errorf("the record %s is of another shoe, %s", r.ID, r.AuditID)
+		case r.Version != version:
+			return fmt.Errorf("the record %s made version %d, where version %d has to follow", r.ID, r.Version, version)
+		case f.File.Inclusion.Index <= before.File.Inclusion.Index:
+			return fmt.Errorf("version %d is number %d in the log, from 0, and so not after the one before, which is number %d", version, f.File.Inclusion.Index, before.File.Inclusion.Index)
+		case !r.States() && r.Commitment != s.Record.Commitment:
+			return fmt.Errorf("version %d has not the commitment of the shoe", version)
+		case before.Record.Kind == audit.KindClose:
+			return fmt.Errorf("version %d follows the close of the shoe", version)
+		case before.Record.Kind == audit.KindExpire && r.Kind != audit.KindClose:
+			return fmt.Errorf("version %d is a %s, and the shoe was over", version, r.Kind)
+		}
+	}
+	return nil
+}
+
+// seeds adds the step seed: how many seeds there are, and the first warning about one.
+func (s *shoeChecker) seeds() {
+	there, warning := 0, ""
+	for _, f := range s.files {
+		if !f.Has("seed", OK) {
+			continue
+		}
+		there++
+		if detail := f.Find("seed").Detail; warning == "" && strings.Contains(detail, "warning") {
+			warning = ": " + detail
+		}
+	}
+	switch {
+	case there > 0:
+		s.add("seed", OK, "%d seed(s)%s%s", there, warning, s.except())
+	case s.heldBack() > 0:
+		s.add("seed", Skipped, "%s", s.withoutSeed())
+	}
+}
+
+// heldBack returns how many seeds are held back.
+func (s *shoeChecker) heldBack() (n int) {
+	for _, f := range s.files {
+		if f.HeldBack() {
+			n++
+		}
+	}
+	return n
+}
+
+// withoutSeed says why some files have no seed.
+func (s *shoeChecker) withoutSeed() string {
+	if s.Closed {
+		return fmt.Sprintf("%d seed(s) are held back in these files, and public since the shoe was closed: get the files again", s.heldBack())
+	}
+	return fmt.Sprintf("%d seed(s) are held back until the shoe is closed", s.heldBack())
+}
+
+// except returns withoutSeed as the end of a sentence; it is empty if no seed is held back.
+func (s *shoeChecker) except() string {
+	if s.heldBack() == 0 {
+		return ""
+	}
+	return "; " + s.withoutSeed()
+}
+
+// replayed adds a step that every file with a seed has. The format takes how many files have it, and what except
+// returns.
+func (s *shoeChecker) replayed(name, format string) {
+	done, held := 0, s.heldBack()
+	for _, f := range s.files {
+		if f.Has(name, Wrong) {
+			s.inEvery(name, "")
+			return
+		}
+		if f.Has(name, OK) {
+			done++
+		}
+	}
+	state := OK
+	switch isOrder := name == StepOrder; {
+	case done+held == 0:
+		return
+	case isOrder && s.given.Order != nil:
+		s.add(name, Unchecked, "an order can be compared with that of one record, and not with a whole shoe")
+		return
+	case isOrder && held > 0 && s.given.Hand == nil:
+		state = Unchecked
+	case isOrder && held > 0, done == 0:
+		state = Skipped
+	}
+	s.add(name, state, format, done, s.except())
+}
+
+// moves adds the step moves: whether every change is one that the rules allow, of the cards that lay there.
+func (s *shoeChecker) moves(t *tracker) {
+	for i, f := range s.files[1:] {
+		if err := t.change(f); err != nil {
+			s.add(StepMoves, Wrong, "version %d: %s", i+2, err)
+			return
+		}
+	}
+	detail := fmt.Sprintf("every change was of cards that lay where it says; %d lie in the deck, %d are dealt, and there are %d pile(s)", t.layout.Deck.Len(), t.layout.Dealt.Len(), len(t.layout.Piles))
+	if t.random > 0 {
+		s.add(StepMoves, Unchecked, "%s; but %d draw(s) at random have no seed", detail, t.random)
+		return
+	}
+	s.add(StepMoves, OK, "%s", detail)
+}
+
+// roots adds the step root: whether every root is that of the cards in their order.
+func (s *shoeChecker) roots(t *tracker) {
+	switch {
+	case t.wrongRoot != nil:
+		s.add(StepRoot, Wrong, "%s", t.wrongRoot)
+	case t.roots+t.unknown == 0:
+		s.add(StepRoot, Skipped, "nothing was sealed")
+	case t.unknown == 0:
+		s.add(StepRoot, OK, "salts from the seeds and the cards in their orders have the roots in %d record(s)", t.roots)
+	case s.heldBack() > 0:
+		s.add(StepRoot, Skipped, "%s", s.withoutSeed())
+	default:
+		s.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
+	}
+}
+
+// hand adds the step hand: whether every card of it was sealed by a record of this shoe.
+func (s *shoeChecker) hand(t *tracker) {
+	h := s.given.Hand
+	proven, missing, wrong := h.prove(t.sealings...)
+	switch others := len(h.cards) - len(proven); {
+	case wrong != nil:
+		s.add(StepHand, Wrong, "%s", wrong)
+	case missing != nil:
+		s.add(StepHand, Unchecked, "%s", missing)
+	case others > 0:
+		s.add(StepHand, Unchecked, "%d card(s) of the hand were sealed by no record of this shoe", others)
+	default:
+		s.Proven = len(proven)
+		s.add(StepHand, OK, "%s", h.describe(proven))
+	}
+}
+
+// closed adds the step closed.
+func (s *shoeChecker) closed() {
+	if s.Closed {
+		s.add(StepClosed, OK, "the last record closes the shoe")
+		return
+	}
+	state := Unchecked
+	if s.given.Hand != nil {
+		state = Skipped // the hand is what is to be proven
+	}
+	s.add(StepClosed, state, "the last record does not close the shoe: what was not seen stays hidden until it is closed, and more changes may follow")
+}
