@@ -643,20 +643,20 @@ func (e VoidRecordKind) Valid() bool {
 	}
 }
 
-// AddRecord The record of cards that were put on a pile.
+// AddRecord The record of cards put on a pile.
 type AddRecord struct {
-	// AuditID The record with which the shoe began.
+	// AuditID The first record of the shoe.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// Cards Which cards, in the order in which they were taken: runs with a space between, each the version of the shoe that has
-	// sealed them, a colon, and a position in that order, or the first and the last of positions that follow each other,
-	// up or down. It says nothing about which cards they are.
+	// Cards References to cards, in the order in which they were taken: runs separated by spaces, each the version of the
+	// shoe that sealed them, a colon, and a position in that order, or the first and last of consecutive positions,
+	// up or down. They do not disclose which cards these are.
 	Cards SealedCards `json:"cards"`
 
-	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
 	Commitment Digest `json:"commitment"`
 
-	// Expires Until when cards are dealt from now on, where the change puts that off.
+	// Expires The new expiry, if the change extends it.
 	Expires *Time         `json:"expires,omitempty"`
 	From    AddRecordFrom `json:"from"`
 
@@ -665,7 +665,7 @@ type AddRecord struct {
 	Kind AddRecordKind      `json:"kind"`
 	Put  AddRecordPut       `json:"put"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec  Spec           `json:"spec"`
 	Taken AddRecordTaken `json:"taken"`
 
@@ -693,16 +693,16 @@ type AddRecordTaken string
 
 // AddRequest defines model for AddRequest.
 type AddRequest struct {
-	// Cards Cards, each by its number or by its code. Other codes of the same card do as well, and so does the text of an item that
-	// is a string. A code is enough only where no other card of it lies.
+	// Cards Cards, each by its number or its code. Aliases of the code are accepted, and for an item that is a string, its
+	// text. A code must be unique among the cards that lie there.
 	Cards CardNames `json:"cards"`
 
-	// Put The end of the pile to which the cards are put. The last one taken is outermost on the top, and the first one at the bottom.
+	// Put The end of the pile to put the cards at. At the top the last card taken is outermost, at the bottom the first.
 	Put *PutOnPile `json:"put,omitempty"`
 }
 
-// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 type Algorithm string
 
 // Audit defines model for Audit.
@@ -710,17 +710,17 @@ type Audit struct {
 	// AuditID The id of the record.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// LogIndex The place of the record in the log, from 0.
+	// LogIndex The index of the record in the log, from 0.
 	LogIndex Count `json:"log_index"`
 
-	// Record What is kept of an event and shown to everyone. The text of the record, from its opening to its closing brace,
-	// is exactly what the log holds: a digest of it has to be taken over these bytes.
+	// Record The public record of an event. Its text, from the opening to the closing brace, is exactly what the log
+	// contains: hash these bytes, not a re-encoded object.
 	Record Record `json:"record"`
 
 	// Revealed Whether the seed is public.
 	Revealed bool `json:"revealed"`
 
-	// Seed The seed, once it is revealed; null while it is held back, and for a record that shows none.
+	// Seed The seed once it is revealed; null while it is secret, and for a record that has none to show.
 	Seed nullable.Nullable[HeldSeed] `json:"seed"`
 }
 
@@ -728,48 +728,48 @@ type Audit struct {
 type AuditList struct {
 	Audits []Audit `json:"audits"`
 
-	// Next Where to begin the next page (`from`); null if this page was not full.
+	// Next The value of `from` for the next page; null if this page was not full.
 	Next nullable.Nullable[uint64] `json:"next"`
 
-	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
-	// other controls. Empty is the same as left out.
+	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
+	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference Reference `json:"reference"`
 }
 
-// AuditProof A record with all that it takes to check it offline.
+// AuditProof A record with everything needed to check it offline.
 type AuditProof struct {
 	// ClientSeed The client seed of the record; empty if it has none.
 	ClientSeed ClientSeed `json:"client_seed"`
 
-	// LogKey The verifier key of the log, as `GET /log/key` has it.
+	// LogKey The verifier key of the log, as `GET /log/key` returns it.
 	LogKey string `json:"log_key"`
 
 	// Record The text of the record, exactly as the log holds it.
 	Record string `json:"record"`
 
-	// Seed The seed, once it is revealed; null while it is held back, and for a record that shows none.
+	// Seed The seed once it is revealed; null while it is secret, and for a record that has none to show.
 	Seed nullable.Nullable[HeldSeed] `json:"seed"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec Spec `json:"spec"`
 
-	// TlogProof The proof that the record is in the log, and the signed checkpoint that it leads to: the text of C2SP's
-	// tlog-proof (https://c2sp.org/tlog-proof).
+	// TlogProof The proof that the record is in the log, with the signed checkpoint, in the format of C2SP tlog-proof
+	// (https://c2sp.org/tlog-proof).
 	TlogProof string `json:"tlog_proof"`
 }
 
 // Card defines model for Card.
 type Card struct {
-	// Attributes What games ask about, such as suit and rank; null if nothing.
+	// Attributes Properties for games, such as suit and rank; null if there are none.
 	Attributes nullable.Nullable[map[string]string] `json:"attributes"`
 
-	// Code The card within its type. Equal cards have the same code.
+	// Code The code of the card within its deck type. Equal cards have the same code.
 	Code string `json:"code"`
 
 	// Glyph The card in Unicode characters.
 	Glyph string `json:"glyph"`
 
-	// Instance Numbers the cards of one code, from 1, over all copies of the deck.
+	// Instance Numbers cards with the same code, from 1, over all copies of the deck.
 	Instance int `json:"instance"`
 
 	// Name A name in English and in Chinese.
@@ -789,15 +789,15 @@ type CardList struct {
 	// Size The number of cards in the deck.
 	Size int `json:"size"`
 
-	// Type A deck type; `GET /decks` lists them.
+	// Type A deck type. `GET /decks` lists them.
 	Type DeckName `json:"type"`
 }
 
-// CardNames Cards, each by its number or by its code. Other codes of the same card do as well, and so does the text of an item that
-// is a string. A code is enough only where no other card of it lies.
+// CardNames Cards, each by its number or its code. Aliases of the code are accepted, and for an item that is a string, its
+// text. A code must be unique among the cards that lie there.
 type CardNames = []any
 
-// CardsMoved Cards that were moved, and what has become of the shoe.
+// CardsMoved The moved cards, and the shoe after the change.
 type CardsMoved struct {
 	// AuditID The id of the record of the change.
 	AuditID openapi_types.UUID `json:"audit_id"`
@@ -806,10 +806,10 @@ type CardsMoved struct {
 	// Dealt How many cards were drawn and are on no pile.
 	Dealt DealtCount `json:"dealt"`
 
-	// Expires When the shoe expires; null for never, and when it is over.
+	// Expires When the shoe expires; null if it never does, and once it is expired or closed.
 	Expires nullable.Nullable[Expires] `json:"expires"`
 
-	// LogIndex The place of the record in the log, from 0.
+	// LogIndex The index of the record in the log, from 0.
 	LogIndex Count `json:"log_index"`
 
 	// Piles The piles by name, in the order of their names.
@@ -818,36 +818,35 @@ type CardsMoved struct {
 	// Remaining How many cards are in the deck.
 	Remaining Remaining `json:"remaining"`
 
-	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	// ShoeID **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
 	ShoeID ShoeID `json:"shoe_id"`
 
-	// Status `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
-	// public.
+	// Status `open`: cards can be dealt. `expired`: past its expiry, or ended by its owner. `closed`: its seeds are public.
 	Status ShoeStatus `json:"status"`
 
-	// Version 1 when the shoe is made, and one more with every change.
+	// Version 1 for a new shoe, and one more with every change.
 	Version ShoeVersion `json:"version"`
 }
 
-// CardsSealed Cards that were sealed in a new order, and what has become of the shoe.
+// CardsSealed A new sealed order, and the shoe after the change.
 type CardsSealed struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm Algorithm `json:"algorithm"`
 
 	// AuditID The id of the record of the change.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// Commitment The SHA-256 of the statement of the order, seed included.
+	// Commitment The SHA-256 of the statement of the order, including its seed.
 	Commitment Digest `json:"commitment"`
 
 	// Dealt How many cards were drawn and are on no pile.
 	Dealt DealtCount `json:"dealt"`
 
-	// Expires When the shoe expires; null for never, and when it is over.
+	// Expires When the shoe expires; null if it never does, and once it is expired or closed.
 	Expires nullable.Nullable[Expires] `json:"expires"`
 
-	// LogIndex The place of the record in the log, from 0.
+	// LogIndex The index of the record in the log, from 0.
 	LogIndex Count `json:"log_index"`
 
 	// Piles The piles by name, in the order of their names.
@@ -859,43 +858,43 @@ type CardsSealed struct {
 	// Root The root of the tree over the cards in their order.
 	Root Digest `json:"root"`
 
-	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	// ShoeID **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
 	ShoeID ShoeID `json:"shoe_id"`
 
 	// Size How many cards were sealed.
 	Size Count `json:"size"`
 
-	// Status `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
-	// public.
+	// Status `open`: cards can be dealt. `expired`: past its expiry, or ended by its owner. `closed`: its seeds are public.
 	Status ShoeStatus `json:"status"`
 
-	// Version 1 when the shoe is made, and one more with every change.
+	// Version 1 for a new shoe, and one more with every change.
 	Version ShoeVersion `json:"version"`
 }
 
 // ChangedVersion The version of the shoe that the change made.
 type ChangedVersion = uint64
 
-// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
-// who then know that the service alone could not choose the order. Empty is the same as left out.
+// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that determines the order together with the seed. It usually
+// comes from the players, after a commitment, so that the operator cannot choose the order. It is public. Empty
+// is the same as omitted.
 type ClientSeed = string
 
-// CloseRecord The record that the seeds of a shoe became public.
+// CloseRecord The record that closes a shoe and makes its seeds public.
 type CloseRecord struct {
-	// AuditID The record with which the shoe began.
+	// AuditID The first record of the shoe.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
 	Commitment Digest `json:"commitment"`
 
-	// Expires Until when cards are dealt from now on, where the change puts that off.
+	// Expires The new expiry, if the change extends it.
 	Expires *Time `json:"expires,omitempty"`
 
 	// ID The audit id of this record.
 	ID   openapi_types.UUID `json:"id"`
 	Kind CloseRecordKind    `json:"kind"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec Spec `json:"spec"`
 
 	// Time RFC 3339 in UTC, with microseconds.
@@ -913,7 +912,7 @@ type CloseRequest = map[string]interface{}
 
 // Commitment defines model for Commitment.
 type Commitment struct {
-	// Commitment The SHA-256 of the statement, with its last line, which is `seed `, the seed and a line feed.
+	// Commitment The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed.
 	Commitment Digest `json:"commitment"`
 
 	// CommitmentID The id of the commitment, and of its record.
@@ -922,10 +921,11 @@ type Commitment struct {
 	// Deadline The commitment can be used before this time.
 	Deadline Time `json:"deadline"`
 
-	// LogIndex The place of the record in the log, from 0.
+	// LogIndex The index of the record in the log, from 0.
 	LogIndex Count `json:"log_index"`
 
-	// Statement The lines of the statement but the last, which has the seed.
+	// Statement The lines of the statement except the last, which has the seed. So it can be shown to everyone, and the
+	// commitment is not its SHA-256: append `seed `, the revealed seed and a line feed to check.
 	Statement OpenStatement `json:"statement"`
 }
 
@@ -933,15 +933,15 @@ type Commitment struct {
 type CommitmentList struct {
 	Commitments []CommitmentState `json:"commitments"`
 
-	// Next What to go on after (`after`); null if this page was not full.
+	// Next The value of `after` for the next page; null if this page was not full.
 	Next nullable.Nullable[openapi_types.UUID] `json:"next"`
 }
 
-// CommitmentRecord The record that seed and statement of a later shuffle were fixed: the members of the statement, as the record of
-// the shuffle will have them. Members that say nothing are left out.
+// CommitmentRecord The record of a commitment, which fixes seed and statement of a later shuffle. It has the members of the
+// statement as the record of the shuffle will have them. Empty members are omitted.
 type CommitmentRecord struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm Algorithm `json:"algorithm"`
 
 	// Commitment A SHA-256.
@@ -950,7 +950,7 @@ type CommitmentRecord struct {
 	// Deadline The commitment can be used before this time.
 	Deadline Time `json:"deadline"`
 
-	// Draw How many of them are to be answered, from the head of the order.
+	// Draw How many of them will be drawn, from the start of the order.
 	Draw Count `json:"draw"`
 
 	// Hands The sizes of the hands, in the order they are dealt.
@@ -959,26 +959,26 @@ type CommitmentRecord struct {
 	// ID The commitment id.
 	ID openapi_types.UUID `json:"id"`
 
-	// Input What was shuffled: `range`; `items` with the SHA-256 of the JSON array of them, insignificant white space
-	// removed and otherwise byte for byte as sent; or `deck` with its type, the number of copies and the SHA-256
-	// of the JSON array of its codes in catalogue order.
+	// Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
+	// space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
+	// catalogue order. The digest of items is not salted: whoever guesses the whole list can confirm it.
 	Input Input                `json:"input"`
 	Kind  CommitmentRecordKind `json:"kind"`
 
-	// Parameters All parameters of the deck type with their values, where it has any.
+	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
 
-	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
-	// other controls. Empty is the same as left out.
+	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
+	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference *Reference `json:"reference,omitempty"`
 
-	// Repeat How many independent shuffles there are to be.
+	// Repeat The number of independent shuffles.
 	Repeat uint64 `json:"repeat"`
 
-	// Size How many items are to be shuffled.
+	// Size How many items will be shuffled.
 	Size Count `json:"size"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec Spec `json:"spec"`
 
 	// Time RFC 3339 in UTC, with microseconds.
@@ -990,52 +990,53 @@ type CommitmentRecordKind string
 
 // CommitmentRequest What to shuffle later, and how.
 type CommitmentRequest struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm *Algorithm `json:"algorithm,omitempty"`
 
-	// Deck A deck type; `GET /decks` lists them.
+	// Deck A deck type. `GET /decks` lists them.
 	Deck *DeckName `json:"deck,omitempty"`
 
-	// Decks How many copies of the deck are shuffled together; 1 if left out. Only with `deck`.
+	// Decks How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`.
 	Decks *Copies `json:"decks,omitempty"`
 
-	// Draw How many items of the order are answered, from its head: at most as many as there are. All if left out. A
-	// few out of very many cost only the few.
+	// Draw How many items of the order are returned, from its start; at most as many as there are, and all if
+	// omitted. Drawing a few of very many costs only the few.
 	Draw *Count `json:"draw,omitempty"`
 
-	// Hands How the order is dealt from its head: the sizes of the hands, or the name of hands that the deck type has,
-	// with their number where it is to be chosen: `bridge`, `uno:4`. What is drawn and in no hand is `rest`.
+	// Hands How the order is dealt from its start: the sizes of the hands, or the name of a preset of the deck type, with
+	// the number of hands if the preset has none of its own: `bridge`, `uno:4`. Items that are drawn and in no hand
+	// are returned as `rest`.
 	Hands *Hands `json:"hands,omitempty"`
 
-	// Items Any JSON values; up to 1,000,000 of them. Only their digest is kept: the shuffle has to send them again.
+	// Items Any JSON values, at most 1,000,000. Only their digest is stored: send them again with the shuffle.
 	Items []Item `json:"items,omitzero"`
 
-	// Parameters Parameters of the deck type, by their names. Only with `deck`.
+	// Parameters Parameters of the deck type, by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
 
-	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
-	// other controls. Empty is the same as left out.
+	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
+	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference *Reference `json:"reference,omitempty"`
 
-	// Repeat That many independent shuffles in one record, within the limits that a shuffle has. Above 1 the answer to the
-	// shuffle has `shuffles`.
+	// Repeat The number of independent shuffles in one record, within the limits of a shuffle. Above 1, the shuffle is
+	// answered with `shuffles`.
 	Repeat *Repeat `json:"repeat,omitempty"`
 
 	// Size Shuffles the integers from 0 to `size`-1.
 	Size *Count `json:"size,omitempty"`
 
-	// UniqueReference Has the request refused (409) if the log has another attempt at the reference: a shuffle, or a commitment.
-	// A shuffle and the commitment that it uses are one attempt. Without it a request is never refused for that.
+	// UniqueReference Rejects the request (409) if the log has another attempt with this `reference`: a shuffle or a commitment. A
+	// shuffle and the commitment that it uses are one attempt.
 	UniqueReference *UniqueReference `json:"unique_reference,omitempty"`
 }
 
-// CommitmentState A commitment, and what has become of it.
+// CommitmentState A commitment and its status.
 type CommitmentState struct {
-	// AuditID The record of the shuffle that used it, or that says that it is void; null before there is one.
+	// AuditID The record of the shuffle that used it, or the void record; null before there is one.
 	AuditID nullable.Nullable[openapi_types.UUID] `json:"audit_id"`
 
-	// Commitment The SHA-256 of the statement, with its last line, which is `seed `, the seed and a line feed.
+	// Commitment The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed.
 	Commitment Digest `json:"commitment"`
 
 	// CommitmentID The id of the commitment, and of its record.
@@ -1044,25 +1045,26 @@ type CommitmentState struct {
 	// Deadline The commitment can be used before this time.
 	Deadline Time `json:"deadline"`
 
-	// LogIndex The place of the record in the log, from 0.
+	// LogIndex The index of the record in the log, from 0.
 	LogIndex Count `json:"log_index"`
 
-	// Statement The lines of the statement but the last, which has the seed.
+	// Statement The lines of the statement except the last, which has the seed. So it can be shown to everyone, and the
+	// commitment is not its SHA-256: append `seed `, the revealed seed and a line feed to check.
 	Statement OpenStatement `json:"statement"`
 
-	// Status `open`: it can be used. `late`: its deadline has passed, and the log does not say so yet. `used`: a shuffle has
-	// used it. `void`: it was not used in time, and the log says so.
+	// Status `open`: it can be used. `late`: its deadline has passed, and the void record is not written yet. `used`: a
+	// shuffle or a shoe used it. `void`: it was not used in time.
 	Status CommitmentStatus `json:"status"`
 }
 
-// CommitmentStatus `open`: it can be used. `late`: its deadline has passed, and the log does not say so yet. `used`: a shuffle has
-// used it. `void`: it was not used in time, and the log says so.
+// CommitmentStatus `open`: it can be used. `late`: its deadline has passed, and the void record is not written yet. `used`: a
+// shuffle or a shoe used it. `void`: it was not used in time.
 type CommitmentStatus string
 
-// Copies At least 1, and so many that there are at most 1,000,000 cards.
+// Copies At least 1, and at most 1,000,000 cards in total.
 type Copies = uint64
 
-// Count An integer that counts something.
+// Count A count.
 type Count = uint64
 
 // DealtCount How many cards were drawn and are on no pile.
@@ -1073,19 +1075,19 @@ type DeckList struct {
 	Decks []DeckType `json:"decks"`
 }
 
-// DeckName A deck type; `GET /decks` lists them.
+// DeckName A deck type. `GET /decks` lists them.
 type DeckName = string
 
 // DeckParameter defines model for DeckParameter.
 type DeckParameter struct {
-	// Default The value when no parameter is given.
+	// Default The value if the request does not set it.
 	Default int `json:"default"`
 
-	// DefaultBy How the default follows from an earlier parameter, where it does.
+	// DefaultBy How the default depends on an earlier parameter, if it does.
 	DefaultBy *struct {
 		Parameter string `json:"parameter"`
 
-		// Steps The value is that of the first step that the parameter does not exceed.
+		// Steps The first step that the parameter does not exceed gives the value.
 		Steps []struct {
 			UpTo  int `json:"up_to"`
 			Value int `json:"value"`
@@ -1096,60 +1098,60 @@ type DeckParameter struct {
 	Name string `json:"name"`
 }
 
-// DeckParameters Integers by their names.
+// DeckParameters Integers by name.
 type DeckParameters map[string]int
 
 // DeckType defines model for DeckType.
 type DeckType struct {
-	// DeadWall How many cards at the end of the order named hands never reach; left out if there are none.
+	// DeadWall How many cards at the end of the order presets never deal; omitted if there are none.
 	DeadWall *int `json:"dead_wall,omitempty"`
 
-	// Family How the cards are drawn, such as french, mahjong, uno or roles.
+	// Family The style of the card pictures, such as french, mahjong, uno or roles.
 	Family string `json:"family"`
 
-	// Hands The hands that a request may ask for by name; left out if there are none.
+	// Hands The presets of hands; omitted if there are none.
 	Hands []Preset `json:"hands,omitempty"`
 
 	// Name A name in English and in Chinese.
 	Name Text `json:"name"`
 
-	// Parameters The integers that a request may choose; left out if there are none.
+	// Parameters The parameters that a request may set; omitted if there are none.
 	Parameters []DeckParameter `json:"parameters,omitempty"`
 
-	// Size The number of cards, where no parameter is given.
+	// Size The number of cards without parameters.
 	Size int `json:"size"`
 
-	// Type A deck type; `GET /decks` lists them.
+	// Type A deck type. `GET /decks` lists them.
 	Type DeckName `json:"type"`
 }
 
 // Digest A SHA-256.
 type Digest = string
 
-// DrawRecord The record of cards that were drawn. Those drawn at random have the statement of an order, whose seed is public.
+// DrawRecord The record of a draw. A draw at random has the statement of an order, whose seed is public.
 type DrawRecord struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm *Algorithm `json:"algorithm,omitempty"`
 
-	// AuditID The record with which the shoe began.
+	// AuditID The first record of the shoe.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// Cards Which cards, in the order in which they were taken: runs with a space between, each the version of the shoe that has
-	// sealed them, a colon, and a position in that order, or the first and the last of positions that follow each other,
-	// up or down. It says nothing about which cards they are.
+	// Cards References to cards, in the order in which they were taken: runs separated by spaces, each the version of the
+	// shoe that sealed them, a colon, and a position in that order, or the first and last of consecutive positions,
+	// up or down. They do not disclose which cards these are.
 	Cards SealedCards `json:"cards"`
 
-	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
 	Commitment Digest `json:"commitment"`
 
-	// Draw An integer that counts something.
+	// Draw A count.
 	Draw *Count `json:"draw,omitempty"`
 
-	// Expires Until when cards are dealt from now on, where the change puts that off.
+	// Expires The new expiry, if the change extends it.
 	Expires *Time `json:"expires,omitempty"`
 
-	// From Where the cards were taken, the deck or a pile.
+	// From Where the cards were taken from: the deck or a pile.
 	From string `json:"from"`
 
 	// ID The audit id of this record.
@@ -1158,15 +1160,15 @@ type DrawRecord struct {
 	Kind  DrawRecordKind     `json:"kind"`
 	Put   *DrawRecordPut     `json:"put,omitempty"`
 
-	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
-	// other controls. Empty is the same as left out.
+	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
+	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference *Reference        `json:"reference,omitempty"`
 	Repeat    *DrawRecordRepeat `json:"repeat,omitempty"`
 
-	// Size An integer that counts something.
+	// Size A count.
 	Size *Count `json:"size,omitempty"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec  Spec            `json:"spec"`
 	Taken DrawRecordTaken `json:"taken"`
 
@@ -1200,38 +1202,38 @@ type DrawRequest struct {
 	// Count How many cards to take.
 	Count *CardCount `json:"count,omitempty"`
 
-	// From From which end, or from anywhere. That takes a seed, which is public in the record at once.
+	// From From which end, or at random. A random draw has a seed of its own, which is public at once.
 	From *DrawnFrom `json:"from,omitempty"`
 
-	// Put The end of the pile to which the cards are put. The last one taken is outermost on the top, and the first one at the bottom.
+	// Put The end of the pile to put the cards at. At the top the last card taken is outermost, at the bottom the first.
 	Put *PutOnPile `json:"put,omitempty"`
 
-	// To The pile onto which the cards are put, which is made if it is not there; none if left out.
+	// To The pile to put the cards on, created if it does not exist. If omitted, they are on no pile.
 	To *DrawnTo `json:"to,omitempty"`
 }
 
-// DrawnFrom From which end, or from anywhere. That takes a seed, which is public in the record at once.
+// DrawnFrom From which end, or at random. A random draw has a seed of its own, which is public at once.
 type DrawnFrom string
 
-// DrawnTo The pile onto which the cards are put, which is made if it is not there; none if left out.
+// DrawnTo The pile to put the cards on, created if it does not exist. If omitted, they are on no pile.
 type DrawnTo = PileName
 
-// ExpireRecord The record that a shoe has expired, or was given up.
+// ExpireRecord The record that a shoe expired, or that its owner ended it.
 type ExpireRecord struct {
-	// AuditID The record with which the shoe began.
+	// AuditID The first record of the shoe.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
 	Commitment Digest `json:"commitment"`
 
-	// Expires Until when cards are dealt from now on, where the change puts that off.
+	// Expires The new expiry, if the change extends it.
 	Expires *Time `json:"expires,omitempty"`
 
 	// ID The audit id of this record.
 	ID   openapi_types.UUID `json:"id"`
 	Kind ExpireRecordKind   `json:"kind"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec Spec `json:"spec"`
 
 	// Time RFC 3339 in UTC, with microseconds.
@@ -1244,39 +1246,40 @@ type ExpireRecord struct {
 // ExpireRecordKind defines model for ExpireRecord.Kind.
 type ExpireRecordKind string
 
-// Expires When the shoe expires; null for never, and when it is over.
+// Expires When the shoe expires; null if it never does, and once it is expired or closed.
 type Expires = time.Time
 
-// FieldError One part of the request, by its pointer or its parameter.
+// FieldError One part of the request, named by `pointer` or `parameter`.
 type FieldError struct {
-	// Detail What to do about it.
+	// Detail What is wrong and how to fix it.
 	Detail string `json:"detail"`
 
 	// Parameter The name of a query parameter.
 	Parameter *string `json:"parameter,omitempty"`
 
-	// Pointer A JSON pointer (RFC 6901) into the body; empty for the body as a whole.
+	// Pointer A JSON pointer (RFC 6901) into the body; empty for the whole body.
 	Pointer *string `json:"pointer,omitempty"`
 }
 
 // HandSizes The sizes of the hands, in the order they are dealt.
 type HandSizes = []uint64
 
-// Hands How the order is dealt from its head: the sizes of the hands, or the name of hands that the deck type has,
-// with their number where it is to be chosen: `bridge`, `uno:4`. What is drawn and in no hand is `rest`.
+// Hands How the order is dealt from its start: the sizes of the hands, or the name of a preset of the deck type, with
+// the number of hands if the preset has none of its own: `bridge`, `uno:4`. Items that are drawn and in no hand
+// are returned as `rest`.
 type Hands struct {
 	union json.RawMessage
 }
 
-// HandsName Hands that the deck type has, with their number where it is to be chosen.
+// HandsName A preset of the deck type, with the number of hands if it has none of its own.
 type HandsName = string
 
-// HeldSeed The seed, once it is revealed; null while it is held back, and for a record that shows none.
+// HeldSeed The seed once it is revealed; null while it is secret, and for a record that has none to show.
 type HeldSeed = string
 
-// Input What was shuffled: `range`; `items` with the SHA-256 of the JSON array of them, insignificant white space
-// removed and otherwise byte for byte as sent; or `deck` with its type, the number of copies and the SHA-256
-// of the JSON array of its codes in catalogue order.
+// Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
+// space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
+// catalogue order. The digest of items is not salted: whoever guesses the whole list can confirm it.
 type Input = string
 
 // Item Any JSON value.
@@ -1286,41 +1289,43 @@ type Item = json.RawMessage
 type LyingCards struct {
 	Cards ShoeCards `json:"cards"`
 
-	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	// ShoeID **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
 	ShoeID ShoeID `json:"shoe_id"`
 
-	// Version 1 when the shoe is made, and one more with every change.
+	// Version 1 for a new shoe, and one more with every change.
 	Version ShoeVersion `json:"version"`
 }
 
-// OpenStatement The lines of the statement but the last, which has the seed.
+// OpenStatement The lines of the statement except the last, which has the seed. So it can be shown to everyone, and the
+// commitment is not its SHA-256: append `seed `, the revealed seed and a line feed to check.
 type OpenStatement = string
 
-// OpenedCard A card with what shows that it was sealed. It has `code` and `instance` or, if the shoe is of items or a range, `item`.
+// OpenedCard A card with the proof that it was sealed. It has `code` and `instance` or, if the shoe is of items or a range,
+// `item`.
 type OpenedCard struct {
-	// Card The number of the card, by which requests name it: its place in what was shuffled first. It never changes, and no
-	// two cards of a shoe share it.
+	// Card The number of the card: its index in the input of the shoe. It is unique and never changes, and requests
+	// can name the card by it.
 	Card uint64 `json:"card"`
 
-	// Code The card within its type. Equal cards have the same code.
+	// Code The code of the card within its deck type. Equal cards have the same code.
 	Code *string `json:"code,omitempty"`
 
-	// Instance Numbers the cards of one code, from 1, over all copies of the deck.
+	// Instance Numbers cards with the same code, from 1, over all copies of the deck.
 	Instance *int `json:"instance,omitempty"`
 
 	// Item The item as it was sent, or the number.
 	Item Item `json:"item,omitempty"`
 
-	// Path The hashes beside the way from the card to the root, from the card on.
+	// Path The Merkle path from the card to the root.
 	Path []Digest `json:"path"`
 
-	// Position The place of the card in the order that it was sealed in last, from 0.
+	// Position The position of the card in the order it was last sealed in, from 0.
 	Position uint64 `json:"position"`
 
-	// Salt What hides the card until it is shown.
+	// Salt The random-looking value that keeps the card from being guessed from its leaf.
 	Salt Digest `json:"salt"`
 
-	// SealedBy The id of the record with that order's root.
+	// SealedBy The id of the record that has the root of that order.
 	SealedBy openapi_types.UUID `json:"sealed_by"`
 }
 
@@ -1335,29 +1340,29 @@ type PileCards struct {
 	Cards ShoeCards `json:"cards"`
 	Pile  PileName  `json:"pile"`
 
-	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	// ShoeID **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
 	ShoeID ShoeID `json:"shoe_id"`
 
-	// Version 1 when the shoe is made, and one more with every change.
+	// Version 1 for a new shoe, and one more with every change.
 	Version ShoeVersion `json:"version"`
 }
 
 // PileDrawRequest Either `cards`, or `count` and `from`.
 type PileDrawRequest struct {
-	// Cards Cards, each by its number or by its code. Other codes of the same card do as well, and so does the text of an item that
-	// is a string. A code is enough only where no other card of it lies.
+	// Cards Cards, each by its number or its code. Aliases of the code are accepted, and for an item that is a string, its
+	// text. A code must be unique among the cards that lie there.
 	Cards *CardNames `json:"cards,omitempty"`
 
 	// Count How many cards to take.
 	Count *CardCount `json:"count,omitempty"`
 
-	// From From which end, or from anywhere. That takes a seed, which is public in the record at once.
+	// From From which end, or at random. A random draw has a seed of its own, which is public at once.
 	From *DrawnFrom `json:"from,omitempty"`
 
-	// Put The end of the pile to which the cards are put. The last one taken is outermost on the top, and the first one at the bottom.
+	// Put The end of the pile to put the cards at. At the top the last card taken is outermost, at the bottom the first.
 	Put *PutOnPile `json:"put,omitempty"`
 
-	// To The pile onto which the cards are put, which is made if it is not there; none if left out.
+	// To The pile to put the cards on, created if it does not exist. If omitted, they are on no pile.
 	To *DrawnTo `json:"to,omitempty"`
 }
 
@@ -1366,10 +1371,10 @@ type PileList struct {
 	// Piles The piles by name, in the order of their names.
 	Piles Piles `json:"piles"`
 
-	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	// ShoeID **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
 	ShoeID ShoeID `json:"shoe_id"`
 
-	// Version 1 when the shoe is made, and one more with every change.
+	// Version 1 for a new shoe, and one more with every change.
 	Version ShoeVersion `json:"version"`
 }
 
@@ -1378,29 +1383,29 @@ type PileName = string
 
 // PileShuffleRequest defines model for PileShuffleRequest.
 type PileShuffleRequest struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm *Algorithm `json:"algorithm,omitempty"`
 
-	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
-	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that determines the order together with the seed. It usually
+	// comes from the players, after a commitment, so that the operator cannot choose the order. It is public. Empty
+	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 }
 
 // Piles The piles by name, in the order of their names.
 type Piles map[string]Pile
 
-// Preset Hands with a name. They have `sizes`, or `each` for as many hands as there are players.
+// Preset Named hands. They have `sizes`, or `each` for one hand per player.
 type Preset struct {
 	// Each The size of every hand.
 	Each *int   `json:"each,omitempty"`
 	Name string `json:"name"`
 
-	// Players The number of hands if the request does not say and no parameter is given. Where it is left out, the request
-	// has to say.
+	// Players The number of hands if neither the request nor a parameter gives it. If omitted, the request must give it.
 	Players *int `json:"players,omitempty"`
 
-	// PlayersFrom The parameter that the number of hands is taken from.
+	// PlayersFrom The parameter that gives the number of hands.
 	PlayersFrom *string `json:"players_from,omitempty"`
 
 	// Sizes The size of each hand.
@@ -1409,70 +1414,71 @@ type Preset struct {
 
 // Problem A problem document (RFC 9457).
 type Problem struct {
-	// AuditID The record that is in the way, where it is one.
+	// AuditID The record that causes the conflict, if there is one.
 	AuditID *openapi_types.UUID `json:"audit_id,omitempty"`
 
-	// Detail What to do about it.
+	// Detail What is wrong and how to fix it.
 	Detail string `json:"detail"`
 
-	// Errors The parts of the request that are to blame, where it is some part.
+	// Errors The parts of the request that are wrong, if the error is about parts.
 	Errors []FieldError `json:"errors,omitempty"`
 	Status int          `json:"status"`
 
 	// Title The status in words.
 	Title string `json:"title"`
 
-	// Type No type is finer than the status.
+	// Type Always `about:blank`: the status is the type.
 	Type ProblemType `json:"type"`
 }
 
-// ProblemType No type is finer than the status.
+// ProblemType Always `about:blank`: the status is the type.
 type ProblemType string
 
-// PutOnPile The end of the pile to which the cards are put. The last one taken is outermost on the top, and the first one at the bottom.
+// PutOnPile The end of the pile to put the cards at. At the top the last card taken is outermost, at the bottom the first.
 type PutOnPile string
 
-// Record What is kept of an event and shown to everyone. The text of the record, from its opening to its closing brace,
-// is exactly what the log holds: a digest of it has to be taken over these bytes.
+// Record The public record of an event. Its text, from the opening to the closing brace, is exactly what the log
+// contains: hash these bytes, not a re-encoded object.
 type Record struct {
 	union json.RawMessage
 }
 
-// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
-// other controls. Empty is the same as left out.
+// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
+// breaks, tabs or other control characters. Empty is the same as omitted.
 type Reference = string
 
 // Remaining How many cards are in the deck.
 type Remaining = Count
 
-// Repeat That many independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
-// `draw` is at most 10,000,000, and `repeat` times all there is 160,000,000, unless `fisher-yates` draws less
-// than a sixteenth.
+// Repeat The number of independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
+// `draw` is at most 10,000,000, and `repeat` times the size at most 160,000,000, unless `fisher-yates` draws
+// less than a sixteenth.
 type Repeat = uint64
 
-// ReshuffleRecord The record of cards that were sealed in a new order.
+// ReshuffleRecord The record of cards that were shuffled and sealed again.
 type ReshuffleRecord struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm Algorithm `json:"algorithm"`
 
-	// AuditID The record with which the shoe began.
+	// AuditID The first record of the shoe.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
-	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that determines the order together with the seed. It usually
+	// comes from the players, after a commitment, so that the operator cannot choose the order. It is public. Empty
+	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
-	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
 	Commitment Digest `json:"commitment"`
 
-	// Draw An integer that counts something.
+	// Draw A count.
 	Draw Count `json:"draw"`
 
-	// Expires Until when cards are dealt from now on, where the change puts that off.
+	// Expires The new expiry, if the change extends it.
 	Expires *Time `json:"expires,omitempty"`
 
-	// From Where the cards lay that were sealed. The new order is of the places that they had there.
+	// From Where the cards lay. The new order is an order of their positions there.
 	From string `json:"from"`
 
 	// ID The audit id of this record.
@@ -1480,18 +1486,18 @@ type ReshuffleRecord struct {
 	Input ReshuffleRecordInput `json:"input"`
 	Kind  ReshuffleRecordKind  `json:"kind"`
 
-	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
-	// other controls. Empty is the same as left out.
+	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
+	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference *Reference            `json:"reference,omitempty"`
 	Repeat    ReshuffleRecordRepeat `json:"repeat"`
 
 	// Root The root of the tree over the cards in their order.
 	Root Digest `json:"root"`
 
-	// Size An integer that counts something.
+	// Size A count.
 	Size Count `json:"size"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec Spec `json:"spec"`
 
 	// Time RFC 3339 in UTC, with microseconds.
@@ -1512,38 +1518,39 @@ type ReshuffleRecordRepeat int
 
 // ReshuffleRequest defines model for ReshuffleRequest.
 type ReshuffleRequest struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm *Algorithm `json:"algorithm,omitempty"`
 
-	// Cards Those that remain in the deck, or all cards of the shoe.
+	// Cards Shuffle the cards left in the deck, or all cards of the shoe.
 	Cards *ReshuffleRequestCards `json:"cards,omitempty"`
 
-	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
-	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that determines the order together with the seed. It usually
+	// comes from the players, after a commitment, so that the operator cannot choose the order. It is public. Empty
+	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 }
 
-// ReshuffleRequestCards Those that remain in the deck, or all cards of the shoe.
+// ReshuffleRequestCards Shuffle the cards left in the deck, or all cards of the shoe.
 type ReshuffleRequestCards string
 
-// ReturnRecord The record of cards that were put back into the deck.
+// ReturnRecord The record of cards put back into the deck.
 type ReturnRecord struct {
-	// AuditID The record with which the shoe began.
+	// AuditID The first record of the shoe.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// Cards Which cards, in the order in which they were taken: runs with a space between, each the version of the shoe that has
-	// sealed them, a colon, and a position in that order, or the first and the last of positions that follow each other,
-	// up or down. It says nothing about which cards they are.
+	// Cards References to cards, in the order in which they were taken: runs separated by spaces, each the version of the
+	// shoe that sealed them, a colon, and a position in that order, or the first and last of consecutive positions,
+	// up or down. They do not disclose which cards these are.
 	Cards SealedCards `json:"cards"`
 
-	// Commitment The commitment to the order that the record makes; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
 	Commitment Digest `json:"commitment"`
 
-	// Expires Until when cards are dealt from now on, where the change puts that off.
+	// Expires The new expiry, if the change extends it.
 	Expires *Time `json:"expires,omitempty"`
 
-	// From Where the cards lay.
+	// From Where the cards were taken from.
 	From string `json:"from"`
 
 	// ID The audit id of this record.
@@ -1551,7 +1558,7 @@ type ReturnRecord struct {
 	Kind ReturnRecordKind   `json:"kind"`
 	Put  ReturnRecordPut    `json:"put"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec  Spec              `json:"spec"`
 	Taken ReturnRecordTaken `json:"taken"`
 
@@ -1577,15 +1584,15 @@ type ReturnRecordTo string
 
 // ReturnRequest defines model for ReturnRequest.
 type ReturnRequest struct {
-	// Cards Cards, each by its number or by its code. Other codes of the same card do as well, and so does the text of an item that
-	// is a string. A code is enough only where no other card of it lies.
+	// Cards Cards, each by its number or its code. Aliases of the code are accepted, and for an item that is a string, its
+	// text. A code must be unique among the cards that lie there.
 	Cards *CardNames `json:"cards,omitempty"`
 
-	// Put The end of the deck to which the cards are put, in their order from there.
+	// Put The end of the deck to put the cards at, in their order.
 	Put *ReturnRequestPut `json:"put,omitempty"`
 }
 
-// ReturnRequestPut The end of the deck to which the cards are put, in their order from there.
+// ReturnRequestPut The end of the deck to put the cards at, in their order.
 type ReturnRequestPut string
 
 // RevealRecord The record that a seed became public.
@@ -1600,7 +1607,7 @@ type RevealRecord struct {
 	ID   openapi_types.UUID `json:"id"`
 	Kind RevealRecordKind   `json:"kind"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec Spec `json:"spec"`
 
 	// Time RFC 3339 in UTC, with microseconds.
@@ -1612,40 +1619,40 @@ type RevealRecordKind string
 
 // RevealRequest defines model for RevealRequest.
 type RevealRequest struct {
-	// Seed Blocks of 64 hex digits.
+	// Seed One or more blocks of 64 hex digits.
 	Seed Seed `json:"seed"`
 }
 
 // RevealTime When the seed becomes public.
 type RevealTime string
 
-// SealedCards Which cards, in the order in which they were taken: runs with a space between, each the version of the shoe that has
-// sealed them, a colon, and a position in that order, or the first and the last of positions that follow each other,
-// up or down. It says nothing about which cards they are.
+// SealedCards References to cards, in the order in which they were taken: runs separated by spaces, each the version of the
+// shoe that sealed them, a colon, and a position in that order, or the first and last of consecutive positions,
+// up or down. They do not disclose which cards these are.
 type SealedCards = string
 
-// Seed Blocks of 64 hex digits.
+// Seed One or more blocks of 64 hex digits.
 type Seed = string
 
-// Shoe A shoe as its owner may see it.
+// Shoe A shoe as its owner sees it.
 type Shoe struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm Algorithm `json:"algorithm"`
 
-	// AuditID The id of the record with which the shoe began. It is public.
+	// AuditID The id of the first record of the shoe. It is public.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// Commitment The SHA-256 of the statement of the first order, seed included.
+	// Commitment The SHA-256 of the statement of the first order, including its seed.
 	Commitment Digest `json:"commitment"`
 
 	// Dealt How many cards were drawn and are on no pile.
 	Dealt DealtCount `json:"dealt"`
 
-	// Expires When the shoe expires; null for never, and when it is over.
+	// Expires When the shoe expires; null if it never does, and once it is expired or closed.
 	Expires nullable.Nullable[Expires] `json:"expires"`
 
-	// LogIndex The place of that record in the log, from 0.
+	// LogIndex The index of that record in the log, from 0.
 	LogIndex Count `json:"log_index"`
 
 	// Piles The piles by name, in the order of their names.
@@ -1657,52 +1664,51 @@ type Shoe struct {
 	// Root The root of the tree over the cards in the first order; null for a deck that was not shuffled.
 	Root nullable.Nullable[ShoeRoot] `json:"root"`
 
-	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	// ShoeID **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
 	ShoeID ShoeID `json:"shoe_id"`
 
-	// Size How many cards the shoe has, wherever they lie.
+	// Size The number of cards, wherever they lie.
 	Size Count `json:"size"`
 
-	// Status `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
-	// public.
+	// Status `open`: cards can be dealt. `expired`: past its expiry, or ended by its owner. `closed`: its seeds are public.
 	Status ShoeStatus `json:"status"`
 
-	// Version 1 when the shoe is made, and one more with every change.
+	// Version 1 for a new shoe, and one more with every change.
 	Version ShoeVersion `json:"version"`
 }
 
 // ShoeCard A card that was drawn. It has `code` and `instance` or, if the shoe is of items or a range, `item`.
 type ShoeCard struct {
-	// Card The number of the card, by which requests name it: its place in what was shuffled first. It never changes, and no
-	// two cards of a shoe share it.
+	// Card The number of the card: its index in the input of the shoe. It is unique and never changes, and requests
+	// can name the card by it.
 	Card uint64 `json:"card"`
 
-	// Code The card within its type. Equal cards have the same code.
+	// Code The code of the card within its deck type. Equal cards have the same code.
 	Code *string `json:"code,omitempty"`
 
-	// Instance Numbers the cards of one code, from 1, over all copies of the deck.
+	// Instance Numbers cards with the same code, from 1, over all copies of the deck.
 	Instance *int `json:"instance,omitempty"`
 
 	// Item The item as it was sent, or the number.
 	Item Item `json:"item,omitempty"`
 
-	// Path The hashes beside the way from the card to the root, from the card on.
+	// Path The Merkle path from the card to the root.
 	Path []Digest `json:"path,omitempty"`
 
-	// Position The place of the card in the order that it was sealed in last, from 0.
+	// Position The position of the card in the order it was last sealed in, from 0.
 	Position uint64 `json:"position"`
 
-	// Salt What hides the card until it is shown.
+	// Salt The random-looking value that keeps the card from being guessed from its leaf.
 	Salt *Digest `json:"salt,omitempty"`
 
-	// SealedBy The id of the record with that order's root.
+	// SealedBy The id of the record that has the root of that order.
 	SealedBy openapi_types.UUID `json:"sealed_by"`
 }
 
 // ShoeCards defines model for ShoeCards.
 type ShoeCards = []ShoeCard
 
-// ShoeChange What has become of a shoe.
+// ShoeChange A shoe after a change.
 type ShoeChange struct {
 	// AuditID The id of the record of the change.
 	AuditID openapi_types.UUID `json:"audit_id"`
@@ -1710,10 +1716,10 @@ type ShoeChange struct {
 	// Dealt How many cards were drawn and are on no pile.
 	Dealt DealtCount `json:"dealt"`
 
-	// Expires When the shoe expires; null for never, and when it is over.
+	// Expires When the shoe expires; null if it never does, and once it is expired or closed.
 	Expires nullable.Nullable[Expires] `json:"expires"`
 
-	// LogIndex The place of the record in the log, from 0.
+	// LogIndex The index of the record in the log, from 0.
 	LogIndex Count `json:"log_index"`
 
 	// Piles The piles by name, in the order of their names.
@@ -1722,69 +1728,69 @@ type ShoeChange struct {
 	// Remaining How many cards are in the deck.
 	Remaining Remaining `json:"remaining"`
 
-	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	// ShoeID **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
 	ShoeID ShoeID `json:"shoe_id"`
 
-	// Status `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
-	// public.
+	// Status `open`: cards can be dealt. `expired`: past its expiry, or ended by its owner. `closed`: its seeds are public.
 	Status ShoeStatus `json:"status"`
 
-	// Version 1 when the shoe is made, and one more with every change.
+	// Version 1 for a new shoe, and one more with every change.
 	Version ShoeVersion `json:"version"`
 }
 
-// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+// ShoeID **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
 type ShoeID = openapi_types.UUID
 
-// ShoeProof Lines, each of them one `AuditProof` as JSON.
+// ShoeProof Lines, each one `AuditProof` as JSON.
 type ShoeProof = string
 
-// ShoeRecord The record of a shoe. Members that say nothing are left out.
+// ShoeRecord The first record of a shoe. Empty members are omitted.
 type ShoeRecord struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm Algorithm `json:"algorithm"`
 
-	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
-	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that determines the order together with the seed. It usually
+	// comes from the players, after a commitment, so that the operator cannot choose the order. It is public. Empty
+	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
 	// Commitment A SHA-256.
 	Commitment Digest `json:"commitment"`
 
-	// CommitmentID The commitment that the shoe used, where it used one. The two have the same `commitment`.
+	// CommitmentID The commitment that the shoe used, if any. Both records have the same `commitment`.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
 
 	// Draw As many as `size`; 0 for a deck that was not shuffled.
 	Draw Count `json:"draw"`
 
-	// Expires Until when cards are dealt.
+	// Expires Cards are dealt until this time.
 	Expires *Time `json:"expires,omitempty"`
 
 	// ID The audit id.
 	ID openapi_types.UUID `json:"id"`
 
-	// Input What was shuffled: `range`; `items` with the SHA-256 of the JSON array of them, insignificant white space
-	// removed and otherwise byte for byte as sent; or `deck` with its type, the number of copies and the SHA-256
-	// of the JSON array of its codes in catalogue order.
+	// Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
+	// space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
+	// catalogue order. The digest of items is not salted: whoever guesses the whole list can confirm it.
 	Input Input          `json:"input"`
 	Kind  ShoeRecordKind `json:"kind"`
 
-	// Parameters All parameters of the deck type with their values, where it has any.
+	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
 
-	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
-	// other controls. Empty is the same as left out.
+	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
+	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference *Reference       `json:"reference,omitempty"`
 	Repeat    ShoeRecordRepeat `json:"repeat"`
 
-	// Root The root of the tree over the cards in their order; left out for a deck that was not shuffled.
+	// Root The root of the tree over the cards in their order; omitted for a deck that was not shuffled.
 	Root *Digest `json:"root,omitempty"`
 
 	// Size How many cards the shoe has.
 	Size Count `json:"size"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec Spec `json:"spec"`
 
 	// Time RFC 3339 in UTC, with microseconds.
@@ -1797,72 +1803,75 @@ type ShoeRecordKind string
 // ShoeRecordRepeat defines model for ShoeRecord.Repeat.
 type ShoeRecordRepeat int
 
-// ShoeRequest What the shoe is made of, and how it is shuffled.
+// ShoeRequest The cards of the shoe, and how they are shuffled.
 type ShoeRequest struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm *Algorithm `json:"algorithm,omitempty"`
 
-	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
-	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that determines the order together with the seed. It usually
+	// comes from the players, after a commitment, so that the operator cannot choose the order. It is public. Empty
+	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
-	// CommitmentID The commitment to use, to one shuffle of a whole deck: without `draw`, `hands` and `repeat`. What is left out of
-	// the request is as committed to, but for items, which have to be sent again. Needs a `client_seed`.
+	// CommitmentID The commitment to use, which must be for one shuffle of all cards, without `draw`, `hands` and `repeat`.
+	// Needs a `client_seed`. Members that are omitted are taken from the commitment, except items, which must be
+	// sent again.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
 
-	// Deck A deck type; `GET /decks` lists them.
+	// Deck A deck type. `GET /decks` lists them.
 	Deck *DeckName `json:"deck,omitempty"`
 
-	// Decks How many copies of the deck are shuffled together; 1 if left out. Only with `deck`.
+	// Decks How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`.
 	Decks *Copies `json:"decks,omitempty"`
 
-	// ExpiresIn After how many seconds nothing more is dealt; never if left out. A year and a day at most.
+	// ExpiresIn After how many seconds the shoe expires and nothing more is dealt; never if omitted. At most a year and a
+	// day.
 	ExpiresIn *uint64 `json:"expires_in,omitempty"`
 
-	// Items Any JSON values; 1 to 4,096 of them. The shoe keeps them, and answers them byte for byte.
+	// Items Any JSON values, 1 to 4,096. The service stores them and returns them byte for byte.
 	Items []Item `json:"items,omitzero"`
 
-	// Parameters Parameters of the deck type, by their names. Only with `deck`.
+	// Parameters Parameters of the deck type, by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
 
-	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
-	// other controls. Empty is the same as left out.
+	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
+	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference *Reference `json:"reference,omitempty"`
 
 	// Size The cards are the integers from 0 to `size`-1.
 	Size *Count `json:"size,omitempty"`
 
-	// UniqueReference Has the request refused (409) if the log has another attempt at the reference: a shuffle, or a commitment.
-	// A shuffle and the commitment that it uses are one attempt. Without it a request is never refused for that.
+	// UniqueReference Rejects the request (409) if the log has another attempt with this `reference`: a shuffle or a commitment. A
+	// shuffle and the commitment that it uses are one attempt.
 	UniqueReference *UniqueReference `json:"unique_reference,omitempty"`
 }
 
 // ShoeRoot The root of the tree over the cards in the first order; null for a deck that was not shuffled.
 type ShoeRoot = string
 
-// ShoeState A shoe as its owner may see it.
+// ShoeState A shoe as its owner sees it.
 type ShoeState struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm Algorithm `json:"algorithm"`
 
-	// AuditID The id of the record with which the shoe began. It is public.
+	// AuditID The id of the first record of the shoe. It is public.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
 	// ChangedBy The id of the record that made this version.
 	ChangedBy openapi_types.UUID `json:"changed_by"`
 
-	// Commitment The SHA-256 of the statement of the first order, seed included.
+	// Commitment The SHA-256 of the statement of the first order, including its seed.
 	Commitment Digest `json:"commitment"`
 
 	// Dealt How many cards were drawn and are on no pile.
 	Dealt DealtCount `json:"dealt"`
 
-	// Expires When the shoe expires; null for never, and when it is over.
+	// Expires When the shoe expires; null if it never does, and once it is expired or closed.
 	Expires nullable.Nullable[Expires] `json:"expires"`
 
-	// LogIndex The place of that record in the log, from 0.
+	// LogIndex The index of that record in the log, from 0.
 	LogIndex Count `json:"log_index"`
 
 	// Piles The piles by name, in the order of their names.
@@ -1874,44 +1883,43 @@ type ShoeState struct {
 	// Root The root of the tree over the cards in the first order; null for a deck that was not shuffled.
 	Root nullable.Nullable[ShoeRoot] `json:"root"`
 
-	// ShoeID By what the owner knows the shoe, and nobody else. It stands in no record.
+	// ShoeID **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
 	ShoeID ShoeID `json:"shoe_id"`
 
-	// Size How many cards the shoe has, wherever they lie.
+	// Size The number of cards, wherever they lie.
 	Size Count `json:"size"`
 
-	// Status `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
-	// public.
+	// Status `open`: cards can be dealt. `expired`: past its expiry, or ended by its owner. `closed`: its seeds are public.
 	Status ShoeStatus `json:"status"`
 
-	// Version 1 when the shoe is made, and one more with every change.
+	// Version 1 for a new shoe, and one more with every change.
 	Version ShoeVersion `json:"version"`
 }
 
-// ShoeStatus `open` while it is dealt from; `expired` when its time has passed or its owner gave it up; `closed` when its seeds are
-// public.
+// ShoeStatus `open`: cards can be dealt. `expired`: past its expiry, or ended by its owner. `closed`: its seeds are public.
 type ShoeStatus string
 
-// ShoeVersion 1 when the shoe is made, and one more with every change.
+// ShoeVersion 1 for a new shoe, and one more with every change.
 type ShoeVersion = uint64
 
-// ShuffleRecord The record of a shuffle. Members that say nothing are left out.
+// ShuffleRecord The record of a shuffle. Empty members are omitted.
 type ShuffleRecord struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm Algorithm `json:"algorithm"`
 
-	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
-	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that determines the order together with the seed. It usually
+	// comes from the players, after a commitment, so that the operator cannot choose the order. It is public. Empty
+	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
 	// Commitment A SHA-256.
 	Commitment Digest `json:"commitment"`
 
-	// CommitmentID The commitment that the shuffle used, where it used one. The two have the same `commitment`.
+	// CommitmentID The commitment that the shuffle used, if any. Both records have the same `commitment`.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
 
-	// Draw How many of them were answered, from the head of the order.
+	// Draw How many of them were drawn, from the start of the order.
 	Draw Count `json:"draw"`
 
 	// Hands The sizes of the hands, in the order they are dealt.
@@ -1920,20 +1928,20 @@ type ShuffleRecord struct {
 	// ID The audit id.
 	ID openapi_types.UUID `json:"id"`
 
-	// Input What was shuffled: `range`; `items` with the SHA-256 of the JSON array of them, insignificant white space
-	// removed and otherwise byte for byte as sent; or `deck` with its type, the number of copies and the SHA-256
-	// of the JSON array of its codes in catalogue order.
+	// Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
+	// space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
+	// catalogue order. The digest of items is not salted: whoever guesses the whole list can confirm it.
 	Input Input             `json:"input"`
 	Kind  ShuffleRecordKind `json:"kind"`
 
-	// Parameters All parameters of the deck type with their values, where it has any.
+	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
 
-	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
-	// other controls. Empty is the same as left out.
+	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
+	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference *Reference `json:"reference,omitempty"`
 
-	// Repeat How many independent shuffles there are.
+	// Repeat The number of independent shuffles.
 	Repeat uint64 `json:"repeat"`
 
 	// Reveal The seed was public from the start.
@@ -1942,7 +1950,7 @@ type ShuffleRecord struct {
 	// Size How many items were shuffled.
 	Size Count `json:"size"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec Spec `json:"spec"`
 
 	// Time RFC 3339 in UTC, with microseconds.
@@ -1954,90 +1962,93 @@ type ShuffleRecordKind string
 
 // ShuffleRequest What to shuffle, and how.
 type ShuffleRequest struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm *Algorithm `json:"algorithm,omitempty"`
 
-	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that goes into the order besides the seed: from players, say,
-	// who then know that the service alone could not choose the order. Empty is the same as left out.
+	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that determines the order together with the seed. It usually
+	// comes from the players, after a commitment, so that the operator cannot choose the order. It is public. Empty
+	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
-	// CommitmentID The commitment to use. What is left out of the request is as committed to, but for items, which have to be
-	// sent again. Needs a `client_seed`.
+	// CommitmentID The commitment to use. Needs a `client_seed`. Members that are omitted are taken from the commitment,
+	// except items, which must be sent again.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
 
-	// Deck A deck type; `GET /decks` lists them.
+	// Deck A deck type. `GET /decks` lists them.
 	Deck *DeckName `json:"deck,omitempty"`
 
-	// Decks How many copies of the deck are shuffled together; 1 if left out. Only with a deck.
+	// Decks How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`.
 	Decks *Copies `json:"decks,omitempty"`
 
-	// Draw How many items of the order are answered, from its head: at most as many as there are. All if left out. A
-	// few out of very many cost only the few.
+	// Draw How many items of the order are returned, from its start; at most as many as there are, and all if
+	// omitted. Drawing a few of very many costs only the few.
 	Draw *Count `json:"draw,omitempty"`
 
-	// Hands How the order is dealt from its head: the sizes of the hands, or the name of hands that the deck type has,
-	// with their number where it is to be chosen: `bridge`, `uno:4`. What is drawn and in no hand is `rest`.
+	// Hands How the order is dealt from its start: the sizes of the hands, or the name of a preset of the deck type, with
+	// the number of hands if the preset has none of its own: `bridge`, `uno:4`. Items that are drawn and in no hand
+	// are returned as `rest`.
 	Hands *Hands `json:"hands,omitempty"`
 
-	// Items Any JSON values; up to 1,000,000 of them. They may be equal.
+	// Items Any JSON values, at most 1,000,000. Duplicates are allowed.
 	Items []Item `json:"items,omitzero"`
 
-	// Parameters Parameters of the deck type, by their names. Only with a deck.
+	// Parameters Parameters of the deck type, by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
 
-	// Reference Your own name for the game and round, to find its records by: printable characters, no line breaks, tabs or
-	// other controls. Empty is the same as left out.
+	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
+	// breaks, tabs or other control characters. Empty is the same as omitted.
 	Reference *Reference `json:"reference,omitempty"`
 
-	// Repeat That many independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
-	// `draw` is at most 10,000,000, and `repeat` times all there is 160,000,000, unless `fisher-yates` draws less
-	// than a sixteenth.
+	// Repeat The number of independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
+	// `draw` is at most 10,000,000, and `repeat` times the size at most 160,000,000, unless `fisher-yates` draws
+	// less than a sixteenth.
 	Repeat *Repeat `json:"repeat,omitempty"`
 
-	// Reveal Makes the seed public at once. Without it the seed is for the caller alone until it is revealed.
+	// Reveal Makes the seed public at once. Without it only the caller gets the seed, until it is revealed.
 	Reveal *RevealTime `json:"reveal,omitempty"`
 
 	// Size Shuffles the integers from 0 to `size`-1.
 	Size *Count `json:"size,omitempty"`
 
-	// UniqueReference Has the request refused (409) if the log has another attempt at the reference: a shuffle, or a commitment.
-	// A shuffle and the commitment that it uses are one attempt. Without it a request is never refused for that.
+	// UniqueReference Rejects the request (409) if the log has another attempt with this `reference`: a shuffle or a commitment. A
+	// shuffle and the commitment that it uses are one attempt.
 	UniqueReference *UniqueReference `json:"unique_reference,omitempty"`
 }
 
 // ShuffleResult A shuffle. It has `items`, or `hands` and `rest`, or `shuffles`.
 type ShuffleResult struct {
-	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others go through all items. `sattolo` makes one
-	// cycle of all items, so that nothing keeps its place, and is fair among these orders.
+	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
+	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm Algorithm `json:"algorithm"`
 
 	// AuditID The id of the record.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// Commitment The SHA-256 of the statement of the shuffle, seed included.
+	// Commitment The SHA-256 of the statement of the shuffle, including its seed.
 	Commitment Digest `json:"commitment"`
 
-	// Hands The hands, in the order they were asked for.
+	// Hands The hands, in the order requested.
 	Hands [][]Item `json:"hands,omitempty"`
 
-	// Items The order. Items are as they were sent; cards are their codes, or with `details` whole cards.
+	// Items The order. Items are as they were sent; cards are codes, or objects with `details`.
 	Items []Item `json:"items,omitempty"`
 
-	// LogIndex The place of the record in the log, from 0.
+	// LogIndex The index of the record in the log, from 0.
 	LogIndex Count `json:"log_index"`
 
-	// Rest What was drawn and is in no hand.
+	// Rest The items that were drawn and are in no hand.
 	Rest []Item `json:"rest,omitempty"`
 
-	// Seed The seed. It is the caller's secret until it is revealed, and whoever has it knows the order.
+	// Seed **Secret.** Whoever has the seed can compute every card, drawn or not. Never forward it to players before
+	// the game is over. `POST /audits/{id}/reveal` makes it public.
 	Seed Seed `json:"seed"`
 
-	// Shuffles The shuffles. Each is an array of its items, or with hands, of its hands followed by the rest.
+	// Shuffles The shuffles. Each is an array of its items or, with hands, of its hands followed by the rest.
 	Shuffles [][]Item `json:"shuffles,omitempty"`
 }
 
-// Spec The name of the rules that lead from a seed to an order.
+// Spec The version of the rules that lead from a seed to an order.
 type Spec string
 
 // Status defines model for Status.
@@ -2070,8 +2081,8 @@ type Text struct {
 // Time RFC 3339 in UTC, with microseconds.
 type Time = time.Time
 
-// UniqueReference Has the request refused (409) if the log has another attempt at the reference: a shuffle, or a commitment.
-// A shuffle and the commitment that it uses are one attempt. Without it a request is never refused for that.
+// UniqueReference Rejects the request (409) if the log has another attempt with this `reference`: a shuffle or a commitment. A
+// shuffle and the commitment that it uses are one attempt.
 type UniqueReference = bool
 
 // Verification defines model for Verification.
@@ -2079,25 +2090,25 @@ type Verification struct {
 	// AuditID The id of the record.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// LogIndex The place of the record in the log, from 0.
+	// LogIndex The index of the record in the log, from 0.
 	LogIndex Count `json:"log_index"`
 
 	// OrderSha256 The SHA-256 of the replayed positions, each shuffle a JSON array without white space and ended by LF; null
-	// while the seed is held back and when a step did not hold.
+	// while the seed is secret and if a step failed.
 	OrderSha256 nullable.Nullable[string] `json:"order_sha256"`
 
-	// Orders The replayed positions of every shuffle; null while the seed is held back, when there are more than 10,000
-	// of them, and when a step did not hold.
+	// Orders The replayed positions of every shuffle; null while the seed is secret, if there are more than 10,000 of
+	// them, and if a step failed.
 	Orders nullable.Nullable[[][]Count] `json:"orders"`
 
 	// Revealed Whether the seed is public.
 	Revealed bool `json:"revealed"`
 
-	// Seed The seed, once it is revealed; null while it is held back, and for a record that shows none.
+	// Seed The seed once it is revealed; null while it is secret, and for a record that has none to show.
 	Seed  nullable.Nullable[HeldSeed] `json:"seed"`
 	Steps []Step                      `json:"steps"`
 
-	// Verified Whether every step held.
+	// Verified Whether every step passed.
 	Verified bool `json:"verified"`
 }
 
@@ -2113,7 +2124,7 @@ type VoidRecord struct {
 	ID   openapi_types.UUID `json:"id"`
 	Kind VoidRecordKind     `json:"kind"`
 
-	// Spec The name of the rules that lead from a seed to an order.
+	// Spec The version of the rules that lead from a seed to an order.
 	Spec Spec `json:"spec"`
 
 	// Time RFC 3339 in UTC, with microseconds.
@@ -2138,7 +2149,7 @@ type IdempotencyKey = string
 // IfMatch defines model for IfMatch.
 type IfMatch = string
 
-// ParametersInQuery Integers by their names.
+// ParametersInQuery Integers by name.
 type ParametersInQuery = DeckParameters
 
 // PictureInPath defines model for PictureInPath.
@@ -2159,7 +2170,7 @@ type ShoeInPath = openapi_types.UUID
 // TileInPath defines model for TileInPath.
 type TileInPath = string
 
-// TypeInPath A deck type; `GET /decks` lists them.
+// TypeInPath A deck type. `GET /decks` lists them.
 type TypeInPath = DeckName
 
 // BadCards A problem document (RFC 9457).
@@ -2314,240 +2325,240 @@ type WrongMediaType = Problem
 
 // ListAuditsParams defines parameters for ListAudits.
 type ListAuditsParams struct {
-	// Reference The reference, as it stood in the shuffle request.
+	// Reference The `reference` of the shuffle request.
 	Reference string `form:"reference" json:"reference"`
 
-	// From The log index to begin at; `next` of the page before.
+	// From Start at this log index: `next` of the previous page.
 	From *Count `form:"from,omitempty" json:"from,omitempty"`
 
-	// Limit How many records there are in a page, at most.
+	// Limit The maximum number of records per page.
 	Limit *uint64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // RevealAuditParams defines parameters for RevealAudit.
 type RevealAuditParams struct {
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListCommitmentsParams defines parameters for ListCommitments.
 type ListCommitmentsParams struct {
-	// Status Only commitments of this status; all if left out.
+	// Status Return only commitments with this status; all if omitted.
 	Status *CommitmentStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// After The commitment to go on after; `next` of the page before.
+	// After Start after this commitment: `next` of the previous page.
 	After *openapi_types.UUID `form:"after,omitempty" json:"after,omitempty"`
 
-	// Limit How many commitments there are in a page, at most.
+	// Limit The maximum number of commitments per page.
 	Limit *uint64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // CreateCommitmentParams defines parameters for CreateCommitment.
 type CreateCommitmentParams struct {
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DealDeckParams defines parameters for DealDeck.
 type DealDeckParams struct {
-	// Decks How many copies of the deck are shuffled together; 1 if left out.
+	// Decks How many copies of the deck are shuffled together; 1 if omitted.
 	Decks *Copies `form:"decks,omitempty" json:"decks,omitempty"`
 
-	// Draw How many cards of the order are answered, from its head; all if left out.
+	// Draw How many cards of the order are returned, from its start; all if omitted.
 	Draw *Count `form:"draw,omitempty" json:"draw,omitempty"`
 
-	// Hands Hand sizes joined by commas, or the name of hands that the deck type has, with their number where it is to
-	// be chosen: `5,5`, `bridge`, `uno:4`.
+	// Hands Hand sizes separated by commas, or the name of a preset of the deck type, with the number of hands if it
+	// has none of its own: `5,5`, `bridge`, `uno:4`.
 	Hands *string `form:"hands,omitempty" json:"hands,omitempty"`
 
-	// Algorithm How to shuffle.
+	// Algorithm The shuffle algorithm.
 	Algorithm *Algorithm `form:"algorithm,omitempty" json:"algorithm,omitempty"`
 
-	// ClientSeed See `client_seed` of a shuffle request.
+	// ClientSeed As `client_seed` of a shuffle request.
 	ClientSeed *ClientSeed `form:"client_seed,omitempty" json:"client_seed,omitempty"`
 
-	// Reference See `reference` of a shuffle request.
+	// Reference As `reference` of a shuffle request.
 	Reference *Reference `form:"reference,omitempty" json:"reference,omitempty"`
 
-	// Details With `true`, whole cards are answered, as `GET /decks/{type}/cards` has them; otherwise their codes.
+	// Details With `true`, cards are returned as objects, as by `GET /decks/{type}/cards`; otherwise as codes.
 	Details *bool `form:"details,omitempty" json:"details,omitempty"`
 
-	// Parameters Parameters of the deck type by their names, for types that have any: `?players=8&undercover=2`. `GET /decks`
-	// lists them.
+	// Parameters Parameters of the deck type by name, for types that have any: `?players=8&undercover=2`. `GET /decks` lists
+	// them.
 	Parameters *ParametersInQuery `form:"parameters,omitempty" json:"parameters,omitempty"`
 
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListCardsParams defines parameters for ListCards.
 type ListCardsParams struct {
-	// Code A code or another name for it (`10S` for `TS`): `cards` is then the first card that it names. `size` is that
-	// of the deck all the same.
+	// Code Return only the first card with this code, or with an alias of it (`10S` for `TS`). `size` remains that of
+	// the deck.
 	Code *string `form:"code,omitempty" json:"code,omitempty"`
 
-	// Parameters Parameters of the deck type by their names, for types that have any: `?players=8&undercover=2`. `GET /decks`
-	// lists them.
+	// Parameters Parameters of the deck type by name, for types that have any: `?players=8&undercover=2`. `GET /decks` lists
+	// them.
 	Parameters *ParametersInQuery `form:"parameters,omitempty" json:"parameters,omitempty"`
 }
 
 // MetricsParams defines parameters for Metrics.
 type MetricsParams struct {
-	// Name Only metrics of these names.
+	// Name Return only metrics with these names.
 	Name []string `form:"name[],omitempty" json:"name[],omitempty"`
 }
 
 // CreateShoeParams defines parameters for CreateShoe.
 type CreateShoeParams struct {
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // EndShoeParams defines parameters for EndShoe.
 type EndShoeParams struct {
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
-	// any version will do.
+	// IfMatch Change the shoe only if it is at this version: the `ETag` of an answer about it, with its quotes. If omitted,
+	// or `*`, any version is accepted.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ProveCardParams defines parameters for ProveCard.
 type ProveCardParams struct {
-	// SealedBy The record that has sealed the order; the last one of the deck if left out.
+	// SealedBy The record that sealed the order; if omitted, the last one that sealed the deck.
 	SealedBy *SealedBy `form:"sealed_by,omitempty" json:"sealed_by,omitempty"`
 }
 
 // CloseShoeParams defines parameters for CloseShoe.
 type CloseShoeParams struct {
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
-	// any version will do.
+	// IfMatch Change the shoe only if it is at this version: the `ETag` of an answer about it, with its quotes. If omitted,
+	// or `*`, any version is accepted.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListDealtParams defines parameters for ListDealt.
 type ListDealtParams struct {
-	// Proof Whether the cards come with `salt` and `path`, which show that they were sealed.
+	// Proof Whether to return the cards with `salt` and `path`, which prove that they were sealed.
 	Proof *CardProofs `form:"proof,omitempty" json:"proof,omitempty"`
 }
 
 // DrawCardsParams defines parameters for DrawCards.
 type DrawCardsParams struct {
-	// Proof Whether the cards come with `salt` and `path`, which show that they were sealed.
+	// Proof Whether to return the cards with `salt` and `path`, which prove that they were sealed.
 	Proof *CardProofs `form:"proof,omitempty" json:"proof,omitempty"`
 
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
-	// any version will do.
+	// IfMatch Change the shoe only if it is at this version: the `ETag` of an answer about it, with its quotes. If omitted,
+	// or `*`, any version is accepted.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // GetPileParams defines parameters for GetPile.
 type GetPileParams struct {
-	// Proof Whether the cards come with `salt` and `path`, which show that they were sealed.
+	// Proof Whether to return the cards with `salt` and `path`, which prove that they were sealed.
 	Proof *CardProofs `form:"proof,omitempty" json:"proof,omitempty"`
 }
 
 // AddToPileParams defines parameters for AddToPile.
 type AddToPileParams struct {
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
-	// any version will do.
+	// IfMatch Change the shoe only if it is at this version: the `ETag` of an answer about it, with its quotes. If omitted,
+	// or `*`, any version is accepted.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // DrawFromPileParams defines parameters for DrawFromPile.
 type DrawFromPileParams struct {
-	// Proof Whether the cards come with `salt` and `path`, which show that they were sealed.
+	// Proof Whether to return the cards with `salt` and `path`, which prove that they were sealed.
 	Proof *CardProofs `form:"proof,omitempty" json:"proof,omitempty"`
 
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
-	// any version will do.
+	// IfMatch Change the shoe only if it is at this version: the `ETag` of an answer about it, with its quotes. If omitted,
+	// or `*`, any version is accepted.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ReturnFromPileParams defines parameters for ReturnFromPile.
 type ReturnFromPileParams struct {
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
-	// any version will do.
+	// IfMatch Change the shoe only if it is at this version: the `ETag` of an answer about it, with its quotes. If omitted,
+	// or `*`, any version is accepted.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ShufflePileParams defines parameters for ShufflePile.
 type ShufflePileParams struct {
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
-	// any version will do.
+	// IfMatch Change the shoe only if it is at this version: the `ETag` of an answer about it, with its quotes. If omitted,
+	// or `*`, any version is accepted.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ReshuffleShoeParams defines parameters for ReshuffleShoe.
 type ReshuffleShoeParams struct {
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
-	// any version will do.
+	// IfMatch Change the shoe only if it is at this version: the `ETag` of an answer about it, with its quotes. If omitted,
+	// or `*`, any version is accepted.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ReturnCardsParams defines parameters for ReturnCards.
 type ReturnCardsParams struct {
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
-	// IfMatch Changes the shoe only if it is at this version: the `ETag` of an answer about it, as it stands. Left out, or `*`,
-	// any version will do.
+	// IfMatch Change the shoe only if it is at this version: the `ETag` of an answer about it, with its quotes. If omitted,
+	// or `*`, any version is accepted.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ShuffleParams defines parameters for Shuffle.
 type ShuffleParams struct {
-	// IdempotencyKey Makes the request one that can be sent again: see Retries. 1 to 255 visible ASCII characters, chosen at random,
-	// such as a UUID. They may stand in double quotes, with `\` before a quote or a backslash (a string of RFC 9651):
-	// both forms are the same key.
+	// IdempotencyKey Makes the request safe to retry; see Retries. 1 to 255 visible ASCII characters, chosen at random, such as a
+	// UUID. It may be in double quotes, with `\` before a quote or a backslash (a string of RFC 9651): both forms
+	// are the same key.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3150,70 +3161,72 @@ type ClientInterface interface {
 
 	// ListAudits List the records of a game
 	//
-	// All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-	// has the reference of the shuffle that it reveals, the record that a commitment is void that of the commitment, and
-	// every change of a shoe that of the shoe.
+	// All records with the reference, in the order of the log, so that a second shuffle of the same round is
+	// visible. A reveal has the reference of the shuffle that it reveals, a void record that of its commitment, and
+	// a change of a shoe that of the shoe.
 	//
 	// Corresponds with GET /audits (the `ListAudits` operationId).
 	ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetAudit Get a record
 	//
-	// The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
-	// shuffle that used it, and only there; those of a shoe are shown when it is closed.
+	// The record, its index in the log and, once revealed, the seed. The seed of a commitment is shown only with the
+	// shuffle that used it; those of a shoe when it is closed.
 	//
 	// Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 	GetAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ProveAudit Get the proof of a record
 	//
-	// Everything that it takes to check the record offline, as one file: the exact bytes of the record, its seed once
-	// that is revealed, and the proof that it is in the log, under a signed checkpoint. The proof of the same record
-	// may be another the next time, for the log has grown; an earlier one stays as good as it was.
+	// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
+	// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
+	// proof, because the log has grown; earlier ones stay valid.
 	//
-	// To check it: the leaf is SHA-256 of a zero byte and the bytes of `record`; its hashes in `tlog_proof` lead to the
-	// root in the checkpoint (RFC 6962, 2.1.1), which `log_key` has signed. Compare `log_key` with the key of the log as
-	// you know it from elsewhere: by itself it says only that the answer agrees with itself.
+	// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
+	// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
+	// log's key from another source: by itself it only shows that the answer agrees with itself.
 	//
 	// Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
 	ProveAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RevealAuditWithBody Make a seed public
+	// RevealAuditWithBody Reveal a seed
 	//
-	// Sending the seed shows that the caller may: only who asked for the shuffle was told it. The reveal is a record of
-	// its own and cannot be undone. Revealing again changes nothing and is answered alike.
+	// Makes the seed of a shuffle public, for good. Sending the seed shows that the caller is entitled to: only
+	// whoever requested the shuffle received it. The reveal is a record of its own. Revealing again changes nothing
+	// and returns the same answer.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
 	RevealAuditWithBody(ctx context.Context, id IDInPath, params *RevealAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RevealAudit Make a seed public
+	// RevealAudit Reveal a seed
 	//
-	// Sending the seed shows that the caller may: only who asked for the shuffle was told it. The reveal is a record of
-	// its own and cannot be undone. Revealing again changes nothing and is answered alike.
+	// Makes the seed of a shuffle public, for good. Sending the seed shows that the caller is entitled to: only
+	// whoever requested the shuffle received it. The reveal is a record of its own. Revealing again changes nothing
+	// and returns the same answer.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
 	RevealAudit(ctx context.Context, id IDInPath, params *RevealAuditParams, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// VerifyAudit Have a record replayed
+	// VerifyAudit Let the service verify a record
 	//
-	// The service's own check, step by step, with the seed that it keeps. It is for those who trust the service; others
-	// get record and seed and replay them themselves. `verified` says whether all steps held; the steps end with the
-	// first that did not. A shuffle that used a commitment is compared with it in the step `committed`.
+	// The service's own check, step by step, with the seed it stores. It is for those who trust the service; others
+	// get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
+	// the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
 	//
-	// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item that was
-	// at place p, from 0, of what was shuffled.
+	// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
+	// index p, from 0, of the input.
 	//
 	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 	VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DrawCard Draw a card
+	// DrawCard Get the picture of a card
 	//
-	// A picture of a card, or of the back of the deck's cards. All pictures have the same form, and are legible from 60
-	// pixels of width on.
+	// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size and are
+	// legible from 60 pixels of width on.
 	//
 	//     <img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
 	//
@@ -3222,17 +3235,20 @@ type ClientInterface interface {
 
 	// ListCommitments List commitments
 	//
-	// The commitments in the order they were made.
+	// Commitments in the order in which they were made.
 	//
 	// Corresponds with GET /commitments (the `ListCommitments` operationId).
 	ListCommitments(ctx context.Context, params *ListCommitmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateCommitmentWithBody Commit to a shuffle
 	//
-	// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
-	// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
-	// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
-	// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+	// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
+	// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// itself.
+	//
+	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
+	// 2. Let them choose a client seed.
+	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3241,10 +3257,13 @@ type ClientInterface interface {
 
 	// CreateCommitment Commit to a shuffle
 	//
-	// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
-	// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
-	// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
-	// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+	// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
+	// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// itself.
+	//
+	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
+	// 2. Let them choose a client seed.
+	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3253,148 +3272,153 @@ type ClientInterface interface {
 
 	// GetCommitment Get a commitment
 	//
-	// The commitment as it was made, and what has become of it. Its seed is that of the shuffle that used it, and is
-	// revealed with that; the seed of a commitment that was not used is never shown.
+	// The commitment as it was made, and its status. Its seed is that of the shuffle that used it and becomes public
+	// with that shuffle; the seed of an unused commitment is never shown.
 	//
 	// Corresponds with GET /commitments/{id} (the `GetCommitment` operationId).
 	GetCommitment(ctx context.Context, id CommitmentInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDecks List the deck types
 	//
-	// The types that come with Riffle, then those of the operator.
+	// The built-in deck types, followed by those of the operator.
 	//
 	// Corresponds with GET /decks (the `ListDecks` operationId).
 	ListDecks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DealDeck Shuffle a deck
 	//
-	// The same as `POST /shuffle` with this deck: every call is another shuffle with another record. Parameters of the
-	// deck type are parameters of the query, by their names. Since it makes a record, it takes an `Idempotency-Key`.
+	// The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
+	// shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
+	// previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
+	// follows.
+	//
+	// Parameters of the deck type are query parameters of the same name.
 	//
 	// Corresponds with GET /decks/{type} (the `DealDeck` operationId).
 	DealDeck(ctx context.Context, pType TypeInPath, params *DealDeckParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListCards List the cards of a deck
 	//
-	// The deck unshuffled, in catalogue order. Parameters of the deck type are parameters of the query, by their
-	// names.
+	// The deck unshuffled, in catalogue order. It writes no record. Parameters of the deck type are query parameters
+	// of the same name.
 	//
 	// Corresponds with GET /decks/{type}/cards (the `ListCards` operationId).
 	ListCards(ctx context.Context, pType TypeInPath, params *ListCardsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Healthz Whether the process is alive
+	// Healthz Check that the process is alive
 	//
-	// If this is not 200 the process has to be started again. Query parameters are passed over.
+	// If this is not 200, restart the process. Query parameters are ignored.
 	//
 	// Corresponds with GET /healthz (the `Healthz` operationId).
 	Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetCheckpoint Get the checkpoint of the log
 	//
-	// A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
-	// records under it have been read back from the store and lead to the root. It covers what the process that is asked
-	// has answered before; what another replica has written in the last second may not be under it yet.
+	// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
+	// them. All records under it have been read back from the store and lead to that root. It covers everything that
+	// the process you ask has answered before; records that another replica wrote in the last second may be missing.
 	//
 	// Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
 	GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetLogKey Get the public key of the log
 	//
-	// The verifier key of the checkpoints, as signed notes have it (https://c2sp.org/signed-note), on one line: the name
-	// of the log, a hash, and an Ed25519 key. It stays the same for as long as the log is this log.
+	// The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
+	// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
 	//
 	// Corresponds with GET /log/key (the `GetLogKey` operationId).
 	GetLogKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTile Get a tile of the log
 	//
-	// Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
-	// is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
-	// that is not in its one form included. Records are sent compressed to clients that take gzip.
+	// Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
+	// tiles stay available after the tree has the full one. Everything else is 404, including names in another
+	// spelling. Records are compressed for clients that accept gzip.
 	//
 	// Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
 	GetTile(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Metrics Metrics for Prometheus
+	// Metrics Get metrics for Prometheus
 	//
-	// In the text format, or by the header `Accept` as OpenMetrics or protocol buffers. Query parameters other than
-	// `name[]` are passed over.
+	// In the text format or, depending on the header `Accept`, as OpenMetrics or protocol buffers. Query parameters
+	// other than `name[]` are ignored.
 	//
 	// Corresponds with GET /metrics (the `Metrics` operationId).
 	Metrics(ctx context.Context, params *MetricsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Contract This contract
+	// Contract Get this contract
 	//
-	// Query parameters are passed over.
+	// Query parameters are ignored.
 	//
 	// Corresponds with GET /openapi.yaml (the `Contract` operationId).
 	Contract(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Readyz Whether the service asks for traffic
+	// Readyz Check that the service accepts traffic
 	//
-	// 503 while it is stopping, while its queue is full, while a commit has been running for more than a second, for
-	// five seconds after its store had no space, when records have not been read back for ten seconds, and once its
-	// log has failed. Query parameters are passed over.
+	// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
+	// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
+	// its log has failed. Query parameters are ignored.
 	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateShoeWithBody Make a shoe
+	// CreateShoeWithBody Create a shoe
 	//
-	// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
-	// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
-	// it has the shoe. `audit_id` is the record, which everyone may have.
+	// Shuffles a deck, a list of items or a range of 1 to 4096 cards and deals nothing yet. The order is sealed:
+	// `root` commits to all cards in it and is in the log before the first card is dealt. Keep `shoe_id` secret:
+	// whoever has it can draw and see what was drawn. `audit_id` is the public record.
 	//
-	// A shoe keeps its items, which have at most 1048576 bytes together.
+	// The service stores the items of a shoe, which have at most 1048576 bytes in total.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /shoes (the `CreateShoe` operationId).
 	CreateShoeWithBody(ctx context.Context, params *CreateShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateShoe Make a shoe
+	// CreateShoe Create a shoe
 	//
-	// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
-	// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
-	// it has the shoe. `audit_id` is the record, which everyone may have.
+	// Shuffles a deck, a list of items or a range of 1 to 4096 cards and deals nothing yet. The order is sealed:
+	// `root` commits to all cards in it and is in the log before the first card is dealt. Keep `shoe_id` secret:
+	// whoever has it can draw and see what was drawn. `audit_id` is the public record.
 	//
-	// A shoe keeps its items, which have at most 1048576 bytes together.
+	// The service stores the items of a shoe, which have at most 1048576 bytes in total.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /shoes (the `CreateShoe` operationId).
 	CreateShoe(ctx context.Context, params *CreateShoeParams, body CreateShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// EndShoe Give a shoe up
+	// EndShoe End a shoe
 	//
-	// The shoe expires now, and its seeds are not shown. It can still be closed.
+	// The shoe expires now, and its seeds stay secret. It can still be closed.
 	//
 	// Corresponds with DELETE /shoes/{id} (the `EndShoe` operationId).
 	EndShoe(ctx context.Context, id ShoeInPath, params *EndShoeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetShoe Get a shoe
 	//
-	// How many cards lie where. Which they are is not shown: what was drawn is listed by `dealt` and by each pile.
+	// How many cards lie where. It does not show which; `dealt` and each pile list the cards that were drawn.
 	//
 	// Corresponds with GET /shoes/{id} (the `GetShoe` operationId).
 	GetShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ProveCard Prove a card
 	//
-	// The card at a position of a sealed order, with what shows that it was sealed there: one player's hand can be proven by
-	// itself, and says nothing about the other cards. A card that was not drawn is shown to nobody before the shoe is closed.
+	// The card at a position of a sealed order, with the proof that it was sealed there. A player's hand can be
+	// proven on its own, without disclosing any other card. A card that was not drawn is not shown before the shoe
+	// is closed.
 	//
-	// To check it: the leaf is SHA-256 of `salt`, of `position` in 8 bytes, big-endian, and of the code of the card or, for
-	// an item or a number, its JSON without white space. The hash of that behind a zero byte, and the hashes of `path`, lead
-	// to the root in the record that has sealed it (RFC 6962, 2.1.1).
+	// To check it: the leaf is the SHA-256 of `salt`, `position` in 8 bytes (big-endian), and the code of the card
+	// or, for an item or a number, its JSON without white space. The hash of a zero byte and that leaf, with the
+	// hashes in `path`, leads to the root in the record that sealed it (RFC 6962, 2.1.1).
 	//
 	// Corresponds with GET /shoes/{id}/cards/{position}/proof (the `ProveCard` operationId).
 	ProveCard(ctx context.Context, id ShoeInPath, position PositionInPath, params *ProveCardParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CloseShoeWithBody Close a shoe
 	//
-	// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
-	// the records. A shoe that has expired can be closed too.
+	// Nothing more is dealt, and all seeds of the shoe become public: everyone can replay its orders and follow
+	// every card. A shoe that has expired can be closed too.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3403,24 +3427,25 @@ type ClientInterface interface {
 
 	// CloseShoe Close a shoe
 	//
-	// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
-	// the records. A shoe that has expired can be closed too.
+	// Nothing more is dealt, and all seeds of the shoe become public: everyone can replay its orders and follow
+	// every card. A shoe that has expired can be closed too.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /shoes/{id}/close (the `CloseShoe` operationId).
 	CloseShoe(ctx context.Context, id ShoeInPath, params *CloseShoeParams, body CloseShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListDealt List the cards that were drawn
+	// ListDealt List the dealt cards
 	//
-	// Those that are on no pile, in the order in which they were drawn.
+	// The cards that were drawn and are on no pile, in the order in which they were drawn.
 	//
 	// Corresponds with GET /shoes/{id}/dealt (the `ListDealt` operationId).
 	ListDealt(ctx context.Context, id ShoeInPath, params *ListDealtParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DrawCardsWithBody Draw cards
 	//
-	// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+	// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+	// drawn twice.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3429,7 +3454,8 @@ type ClientInterface interface {
 
 	// DrawCards Draw cards
 	//
-	// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+	// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+	// drawn twice.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3438,21 +3464,22 @@ type ClientInterface interface {
 
 	// ListPiles List the piles
 	//
-	// All piles by name, also those that are empty.
+	// All piles by name, including empty ones.
 	//
 	// Corresponds with GET /shoes/{id}/piles (the `ListPiles` operationId).
 	ListPiles(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPile List the cards of a pile
 	//
-	// From its bottom to its top.
+	// The cards of a pile, from its bottom to its top.
 	//
 	// Corresponds with GET /shoes/{id}/piles/{pile} (the `GetPile` operationId).
 	GetPile(ctx context.Context, id ShoeInPath, pile PileInPath, params *GetPileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AddToPileWithBody Add cards to a pile
 	//
-	// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+	// Puts cards on a pile, from wherever they lie outside the deck, including another pile. The pile is created if
+	// it does not exist.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3461,7 +3488,8 @@ type ClientInterface interface {
 
 	// AddToPile Add cards to a pile
 	//
-	// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+	// Puts cards on a pile, from wherever they lie outside the deck, including another pile. The pile is created if
+	// it does not exist.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3470,7 +3498,7 @@ type ClientInterface interface {
 
 	// DrawFromPileWithBody Draw cards from a pile
 	//
-	// Takes cards off a pile: from an end, at random, or those that are named.
+	// Takes cards off a pile: from an end, at random, or by name.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3479,7 +3507,7 @@ type ClientInterface interface {
 
 	// DrawFromPile Draw cards from a pile
 	//
-	// Takes cards off a pile: from an end, at random, or those that are named.
+	// Takes cards off a pile: from an end, at random, or by name.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3488,7 +3516,7 @@ type ClientInterface interface {
 
 	// ReturnFromPileWithBody Return cards of a pile to the deck
 	//
-	// All cards of the pile, or those that are named. The pile stays, if empty.
+	// Puts all cards of the pile, or those that are named, back into the deck. An empty pile remains.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3497,7 +3525,7 @@ type ClientInterface interface {
 
 	// ReturnFromPile Return cards of a pile to the deck
 	//
-	// All cards of the pile, or those that are named. The pile stays, if empty.
+	// Puts all cards of the pile, or those that are named, back into the deck. An empty pile remains.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3506,7 +3534,7 @@ type ClientInterface interface {
 
 	// ShufflePileWithBody Shuffle a pile
 	//
-	// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+	// Shuffles and seals the cards of the pile again, with a seed, a commitment and a root of their own.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3515,7 +3543,7 @@ type ClientInterface interface {
 
 	// ShufflePile Shuffle a pile
 	//
-	// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+	// Shuffles and seals the cards of the pile again, with a seed, a commitment and a root of their own.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3524,17 +3552,17 @@ type ClientInterface interface {
 
 	// ProveShoe Get the proof of a shoe
 	//
-	// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` has it and on a line
-	// by itself: all that it takes to check the whole shoe offline. It has the seeds once the shoe is closed, and the shoe id
-	// nowhere.
+	// The proofs of all records of the shoe, from the first to the last, one per line and each as
+	// `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
+	// seeds once the shoe is closed, and never the shoe id.
 	//
 	// Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
 	ProveShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReshuffleShoeWithBody Shuffle the deck again
 	//
-	// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
-	// are no more. Each such order has a seed, a commitment and a root of its own.
+	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+	// are then removed. Each new order has a seed, a commitment and a root of its own.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3543,8 +3571,8 @@ type ClientInterface interface {
 
 	// ReshuffleShoe Shuffle the deck again
 	//
-	// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
-	// are no more. Each such order has a seed, a commitment and a root of its own.
+	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+	// are then removed. Each new order has a seed, a commitment and a root of its own.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3553,8 +3581,9 @@ type ClientInterface interface {
 
 	// ReturnCardsWithBody Return cards to the deck
 	//
-	// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
-	// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+	// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
+	// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
+	// they lie outside the deck.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3563,8 +3592,9 @@ type ClientInterface interface {
 
 	// ReturnCards Return cards to the deck
 	//
-	// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
-	// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+	// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
+	// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
+	// they lie outside the deck.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3573,16 +3603,19 @@ type ClientInterface interface {
 
 	// ShuffleWithBody Shuffle a deck, a list of items or a range
 	//
-	// Give exactly one of `items`, `deck` and `size`. The answer has `items`, the order. With `hands` it has `hands`
-	// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
-	// its items, or with hands, of its hands followed by the rest.
+	// Give exactly one of `items`, `deck` and `size`. The order is returned as `items`. With `hands` it is returned
+	// as `hands` and `rest`, dealt from the start of the order. With `repeat` it is returned as `shuffles`: for each
+	// shuffle an array of its items, or with hands, of its hands followed by the rest.
 	//
-	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
-	// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
-	// service has kept only their digest.
+	// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
+	// over.
 	//
-	// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
-	// every item.
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
+	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
+	// because the service stored only their digest.
+	//
+	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
+	// item.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3591,16 +3624,19 @@ type ClientInterface interface {
 
 	// Shuffle Shuffle a deck, a list of items or a range
 	//
-	// Give exactly one of `items`, `deck` and `size`. The answer has `items`, the order. With `hands` it has `hands`
-	// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
-	// its items, or with hands, of its hands followed by the rest.
+	// Give exactly one of `items`, `deck` and `size`. The order is returned as `items`. With `hands` it is returned
+	// as `hands` and `rest`, dealt from the start of the order. With `repeat` it is returned as `shuffles`: for each
+	// shuffle an array of its items, or with hands, of its hands followed by the rest.
 	//
-	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
-	// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
-	// service has kept only their digest.
+	// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
+	// over.
 	//
-	// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
-	// every item.
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
+	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
+	// because the service stored only their digest.
+	//
+	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
+	// item.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -3610,9 +3646,9 @@ type ClientInterface interface {
 
 // ListAudits List the records of a game
 //
-// All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-// has the reference of the shuffle that it reveals, the record that a commitment is void that of the commitment, and
-// every change of a shoe that of the shoe.
+// All records with the reference, in the order of the log, so that a second shuffle of the same round is
+// visible. A reveal has the reference of the shuffle that it reveals, a void record that of its commitment, and
+// a change of a shoe that of the shoe.
 //
 // Corresponds with GET /audits (the `ListAudits` operationId).
 func (c *Client) ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3629,8 +3665,8 @@ func (c *Client) ListAudits(ctx context.Context, params *ListAuditsParams, reqEd
 
 // GetAudit Get a record
 //
-// The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
-// shuffle that used it, and only there; those of a shoe are shown when it is closed.
+// The record, its index in the log and, once revealed, the seed. The seed of a commitment is shown only with the
+// shuffle that used it; those of a shoe when it is closed.
 //
 // Corresponds with GET /audits/{id} (the `GetAudit` operationId).
 func (c *Client) GetAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3647,13 +3683,13 @@ func (c *Client) GetAudit(ctx context.Context, id IDInPath, reqEditors ...Reques
 
 // ProveAudit Get the proof of a record
 //
-// Everything that it takes to check the record offline, as one file: the exact bytes of the record, its seed once
-// that is revealed, and the proof that it is in the log, under a signed checkpoint. The proof of the same record
-// may be another the next time, for the log has grown; an earlier one stays as good as it was.
+// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
+// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
+// proof, because the log has grown; earlier ones stay valid.
 //
-// To check it: the leaf is SHA-256 of a zero byte and the bytes of `record`; its hashes in `tlog_proof` lead to the
-// root in the checkpoint (RFC 6962, 2.1.1), which `log_key` has signed. Compare `log_key` with the key of the log as
-// you know it from elsewhere: by itself it says only that the answer agrees with itself.
+// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
+// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
+// log's key from another source: by itself it only shows that the answer agrees with itself.
 //
 // Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
 func (c *Client) ProveAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3668,10 +3704,11 @@ func (c *Client) ProveAudit(ctx context.Context, id IDInPath, reqEditors ...Requ
 	return c.Client.Do(req)
 }
 
-// RevealAuditWithBody Make a seed public
+// RevealAuditWithBody Reveal a seed
 //
-// Sending the seed shows that the caller may: only who asked for the shuffle was told it. The reveal is a record of
-// its own and cannot be undone. Revealing again changes nothing and is answered alike.
+// Makes the seed of a shuffle public, for good. Sending the seed shows that the caller is entitled to: only
+// whoever requested the shuffle received it. The reveal is a record of its own. Revealing again changes nothing
+// and returns the same answer.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3688,10 +3725,11 @@ func (c *Client) RevealAuditWithBody(ctx context.Context, id IDInPath, params *R
 	return c.Client.Do(req)
 }
 
-// RevealAudit Make a seed public
+// RevealAudit Reveal a seed
 //
-// Sending the seed shows that the caller may: only who asked for the shuffle was told it. The reveal is a record of
-// its own and cannot be undone. Revealing again changes nothing and is answered alike.
+// Makes the seed of a shuffle public, for good. Sending the seed shows that the caller is entitled to: only
+// whoever requested the shuffle received it. The reveal is a record of its own. Revealing again changes nothing
+// and returns the same answer.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3708,14 +3746,14 @@ func (c *Client) RevealAudit(ctx context.Context, id IDInPath, params *RevealAud
 	return c.Client.Do(req)
 }
 
-// VerifyAudit Have a record replayed
+// VerifyAudit Let the service verify a record
 //
-// The service's own check, step by step, with the seed that it keeps. It is for those who trust the service; others
-// get record and seed and replay them themselves. `verified` says whether all steps held; the steps end with the
-// first that did not. A shuffle that used a commitment is compared with it in the step `committed`.
+// The service's own check, step by step, with the seed it stores. It is for those who trust the service; others
+// get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
+// the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
 //
-// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item that was
-// at place p, from 0, of what was shuffled.
+// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
+// index p, from 0, of the input.
 //
 // Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 func (c *Client) VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3730,10 +3768,10 @@ func (c *Client) VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...Req
 	return c.Client.Do(req)
 }
 
-// DrawCard Draw a card
+// DrawCard Get the picture of a card
 //
-// A picture of a card, or of the back of the deck's cards. All pictures have the same form, and are legible from 60
-// pixels of width on.
+// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size and are
+// legible from 60 pixels of width on.
 //
 //	<img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
 //
@@ -3752,7 +3790,7 @@ func (c *Client) DrawCard(ctx context.Context, pType TypeInPath, file PictureInP
 
 // ListCommitments List commitments
 //
-// The commitments in the order they were made.
+// Commitments in the order in which they were made.
 //
 // Corresponds with GET /commitments (the `ListCommitments` operationId).
 func (c *Client) ListCommitments(ctx context.Context, params *ListCommitmentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3769,10 +3807,13 @@ func (c *Client) ListCommitments(ctx context.Context, params *ListCommitmentsPar
 
 // CreateCommitmentWithBody Commit to a shuffle
 //
-// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
-// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
-// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
-// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
+// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// itself.
+//
+// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
+// 2. Let them choose a client seed.
+// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3791,10 +3832,13 @@ func (c *Client) CreateCommitmentWithBody(ctx context.Context, params *CreateCom
 
 // CreateCommitment Commit to a shuffle
 //
-// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
-// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
-// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
-// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
+// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// itself.
+//
+// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
+// 2. Let them choose a client seed.
+// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3813,8 +3857,8 @@ func (c *Client) CreateCommitment(ctx context.Context, params *CreateCommitmentP
 
 // GetCommitment Get a commitment
 //
-// The commitment as it was made, and what has become of it. Its seed is that of the shuffle that used it, and is
-// revealed with that; the seed of a commitment that was not used is never shown.
+// The commitment as it was made, and its status. Its seed is that of the shuffle that used it and becomes public
+// with that shuffle; the seed of an unused commitment is never shown.
 //
 // Corresponds with GET /commitments/{id} (the `GetCommitment` operationId).
 func (c *Client) GetCommitment(ctx context.Context, id CommitmentInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3831,7 +3875,7 @@ func (c *Client) GetCommitment(ctx context.Context, id CommitmentInPath, reqEdit
 
 // ListDecks List the deck types
 //
-// The types that come with Riffle, then those of the operator.
+// The built-in deck types, followed by those of the operator.
 //
 // Corresponds with GET /decks (the `ListDecks` operationId).
 func (c *Client) ListDecks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3848,8 +3892,12 @@ func (c *Client) ListDecks(ctx context.Context, reqEditors ...RequestEditorFn) (
 
 // DealDeck Shuffle a deck
 //
-// The same as `POST /shuffle` with this deck: every call is another shuffle with another record. Parameters of the
-// deck type are parameters of the query, by their names. Since it makes a record, it takes an `Idempotency-Key`.
+// The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
+// shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
+// previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
+// follows.
+//
+// Parameters of the deck type are query parameters of the same name.
 //
 // Corresponds with GET /decks/{type} (the `DealDeck` operationId).
 func (c *Client) DealDeck(ctx context.Context, pType TypeInPath, params *DealDeckParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3866,8 +3914,8 @@ func (c *Client) DealDeck(ctx context.Context, pType TypeInPath, params *DealDec
 
 // ListCards List the cards of a deck
 //
-// The deck unshuffled, in catalogue order. Parameters of the deck type are parameters of the query, by their
-// names.
+// The deck unshuffled, in catalogue order. It writes no record. Parameters of the deck type are query parameters
+// of the same name.
 //
 // Corresponds with GET /decks/{type}/cards (the `ListCards` operationId).
 func (c *Client) ListCards(ctx context.Context, pType TypeInPath, params *ListCardsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3882,9 +3930,9 @@ func (c *Client) ListCards(ctx context.Context, pType TypeInPath, params *ListCa
 	return c.Client.Do(req)
 }
 
-// Healthz Whether the process is alive
+// Healthz Check that the process is alive
 //
-// If this is not 200 the process has to be started again. Query parameters are passed over.
+// If this is not 200, restart the process. Query parameters are ignored.
 //
 // Corresponds with GET /healthz (the `Healthz` operationId).
 func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3901,9 +3949,9 @@ func (c *Client) Healthz(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 
 // GetCheckpoint Get the checkpoint of the log
 //
-// A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
-// records under it have been read back from the store and lead to the root. It covers what the process that is asked
-// has answered before; what another replica has written in the last second may not be under it yet.
+// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
+// them. All records under it have been read back from the store and lead to that root. It covers everything that
+// the process you ask has answered before; records that another replica wrote in the last second may be missing.
 //
 // Corresponds with GET /log/checkpoint (the `GetCheckpoint` operationId).
 func (c *Client) GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3920,8 +3968,8 @@ func (c *Client) GetCheckpoint(ctx context.Context, reqEditors ...RequestEditorF
 
 // GetLogKey Get the public key of the log
 //
-// The verifier key of the checkpoints, as signed notes have it (https://c2sp.org/signed-note), on one line: the name
-// of the log, a hash, and an Ed25519 key. It stays the same for as long as the log is this log.
+// The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
+// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
 //
 // Corresponds with GET /log/key (the `GetLogKey` operationId).
 func (c *Client) GetLogKey(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3938,9 +3986,9 @@ func (c *Client) GetLogKey(ctx context.Context, reqEditors ...RequestEditorFn) (
 
 // GetTile Get a tile of the log
 //
-// Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
-// is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
-// that is not in its one form included. Records are sent compressed to clients that take gzip.
+// Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
+// tiles stay available after the tree has the full one. Everything else is 404, including names in another
+// spelling. Records are compressed for clients that accept gzip.
 //
 // Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
 func (c *Client) GetTile(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3955,10 +4003,10 @@ func (c *Client) GetTile(ctx context.Context, tile TileInPath, reqEditors ...Req
 	return c.Client.Do(req)
 }
 
-// Metrics Metrics for Prometheus
+// Metrics Get metrics for Prometheus
 //
-// In the text format, or by the header `Accept` as OpenMetrics or protocol buffers. Query parameters other than
-// `name[]` are passed over.
+// In the text format or, depending on the header `Accept`, as OpenMetrics or protocol buffers. Query parameters
+// other than `name[]` are ignored.
 //
 // Corresponds with GET /metrics (the `Metrics` operationId).
 func (c *Client) Metrics(ctx context.Context, params *MetricsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3973,9 +4021,9 @@ func (c *Client) Metrics(ctx context.Context, params *MetricsParams, reqEditors 
 	return c.Client.Do(req)
 }
 
-// Contract This contract
+// Contract Get this contract
 //
-// Query parameters are passed over.
+// Query parameters are ignored.
 //
 // Corresponds with GET /openapi.yaml (the `Contract` operationId).
 func (c *Client) Contract(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3990,11 +4038,11 @@ func (c *Client) Contract(ctx context.Context, reqEditors ...RequestEditorFn) (*
 	return c.Client.Do(req)
 }
 
-// Readyz Whether the service asks for traffic
+// Readyz Check that the service accepts traffic
 //
-// 503 while it is stopping, while its queue is full, while a commit has been running for more than a second, for
-// five seconds after its store had no space, when records have not been read back for ten seconds, and once its
-// log has failed. Query parameters are passed over.
+// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
+// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
+// its log has failed. Query parameters are ignored.
 //
 // Corresponds with GET /readyz (the `Readyz` operationId).
 func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4009,13 +4057,13 @@ func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 	return c.Client.Do(req)
 }
 
-// CreateShoeWithBody Make a shoe
+// CreateShoeWithBody Create a shoe
 //
-// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
-// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
-// it has the shoe. `audit_id` is the record, which everyone may have.
+// Shuffles a deck, a list of items or a range of 1 to 4096 cards and deals nothing yet. The order is sealed:
+// `root` commits to all cards in it and is in the log before the first card is dealt. Keep `shoe_id` secret:
+// whoever has it can draw and see what was drawn. `audit_id` is the public record.
 //
-// A shoe keeps its items, which have at most 1048576 bytes together.
+// The service stores the items of a shoe, which have at most 1048576 bytes in total.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4032,13 +4080,13 @@ func (c *Client) CreateShoeWithBody(ctx context.Context, params *CreateShoeParam
 	return c.Client.Do(req)
 }
 
-// CreateShoe Make a shoe
+// CreateShoe Create a shoe
 //
-// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
-// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
-// it has the shoe. `audit_id` is the record, which everyone may have.
+// Shuffles a deck, a list of items or a range of 1 to 4096 cards and deals nothing yet. The order is sealed:
+// `root` commits to all cards in it and is in the log before the first card is dealt. Keep `shoe_id` secret:
+// whoever has it can draw and see what was drawn. `audit_id` is the public record.
 //
-// A shoe keeps its items, which have at most 1048576 bytes together.
+// The service stores the items of a shoe, which have at most 1048576 bytes in total.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4055,9 +4103,9 @@ func (c *Client) CreateShoe(ctx context.Context, params *CreateShoeParams, body 
 	return c.Client.Do(req)
 }
 
-// EndShoe Give a shoe up
+// EndShoe End a shoe
 //
-// The shoe expires now, and its seeds are not shown. It can still be closed.
+// The shoe expires now, and its seeds stay secret. It can still be closed.
 //
 // Corresponds with DELETE /shoes/{id} (the `EndShoe` operationId).
 func (c *Client) EndShoe(ctx context.Context, id ShoeInPath, params *EndShoeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4074,7 +4122,7 @@ func (c *Client) EndShoe(ctx context.Context, id ShoeInPath, params *EndShoePara
 
 // GetShoe Get a shoe
 //
-// How many cards lie where. Which they are is not shown: what was drawn is listed by `dealt` and by each pile.
+// How many cards lie where. It does not show which; `dealt` and each pile list the cards that were drawn.
 //
 // Corresponds with GET /shoes/{id} (the `GetShoe` operationId).
 func (c *Client) GetShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4091,12 +4139,13 @@ func (c *Client) GetShoe(ctx context.Context, id ShoeInPath, reqEditors ...Reque
 
 // ProveCard Prove a card
 //
-// The card at a position of a sealed order, with what shows that it was sealed there: one player's hand can be proven by
-// itself, and says nothing about the other cards. A card that was not drawn is shown to nobody before the shoe is closed.
+// The card at a position of a sealed order, with the proof that it was sealed there. A player's hand can be
+// proven on its own, without disclosing any other card. A card that was not drawn is not shown before the shoe
+// is closed.
 //
-// To check it: the leaf is SHA-256 of `salt`, of `position` in 8 bytes, big-endian, and of the code of the card or, for
-// an item or a number, its JSON without white space. The hash of that behind a zero byte, and the hashes of `path`, lead
-// to the root in the record that has sealed it (RFC 6962, 2.1.1).
+// To check it: the leaf is the SHA-256 of `salt`, `position` in 8 bytes (big-endian), and the code of the card
+// or, for an item or a number, its JSON without white space. The hash of a zero byte and that leaf, with the
+// hashes in `path`, leads to the root in the record that sealed it (RFC 6962, 2.1.1).
 //
 // Corresponds with GET /shoes/{id}/cards/{position}/proof (the `ProveCard` operationId).
 func (c *Client) ProveCard(ctx context.Context, id ShoeInPath, position PositionInPath, params *ProveCardParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4113,8 +4162,8 @@ func (c *Client) ProveCard(ctx context.Context, id ShoeInPath, position Position
 
 // CloseShoeWithBody Close a shoe
 //
-// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
-// the records. A shoe that has expired can be closed too.
+// Nothing more is dealt, and all seeds of the shoe become public: everyone can replay its orders and follow
+// every card. A shoe that has expired can be closed too.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4133,8 +4182,8 @@ func (c *Client) CloseShoeWithBody(ctx context.Context, id ShoeInPath, params *C
 
 // CloseShoe Close a shoe
 //
-// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
-// the records. A shoe that has expired can be closed too.
+// Nothing more is dealt, and all seeds of the shoe become public: everyone can replay its orders and follow
+// every card. A shoe that has expired can be closed too.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4151,9 +4200,9 @@ func (c *Client) CloseShoe(ctx context.Context, id ShoeInPath, params *CloseShoe
 	return c.Client.Do(req)
 }
 
-// ListDealt List the cards that were drawn
+// ListDealt List the dealt cards
 //
-// Those that are on no pile, in the order in which they were drawn.
+// The cards that were drawn and are on no pile, in the order in which they were drawn.
 //
 // Corresponds with GET /shoes/{id}/dealt (the `ListDealt` operationId).
 func (c *Client) ListDealt(ctx context.Context, id ShoeInPath, params *ListDealtParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4170,7 +4219,8 @@ func (c *Client) ListDealt(ctx context.Context, id ShoeInPath, params *ListDealt
 
 // DrawCardsWithBody Draw cards
 //
-// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+// drawn twice.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4189,7 +4239,8 @@ func (c *Client) DrawCardsWithBody(ctx context.Context, id ShoeInPath, params *D
 
 // DrawCards Draw cards
 //
-// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+// drawn twice.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4208,7 +4259,7 @@ func (c *Client) DrawCards(ctx context.Context, id ShoeInPath, params *DrawCards
 
 // ListPiles List the piles
 //
-// All piles by name, also those that are empty.
+// All piles by name, including empty ones.
 //
 // Corresponds with GET /shoes/{id}/piles (the `ListPiles` operationId).
 func (c *Client) ListPiles(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4225,7 +4276,7 @@ func (c *Client) ListPiles(ctx context.Context, id ShoeInPath, reqEditors ...Req
 
 // GetPile List the cards of a pile
 //
-// From its bottom to its top.
+// The cards of a pile, from its bottom to its top.
 //
 // Corresponds with GET /shoes/{id}/piles/{pile} (the `GetPile` operationId).
 func (c *Client) GetPile(ctx context.Context, id ShoeInPath, pile PileInPath, params *GetPileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4242,7 +4293,8 @@ func (c *Client) GetPile(ctx context.Context, id ShoeInPath, pile PileInPath, pa
 
 // AddToPileWithBody Add cards to a pile
 //
-// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+// Puts cards on a pile, from wherever they lie outside the deck, including another pile. The pile is created if
+// it does not exist.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4261,7 +4313,8 @@ func (c *Client) AddToPileWithBody(ctx context.Context, id ShoeInPath, pile Pile
 
 // AddToPile Add cards to a pile
 //
-// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+// Puts cards on a pile, from wherever they lie outside the deck, including another pile. The pile is created if
+// it does not exist.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4280,7 +4333,7 @@ func (c *Client) AddToPile(ctx context.Context, id ShoeInPath, pile PileInPath, 
 
 // DrawFromPileWithBody Draw cards from a pile
 //
-// Takes cards off a pile: from an end, at random, or those that are named.
+// Takes cards off a pile: from an end, at random, or by name.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4299,7 +4352,7 @@ func (c *Client) DrawFromPileWithBody(ctx context.Context, id ShoeInPath, pile P
 
 // DrawFromPile Draw cards from a pile
 //
-// Takes cards off a pile: from an end, at random, or those that are named.
+// Takes cards off a pile: from an end, at random, or by name.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4318,7 +4371,7 @@ func (c *Client) DrawFromPile(ctx context.Context, id ShoeInPath, pile PileInPat
 
 // ReturnFromPileWithBody Return cards of a pile to the deck
 //
-// All cards of the pile, or those that are named. The pile stays, if empty.
+// Puts all cards of the pile, or those that are named, back into the deck. An empty pile remains.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4337,7 +4390,7 @@ func (c *Client) ReturnFromPileWithBody(ctx context.Context, id ShoeInPath, pile
 
 // ReturnFromPile Return cards of a pile to the deck
 //
-// All cards of the pile, or those that are named. The pile stays, if empty.
+// Puts all cards of the pile, or those that are named, back into the deck. An empty pile remains.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4356,7 +4409,7 @@ func (c *Client) ReturnFromPile(ctx context.Context, id ShoeInPath, pile PileInP
 
 // ShufflePileWithBody Shuffle a pile
 //
-// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+// Shuffles and seals the cards of the pile again, with a seed, a commitment and a root of their own.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4375,7 +4428,7 @@ func (c *Client) ShufflePileWithBody(ctx context.Context, id ShoeInPath, pile Pi
 
 // ShufflePile Shuffle a pile
 //
-// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+// Shuffles and seals the cards of the pile again, with a seed, a commitment and a root of their own.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4394,9 +4447,9 @@ func (c *Client) ShufflePile(ctx context.Context, id ShoeInPath, pile PileInPath
 
 // ProveShoe Get the proof of a shoe
 //
-// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` has it and on a line
-// by itself: all that it takes to check the whole shoe offline. It has the seeds once the shoe is closed, and the shoe id
-// nowhere.
+// The proofs of all records of the shoe, from the first to the last, one per line and each as
+// `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
+// seeds once the shoe is closed, and never the shoe id.
 //
 // Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
 func (c *Client) ProveShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4413,8 +4466,8 @@ func (c *Client) ProveShoe(ctx context.Context, id ShoeInPath, reqEditors ...Req
 
 // ReshuffleShoeWithBody Shuffle the deck again
 //
-// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
-// are no more. Each such order has a seed, a commitment and a root of its own.
+// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+// are then removed. Each new order has a seed, a commitment and a root of its own.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4433,8 +4486,8 @@ func (c *Client) ReshuffleShoeWithBody(ctx context.Context, id ShoeInPath, param
 
 // ReshuffleShoe Shuffle the deck again
 //
-// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
-// are no more. Each such order has a seed, a commitment and a root of its own.
+// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+// are then removed. Each new order has a seed, a commitment and a root of its own.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4453,8 +4506,9 @@ func (c *Client) ReshuffleShoe(ctx context.Context, id ShoeInPath, params *Reshu
 
 // ReturnCardsWithBody Return cards to the deck
 //
-// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
-// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
+// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
+// they lie outside the deck.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4473,8 +4527,9 @@ func (c *Client) ReturnCardsWithBody(ctx context.Context, id ShoeInPath, params 
 
 // ReturnCards Return cards to the deck
 //
-// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
-// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
+// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
+// they lie outside the deck.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4493,16 +4548,19 @@ func (c *Client) ReturnCards(ctx context.Context, id ShoeInPath, params *ReturnC
 
 // ShuffleWithBody Shuffle a deck, a list of items or a range
 //
-// Give exactly one of `items`, `deck` and `size`. The answer has `items`, the order. With `hands` it has `hands`
-// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
-// its items, or with hands, of its hands followed by the rest.
+// Give exactly one of `items`, `deck` and `size`. The order is returned as `items`. With `hands` it is returned
+// as `hands` and `rest`, dealt from the start of the order. With `repeat` it is returned as `shuffles`: for each
+// shuffle an array of its items, or with hands, of its hands followed by the rest.
 //
-// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
-// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
-// service has kept only their digest.
+// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
+// over.
 //
-// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
-// every item.
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
+// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
+// because the service stored only their digest.
+//
+// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
+// item.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4521,16 +4579,19 @@ func (c *Client) ShuffleWithBody(ctx context.Context, params *ShuffleParams, con
 
 // Shuffle Shuffle a deck, a list of items or a range
 //
-// Give exactly one of `items`, `deck` and `size`. The answer has `items`, the order. With `hands` it has `hands`
-// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
-// its items, or with hands, of its hands followed by the rest.
+// Give exactly one of `items`, `deck` and `size`. The order is returned as `items`. With `hands` it is returned
+// as `hands` and `rest`, dealt from the start of the order. With `repeat` it is returned as `shuffles`: for each
+// shuffle an array of its items, or with hands, of its hands followed by the rest.
 //
-// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
-// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
-// service has kept only their digest.
+// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
+// over.
 //
-// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
-// every item.
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
+// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
+// because the service stored only their digest.
+//
+// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
+// item.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -6657,9 +6718,9 @@ type ClientWithResponsesInterface interface {
 
 	// ListAuditsWithResponse List the records of a game
 	//
-	// All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-	// has the reference of the shuffle that it reveals, the record that a commitment is void that of the commitment, and
-	// every change of a shoe that of the shoe.
+	// All records with the reference, in the order of the log, so that a second shuffle of the same round is
+	// visible. A reveal has the reference of the shuffle that it reveals, a void record that of its commitment, and
+	// a change of a shoe that of the shoe.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6668,8 +6729,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetAuditWithResponse Get a record
 	//
-	// The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
-	// shuffle that used it, and only there; those of a shoe are shown when it is closed.
+	// The record, its index in the log and, once revealed, the seed. The seed of a commitment is shown only with the
+	// shuffle that used it; those of a shoe when it is closed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6678,57 +6739,59 @@ type ClientWithResponsesInterface interface {
 
 	// ProveAuditWithResponse Get the proof of a record
 	//
-	// Everything that it takes to check the record offline, as one file: the exact bytes of the record, its seed once
-	// that is revealed, and the proof that it is in the log, under a signed checkpoint. The proof of the same record
-	// may be another the next time, for the log has grown; an earlier one stays as good as it was.
+	// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
+	// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
+	// proof, because the log has grown; earlier ones stay valid.
 	//
-	// To check it: the leaf is SHA-256 of a zero byte and the bytes of `record`; its hashes in `tlog_proof` lead to the
-	// root in the checkpoint (RFC 6962, 2.1.1), which `log_key` has signed. Compare `log_key` with the key of the log as
-	// you know it from elsewhere: by itself it says only that the answer agrees with itself.
+	// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
+	// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
+	// log's key from another source: by itself it only shows that the answer agrees with itself.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /audits/{id}/proof (the `ProveAudit` operationId).
 	ProveAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*ProveAuditResp, error)
 
-	// RevealAuditWithBodyWithResponse Make a seed public
+	// RevealAuditWithBodyWithResponse Reveal a seed
 	//
-	// Sending the seed shows that the caller may: only who asked for the shuffle was told it. The reveal is a record of
-	// its own and cannot be undone. Revealing again changes nothing and is answered alike.
+	// Makes the seed of a shuffle public, for good. Sending the seed shows that the caller is entitled to: only
+	// whoever requested the shuffle received it. The reveal is a record of its own. Revealing again changes nothing
+	// and returns the same answer.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
 	RevealAuditWithBodyWithResponse(ctx context.Context, id IDInPath, params *RevealAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevealAuditResp, error)
 
-	// RevealAuditWithResponse Make a seed public
+	// RevealAuditWithResponse Reveal a seed
 	//
-	// Sending the seed shows that the caller may: only who asked for the shuffle was told it. The reveal is a record of
-	// its own and cannot be undone. Revealing again changes nothing and is answered alike.
+	// Makes the seed of a shuffle public, for good. Sending the seed shows that the caller is entitled to: only
+	// whoever requested the shuffle received it. The reveal is a record of its own. Revealing again changes nothing
+	// and returns the same answer.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /audits/{id}/reveal (the `RevealAudit` operationId).
 	RevealAuditWithResponse(ctx context.Context, id IDInPath, params *RevealAuditParams, body RevealAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*RevealAuditResp, error)
 
-	// VerifyAuditWithResponse Have a record replayed
+	// VerifyAuditWithResponse Let the service verify a record
 	//
-	// The service's own check, step by step, with the seed that it keeps. It is for those who trust the service; others
-	// get record and seed and replay them themselves. `verified` says whether all steps held; the steps end with the
-	// first that did not. A shuffle that used a commitment is compared with it in the step `committed`.
+	// The service's own check, step by step, with the seed it stores. It is for those who trust the service; others
+	// get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
+	// the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
 	//
-	// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item that was
-	// at place p, from 0, of what was shuffled.
+	// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
+	// index p, from 0, of the input.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 	VerifyAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*VerifyAuditResp, error)
 
-	// DrawCardWithResponse Draw a card
+	// DrawCardWithResponse Get the picture of a card
 	//
-	// A picture of a card, or of the back of the deck's cards. All pictures have the same form, and are legible from 60
-	// pixels of width on.
+	// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size and are
+	// legible from 60 pixels of width on.
 	//
 	//     <img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
 	//
@@ -6739,7 +6802,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListCommitmentsWithResponse List commitments
 	//
-	// The commitments in the order they were made.
+	// Commitments in the order in which they were made.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6748,10 +6811,13 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCommitmentWithBodyWithResponse Commit to a shuffle
 	//
-	// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
-	// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
-	// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
-	// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+	// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
+	// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// itself.
+	//
+	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
+	// 2. Let them choose a client seed.
+	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6760,10 +6826,13 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCommitmentWithResponse Commit to a shuffle
 	//
-	// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
-	// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
-	// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
-	// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+	// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
+	// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// itself.
+	//
+	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
+	// 2. Let them choose a client seed.
+	// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6772,8 +6841,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetCommitmentWithResponse Get a commitment
 	//
-	// The commitment as it was made, and what has become of it. Its seed is that of the shuffle that used it, and is
-	// revealed with that; the seed of a commitment that was not used is never shown.
+	// The commitment as it was made, and its status. Its seed is that of the shuffle that used it and becomes public
+	// with that shuffle; the seed of an unused commitment is never shown.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6782,7 +6851,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListDecksWithResponse List the deck types
 	//
-	// The types that come with Riffle, then those of the operator.
+	// The built-in deck types, followed by those of the operator.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6791,8 +6860,12 @@ type ClientWithResponsesInterface interface {
 
 	// DealDeckWithResponse Shuffle a deck
 	//
-	// The same as `POST /shuffle` with this deck: every call is another shuffle with another record. Parameters of the
-	// deck type are parameters of the query, by their names. Since it makes a record, it takes an `Idempotency-Key`.
+	// The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
+	// shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
+	// previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
+	// follows.
+	//
+	// Parameters of the deck type are query parameters of the same name.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6801,17 +6874,17 @@ type ClientWithResponsesInterface interface {
 
 	// ListCardsWithResponse List the cards of a deck
 	//
-	// The deck unshuffled, in catalogue order. Parameters of the deck type are parameters of the query, by their
-	// names.
+	// The deck unshuffled, in catalogue order. It writes no record. Parameters of the deck type are query parameters
+	// of the same name.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /decks/{type}/cards (the `ListCards` operationId).
 	ListCardsWithResponse(ctx context.Context, pType TypeInPath, params *ListCardsParams, reqEditors ...RequestEditorFn) (*ListCardsResp, error)
 
-	// HealthzWithResponse Whether the process is alive
+	// HealthzWithResponse Check that the process is alive
 	//
-	// If this is not 200 the process has to be started again. Query parameters are passed over.
+	// If this is not 200, restart the process. Query parameters are ignored.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6820,9 +6893,9 @@ type ClientWithResponsesInterface interface {
 
 	// GetCheckpointWithResponse Get the checkpoint of the log
 	//
-	// A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
-	// records under it have been read back from the store and lead to the root. It covers what the process that is asked
-	// has answered before; what another replica has written in the last second may not be under it yet.
+	// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
+	// them. All records under it have been read back from the store and lead to that root. It covers everything that
+	// the process you ask has answered before; records that another replica wrote in the last second may be missing.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6831,8 +6904,8 @@ type ClientWithResponsesInterface interface {
 
 	// GetLogKeyWithResponse Get the public key of the log
 	//
-	// The verifier key of the checkpoints, as signed notes have it (https://c2sp.org/signed-note), on one line: the name
-	// of the log, a hash, and an Ed25519 key. It stays the same for as long as the log is this log.
+	// The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
+	// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6841,74 +6914,74 @@ type ClientWithResponsesInterface interface {
 
 	// GetTileWithResponse Get a tile of the log
 	//
-	// Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
-	// is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
-	// that is not in its one form included. Records are sent compressed to clients that take gzip.
+	// Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
+	// tiles stay available after the tree has the full one. Everything else is 404, including names in another
+	// spelling. Records are compressed for clients that accept gzip.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /log/tile/{tile} (the `GetTile` operationId).
 	GetTileWithResponse(ctx context.Context, tile TileInPath, reqEditors ...RequestEditorFn) (*GetTileResp, error)
 
-	// MetricsWithResponse Metrics for Prometheus
+	// MetricsWithResponse Get metrics for Prometheus
 	//
-	// In the text format, or by the header `Accept` as OpenMetrics or protocol buffers. Query parameters other than
-	// `name[]` are passed over.
+	// In the text format or, depending on the header `Accept`, as OpenMetrics or protocol buffers. Query parameters
+	// other than `name[]` are ignored.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /metrics (the `Metrics` operationId).
 	MetricsWithResponse(ctx context.Context, params *MetricsParams, reqEditors ...RequestEditorFn) (*MetricsResp, error)
 
-	// ContractWithResponse This contract
+	// ContractWithResponse Get this contract
 	//
-	// Query parameters are passed over.
+	// Query parameters are ignored.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /openapi.yaml (the `Contract` operationId).
 	ContractWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ContractResp, error)
 
-	// ReadyzWithResponse Whether the service asks for traffic
+	// ReadyzWithResponse Check that the service accepts traffic
 	//
-	// 503 while it is stopping, while its queue is full, while a commit has been running for more than a second, for
-	// five seconds after its store had no space, when records have not been read back for ten seconds, and once its
-	// log has failed. Query parameters are passed over.
+	// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
+	// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
+	// its log has failed. Query parameters are ignored.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	ReadyzWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ReadyzResp, error)
 
-	// CreateShoeWithBodyWithResponse Make a shoe
+	// CreateShoeWithBodyWithResponse Create a shoe
 	//
-	// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
-	// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
-	// it has the shoe. `audit_id` is the record, which everyone may have.
+	// Shuffles a deck, a list of items or a range of 1 to 4096 cards and deals nothing yet. The order is sealed:
+	// `root` commits to all cards in it and is in the log before the first card is dealt. Keep `shoe_id` secret:
+	// whoever has it can draw and see what was drawn. `audit_id` is the public record.
 	//
-	// A shoe keeps its items, which have at most 1048576 bytes together.
+	// The service stores the items of a shoe, which have at most 1048576 bytes in total.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /shoes (the `CreateShoe` operationId).
 	CreateShoeWithBodyWithResponse(ctx context.Context, params *CreateShoeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateShoeResp, error)
 
-	// CreateShoeWithResponse Make a shoe
+	// CreateShoeWithResponse Create a shoe
 	//
-	// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
-	// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
-	// it has the shoe. `audit_id` is the record, which everyone may have.
+	// Shuffles a deck, a list of items or a range of 1 to 4096 cards and deals nothing yet. The order is sealed:
+	// `root` commits to all cards in it and is in the log before the first card is dealt. Keep `shoe_id` secret:
+	// whoever has it can draw and see what was drawn. `audit_id` is the public record.
 	//
-	// A shoe keeps its items, which have at most 1048576 bytes together.
+	// The service stores the items of a shoe, which have at most 1048576 bytes in total.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /shoes (the `CreateShoe` operationId).
 	CreateShoeWithResponse(ctx context.Context, params *CreateShoeParams, body CreateShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateShoeResp, error)
 
-	// EndShoeWithResponse Give a shoe up
+	// EndShoeWithResponse End a shoe
 	//
-	// The shoe expires now, and its seeds are not shown. It can still be closed.
+	// The shoe expires now, and its seeds stay secret. It can still be closed.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6917,7 +6990,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetShoeWithResponse Get a shoe
 	//
-	// How many cards lie where. Which they are is not shown: what was drawn is listed by `dealt` and by each pile.
+	// How many cards lie where. It does not show which; `dealt` and each pile list the cards that were drawn.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6926,12 +6999,13 @@ type ClientWithResponsesInterface interface {
 
 	// ProveCardWithResponse Prove a card
 	//
-	// The card at a position of a sealed order, with what shows that it was sealed there: one player's hand can be proven by
-	// itself, and says nothing about the other cards. A card that was not drawn is shown to nobody before the shoe is closed.
+	// The card at a position of a sealed order, with the proof that it was sealed there. A player's hand can be
+	// proven on its own, without disclosing any other card. A card that was not drawn is not shown before the shoe
+	// is closed.
 	//
-	// To check it: the leaf is SHA-256 of `salt`, of `position` in 8 bytes, big-endian, and of the code of the card or, for
-	// an item or a number, its JSON without white space. The hash of that behind a zero byte, and the hashes of `path`, lead
-	// to the root in the record that has sealed it (RFC 6962, 2.1.1).
+	// To check it: the leaf is the SHA-256 of `salt`, `position` in 8 bytes (big-endian), and the code of the card
+	// or, for an item or a number, its JSON without white space. The hash of a zero byte and that leaf, with the
+	// hashes in `path`, leads to the root in the record that sealed it (RFC 6962, 2.1.1).
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6940,8 +7014,8 @@ type ClientWithResponsesInterface interface {
 
 	// CloseShoeWithBodyWithResponse Close a shoe
 	//
-	// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
-	// the records. A shoe that has expired can be closed too.
+	// Nothing more is dealt, and all seeds of the shoe become public: everyone can replay its orders and follow
+	// every card. A shoe that has expired can be closed too.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6950,17 +7024,17 @@ type ClientWithResponsesInterface interface {
 
 	// CloseShoeWithResponse Close a shoe
 	//
-	// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
-	// the records. A shoe that has expired can be closed too.
+	// Nothing more is dealt, and all seeds of the shoe become public: everyone can replay its orders and follow
+	// every card. A shoe that has expired can be closed too.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /shoes/{id}/close (the `CloseShoe` operationId).
 	CloseShoeWithResponse(ctx context.Context, id ShoeInPath, params *CloseShoeParams, body CloseShoeJSONRequestBody, reqEditors ...RequestEditorFn) (*CloseShoeResp, error)
 
-	// ListDealtWithResponse List the cards that were drawn
+	// ListDealtWithResponse List the dealt cards
 	//
-	// Those that are on no pile, in the order in which they were drawn.
+	// The cards that were drawn and are on no pile, in the order in which they were drawn.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6969,7 +7043,8 @@ type ClientWithResponsesInterface interface {
 
 	// DrawCardsWithBodyWithResponse Draw cards
 	//
-	// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+	// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+	// drawn twice.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6978,7 +7053,8 @@ type ClientWithResponsesInterface interface {
 
 	// DrawCardsWithResponse Draw cards
 	//
-	// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+	// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+	// drawn twice.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6987,7 +7063,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListPilesWithResponse List the piles
 	//
-	// All piles by name, also those that are empty.
+	// All piles by name, including empty ones.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6996,7 +7072,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetPileWithResponse List the cards of a pile
 	//
-	// From its bottom to its top.
+	// The cards of a pile, from its bottom to its top.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7005,7 +7081,8 @@ type ClientWithResponsesInterface interface {
 
 	// AddToPileWithBodyWithResponse Add cards to a pile
 	//
-	// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+	// Puts cards on a pile, from wherever they lie outside the deck, including another pile. The pile is created if
+	// it does not exist.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7014,7 +7091,8 @@ type ClientWithResponsesInterface interface {
 
 	// AddToPileWithResponse Add cards to a pile
 	//
-	// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+	// Puts cards on a pile, from wherever they lie outside the deck, including another pile. The pile is created if
+	// it does not exist.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7023,7 +7101,7 @@ type ClientWithResponsesInterface interface {
 
 	// DrawFromPileWithBodyWithResponse Draw cards from a pile
 	//
-	// Takes cards off a pile: from an end, at random, or those that are named.
+	// Takes cards off a pile: from an end, at random, or by name.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7032,7 +7110,7 @@ type ClientWithResponsesInterface interface {
 
 	// DrawFromPileWithResponse Draw cards from a pile
 	//
-	// Takes cards off a pile: from an end, at random, or those that are named.
+	// Takes cards off a pile: from an end, at random, or by name.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7041,7 +7119,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReturnFromPileWithBodyWithResponse Return cards of a pile to the deck
 	//
-	// All cards of the pile, or those that are named. The pile stays, if empty.
+	// Puts all cards of the pile, or those that are named, back into the deck. An empty pile remains.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7050,7 +7128,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReturnFromPileWithResponse Return cards of a pile to the deck
 	//
-	// All cards of the pile, or those that are named. The pile stays, if empty.
+	// Puts all cards of the pile, or those that are named, back into the deck. An empty pile remains.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7059,7 +7137,7 @@ type ClientWithResponsesInterface interface {
 
 	// ShufflePileWithBodyWithResponse Shuffle a pile
 	//
-	// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+	// Shuffles and seals the cards of the pile again, with a seed, a commitment and a root of their own.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7068,7 +7146,7 @@ type ClientWithResponsesInterface interface {
 
 	// ShufflePileWithResponse Shuffle a pile
 	//
-	// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+	// Shuffles and seals the cards of the pile again, with a seed, a commitment and a root of their own.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7077,9 +7155,9 @@ type ClientWithResponsesInterface interface {
 
 	// ProveShoeWithResponse Get the proof of a shoe
 	//
-	// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` has it and on a line
-	// by itself: all that it takes to check the whole shoe offline. It has the seeds once the shoe is closed, and the shoe id
-	// nowhere.
+	// The proofs of all records of the shoe, from the first to the last, one per line and each as
+	// `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
+	// seeds once the shoe is closed, and never the shoe id.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7088,8 +7166,8 @@ type ClientWithResponsesInterface interface {
 
 	// ReshuffleShoeWithBodyWithResponse Shuffle the deck again
 	//
-	// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
-	// are no more. Each such order has a seed, a commitment and a root of its own.
+	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+	// are then removed. Each new order has a seed, a commitment and a root of its own.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7098,8 +7176,8 @@ type ClientWithResponsesInterface interface {
 
 	// ReshuffleShoeWithResponse Shuffle the deck again
 	//
-	// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
-	// are no more. Each such order has a seed, a commitment and a root of its own.
+	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+	// are then removed. Each new order has a seed, a commitment and a root of its own.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7108,8 +7186,9 @@ type ClientWithResponsesInterface interface {
 
 	// ReturnCardsWithBodyWithResponse Return cards to the deck
 	//
-	// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
-	// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+	// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
+	// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
+	// they lie outside the deck.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7118,8 +7197,9 @@ type ClientWithResponsesInterface interface {
 
 	// ReturnCardsWithResponse Return cards to the deck
 	//
-	// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
-	// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+	// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
+	// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
+	// they lie outside the deck.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7128,16 +7208,19 @@ type ClientWithResponsesInterface interface {
 
 	// ShuffleWithBodyWithResponse Shuffle a deck, a list of items or a range
 	//
-	// Give exactly one of `items`, `deck` and `size`. The answer has `items`, the order. With `hands` it has `hands`
-	// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
-	// its items, or with hands, of its hands followed by the rest.
+	// Give exactly one of `items`, `deck` and `size`. The order is returned as `items`. With `hands` it is returned
+	// as `hands` and `rest`, dealt from the start of the order. With `repeat` it is returned as `shuffles`: for each
+	// shuffle an array of its items, or with hands, of its hands followed by the rest.
 	//
-	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
-	// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
-	// service has kept only their digest.
+	// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
+	// over.
 	//
-	// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
-	// every item.
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
+	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
+	// because the service stored only their digest.
+	//
+	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
+	// item.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -7146,16 +7229,19 @@ type ClientWithResponsesInterface interface {
 
 	// ShuffleWithResponse Shuffle a deck, a list of items or a range
 	//
-	// Give exactly one of `items`, `deck` and `size`. The answer has `items`, the order. With `hands` it has `hands`
-	// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
-	// its items, or with hands, of its hands followed by the rest.
+	// Give exactly one of `items`, `deck` and `size`. The order is returned as `items`. With `hands` it is returned
+	// as `hands` and `rest`, dealt from the start of the order. With `repeat` it is returned as `shuffles`: for each
+	// shuffle an array of its items, or with hands, of its hands followed by the rest.
 	//
-	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
-	// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
-	// service has kept only their digest.
+	// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
+	// over.
 	//
-	// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
-	// every item.
+	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
+	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
+	// because the service stored only their digest.
+	//
+	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
+	// item.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10090,9 +10176,9 @@ func (r ShuffleResp) ContentType() string {
 
 // ListAuditsWithResponse List the records of a game
 //
-// All records with the reference, in the order of the log: a second shuffle of the same round shows here. A reveal
-// has the reference of the shuffle that it reveals, the record that a commitment is void that of the commitment, and
-// every change of a shoe that of the shoe.
+// All records with the reference, in the order of the log, so that a second shuffle of the same round is
+// visible. A reveal has the reference of the shuffle that it reveals, a void record that of its commitment, and
+// a change of a shoe that of the shoe.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10107,8 +10193,8 @@ func (c *ClientWithResponses) ListAuditsWithResponse(ctx context.Context, params
 
 // GetAuditWithResponse Get a record
 //
-// The record, its place in the log and, once it is revealed, the seed. The seed of a commitment is shown with the
-// shuffle that used it, and only there; those of a shoe are shown when it is closed.
+// The record, its index in the log and, once revealed, the seed. The seed of a commitment is shown only with the
+// shuffle that used it; those of a shoe when it is closed.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10123,13 +10209,13 @@ func (c *ClientWithResponses) GetAuditWithResponse(ctx context.Context, id IDInP
 
 // ProveAuditWithResponse Get the proof of a record
 //
-// Everything that it takes to check the record offline, as one file: the exact bytes of the record, its seed once
-// that is revealed, and the proof that it is in the log, under a signed checkpoint. The proof of the same record
-// may be another the next time, for the log has grown; an earlier one stays as good as it was.
+// Everything needed to check the record offline, as one file: the exact bytes of the record, its seed once
+// revealed, and the proof that it is in the log, with a signed checkpoint. A later request may return another
+// proof, because the log has grown; earlier ones stay valid.
 //
-// To check it: the leaf is SHA-256 of a zero byte and the bytes of `record`; its hashes in `tlog_proof` lead to the
-// root in the checkpoint (RFC 6962, 2.1.1), which `log_key` has signed. Compare `log_key` with the key of the log as
-// you know it from elsewhere: by itself it says only that the answer agrees with itself.
+// To check it: the leaf is the SHA-256 of a zero byte and the bytes of `record`. With the hashes in `tlog_proof`
+// it leads to the root in the checkpoint (RFC 6962, 2.1.1), which `log_key` signed. Compare `log_key` with the
+// log's key from another source: by itself it only shows that the answer agrees with itself.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10142,10 +10228,11 @@ func (c *ClientWithResponses) ProveAuditWithResponse(ctx context.Context, id IDI
 	return ParseProveAuditResp(rsp)
 }
 
-// RevealAuditWithBodyWithResponse Make a seed public
+// RevealAuditWithBodyWithResponse Reveal a seed
 //
-// Sending the seed shows that the caller may: only who asked for the shuffle was told it. The reveal is a record of
-// its own and cannot be undone. Revealing again changes nothing and is answered alike.
+// Makes the seed of a shuffle public, for good. Sending the seed shows that the caller is entitled to: only
+// whoever requested the shuffle received it. The reveal is a record of its own. Revealing again changes nothing
+// and returns the same answer.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10158,10 +10245,11 @@ func (c *ClientWithResponses) RevealAuditWithBodyWithResponse(ctx context.Contex
 	return ParseRevealAuditResp(rsp)
 }
 
-// RevealAuditWithResponse Make a seed public
+// RevealAuditWithResponse Reveal a seed
 //
-// Sending the seed shows that the caller may: only who asked for the shuffle was told it. The reveal is a record of
-// its own and cannot be undone. Revealing again changes nothing and is answered alike.
+// Makes the seed of a shuffle public, for good. Sending the seed shows that the caller is entitled to: only
+// whoever requested the shuffle received it. The reveal is a record of its own. Revealing again changes nothing
+// and returns the same answer.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10174,14 +10262,14 @@ func (c *ClientWithResponses) RevealAuditWithResponse(ctx context.Context, id ID
 	return ParseRevealAuditResp(rsp)
 }
 
-// VerifyAuditWithResponse Have a record replayed
+// VerifyAuditWithResponse Let the service verify a record
 //
-// The service's own check, step by step, with the seed that it keeps. It is for those who trust the service; others
-// get record and seed and replay them themselves. `verified` says whether all steps held; the steps end with the
-// first that did not. A shuffle that used a commitment is compared with it in the step `committed`.
+// The service's own check, step by step, with the seed it stores. It is for those who trust the service; others
+// get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
+// the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
 //
-// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item that was
-// at place p, from 0, of what was shuffled.
+// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
+// index p, from 0, of the input.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10194,10 +10282,10 @@ func (c *ClientWithResponses) VerifyAuditWithResponse(ctx context.Context, id ID
 	return ParseVerifyAuditResp(rsp)
 }
 
-// DrawCardWithResponse Draw a card
+// DrawCardWithResponse Get the picture of a card
 //
-// A picture of a card, or of the back of the deck's cards. All pictures have the same form, and are legible from 60
-// pixels of width on.
+// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size and are
+// legible from 60 pixels of width on.
 //
 //	<img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
 //
@@ -10214,7 +10302,7 @@ func (c *ClientWithResponses) DrawCardWithResponse(ctx context.Context, pType Ty
 
 // ListCommitmentsWithResponse List commitments
 //
-// The commitments in the order they were made.
+// Commitments in the order in which they were made.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10229,10 +10317,13 @@ func (c *ClientWithResponses) ListCommitmentsWithResponse(ctx context.Context, p
 
 // CreateCommitmentWithBodyWithResponse Commit to a shuffle
 //
-// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
-// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
-// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
-// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
+// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// itself.
+//
+// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
+// 2. Let them choose a client seed.
+// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10247,10 +10338,13 @@ func (c *ClientWithResponses) CreateCommitmentWithBodyWithResponse(ctx context.C
 
 // CreateCommitmentWithResponse Commit to a shuffle
 //
-// Fixes the seed of a shuffle that is yet to come, and everything else that decides its order but the client seed.
-// The request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
-// itself. Show the players `commitment`, which nobody can open without the seed; have them name a client seed; then
-// use the commitment by `POST /shuffle` with its `commitment_id`, before `deadline`.
+// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
+// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// itself.
+//
+// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
+// 2. Let them choose a client seed.
+// 3. Use the commitment with `POST /shuffle` and its `commitment_id`, before `deadline`.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10265,8 +10359,8 @@ func (c *ClientWithResponses) CreateCommitmentWithResponse(ctx context.Context, 
 
 // GetCommitmentWithResponse Get a commitment
 //
-// The commitment as it was made, and what has become of it. Its seed is that of the shuffle that used it, and is
-// revealed with that; the seed of a commitment that was not used is never shown.
+// The commitment as it was made, and its status. Its seed is that of the shuffle that used it and becomes public
+// with that shuffle; the seed of an unused commitment is never shown.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10281,7 +10375,7 @@ func (c *ClientWithResponses) GetCommitmentWithResponse(ctx context.Context, id 
 
 // ListDecksWithResponse List the deck types
 //
-// The types that come with Riffle, then those of the operator.
+// The built-in deck types, followed by those of the operator.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10296,8 +10390,12 @@ func (c *ClientWithResponses) ListDecksWithResponse(ctx context.Context, reqEdit
 
 // DealDeckWithResponse Shuffle a deck
 //
-// The same as `POST /shuffle` with this deck: every call is another shuffle with another record. Parameters of the
-// deck type are parameters of the query, by their names. Since it makes a record, it takes an `Idempotency-Key`.
+// The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
+// shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
+// previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
+// follows.
+//
+// Parameters of the deck type are query parameters of the same name.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10312,8 +10410,8 @@ func (c *ClientWithResponses) DealDeckWithResponse(ctx context.Context, pType Ty
 
 // ListCardsWithResponse List the cards of a deck
 //
-// The deck unshuffled, in catalogue order. Parameters of the deck type are parameters of the query, by their
-// names.
+// The deck unshuffled, in catalogue order. It writes no record. Parameters of the deck type are query parameters
+// of the same name.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10326,9 +10424,9 @@ func (c *ClientWithResponses) ListCardsWithResponse(ctx context.Context, pType T
 	return ParseListCardsResp(rsp)
 }
 
-// HealthzWithResponse Whether the process is alive
+// HealthzWithResponse Check that the process is alive
 //
-// If this is not 200 the process has to be started again. Query parameters are passed over.
+// If this is not 200, restart the process. Query parameters are ignored.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10343,9 +10441,9 @@ func (c *ClientWithResponses) HealthzWithResponse(ctx context.Context, reqEditor
 
 // GetCheckpointWithResponse Get the checkpoint of the log
 //
-// A signed note (https://c2sp.org/tlog-checkpoint) that says how many records there are and what their root is. All
-// records under it have been read back from the store and lead to the root. It covers what the process that is asked
-// has answered before; what another replica has written in the last second may not be under it yet.
+// A signed note (https://c2sp.org/tlog-checkpoint) with the number of records and the root of the tree over
+// them. All records under it have been read back from the store and lead to that root. It covers everything that
+// the process you ask has answered before; records that another replica wrote in the last second may be missing.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10360,8 +10458,8 @@ func (c *ClientWithResponses) GetCheckpointWithResponse(ctx context.Context, req
 
 // GetLogKeyWithResponse Get the public key of the log
 //
-// The verifier key of the checkpoints, as signed notes have it (https://c2sp.org/signed-note), on one line: the name
-// of the log, a hash, and an Ed25519 key. It stays the same for as long as the log is this log.
+// The verifier key of the checkpoints as defined by signed notes (https://c2sp.org/signed-note), on one line:
+// the name of the log, a hash, and an Ed25519 key. It never changes during the life of the log.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10376,9 +10474,9 @@ func (c *ClientWithResponses) GetLogKeyWithResponse(ctx context.Context, reqEdit
 
 // GetTileWithResponse Get a tile of the log
 //
-// Hashes or records, 256 to a full tile; tlog-tiles says how they are used. A tile never changes, and a partial one
-// is answered for good, also once the tree has the full one. What is no tile of the published log is 404, a name
-// that is not in its one form included. Records are sent compressed to clients that take gzip.
+// Hashes or records, 256 to a full tile; see tlog-tiles for how they are used. Tiles never change, and partial
+// tiles stay available after the tree has the full one. Everything else is 404, including names in another
+// spelling. Records are compressed for clients that accept gzip.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10391,10 +10489,10 @@ func (c *ClientWithResponses) GetTileWithResponse(ctx context.Context, tile Tile
 	return ParseGetTileResp(rsp)
 }
 
-// MetricsWithResponse Metrics for Prometheus
+// MetricsWithResponse Get metrics for Prometheus
 //
-// In the text format, or by the header `Accept` as OpenMetrics or protocol buffers. Query parameters other than
-// `name[]` are passed over.
+// In the text format or, depending on the header `Accept`, as OpenMetrics or protocol buffers. Query parameters
+// other than `name[]` are ignored.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10407,9 +10505,9 @@ func (c *ClientWithResponses) MetricsWithResponse(ctx context.Context, params *M
 	return ParseMetricsResp(rsp)
 }
 
-// ContractWithResponse This contract
+// ContractWithResponse Get this contract
 //
-// Query parameters are passed over.
+// Query parameters are ignored.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10422,11 +10520,11 @@ func (c *ClientWithResponses) ContractWithResponse(ctx context.Context, reqEdito
 	return ParseContractResp(rsp)
 }
 
-// ReadyzWithResponse Whether the service asks for traffic
+// ReadyzWithResponse Check that the service accepts traffic
 //
-// 503 while it is stopping, while its queue is full, while a commit has been running for more than a second, for
-// five seconds after its store had no space, when records have not been read back for ten seconds, and once its
-// log has failed. Query parameters are passed over.
+// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
+// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
+// its log has failed. Query parameters are ignored.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10439,13 +10537,13 @@ func (c *ClientWithResponses) ReadyzWithResponse(ctx context.Context, reqEditors
 	return ParseReadyzResp(rsp)
 }
 
-// CreateShoeWithBodyWithResponse Make a shoe
+// CreateShoeWithBodyWithResponse Create a shoe
 //
-// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
-// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
-// it has the shoe. `audit_id` is the record, which everyone may have.
+// Shuffles a deck, a list of items or a range of 1 to 4096 cards and deals nothing yet. The order is sealed:
+// `root` commits to all cards in it and is in the log before the first card is dealt. Keep `shoe_id` secret:
+// whoever has it can draw and see what was drawn. `audit_id` is the public record.
 //
-// A shoe keeps its items, which have at most 1048576 bytes together.
+// The service stores the items of a shoe, which have at most 1048576 bytes in total.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10458,13 +10556,13 @@ func (c *ClientWithResponses) CreateShoeWithBodyWithResponse(ctx context.Context
 	return ParseCreateShoeResp(rsp)
 }
 
-// CreateShoeWithResponse Make a shoe
+// CreateShoeWithResponse Create a shoe
 //
-// Shuffles a deck, a list of items or a range, of 1 to 4096 cards, and deals nothing yet. The order is sealed: `root`
-// is over all cards in it, and stands in the log before the first one is dealt. Keep `shoe_id` to yourself: whoever has
-// it has the shoe. `audit_id` is the record, which everyone may have.
+// Shuffles a deck, a list of items or a range of 1 to 4096 cards and deals nothing yet. The order is sealed:
+// `root` commits to all cards in it and is in the log before the first card is dealt. Keep `shoe_id` secret:
+// whoever has it can draw and see what was drawn. `audit_id` is the public record.
 //
-// A shoe keeps its items, which have at most 1048576 bytes together.
+// The service stores the items of a shoe, which have at most 1048576 bytes in total.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10477,9 +10575,9 @@ func (c *ClientWithResponses) CreateShoeWithResponse(ctx context.Context, params
 	return ParseCreateShoeResp(rsp)
 }
 
-// EndShoeWithResponse Give a shoe up
+// EndShoeWithResponse End a shoe
 //
-// The shoe expires now, and its seeds are not shown. It can still be closed.
+// The shoe expires now, and its seeds stay secret. It can still be closed.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10494,7 +10592,7 @@ func (c *ClientWithResponses) EndShoeWithResponse(ctx context.Context, id ShoeIn
 
 // GetShoeWithResponse Get a shoe
 //
-// How many cards lie where. Which they are is not shown: what was drawn is listed by `dealt` and by each pile.
+// How many cards lie where. It does not show which; `dealt` and each pile list the cards that were drawn.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10509,12 +10607,13 @@ func (c *ClientWithResponses) GetShoeWithResponse(ctx context.Context, id ShoeIn
 
 // ProveCardWithResponse Prove a card
 //
-// The card at a position of a sealed order, with what shows that it was sealed there: one player's hand can be proven by
-// itself, and says nothing about the other cards. A card that was not drawn is shown to nobody before the shoe is closed.
+// The card at a position of a sealed order, with the proof that it was sealed there. A player's hand can be
+// proven on its own, without disclosing any other card. A card that was not drawn is not shown before the shoe
+// is closed.
 //
-// To check it: the leaf is SHA-256 of `salt`, of `position` in 8 bytes, big-endian, and of the code of the card or, for
-// an item or a number, its JSON without white space. The hash of that behind a zero byte, and the hashes of `path`, lead
-// to the root in the record that has sealed it (RFC 6962, 2.1.1).
+// To check it: the leaf is the SHA-256 of `salt`, `position` in 8 bytes (big-endian), and the code of the card
+// or, for an item or a number, its JSON without white space. The hash of a zero byte and that leaf, with the
+// hashes in `path`, leads to the root in the record that sealed it (RFC 6962, 2.1.1).
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10529,8 +10628,8 @@ func (c *ClientWithResponses) ProveCardWithResponse(ctx context.Context, id Shoe
 
 // CloseShoeWithBodyWithResponse Close a shoe
 //
-// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
-// the records. A shoe that has expired can be closed too.
+// Nothing more is dealt, and all seeds of the shoe become public: everyone can replay its orders and follow
+// every card. A shoe that has expired can be closed too.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10545,8 +10644,8 @@ func (c *ClientWithResponses) CloseShoeWithBodyWithResponse(ctx context.Context,
 
 // CloseShoeWithResponse Close a shoe
 //
-// Nothing more is dealt, and all seeds of the shoe are public: everyone can replay its orders and follow every card by
-// the records. A shoe that has expired can be closed too.
+// Nothing more is dealt, and all seeds of the shoe become public: everyone can replay its orders and follow
+// every card. A shoe that has expired can be closed too.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10559,9 +10658,9 @@ func (c *ClientWithResponses) CloseShoeWithResponse(ctx context.Context, id Shoe
 	return ParseCloseShoeResp(rsp)
 }
 
-// ListDealtWithResponse List the cards that were drawn
+// ListDealtWithResponse List the dealt cards
 //
-// Those that are on no pile, in the order in which they were drawn.
+// The cards that were drawn and are on no pile, in the order in which they were drawn.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10576,7 +10675,8 @@ func (c *ClientWithResponses) ListDealtWithResponse(ctx context.Context, id Shoe
 
 // DrawCardsWithBodyWithResponse Draw cards
 //
-// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+// drawn twice.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10591,7 +10691,8 @@ func (c *ClientWithResponses) DrawCardsWithBodyWithResponse(ctx context.Context,
 
 // DrawCardsWithResponse Draw cards
 //
-// Takes cards out of the deck, all that are asked for or none. However many draw at once, no card is drawn twice.
+// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+// drawn twice.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10606,7 +10707,7 @@ func (c *ClientWithResponses) DrawCardsWithResponse(ctx context.Context, id Shoe
 
 // ListPilesWithResponse List the piles
 //
-// All piles by name, also those that are empty.
+// All piles by name, including empty ones.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10621,7 +10722,7 @@ func (c *ClientWithResponses) ListPilesWithResponse(ctx context.Context, id Shoe
 
 // GetPileWithResponse List the cards of a pile
 //
-// From its bottom to its top.
+// The cards of a pile, from its bottom to its top.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10636,7 +10737,8 @@ func (c *ClientWithResponses) GetPileWithResponse(ctx context.Context, id ShoeIn
 
 // AddToPileWithBodyWithResponse Add cards to a pile
 //
-// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+// Puts cards on a pile, from wherever they lie outside the deck, including another pile. The pile is created if
+// it does not exist.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10651,7 +10753,8 @@ func (c *ClientWithResponses) AddToPileWithBodyWithResponse(ctx context.Context,
 
 // AddToPileWithResponse Add cards to a pile
 //
-// Puts cards on a pile, from wherever they lie out of the deck; from another pile too. A pile that is not there is made.
+// Puts cards on a pile, from wherever they lie outside the deck, including another pile. The pile is created if
+// it does not exist.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10666,7 +10769,7 @@ func (c *ClientWithResponses) AddToPileWithResponse(ctx context.Context, id Shoe
 
 // DrawFromPileWithBodyWithResponse Draw cards from a pile
 //
-// Takes cards off a pile: from an end, at random, or those that are named.
+// Takes cards off a pile: from an end, at random, or by name.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10681,7 +10784,7 @@ func (c *ClientWithResponses) DrawFromPileWithBodyWithResponse(ctx context.Conte
 
 // DrawFromPileWithResponse Draw cards from a pile
 //
-// Takes cards off a pile: from an end, at random, or those that are named.
+// Takes cards off a pile: from an end, at random, or by name.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10696,7 +10799,7 @@ func (c *ClientWithResponses) DrawFromPileWithResponse(ctx context.Context, id S
 
 // ReturnFromPileWithBodyWithResponse Return cards of a pile to the deck
 //
-// All cards of the pile, or those that are named. The pile stays, if empty.
+// Puts all cards of the pile, or those that are named, back into the deck. An empty pile remains.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10711,7 +10814,7 @@ func (c *ClientWithResponses) ReturnFromPileWithBodyWithResponse(ctx context.Con
 
 // ReturnFromPileWithResponse Return cards of a pile to the deck
 //
-// All cards of the pile, or those that are named. The pile stays, if empty.
+// Puts all cards of the pile, or those that are named, back into the deck. An empty pile remains.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10726,7 +10829,7 @@ func (c *ClientWithResponses) ReturnFromPileWithResponse(ctx context.Context, id
 
 // ShufflePileWithBodyWithResponse Shuffle a pile
 //
-// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+// Shuffles and seals the cards of the pile again, with a seed, a commitment and a root of their own.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10741,7 +10844,7 @@ func (c *ClientWithResponses) ShufflePileWithBodyWithResponse(ctx context.Contex
 
 // ShufflePileWithResponse Shuffle a pile
 //
-// Seals the cards of the pile in a new order, with a seed, a commitment and a root of its own.
+// Shuffles and seals the cards of the pile again, with a seed, a commitment and a root of their own.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10756,9 +10859,9 @@ func (c *ClientWithResponses) ShufflePileWithResponse(ctx context.Context, id Sh
 
 // ProveShoeWithResponse Get the proof of a shoe
 //
-// The proofs of all records of the shoe, from the first to the last, each as `GET /audits/{id}/proof` has it and on a line
-// by itself: all that it takes to check the whole shoe offline. It has the seeds once the shoe is closed, and the shoe id
-// nowhere.
+// The proofs of all records of the shoe, from the first to the last, one per line and each as
+// `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
+// seeds once the shoe is closed, and never the shoe id.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10773,8 +10876,8 @@ func (c *ClientWithResponses) ProveShoeWithResponse(ctx context.Context, id Shoe
 
 // ReshuffleShoeWithBodyWithResponse Shuffle the deck again
 //
-// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
-// are no more. Each such order has a seed, a commitment and a root of its own.
+// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+// are then removed. Each new order has a seed, a commitment and a root of its own.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10789,8 +10892,8 @@ func (c *ClientWithResponses) ReshuffleShoeWithBodyWithResponse(ctx context.Cont
 
 // ReshuffleShoeWithResponse Shuffle the deck again
 //
-// Seals the cards of the deck in a new order, or with `all` those that were drawn and those of the piles too, which then
-// are no more. Each such order has a seed, a commitment and a root of its own.
+// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+// are then removed. Each new order has a seed, a commitment and a root of its own.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10805,8 +10908,9 @@ func (c *ClientWithResponses) ReshuffleShoeWithResponse(ctx context.Context, id 
 
 // ReturnCardsWithBodyWithResponse Return cards to the deck
 //
-// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
-// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
+// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
+// they lie outside the deck.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10821,8 +10925,9 @@ func (c *ClientWithResponses) ReturnCardsWithBodyWithResponse(ctx context.Contex
 
 // ReturnCardsWithResponse Return cards to the deck
 //
-// Puts cards back, where the owner knows them to lie: shuffle the deck again before they are to be secret. Without `cards`,
-// all that were drawn and are on no pile; with it, those, from wherever they lie out of the deck.
+// Puts cards back into the deck, at a position that the owner knows: shuffle the deck again if they should be
+// secret. Without `cards`, all dealt cards (drawn and on no pile) are returned; with it, those cards, wherever
+// they lie outside the deck.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10837,16 +10942,19 @@ func (c *ClientWithResponses) ReturnCardsWithResponse(ctx context.Context, id Sh
 
 // ShuffleWithBodyWithResponse Shuffle a deck, a list of items or a range
 //
-// Give exactly one of `items`, `deck` and `size`. The answer has `items`, the order. With `hands` it has `hands`
-// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
-// its items, or with hands, of its hands followed by the rest.
+// Give exactly one of `items`, `deck` and `size`. The order is returned as `items`. With `hands` it is returned
+// as `hands` and `rest`, dealt from the start of the order. With `repeat` it is returned as `shuffles`: for each
+// shuffle an array of its items, or with hands, of its hands followed by the rest.
 //
-// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
-// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
-// service has kept only their digest.
+// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
+// over.
 //
-// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
-// every item.
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
+// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
+// because the service stored only their digest.
+//
+// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
+// item.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10861,16 +10969,19 @@ func (c *ClientWithResponses) ShuffleWithBodyWithResponse(ctx context.Context, p
 
 // ShuffleWithResponse Shuffle a deck, a list of items or a range
 //
-// Give exactly one of `items`, `deck` and `size`. The answer has `items`, the order. With `hands` it has `hands`
-// and `rest` instead, dealt from the head of the order. With `repeat` it has `shuffles`, one array for each: of
-// its items, or with hands, of its hands followed by the rest.
+// Give exactly one of `items`, `deck` and `size`. The order is returned as `items`. With `hands` it is returned
+// as `hands` and `rest`, dealt from the start of the order. With `repeat` it is returned as `shuffles`: for each
+// shuffle an array of its items, or with hands, of its hands followed by the rest.
 //
-// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. What the request leaves
-// out is as committed to, and what it does not leave out has to be the same. Items have to be sent again: the
-// service has kept only their digest.
+// **The answer has the `seed`, from which every card follows.** Do not forward it to players before the game is
+// over.
 //
-// An empty list and a single item shuffle to themselves, but for `sattolo` of one item, which is 422: it moves
-// every item.
+// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
+// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
+// because the service stored only their digest.
+//
+// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
+// item.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
