@@ -1,10 +1,10 @@
 FROM golang:1.26.8-bookworm AS build
 WORKDIR /src
 
-# Without a value Go's own default holds. Where the build cannot reach it: --build-arg GOPROXY=...
+# Empty means Go's default proxy. If the build cannot reach it, use --build-arg GOPROXY=...
 ARG GOPROXY
 
-# The modules are a layer of their own, fetched again only when go.mod or go.sum changes.
+# Modules are a separate layer, downloaded again only when go.mod or go.sum changes.
 COPY go.mod go.sum ./
 RUN go mod download
 
@@ -14,19 +14,19 @@ ARG REVISION=
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION} -X main.commit=${REVISION}" -o /out/bin/ ./cmd/server ./cmd/riffle \
     && install -d -m 0700 /out/root/data /out/root/keys
 
-# Nothing but the service and its offline companion, with which an operator checks what a stopped service has left:
+# The image contains only the service and its offline companion, which checks the data of a stopped service:
 #
 #     docker run --rm --network none -v copy:/data --entrypoint /riffle riffle log check
 #
-# No shell, no package manager, nothing to patch but Go and what go.mod lists. What a "distroless" base would add is not
-# used: the service opens no connection but to its database, whose root certificate sslrootcert in the URL names; its
-# times are UTC, so no time zones; its user is a number, so no /etc/passwd.
+# There is no shell and no package manager, so only Go and the modules in go.mod ever need patches. The service needs none of
+# the files of a "distroless" base: its only outgoing connection is to its database, whose root certificate is named by
+# sslrootcert in the URL; its times are UTC, so it needs no time zones; its user is numeric, so it needs no /etc/passwd.
 FROM scratch
 
 COPY --from=build /out/bin/ /
-# A new volume takes over owner and mode of the folder it is mounted on. The store in /data holds seeds that are still
-# secret; /keys is for the key of a log that replicas share. Copied as entries of their parent, because a folder named by
-# itself would lose its mode.
+# A new volume inherits owner and mode of the directory it is mounted on. The store in /data contains secret seeds; /keys is
+# for the keys that replicas of one log share. COPY keeps the mode only of entries of the source directory, so the parent is
+# copied.
 COPY --from=build --chown=65532:65532 /out/root/ /
 
 ARG VERSION=dev
@@ -36,13 +36,13 @@ LABEL org.opencontainers.image.title="riffle" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 
-# SQLite sorts what does not fit in memory into temporary files. There is no /tmp, and the root file system is
-# meant to be mounted read-only, so they go to the one place that can be written.
+# SQLite sorts in temporary files when memory is short. There is no /tmp, and the root file system is meant to be mounted
+# read-only, so they go to the only writable place.
 ENV RIFFLE_ADDR=:8080 \
     RIFFLE_DATA=/data \
     SQLITE_TMPDIR=/data
 
-# A number, so that Kubernetes' runAsNonRoot can check it.
+# Numeric, so that Kubernetes' runAsNonRoot can check it.
 USER 65532:65532
 VOLUME ["/data"]
 EXPOSE 8080
