@@ -14,19 +14,21 @@ ARG REVISION=
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION} -X main.commit=${REVISION}" -o /out/bin/ ./cmd/server ./cmd/riffle \
     && install -d -m 0700 /out/root/data /out/root/keys
 
-# The image contains only the service and its offline companion, which checks the data of a stopped service:
+# The image contains only the service and its offline companion, which checks the data of a stopped
+# service:
 #
 #     docker run --rm --network none -v copy:/data --entrypoint /riffle riffle log check
 #
-# There is no shell and no package manager, so only Go and the modules in go.mod ever need patches. The service needs none of
-# the files of a "distroless" base: its only outgoing connection is to its database, whose root certificate is named by
-# sslrootcert in the URL; its times are UTC, so it needs no time zones; its user is numeric, so it needs no /etc/passwd.
+# There is no shell and no package manager, so only Go and the modules in go.mod ever need patches.
+# The service needs none of the files of a "distroless" base: its only outgoing connection is to its
+# database, whose root certificate is named by sslrootcert in the URL; its times are UTC, so it
+# needs no time zones; its user is numeric, so it needs no /etc/passwd.
 FROM scratch
 
 COPY --from=build /out/bin/ /
-# A new volume inherits owner and mode of the directory it is mounted on. The store in /data contains secret seeds; /keys is
-# for the keys that replicas of one log share. COPY keeps the mode only of entries of the source directory, so the parent is
-# copied.
+# A new volume inherits owner and mode of the directory it is mounted on. The store in /data
+# contains secret seeds; /keys is for the keys that replicas of one log share. COPY keeps the mode
+# only of entries of the source directory, so the parent is copied.
 COPY --from=build --chown=65532:65532 /out/root/ /
 
 ARG VERSION=dev
@@ -36,8 +38,8 @@ LABEL org.opencontainers.image.title="riffle" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 
-# SQLite sorts in temporary files when memory is short. There is no /tmp, and the root file system is meant to be mounted
-# read-only, so they go to the only writable place.
+# SQLite sorts in temporary files when memory is short. There is no /tmp, and the root file system
+# is meant to be mounted read-only, so they go to the only writable place.
 ENV RIFFLE_ADDR=:8080 \
     RIFFLE_DATA=/data \
     SQLITE_TMPDIR=/data
