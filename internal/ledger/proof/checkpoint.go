@@ -97,7 +97,7 @@ func ParseCheckpoint(text string) (c Checkpoint, err error) {
 		return c, fmt.Errorf("%w checkpoint: %q is not a root, which is 32 bytes in base64", ErrMalformed, lines[2])
 	}
 	if c.Text() != text {
-		return c, fmt.Errorf("%w checkpoint: its size %q is not in canonical form, which is %d", ErrMalformed, lines[1], c.Size)
+		return c, fmt.Errorf("%w checkpoint: its size %q or its root %q is not in canonical form", ErrMalformed, lines[1], lines[2])
 	}
 	return c, nil
 }

@@ -64,7 +64,7 @@ func ParseInclusion(text string) (*Inclusion, error) {
 		p.Hashes = append(p.Hashes, h)
 	}
 	if p.Text() != text {
-		return nil, fmt.Errorf("%w proof: its index %q is not in canonical form, which is %d", ErrMalformed, digits, index)
+		return nil, fmt.Errorf("%w proof: its index %q or a hash is not in canonical form", ErrMalformed, digits)
 	}
 	return p, nil
 }
