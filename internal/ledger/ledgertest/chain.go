@@ -61,8 +61,8 @@ func (c *Chain) Next(entries ...ledger.Entry) ledger.Batch {
 	return batch
 }
 
-// append appends the next batch to a store.
-func (c *Chain) append(s ledger.Store, entries ...ledger.Entry) {
+// Append appends the next batch to a store.
+func (c *Chain) Append(s ledger.Store, entries ...ledger.Entry) {
 	c.t.Helper()
 	if err := s.Append(c.t.Context(), c.Next(entries...)); err != nil {
 		c.t.Fatal(err)

@@ -20,10 +20,10 @@ func claims(t *testing.T, e Engine) {
 	take := func(entry *ledger.Entry, i int, from uint64) {
 		entry.Claims = append(entry.Claims, ledger.Claim{Name: fmt.Sprint("thing ", i), Taken: true, From: from, Status: []string{"", "done"}[i%2]})
 	}
-	c.append(s, entries[:6]...)
+	c.Append(s, entries[:6]...)
 	take(&entries[6], 1, 1)
 	take(&entries[6], 4, 4)
-	c.append(s, entries[6])
+	c.Append(s, entries[6])
 	c.CheckLog(s)
 	if holder, err := s.ByClaim(t.Context(), "thing 4"); err != nil || holder.ID != entries[6].ID {
 		t.Errorf("the holder of a claim that was taken is %+v, %v", holder, err)
@@ -42,13 +42,13 @@ func claims(t *testing.T, e Engine) {
 		c.CheckLog(s)
 	}
 	take(&entries[7], 4, 6)
-	c.append(s, entries[7])
+	c.Append(s, entries[7])
 	c.CheckLog(s)
 	// One that stays as it was is passed on, and still to be taken from its holder alone.
 	stays := Entries("stays", 2)
 	stays[0].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
 	stays[1].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
-	c.append(s, stays[0])
+	c.Append(s, stays[0])
 	c.CheckLog(s)
 	if holder, err := s.ByClaim(t.Context(), "thing 5"); err != nil || holder.ID != stays[0].ID || holder.Claims[0].Status != "open" || holder.Claims[0].Due != 105 {
 		t.Errorf("the holder of a claim that stays as it was is %+v, %v", holder, err)
@@ -63,7 +63,7 @@ func claims(t *testing.T, e Engine) {
 		many[100+i].Claims = []ledger.Claim{{Name: fmt.Sprint("much ", i), Taken: true, From: uint64(9 + i)}}
 	}
 	for _, part := range [][]ledger.Entry{many[:100], many[100:171], many[171:]} {
-		c.append(s, part...)
+		c.Append(s, part...)
 		c.CheckLog(s)
 	}
 	for want, q := range map[string]ledger.ClaimQuery{

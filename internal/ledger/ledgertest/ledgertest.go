@@ -65,7 +65,7 @@ func (e Engine) open(t *testing.T, location string) ledger.Store {
 func (e Engine) begun(t *testing.T) (ledger.Store, *Chain) {
 	t.Helper()
 	s, c := e.open(t, e.New(t)), NewChain(t)
-	c.append(s)
+	c.Append(s)
 	return s, c
 }
 
@@ -108,24 +108,24 @@ func begins(t *testing.T, e Engine) {
 	if err := s.Append(t.Context(), early); !errors.Is(err, ledger.ErrConflict) {
 		t.Errorf("entries of a log that has not begun: %v, want ErrConflict", err)
 	}
-	c.append(s)
+	c.Append(s)
 	c.CheckLog(s)
 	if err := s.Append(t.Context(), NewChain(t).Next()); !errors.Is(err, ledger.ErrConflict) {
 		t.Errorf("the log began a second time: %v, want ErrConflict", err)
 	}
-	c.append(s, Entries("first", 2)...)
+	c.Append(s, Entries("first", 2)...)
 	c.CheckLog(s)
 }
 
 func batches(t *testing.T, e Engine) {
 	location := e.New(t)
 	s, c := e.open(t, location), NewChain(t)
-	c.append(s)
+	c.Append(s)
 	for i, n := range []int{1, 15, 16, 17, 31, 33, 200, 700} {
 		batch := Entries(fmt.Sprint("batch ", i), n)
 		batch[0].Reference, batch[0].Claims = "game ♣ 7", []ledger.Claim{{Name: fmt.Sprint("claim ", i)}}
 		batch[n-1].Sidecar = nil
-		c.append(s, batch...)
+		c.Append(s, batch...)
 		c.CheckLog(s)
 	}
 	got, err := s.ByClaim(t.Context(), "claim 2")
@@ -141,7 +141,7 @@ func batches(t *testing.T, e Engine) {
 func conflict(t *testing.T, e Engine) {
 	s, c := e.begun(t)
 	defer closeStore(t, s)
-	c.append(s, Entries("first", 3)...)
+	c.Append(s, Entries("first", 3)...)
 	for _, size := range []uint64{0, 2, 4, 1 << 40} {
 		other := NewChain(t)
 		batch := other.Next(Entries("second", 20)...)
@@ -152,7 +152,7 @@ func conflict(t *testing.T, e Engine) {
 		}
 		c.CheckLog(s)
 	}
-	c.append(s, Entries("second", 20)...)
+	c.Append(s, Entries("second", 20)...)
 	c.CheckLog(s)
 }
 
@@ -177,7 +177,7 @@ func double(t *testing.T, e Engine) {
 	defer closeStore(t, s)
 	entries := Entries("first", 2)
 	entries[1].Claims = []ledger.Claim{{Name: "the only one"}}
-	c.append(s, entries...)
+	c.Append(s, entries...)
 	before := *c
 	sameID := append(Entries("again", 20), entries[0])
 	sameClaim := Entries("claim", 300)
@@ -189,7 +189,7 @@ func double(t *testing.T, e Engine) {
 		}
 		before.CheckLog(s)
 	}
-	before.append(s, Entries("third", 300)...)
+	before.Append(s, Entries("third", 300)...)
 	before.CheckLog(s)
 }
 
@@ -200,7 +200,7 @@ func references(t *testing.T, e Engine) {
 	for i := range entries {
 		entries[i].Reference = fmt.Sprint("game ", i%2)
 	}
-	c.append(s, entries...)
+	c.Append(s, entries...)
 	for _, v := range []struct {
 		from  uint64
 		limit int
@@ -230,7 +230,7 @@ func levels(t *testing.T, e Engine) {
 	const size = 256*256 + 300
 	forest := map[int64]tlog.Hash{}
 	for len(c.Entries) < size {
-		c.append(s, Entries(fmt.Sprint(len(c.Entries)), min(5000, size-len(c.Entries)))...)
+		c.Append(s, Entries(fmt.Sprint(len(c.Entries)), min(5000, size-len(c.Entries)))...)
 	}
 	reader := tlog.HashReaderFunc(func(indexes []int64) (list []tlog.Hash, err error) {
 		for _, i := range indexes {
@@ -300,7 +300,7 @@ func readers(t *testing.T, e Engine) {
 		})
 	}
 	for i := range 100 {
-		c.append(s, Entries(fmt.Sprint(i), 10)...)
+		c.Append(s, Entries(fmt.Sprint(i), 10)...)
 	}
 	close(stop)
 	wait.Wait()
@@ -324,7 +324,7 @@ func contest(t *testing.T, e Engine) {
 	}
 	defer closeStore(t, second)
 	c := NewChain(t)
-	c.append(first)
+	c.Append(first)
 	for round := range 50 {
 		var tries [2]*Chain
 		var outcomes [2]error
@@ -353,7 +353,7 @@ func contest(t *testing.T, e Engine) {
 func next(t *testing.T, e Engine) {
 	s, c := e.begun(t)
 	defer closeStore(t, s)
-	c.append(s, Entries("first", 3)...)
+	c.Append(s, Entries("first", 3)...)
 	refused := errors.New("this is not to be")
 	for _, want := range []error{nil, refused} {
 		err := s.AppendNext(t.Context(), func(ledger.Head) (*ledger.Batch, error) { return nil, want })
@@ -384,7 +384,7 @@ func next(t *testing.T, e Engine) {
 		t.Errorf("an id that is in the log was written again: %v, want ErrConflict", err)
 	}
 	c.CheckLog(s)
-	c.append(s, Entries("last", 2)...)
+	c.Append(s, Entries("last", 2)...)
 	c.CheckLog(s)
 }
 
@@ -482,7 +482,7 @@ func exchange(entries []ledger.Entry, i, k int) {
 func canceled(t *testing.T, e Engine) {
 	s, c := e.begun(t)
 	defer closeStore(t, s)
-	c.append(s, Entries("there", 1)...)
+	c.Append(s, Entries("there", 1)...)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.ByID(ctx, c.Entries[0].ID); err == nil || errors.Is(err, ledger.ErrNotFound) || errors.Is(err, ledger.ErrCorrupt) {
@@ -496,6 +496,6 @@ func longest(t *testing.T, e Engine) {
 	defer closeStore(t, s)
 	entries := Entries("long", 3)
 	entries[1].Record = bytes.Repeat([]byte("0123456789abcde"), 65535/15)
-	c.append(s, entries...)
+	c.Append(s, entries...)
 	c.CheckLog(s)
 }

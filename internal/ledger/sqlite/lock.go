@@ -9,9 +9,9 @@ import (
 	"riffle/internal/ledger"
 )
 
-// acquire takes the lock that lets one process write. It is flock(2) and not the file's existence, so that a killed
-// process leaves nothing behind that an operator would have to remove.
-func acquire(path string) (*os.File, error) {
+// acquireLock locks the file at path for this process, or returns [ledger.ErrInUse]. It uses
+// flock(2): the kernel releases the lock when the process ends, and the file may stay.
+func acquireLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err

@@ -3,14 +3,52 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
+	"fmt"
+	"io/fs"
 
+	"github.com/pressly/goose/v3"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
 )
 
-// treeTables are what version 2 adds to the entries.
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrate brings the tables up to date, over a connection of its own.
+func migrate(ctx context.Context, path string) (err error) {
+	db := sql.OpenDB(connector{dsn: dsn(path)})
+	defer func() { err = errors.Join(err, db.Close()) }()
+	folder, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, folder, goose.WithDisableGlobalRegistry(true),
+		goose.WithGoMigrations(goose.NewGoMigration(2, &goose.GoFunc{RunTx: addTree}, nil)))
+	if err != nil {
+		return err
+	}
+	have, newest, err := provider.GetVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if have > newest {
+		return fmt.Errorf("the store has version %d, and this program knows versions up to %d; start a newer program", have, newest)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return err
+	}
+	// What a killed process wrote to the write-ahead log may not be synced, and everything after it
+	// depends on it. Closing would checkpoint it as well, but would not report a failed fsync.
+	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil && !isFull(err) {
+		return fmt.Errorf("checkpointing the write-ahead log: %w", err)
+	}
+	return nil
+}
+
+// treeTables is what version 2 adds to the table of entries.
 const treeTables = `
 ALTER TABLE entries ADD COLUMN hash BLOB NOT NULL DEFAULT x''; -- of the record, as a leaf of the tree
 CREATE TABLE nodes (
@@ -27,8 +65,9 @@ CREATE TABLE head (
 ) STRICT;
 INSERT INTO head VALUES (1, 0, x'', x'');`
 
-// plantTree is the migration to version 2. Records that were written before there was a tree are its first leaves.
-func plantTree(ctx context.Context, tx *sql.Tx) error {
+// addTree is the migration to version 2. The records of version 1 become the first leaves of the
+// tree. The log begins, with its first signature, when it is opened.
+func addTree(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, treeTables); err != nil {
 		return err
 	}

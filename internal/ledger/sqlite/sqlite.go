@@ -1,37 +1,29 @@
-// Package sqlite keeps the ledger's entries in one SQLite file.
+// Package sqlite stores the ledger in one SQLite file, for one process.
 //
-// Durability is WAL with synchronous=FULL, set and read back on every connection: a commit returns after the fsync of
-// the write-ahead log. One connection writes, driven below database/sql, because there is one writer and its
-// statements never change; readers have a pool of their own that cannot write. The write-ahead log is copied back into
-// the file by the writer itself and not by SQLite's automatic checkpoint, which would not tell of a failed fsync.
+// Commits are durable: every connection runs in WAL mode with synchronous=FULL, and checks that it
+// does, so a commit returns after the fsync of the write-ahead log. The writer checkpoints that log
+// itself, since SQLite's automatic checkpoint would not report a failed fsync.
 //
-// A lock beside the file, released by the kernel when the process dies, lets one process write: a second one refuses.
+// One connection writes, with prepared statements below database/sql: see [writer]. Readers have a
+// pool of connections that cannot write. A locked file beside the database keeps other processes
+// from opening it.
 package sqlite
 
 import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"embed"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 
 	"github.com/google/uuid"
-	"github.com/pressly/goose/v3"
 	"golang.org/x/mod/sumdb/tlog"
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"riffle/internal/ledger"
 )
-
-//go:embed migrations/*.sql
-var migrations embed.FS
 
 // A Store is a [ledger.Store] in one SQLite file.
 type Store struct {
@@ -40,14 +32,14 @@ type Store struct {
 	lock    *os.File
 }
 
-// Open opens the file at path, or makes it, and brings its tables up to date. An error says what to do where the
-// caller can do something: another process has the file, or it is of a newer version.
+// Open opens the file at path, or makes it, and brings its tables up to date. The error is
+// [ledger.ErrInUse] if another process has it open.
 func Open(ctx context.Context, path string) (*Store, error) {
-	lock, err := acquire(path + ".lock")
+	lock, err := acquireLock(path + ".lock")
 	if err != nil {
 		return nil, err
 	}
-	// SQLite gives the write-ahead log the mode of the file. The seeds lie in both.
+	// Only the owner may read seeds. SQLite gives the write-ahead log the mode of the file.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
@@ -66,7 +58,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err := migrate(ctx, path); err != nil {
 		return err
 	}
-	// The file and its write-ahead log exist now; their names have to survive power loss as well.
+	// The names of the new files have to survive power loss as well.
 	if err := syncFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
@@ -79,37 +71,6 @@ func (s *Store) open(ctx context.Context, path string) error {
 	return s.readers.PingContext(ctx)
 }
 
-// migrate brings the tables up to date, over a connection of its own.
-func migrate(ctx context.Context, path string) (err error) {
-	db := sql.OpenDB(connector{dsn: dsn(path)})
-	defer func() { err = errors.Join(err, db.Close()) }()
-	folder, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, folder, goose.WithDisableGlobalRegistry(true),
-		goose.WithGoMigrations(goose.NewGoMigration(2, &goose.GoFunc{RunTx: plantTree}, nil)))
-	if err != nil {
-		return err
-	}
-	have, newest, err := provider.GetVersions(ctx)
-	if err != nil {
-		return err
-	}
-	if have > newest {
-		return fmt.Errorf("the store has version %d, and this program knows versions up to %d; start a newer program", have, newest)
-	}
-	if _, err := provider.Up(ctx); err != nil {
-		return err
-	}
-	// What a killed process has left in the write-ahead log need not have reached the disk, and what follows it there
-	// is readable only as long as it has. Closing would copy it back as well, but would not tell of a failed fsync.
-	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil && !full(err) {
-		return fmt.Errorf("copying the write-ahead log back: %w", err)
-	}
-	return nil
-}
-
 func syncFolder(path string) (err error) {
 	folder, err := os.Open(path)
 	if err != nil {
@@ -119,50 +80,7 @@ func syncFolder(path string) (err error) {
 	return folder.Sync()
 }
 
-// dsn names the file with the pragmas of every connection and those given.
-func dsn(path string, pragmas ...string) string {
-	q := url.Values{"_pragma": append([]string{
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(0)",
-		"trusted_schema(0)", "cell_size_check(1)",
-	}, pragmas...)}
-	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
-}
-
-// A connector makes connections and reads back that they are durable.
-type connector struct{ dsn string }
-
-func (c connector) Driver() driver.Driver { return &sqlite.Driver{} }
-
-func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Driver().Open(c.dsn)
-	if err != nil {
-		return nil, err
-	}
-	for pragma, want := range map[string]driver.Value{"journal_mode": "wal", "synchronous": int64(2)} {
-		got, err := queryOne(ctx, conn, "PRAGMA "+pragma)
-		if err != nil {
-			return nil, errors.Join(err, conn.Close())
-		}
-		if got != want {
-			return nil, errors.Join(fmt.Errorf("PRAGMA %s is %v where %v is needed: this file cannot be written durably", pragma, got, want), conn.Close())
-		}
-	}
-	return conn, nil
-}
-
-// queryOne returns the first column of the first row.
-func queryOne(ctx context.Context, conn driver.Conn, query string) (value driver.Value, err error) {
-	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	row := make([]driver.Value, len(rows.Columns()))
-	err = rows.Next(row)
-	return row[0], err
-}
-
-// Head returns where the log has got to.
+// Head returns the head.
 func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	var size, from int64
 	err = s.readers.QueryRowContext(ctx, "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head").
@@ -171,17 +89,17 @@ func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	return h, err
 }
 
-// Append adds a batch in one transaction.
+// Append commits the batch in one transaction.
 func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
 	return s.writer.append(ctx, batch)
 }
 
-// AppendNext adds the batch that next makes from the head. No other process writes to the file.
+// AppendNext commits the batch that next makes from the head. No other process can append.
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	return ledger.AppendAlone(ctx, s, next)
 }
 
-// Hashes returns hashes of a level of the tree.
+// Hashes returns at most n hashes of a level, starting at index from.
 func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hashes []tlog.Hash, err error) {
 	query, args := "SELECT idx, hash FROM nodes WHERE level = ? AND idx >= ? ORDER BY idx LIMIT ?", []any{level, int64(from), n}
 	if level == 0 {
@@ -206,8 +124,8 @@ func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hash
 	return hashes, rows.Err()
 }
 
-// Records calls each for entries in log order from an index on, at most n. Everything that is written is read through it
-// once, so it goes below database/sql, which would take half as long again.
+// Records calls each for at most n entries in log order, starting at index from. The follower reads
+// every record through it, so it is below database/sql, which takes 1.5 times as long.
 func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) (err error) {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
@@ -245,24 +163,26 @@ func records(ctx context.Context, conn driver.QueryerContext, from uint64, n int
 	}
 }
 
-const columns = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
+// selectEntries is followed by a condition.
+const selectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
 
-const holder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ?"
+const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, " +
+	"coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ?"
 
-// Range returns entries in log order from an index on, at most n.
+// Range returns at most n entries in log order, starting at index from.
 func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	return s.list(ctx, nil, columns+"WHERE idx >= ? ORDER BY idx LIMIT ?", int64(from), n)
+	return s.list(ctx, nil, selectEntries+"WHERE idx >= ? ORDER BY idx LIMIT ?", int64(from), n)
 }
 
-// ByID returns the entry with the id.
+// ByID returns the entry with the id, or [ledger.ErrNotFound].
 func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return ledger.First(s.list(ctx, nil, columns+"WHERE id = ?", id[:]))
+	return ledger.First(s.list(ctx, nil, selectEntries+"WHERE id = ?", id[:]))
 }
 
-// ByClaim returns the entry that holds the claim.
+// ByClaim returns the entry that holds the claim, or [ledger.ErrNotFound].
 func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
 	c := ledger.Claim{Name: claim}
-	found, err := ledger.First(s.list(ctx, []any{&c.Status, &c.Due}, holder, claim))
+	found, err := ledger.First(s.list(ctx, []any{&c.Status, &c.Due}, selectHolder, claim))
 	if err != nil {
 		return nil, err
 	}
@@ -270,13 +190,13 @@ func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, erro
 	return found, nil
 }
 
-// ByReference returns entries of a reference in log order.
+// ByReference returns at most limit entries of a reference in log order, starting at index from.
 func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	return s.list(ctx, nil, columns+"WHERE reference = ? AND idx >= ? ORDER BY idx LIMIT ?", reference, int64(from), limit)
+	return s.list(ctx, nil, selectEntries+"WHERE reference = ? AND idx >= ? ORDER BY idx LIMIT ?", reference, int64(from), limit)
 }
 
-// list returns the entries that a query selects. More columns than theirs go where more says.
-func (s *Store) list(ctx context.Context, more []any, query string, args ...any) (list []ledger.Stored, err error) {
+// list returns the entries that a query selects. Columns after theirs are scanned into extra.
+func (s *Store) list(ctx context.Context, extra []any, query string, args ...any) (list []ledger.Stored, err error) {
 	rows, err := s.readers.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -286,7 +206,7 @@ func (s *Store) list(ctx context.Context, more []any, query string, args ...any)
 		var e ledger.Stored
 		var index int64
 		var id, hash []byte
-		if err := rows.Scan(append([]any{&index, &id, &e.Reference, &e.Record, &e.Sidecar, &hash}, more...)...); err != nil {
+		if err := rows.Scan(append([]any{&index, &id, &e.Reference, &e.Record, &e.Sidecar, &hash}, extra...)...); err != nil {
 			return nil, err
 		}
 		if len(id) != len(e.ID) || len(hash) != len(e.Hash) {
@@ -298,9 +218,9 @@ func (s *Store) list(ctx context.Context, more []any, query string, args ...any)
 	return list, rows.Err()
 }
 
-// Claims returns claims by name.
+// Claims returns the selected claims, sorted by name.
 func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
-	where, args := selection(q)
+	where, args := condition(q)
 	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT ?", where) //nolint:gosec // where is made of constants
 	rows, err := s.readers.QueryContext(ctx, query, append(args, q.Limit)...)
 	if err != nil {
@@ -317,15 +237,16 @@ func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledge
 	return claims, rows.Err()
 }
 
-// CountClaims returns how many claims there are.
+// CountClaims returns how many claims the query selects.
 func (s *Store) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64, err error) {
-	where, args := selection(q)
+	where, args := condition(q)
 	err = s.readers.QueryRowContext(ctx, "SELECT count(*) FROM claims "+where, args...).Scan(&n)
 	return n, err
 }
 
-// selection returns the condition of a query, which for claims that are due and for those of a status is that of an index.
-func selection(q ledger.ClaimQuery) (where string, args []any) {
+// condition returns the WHERE clause of a query. With a due time or a status it matches the
+// condition of an index.
+func condition(q ledger.ClaimQuery) (where string, args []any) {
 	after, before := q.Between()
 	where, args = "WHERE name > ? AND name < ?", []any{after, before}
 	switch {
@@ -339,7 +260,7 @@ func selection(q ledger.ClaimQuery) (where string, args []any) {
 	return where, args
 }
 
-// Close copies the write-ahead log back into the file, closes all connections and lets other processes have the file.
+// Close checkpoints the write-ahead log, closes all connections and releases the lock.
 func (s *Store) Close() error {
 	var errs []error
 	if s.readers != nil {
@@ -351,7 +272,7 @@ func (s *Store) Close() error {
 	return errors.Join(append(errs, s.lock.Close())...)
 }
 
-// Check has SQLite check the file itself: its pages, its indexes and that each agrees with its table.
+// Check runs SQLite's own check of the file: its pages, and that every index matches its table.
 func (s *Store) Check(ctx context.Context) (findings []string, err error) {
 	rows, err := s.readers.QueryContext(ctx, "PRAGMA integrity_check")
 	if err != nil {
@@ -368,16 +289,4 @@ func (s *Store) Check(ctx context.Context) (findings []string, err error) {
 		}
 	}
 	return findings, rows.Err()
-}
-
-// full reports whether the error is SQLite's for a disk, quota or file size that is used up.
-func full(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL
-}
-
-// taken reports whether the error is SQLite's for a row whose id, claim or index is there already.
-func taken(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
 }

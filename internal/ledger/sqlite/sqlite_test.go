@@ -20,15 +20,6 @@ import (
 	"riffle/internal/ledger/ledgertest"
 )
 
-func open(t *testing.T, path string) *Store {
-	t.Helper()
-	s, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 var engine = ledgertest.Engine{
 	New: func(t *testing.T) string {
 		folder := filepath.Join(t.TempDir(), "a folder ? with % signs")
@@ -44,10 +35,44 @@ func TestMain(m *testing.M) { engine.Main(m) }
 
 func TestStore(t *testing.T) { engine.Run(t) }
 
+// newPath returns the path of a store that does not exist yet.
+func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "riffle.db") }
+
+func open(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func closeStore(t *testing.T, s *Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// openDB opens the file of a store for statements of the test.
+func openDB(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db := sql.OpenDB(connector{dsn: dsn(path)})
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func execute(t *testing.T, db *sql.DB, query string, args ...any) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestEveryConnectionIsDurable(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "riffle.db")
+	path := newPath(t)
 	s := open(t, path)
-	defer func() { _ = s.Close() }()
+	defer closeStore(t, s)
 	conns := map[string]driver.Conn{"writer": s.writer.conn}
 	for i := range 3 {
 		c, err := connector{dsn: dsn(path, "query_only(1)")}.Connect(t.Context())
@@ -59,7 +84,7 @@ func TestEveryConnectionIsDurable(t *testing.T) {
 	}
 	for name, c := range conns {
 		for pragma, want := range map[string]driver.Value{"journal_mode": "wal", "synchronous": int64(2), "wal_autocheckpoint": int64(0)} {
-			if got, err := queryOne(t.Context(), c, "PRAGMA "+pragma); err != nil || got != want {
+			if got, err := queryValue(t.Context(), c, "PRAGMA "+pragma); err != nil || got != want {
 				t.Errorf("%s: %s is %v, %v, want %v", name, pragma, got, err, want)
 			}
 		}
@@ -69,34 +94,30 @@ func TestEveryConnectionIsDurable(t *testing.T) {
 	}
 }
 
-func TestFileThatCannotBeDurableIsRefused(t *testing.T) {
+func TestConnectRejectsFilesThatAreNotDurable(t *testing.T) {
 	_, err := connector{dsn: "file::memory:?_pragma=journal_mode(WAL)"}.Connect(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "journal_mode is memory") {
 		t.Errorf("a store in memory: %v", err)
 	}
-	path := filepath.Join(t.TempDir(), "riffle.db")
-	_, err = connector{dsn: "file:" + path + "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"}.Connect(t.Context())
+	_, err = connector{dsn: "file:" + newPath(t) + "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"}.Connect(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "synchronous is 1") {
 		t.Errorf("a connection that does not sync at every commit: %v", err)
 	}
 }
 
-// A limit on the number of pages is to SQLite what a full disk is.
-func TestFullStoreTakesNothingAndGoesOn(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "riffle.db"))
-	defer func() { _ = s.Close() }()
+// A limit on the number of pages has the same effect as a full disk.
+func TestFullDiskRollsBack(t *testing.T) {
+	s := open(t, newPath(t))
+	defer closeStore(t, s)
 	chain := ledgertest.NewChain(t)
-	for _, b := range []ledger.Batch{chain.Next(), chain.Next(ledgertest.Entries("before", 10)...)} {
-		if err := s.Append(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-	}
+	chain.Append(s)
+	chain.Append(s, ledgertest.Entries("before", 10)...)
 	limit := func(pages int) {
-		if _, err := queryOne(t.Context(), s.writer.conn, fmt.Sprint("PRAGMA max_page_count = ", pages)); err != nil {
+		if _, err := queryValue(t.Context(), s.writer.conn, fmt.Sprint("PRAGMA max_page_count = ", pages)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	limit(1) // which is to say, as many as there are
+	limit(1) // the limit becomes the current size
 	for _, n := range []int{1000, 1} {
 		var err error
 		for round := 0; err == nil; round++ {
@@ -111,27 +132,20 @@ func TestFullStoreTakesNothingAndGoesOn(t *testing.T) {
 		chain.CheckLog(s)
 	}
 	limit(1 << 30)
-	if err := s.Append(t.Context(), chain.Next(ledgertest.Entries("after", 10)...)); err != nil {
-		t.Error(err)
-	}
+	chain.Append(s, ledgertest.Entries("after", 10)...)
 	chain.CheckLog(s)
 }
 
-func TestDamagedIndexIsFound(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "riffle.db")
+func TestCheckFindsDamagedIndex(t *testing.T) {
+	path := newPath(t)
 	s := open(t, path)
 	chain := ledgertest.NewChain(t)
-	for _, b := range []ledger.Batch{chain.Next(), chain.Next(ledgertest.Entries("indexed", 3)...)} {
-		if err := s.Append(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-	}
+	chain.Append(s)
+	chain.Append(s, ledgertest.Entries("indexed", 3)...)
 	if findings, err := s.Check(t.Context()); err != nil || len(findings) != 0 {
-		t.Errorf("the check of a store that is well finds %q, %v", findings, err)
+		t.Errorf("the check of an undamaged store finds %q, %v", findings, err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closeStore(t, s)
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -145,28 +159,21 @@ func TestDamagedIndexIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = open(t, path)
-	defer func() { _ = s.Close() }()
+	defer closeStore(t, s)
 	if findings, err := s.Check(t.Context()); err != nil || len(findings) == 0 {
 		t.Errorf("the check of a damaged index finds %q, %v", findings, err)
 	}
 }
 
-// A hash that is not there must not let those after it take its place.
-func TestMissingHashIsFound(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "riffle.db")
+// The hashes after a missing one must not take its place.
+func TestHashesDetectsMissingHash(t *testing.T) {
+	path := newPath(t)
 	s := open(t, path)
-	defer func() { _ = s.Close() }()
+	defer closeStore(t, s)
 	chain := ledgertest.NewChain(t)
-	for _, b := range []ledger.Batch{chain.Next(), chain.Next(ledgertest.Entries("hashed", 600)...)} {
-		if err := s.Append(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	db := sql.OpenDB(connector{dsn: dsn(path)})
-	defer func() { _ = db.Close() }()
-	if _, err := db.ExecContext(t.Context(), "DELETE FROM entries WHERE idx = 7; DELETE FROM nodes WHERE idx = 0"); err != nil {
-		t.Fatal(err)
-	}
+	chain.Append(s)
+	chain.Append(s, ledgertest.Entries("hashed", 600)...)
+	execute(t, openDB(t, path), "DELETE FROM entries WHERE idx = 7; DELETE FROM nodes WHERE idx = 0")
 	for level, from := range []uint64{5, 0} {
 		if _, err := s.Hashes(t.Context(), level, from, 5); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("level %d: %v, want ErrCorrupt", level, err)
@@ -174,47 +181,19 @@ func TestMissingHashIsFound(t *testing.T) {
 	}
 }
 
-func TestSecondWriterIsRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "riffle.db")
-	first := open(t, path)
-	second, err := Open(t.Context(), path)
-	if err == nil || second != nil || !strings.Contains(err.Error(), "another process is writing to this store") {
-		t.Fatalf("a second writer: %v", err)
-	}
-	if err := first.Append(t.Context(), ledgertest.NewChain(t).Next()); err != nil {
-		t.Errorf("the first writer, after the second was refused: %v", err)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := open(t, path).Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestNewerStoreIsRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "riffle.db")
-	s := open(t, path)
-	newer, err := s.writer.conn.(driver.ConnPrepareContext).PrepareContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(exec(t.Context(), newer, nil), newer.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+func TestOpenRejectsNewerStore(t *testing.T) {
+	path := newPath(t)
+	closeStore(t, open(t, path))
+	execute(t, openDB(t, path), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)")
 	if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "start a newer program") {
 		t.Errorf("a store of a newer version: %v", err)
 	}
 }
 
-// A store of version 1 has records and no tree. They are its first leaves.
-func TestRecordsFromBeforeTheTreeAreItsFirstLeaves(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "riffle.db")
-	db := sql.OpenDB(connector{dsn: dsn(path)})
+// A store of version 1 has records and no tree.
+func TestMigrationBuildsTreeOfEarlierRecords(t *testing.T) {
+	path := newPath(t)
+	db := openDB(t, path)
 	scripts, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		t.Fatal(err)
@@ -228,19 +207,17 @@ func TestRecordsFromBeforeTheTreeAreItsFirstLeaves(t *testing.T) {
 	}
 	entries := ledgertest.Entries("before", 600)
 	for i, e := range entries {
-		if _, err := db.ExecContext(t.Context(), "INSERT INTO entries (idx, id, record, secret) VALUES (?, ?, ?, ?)", i, e.ID[:], e.Record, e.Sidecar); err != nil {
-			t.Fatal(err)
-		}
+		execute(t, db, "INSERT INTO entries (idx, id, record, secret) VALUES (?, ?, ?, ?)", i, e.ID[:], e.Record, e.Sidecar)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	log, err := ledger.Open(t.Context(), open(t, path), ledger.Options{Folder: folder})
+	log, err := ledger.Open(t.Context(), open(t, path), ledger.Options{Folder: filepath.Dir(path)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if index, err := log.Append(ledgertest.Entries("after", 1)[0]); err != nil || index != 600 {
-		t.Errorf("the next record: index %d, %v", index, err)
+		t.Errorf("the next record: index %d, %v, want 600", index, err)
 	}
 	verifier, err := note.NewVerifier(log.Verifier())
 	if err != nil {
@@ -259,19 +236,17 @@ func TestRecordsFromBeforeTheTreeAreItsFirstLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, path)
-	defer func() { _ = s.Close() }()
+	defer closeStore(t, s)
 	if n := ledgertest.CheckLog(t, s, verifier); n != 601 {
 		t.Errorf("the log has %d records, want 601", n)
 	}
 }
 
-func TestNobodyElseCanReadTheSeeds(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "riffle.db")
+func TestOnlyTheOwnerCanReadTheFiles(t *testing.T) {
+	path := newPath(t)
 	s := open(t, path)
-	defer func() { _ = s.Close() }()
-	if err := s.Append(t.Context(), ledgertest.NewChain(t).Next()); err != nil {
-		t.Fatal(err)
-	}
+	defer closeStore(t, s)
+	ledgertest.NewChain(t).Append(s)
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -284,25 +259,21 @@ func TestNobodyElseCanReadTheSeeds(t *testing.T) {
 }
 
 func TestWriteAheadLogStaysBounded(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "riffle.db")
+	path := newPath(t)
 	s := open(t, path)
-	defer func() { _ = s.Close() }()
+	defer closeStore(t, s)
 	chain := ledgertest.NewChain(t)
-	if err := s.Append(t.Context(), chain.Next()); err != nil {
-		t.Fatal(err)
-	}
+	chain.Append(s)
 	size := 0
 	for ; size < 100_000; size += 500 {
-		if err := s.Append(t.Context(), chain.Next(ledgertest.Entries(fmt.Sprint(size), 500)...)); err != nil {
-			t.Fatal(err)
-		}
+		chain.Append(s, ledgertest.Entries(fmt.Sprint(size), 500)...)
 	}
 	info, err := os.Stat(path + "-wal")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if pages := info.Size() / 4096; pages > 2*checkpointPages {
-		t.Errorf("the write-ahead log has grown to %d pages; it is to be copied back after %d", pages, checkpointPages)
+		t.Errorf("the write-ahead log has grown to %d pages, and is to be checkpointed at %d", pages, checkpointPages)
 	}
 	file, err := os.Stat(path)
 	if err != nil || file.Size() < int64(size)*50 {

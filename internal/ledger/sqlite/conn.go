@@ -1,0 +1,67 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// dsn returns the data source name of a file, with the pragmas of every connection and those given.
+func dsn(path string, pragmas ...string) string {
+	q := url.Values{"_pragma": append([]string{
+		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(0)",
+		"trusted_schema(0)", "cell_size_check(1)",
+	}, pragmas...)}
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
+}
+
+// A connector opens connections, and checks that commits over them are durable.
+type connector struct{ dsn string }
+
+func (c connector) Driver() driver.Driver { return &sqlite.Driver{} }
+
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Driver().Open(c.dsn)
+	if err != nil {
+		return nil, err
+	}
+	for pragma, want := range map[string]driver.Value{"journal_mode": "wal", "synchronous": int64(2)} {
+		got, err := queryValue(ctx, conn, "PRAGMA "+pragma)
+		if err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		if got != want {
+			return nil, errors.Join(fmt.Errorf("PRAGMA %s is %v where %v is needed: this file cannot be written durably", pragma, got, want), conn.Close())
+		}
+	}
+	return conn, nil
+}
+
+// queryValue returns the first column of the first row of a query.
+func queryValue(ctx context.Context, conn driver.Conn, query string) (value driver.Value, err error) {
+	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	row := make([]driver.Value, len(rows.Columns()))
+	err = rows.Next(row)
+	return row[0], err
+}
+
+// isFull reports whether the error is SQLite's for a full disk, quota or file size limit.
+func isFull(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL
+}
+
+// isConstraint reports whether the error is SQLite's for an id, a claim or an index that exists.
+func isConstraint(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
+}
