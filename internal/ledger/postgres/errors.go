@@ -15,13 +15,13 @@ import (
 // SQLSTATE codes, and classes of them by their first two digits.
 const (
 	uniqueViolation = "23505"
-	divisionByZero  = "22012" // of appendBatch
+	divisionByZero  = "22012" // appendBatch fails with it
 	diskFull        = "53100"
 
 	connectionClass   = "08"
-	rollbackClass     = "40" // the server asks for another attempt, or does not know itself how the last one ended
+	rollbackClass     = "40" // the server asks for a retry, or does not know whether it committed
 	resourcesClass    = "53" // too many connections, out of memory
-	interventionClass = "57" // an operator, a shutdown, a recovery that is not finished
+	interventionClass = "57" // an operator, a shutdown, a recovery in progress
 
 	readOnly          = "25006" // the server has become a standby
 	idleInTransaction = "25P03"
@@ -29,18 +29,19 @@ const (
 	lockTime          = "55P03"
 )
 
-// errNotDurable is for a server that is not to be written to.
+// errNotDurable: the server's settings would lose committed transactions.
 var errNotDurable = errors.New("the server would lose what it has committed when the power fails")
 
-// classify says what an error means to a ledger. The log ends with an error that stays as it is, so nothing does that comes
-// and goes. What the caller has called off says nothing about the server.
+// classify wraps an error in the one of package ledger that it means. An error that it does not
+// know breaks the log, so all that are temporary are ErrUnavailable. Once ctx, which is the
+// caller's, is done, an error says nothing about the server and is returned unchanged.
 func classify(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
-		if lost(err) {
+		if isConnectionError(err) {
 			return fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
 		}
 		return err
@@ -60,13 +61,16 @@ func classify(ctx context.Context, err error) error {
 	return err
 }
 
-// lost reports whether an error that is not the server's is the connection's, or that of an attempt to connect.
-func lost(err error) bool {
+// isConnectionError reports whether an error that the server did not send is about the connection,
+// or an attempt to connect.
+func isConnectionError(err error) bool {
 	if errors.Is(err, errNotDurable) {
 		return false
 	}
 	var network net.Error
 	var connecting *pgconn.ConnectError
-	return errors.As(err, &connecting) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) || pgconn.SafeToRetry(err)
+	return errors.As(err, &connecting) || errors.As(err, &network) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) ||
+		errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) || pgconn.SafeToRetry(err)
 }

@@ -252,7 +252,7 @@ func TestStoppedTransactionIsEnded(t *testing.T) {
 	l := replica(t, url, key)
 	a := newAccount(t)
 	a.append(l, ledgertest.Entries("before", 1)[0])
-	config, err := parse(with(url, "idle_in_transaction_session_timeout=300ms"))
+	config, err := parseURL(with(url, "idle_in_transaction_session_timeout=300ms"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,44 +1,39 @@
-// Package postgres keeps the ledger's entries in a PostgreSQL database, to which several processes may append.
+// Package postgres stores the ledger in a PostgreSQL database, to which several processes may
+// append.
 //
-// A batch is one statement, which is a transaction by itself: it moves the head from the size that the batch continues,
-// and writes the rest only if the head moved. So an append costs one round trip, whether it wins or loses, and the server
-// has the whole batch before it locks anything: a client that stops in the middle holds nobody up. Who lost takes the lock
-// of the head's row first, in a transaction of its own, and so has its turn. This is all plain tables and rows, so that
-// engines that speak PostgreSQL's language, and know nothing of its advisory locks and sessions, can take it as well.
+// A batch is one statement and its own transaction. It moves the head from the size that the batch
+// continues, and writes the rest only if the head moved. So an append is one round trip, whether
+// it succeeds or conflicts, and the server has the whole batch before it locks anything: a client
+// that stalls blocks nobody. After a conflict the batch is appended in a transaction that locks
+// the head's row first, and so gets its turn.
 //
-// Durability is the server's: a connection is refused where the server says that it would lose what it has committed.
-// One connection writes; readers share a pool. Every statement has a time limit, because a network that swallows an answer
-// has to be told from a slow one at some point.
+// It uses plain tables and rows, and no advisory locks, so that other engines with PostgreSQL's
+// protocol can be used; only migrations take a session lock.
+//
+// Durability is the server's: a connection is refused if the server's settings would lose committed
+// transactions. One connection writes, and readers share a pool. Every statement has a time limit.
 package postgres
 
 import (
 	"context"
-	"embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
 )
 
-//go:embed migrations/*.sql
-var migrations embed.FS
-
-// timeout is how long a batch, a read or a new connection may take before the server counts as one that cannot be reached.
+// timeout is how long a batch, a read or a new connection may take. Then the server counts as
+// unreachable.
 const timeout = 10 * time.Second
 
-// patience is how long the end of a connection may take.
-const patience = time.Second
+// closeTimeout is how long closing a connection may take.
+const closeTimeout = time.Second
 
 // A Store is a [ledger.Store] in one PostgreSQL database.
 type Store struct {
@@ -46,10 +41,10 @@ type Store struct {
 	writer  writer
 }
 
-// Open connects to the database that the URL names and brings its tables up to date. The URL may have the parameters of a
-// pgx pool, as pool_max_conns. An error says what to do where the caller can do something, and never has the password in it.
+// Open connects to the database of the URL and brings its tables up to date. The URL may have the
+// parameters of a pgx pool, like pool_max_conns. No error contains the password.
 func Open(ctx context.Context, url string) (*Store, error) {
-	config, err := parse(url)
+	config, err := parseURL(url)
 	if err != nil {
 		return nil, err
 	}
@@ -71,37 +66,6 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// migrate brings the tables up to date, over a connection of its own. Of several processes that start at once one does it.
-func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
-	db := stdlib.OpenDB(*config)
-	defer func() { err = errors.Join(err, db.Close()) }()
-	folder, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	const everySecond, forSeconds = 1, 60
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(everySecond, forSeconds))
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, folder, goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(locker))
-	if err != nil {
-		return err
-	}
-	have, newest, err := provider.GetVersions(ctx)
-	if err != nil {
-		return err
-	}
-	if have > newest {
-		return fmt.Errorf("the store has version %d, and this program knows versions up to %d; start a newer program", have, newest)
-	}
-	if have == newest {
-		return nil // and without the lock, which would have the processes wait for each other
-	}
-	_, err = provider.Up(ctx)
-	return err
-}
-
 const selectHead = "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head WHERE one"
 
 // scanHead reads the row of selectHead.
@@ -112,7 +76,7 @@ func scanHead(row pgx.Row, h *ledger.Head) error {
 	return err
 }
 
-// Head returns where the log has got to.
+// Head returns the head.
 func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	found := false
 	err = s.read(ctx, func(rows pgx.Rows) error {
@@ -125,17 +89,17 @@ func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	return h, err
 }
 
-// Append adds a batch in one transaction.
+// Append commits the batch in one transaction.
 func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
 	return s.writer.append(ctx, batch)
 }
 
-// AppendNext adds the batch that next makes from the head, whose row it locks for that time.
+// AppendNext commits the batch that next makes from the head, while it has the head's row locked.
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	return s.writer.appendNext(ctx, next)
 }
 
-// Hashes returns hashes of a level of the tree.
+// Hashes returns at most n hashes of a level, starting at index from.
 func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hashes []tlog.Hash, err error) {
 	query, args := "SELECT idx, hash FROM nodes WHERE level = $3 AND idx >= $1 ORDER BY idx LIMIT $2", []any{int64(from), n, level}
 	if level == 0 {
@@ -161,7 +125,7 @@ func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hash
 	return hashes, nil
 }
 
-// Records calls each for entries in log order from an index on, at most n.
+// Records calls each for at most n entries in log order, starting at index from.
 func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
 	return s.read(ctx, func(rows pgx.Rows) error {
 		var index int64
@@ -176,24 +140,26 @@ func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint6
 	}, "SELECT idx, record, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
 }
 
-const columns = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
+// selectEntries is followed by a condition.
+const selectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
 
-const holder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = $1"
+const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, " +
+	"coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = $1"
 
-// Range returns entries in log order from an index on, at most n.
+// Range returns at most n entries in log order, starting at index from.
 func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	return s.list(ctx, nil, columns+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
+	return s.list(ctx, nil, selectEntries+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
 }
 
-// ByID returns the entry with the id.
+// ByID returns the entry with the id, or [ledger.ErrNotFound].
 func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return ledger.First(s.list(ctx, nil, columns+"WHERE id = $1", [16]byte(id)))
+	return ledger.First(s.list(ctx, nil, selectEntries+"WHERE id = $1", [16]byte(id)))
 }
 
-// ByClaim returns the entry that holds the claim.
+// ByClaim returns the entry that holds the claim, or [ledger.ErrNotFound].
 func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
 	c := ledger.Claim{Name: claim}
-	found, err := ledger.First(s.list(ctx, []any{&c.Status, &c.Due}, holder, claim))
+	found, err := ledger.First(s.list(ctx, []any{&c.Status, &c.Due}, selectHolder, claim))
 	if err != nil {
 		return nil, err
 	}
@@ -201,18 +167,18 @@ func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, erro
 	return found, nil
 }
 
-// ByReference returns entries of a reference in log order.
+// ByReference returns at most limit entries of a reference in log order, starting at index from.
 func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	return s.list(ctx, nil, columns+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), limit)
+	return s.list(ctx, nil, selectEntries+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), limit)
 }
 
-// list returns the entries that a query selects. More columns than theirs go where more says.
-func (s *Store) list(ctx context.Context, more []any, query string, args ...any) (list []ledger.Stored, err error) {
+// list returns the entries that a query selects. Columns after theirs are scanned into extra.
+func (s *Store) list(ctx context.Context, extra []any, query string, args ...any) (list []ledger.Stored, err error) {
 	err = s.read(ctx, func(rows pgx.Rows) error {
 		var e ledger.Stored
 		var index int64
 		var hash []byte
-		if err := rows.Scan(append([]any{&index, (*[16]byte)(&e.ID), &e.Reference, &e.Record, &e.Sidecar, &hash}, more...)...); err != nil {
+		if err := rows.Scan(append([]any{&index, (*[16]byte)(&e.ID), &e.Reference, &e.Record, &e.Sidecar, &hash}, extra...)...); err != nil {
 			return err
 		}
 		if len(hash) != len(e.Hash) {
@@ -228,24 +194,9 @@ func (s *Store) list(ctx context.Context, more []any, query string, args ...any)
 	return list, nil
 }
 
-// selection returns the condition of a query, which for claims that are due and for those of a status is that of an index.
-func selection(q ledger.ClaimQuery) (where string, args []any) {
-	after, before := q.Between()
-	where, args = "WHERE name > $1 AND name < $2", []any{after, before}
-	switch {
-	case q.DueBy != 0:
-		where, args = where+" AND due <= $3", append(args, q.DueBy)
-	case q.Done && q.Status == "":
-		where += " AND due IS NULL AND status IS NULL"
-	case q.Done:
-		where, args = where+" AND due IS NULL AND status = $3", append(args, q.Status)
-	}
-	return where, args
-}
-
-// Claims returns claims by name.
+// Claims returns the selected claims, sorted by name.
 func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
-	where, args := selection(q)
+	where, args := condition(q)
 	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT $%d", where, len(args)+1)
 	err = s.read(ctx, func(rows pgx.Rows) error {
 		var c ledger.Claim
@@ -261,14 +212,30 @@ func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledge
 	return claims, nil
 }
 
-// CountClaims returns how many claims there are.
+// CountClaims returns how many claims the query selects.
 func (s *Store) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64, err error) {
-	where, args := selection(q)
+	where, args := condition(q)
 	err = s.read(ctx, func(rows pgx.Rows) error { return rows.Scan(&n) }, "SELECT count(*) FROM claims "+where, args...)
 	return n, err
 }
 
-// read calls row for every row of the answer. Rows that came before an error are not to be used.
+// condition returns the WHERE clause of a query. With a due time or a status it matches the
+// condition of an index.
+func condition(q ledger.ClaimQuery) (where string, args []any) {
+	after, before := q.Between()
+	where, args = "WHERE name > $1 AND name < $2", []any{after, before}
+	switch {
+	case q.DueBy != 0:
+		where, args = where+" AND due <= $3", append(args, q.DueBy)
+	case q.Done && q.Status == "":
+		where += " AND due IS NULL AND status IS NULL"
+	case q.Done:
+		where, args = where+" AND due IS NULL AND status = $3", append(args, q.Status)
+	}
+	return where, args
+}
+
+// read calls row for every row that a query returns. If it returns an error, rows may be missing.
 func (s *Store) read(ctx context.Context, row func(pgx.Rows) error, query string, args ...any) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

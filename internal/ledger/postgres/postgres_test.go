@@ -162,7 +162,7 @@ func refused(t *testing.T, err error, name string) {
 }
 
 func TestServerThatLosesCommitsIsRefused(t *testing.T) {
-	for name := range durability {
+	for name := range durableSettings {
 		t.Run(name, func(t *testing.T) {
 			url := newDatabase(t)
 			s, c := open(t, url), ledgertest.NewChain(t)
@@ -297,7 +297,7 @@ func TestServerThatIsNotThere(t *testing.T) {
 			t.Errorf("%s: it took %s", name, took)
 		}
 	}
-	config, err := parse(postgrestest.URLAt("localhost:1", "riffle"))
+	config, err := parseURL(postgrestest.URLAt("localhost:1", "riffle"))
 	if err != nil || config.ConnConfig.ConnectTimeout != timeout {
 		t.Errorf("a connection may take %s, %v, want %s", config.ConnConfig.ConnectTimeout, err, timeout)
 	}
@@ -336,7 +336,7 @@ func TestPasswordIsInNoError(t *testing.T) {
 		}
 	}
 	for _, location := range []string{"postgres://riffle:" + escaped + "@localhost/riffle", "postgres://riffle@localhost/riffle?password=" + escaped} {
-		config, err := parse(location)
+		config, err := parseURL(location)
 		if err != nil || config.ConnConfig.Password != secret || config.ConnConfig.User != "riffle" {
 			t.Errorf("the password is not used, or the user is not (%v)", err)
 		}

@@ -10,12 +10,15 @@ import (
 	"riffle/internal/ledger"
 )
 
-// appendBatch is a whole batch. The head moves only from the size that the batch continues, and whatever else there is to
-// write is joined to the row that moved: if there is none, nothing is written, and the answer has no row. A second writer
-// waits for the first at the head's row and then looks at it again. Rows come as one array a column, so that the statement
-// is the same for a batch of any length. A claim whose name is there violates the key of its table; one that is not taken
-// from its holder leaves fewer rows taken than there are to take, and has the statement fail by a division by zero, for
-// nothing else that a statement can find out by itself takes back what it has written.
+// appendBatch writes a whole batch and returns one row, or writes nothing and returns no row if
+// the log is not at the size that the batch continues: everything else is joined to the row of the
+// head that moved. Of two writers, the second waits for the first at that row and then evaluates
+// its condition again. Each column is one array, so that the statement is the same for batches of
+// any length.
+//
+// A claim that exists already violates the primary key. If a claim is not held by the record that
+// it is to be transferred from, fewer rows are taken than wanted, and the statement divides by
+// zero: an error is the only way for a statement to undo its own writes.
 const appendBatch = `WITH moved AS (
 	UPDATE head SET size = $3::bigint, edge = $4::bytea, checkpoint = $5::bytea, seed_key = $6::bytea, seeds_from = $7::bigint
 	WHERE one AND size = $1::bigint AND (checkpoint = ''::bytea) = $2::boolean RETURNING size
@@ -42,7 +45,7 @@ type writer struct {
 	conn   *pgx.Conn // closed after a batch whose outcome is unknown
 }
 
-// connect opens the connection, if it is not open, and prepares what a batch needs.
+// connect opens the connection, unless it is open, and prepares the statement.
 func (w *writer) connect(ctx context.Context) error {
 	if w.conn != nil && !w.conn.IsClosed() {
 		return nil
@@ -52,7 +55,7 @@ func (w *writer) connect(ctx context.Context) error {
 		return err
 	}
 	w.conn = conn
-	// A statement that was prepared by hand stays prepared when it fails; what pgx itself keeps does not.
+	// Explicitly, since pgx drops a statement from its own cache when it fails.
 	if _, err := conn.Prepare(ctx, appendBatch, appendBatch); err != nil {
 		w.close()
 		return err
@@ -60,25 +63,26 @@ func (w *writer) connect(ctx context.Context) error {
 	return nil
 }
 
-// append commits the batch. pgx closes the connection after an error that leaves the outcome open.
+// append commits the batch. After an error that leaves the outcome unknown, pgx closes the
+// connection.
 func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := w.connect(limited); err != nil {
 		return classify(ctx, err)
 	}
-	answer, err := w.conn.Exec(limited, appendBatch, arguments(batch)...)
+	tag, err := w.conn.Exec(limited, appendBatch, arguments(batch)...)
 	if err != nil {
 		return classify(ctx, err)
 	}
-	if answer.RowsAffected() == 0 {
+	if tag.RowsAffected() == 0 {
 		return fmt.Errorf("%w, which is %d", ledger.ErrConflict, batch.Size)
 	}
 	return nil
 }
 
-// appendNext commits the batch that next makes, in a transaction that holds the lock of the head's row from before next
-// gets to see it. Those who wait for the lock get it in turn.
+// appendNext commits the batch that next makes, in a transaction that first locks the head's row.
+// PostgreSQL grants the lock in the order of requests.
 func (w *writer) appendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -90,11 +94,11 @@ func (w *writer) appendNext(ctx context.Context, next func(ledger.Head) (*ledger
 		return classify(ctx, err)
 	}
 	err = commitNext(limited, tx, next)
-	_ = tx.Rollback(limited) // of what was not committed; pgx closes the connection where that fails
+	_ = tx.Rollback(limited) // does nothing after a commit; if it fails, pgx closes the connection
 	return classify(ctx, err)
 }
 
-// commitNext locks the head, and appends what next makes of it.
+// commitNext locks the head, calls next, and commits the batch.
 func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.Batch, error)) error {
 	var head ledger.Head
 	if err := scanHead(tx.QueryRow(ctx, selectHead+" FOR UPDATE"), &head); err != nil {
@@ -104,11 +108,11 @@ func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.
 	if err != nil || batch == nil {
 		return err
 	}
-	answer, err := tx.Exec(ctx, appendBatch, arguments(*batch)...)
+	tag, err := tx.Exec(ctx, appendBatch, arguments(*batch)...)
 	if err != nil {
 		return err
 	}
-	if answer.RowsAffected() == 0 {
+	if tag.RowsAffected() == 0 {
 		return fmt.Errorf("%w, which is %d", ledger.ErrConflict, batch.Size)
 	}
 	return tx.Commit(ctx)
@@ -117,7 +121,7 @@ func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.
 // arguments returns the parameters of appendBatch.
 func arguments(batch ledger.Batch) []any {
 	n := len(batch.Entries)
-	var claimed, taken claims
+	var claimed, taken claimColumns
 	indexes, ids, hashes := make([]int64, n), make([]uuid.UUID, n), make([][]byte, n)
 	references := make([]*string, n)
 	records, secrets := make([][]byte, n), make([][]byte, n)
@@ -148,25 +152,26 @@ func arguments(batch ledger.Batch) []any {
 	}
 }
 
-// claims are the columns of claims.
-type claims struct {
+// claimColumns are claims as columns.
+type claimColumns struct {
 	names    []string
 	indexes  []int64
 	statuses []*string
 	due      []*int64
-	holders  []int64 // that they are taken from
+	holders  []int64 // that they are transferred from; unused for new claims
 }
 
-func (c *claims) add(index int64, claim *ledger.Claim) {
+func (c *claimColumns) add(index int64, claim *ledger.Claim) {
 	var due *int64
 	if claim.Due != 0 {
 		due = &claim.Due
 	}
-	c.names, c.indexes, c.holders = append(c.names, claim.Name), append(c.indexes, index), append(c.holders, int64(claim.From))
+	c.names, c.indexes = append(c.names, claim.Name), append(c.indexes, index)
 	c.statuses, c.due = append(c.statuses, nullable(&claim.Status)), append(c.due, due)
+	c.holders = append(c.holders, int64(claim.From))
 }
 
-// notNil returns an empty list for nil, which would be NULL.
+// notNil returns an empty slice for nil, which would be NULL.
 func notNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -174,7 +179,7 @@ func notNil[T any](list []T) []T {
 	return list
 }
 
-// nullable returns nil, which is NULL, for an empty text.
+// nullable returns NULL for an empty text.
 func nullable(s *string) *string {
 	if *s == "" {
 		return nil
@@ -182,9 +187,9 @@ func nullable(s *string) *string {
 	return s
 }
 
-// close closes the connection. A server that is gone is not waited for; it would not change anything.
+// close closes the connection. It ignores errors: whatever was committed stays committed.
 func (w *writer) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	_ = w.conn.Close(ctx)
 }
