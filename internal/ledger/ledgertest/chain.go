@@ -12,7 +12,7 @@ import (
 	"riffle/internal/ledger"
 )
 
-// Entries returns n entries that differ from each other and from those of another label, of many lengths.
+// Entries returns n entries of different lengths, with ids that depend on the label.
 func Entries(label string, n int) []ledger.Entry {
 	entries := make([]ledger.Entry, n)
 	for i := range entries {
@@ -25,7 +25,7 @@ func Entries(label string, n int) []ledger.Entry {
 	return entries
 }
 
-// A Chain makes the batches of one log, as a [ledger.Log] does.
+// A Chain makes the batches of one log, as a [ledger.Log] does, and compares a store with them.
 type Chain struct {
 	t       *testing.T
 	signer  note.Signer
@@ -34,7 +34,7 @@ type Chain struct {
 	Entries []ledger.Entry // of all batches
 }
 
-// PrivateKey is the key of all chains.
+// PrivateKey is the key of every chain.
 const PrivateKey = "PRIVATE+KEY+ledgertest+d141e3c3+AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB"
 
 // NewChain returns the chain of a new log.
@@ -47,7 +47,8 @@ func NewChain(t *testing.T) *Chain {
 	return &Chain{t: t, signer: key, Verify: key.Verifier}
 }
 
-// Next returns the batch that continues the chain with the entries; without any, it begins the log.
+// Next returns the next batch, with the entries. Without entries, it is the one that begins the
+// log.
 func (c *Chain) Next(entries ...ledger.Entry) ledger.Batch {
 	c.t.Helper()
 	for i := range entries {
@@ -69,7 +70,7 @@ func (c *Chain) Append(s ledger.Store, entries ...ledger.Entry) {
 	}
 }
 
-// CheckLog builds the tree anew from the records of a store, and compares them with those of the chain.
+// CheckLog checks the whole store, and compares its records and claims with those of the chain.
 func (c *Chain) CheckLog(s ledger.Store) {
 	c.t.Helper()
 	size := CheckLog(c.t, s, c.Verify)
@@ -101,18 +102,17 @@ func (c *Chain) CheckLog(s ledger.Store) {
 	}
 }
 
-// checkClaims compares the claims of a store with those of the chain.
 func (c *Chain) checkClaims(s ledger.Store) {
 	c.t.Helper()
-	type held struct {
-		by    int
-		claim ledger.Claim
+	type holding struct {
+		holder int
+		claim  ledger.Claim
 	}
-	claims := map[string]held{}
+	claims := map[string]holding{}
 	for i := range c.Entries {
 		for _, claim := range c.Entries[i].Claims {
 			claim.Taken, claim.From, claim.Unchanged = false, 0, false
-			claims[claim.Name] = held{i, claim}
+			claims[claim.Name] = holding{i, claim}
 		}
 	}
 	if n, err := s.CountClaims(c.t.Context(), ledger.ClaimQuery{}); err != nil || n != uint64(len(claims)) {
@@ -120,13 +120,13 @@ func (c *Chain) checkClaims(s ledger.Store) {
 	}
 	for name, want := range claims {
 		got, err := s.ByClaim(c.t.Context(), name)
-		if err != nil || got.Index != uint64(want.by) || len(got.Claims) != 1 || got.Claims[0] != want.claim {
+		if err != nil || got.Index != uint64(want.holder) || len(got.Claims) != 1 || got.Claims[0] != want.claim {
 			c.t.Fatalf("the claim %s is held by %+v, %v, want %+v", name, got, err, want)
 		}
 	}
 }
 
-// CheckLog builds the tree of a store anew from its records and returns how many there are.
+// CheckLog checks the whole store and returns how many records it has.
 func CheckLog(t *testing.T, s ledger.Store, verifier note.Verifier) uint64 {
 	t.Helper()
 	result, err := ledger.Check{Verifier: verifier}.Run(t.Context(), s)
@@ -134,7 +134,7 @@ func CheckLog(t *testing.T, s ledger.Store, verifier note.Verifier) uint64 {
 		t.Fatal(err)
 	}
 	if len(result.Findings) > 0 {
-		t.Fatalf("the log does not add up: %q", result.Findings)
+		t.Fatalf("the check of the log finds %q", result.Findings)
 	}
 	return result.Checkpoint.Size
 }

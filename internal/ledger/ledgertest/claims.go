@@ -9,52 +9,54 @@ import (
 	"riffle/internal/ledger"
 )
 
-// claims go from record to record, and are found by name, status and due time.
-func claims(t *testing.T, e Engine) {
-	s, c := e.begun(t)
+func testClaimsAreTransferred(t *testing.T, e Engine) {
+	s, c := e.newLog(t)
 	defer closeStore(t, s)
 	entries := Entries("claims", 8)
 	for i := range 6 {
 		entries[i].Claims = []ledger.Claim{{Name: fmt.Sprint("thing ", i), Status: "open", Due: int64(100 + i)}, {Name: fmt.Sprint("other ", i)}}
 	}
-	take := func(entry *ledger.Entry, i int, from uint64) {
+	transfer := func(entry *ledger.Entry, i int, from uint64) {
 		entry.Claims = append(entry.Claims, ledger.Claim{Name: fmt.Sprint("thing ", i), Taken: true, From: from, Status: []string{"", "done"}[i%2]})
 	}
 	c.Append(s, entries[:6]...)
-	take(&entries[6], 1, 1)
-	take(&entries[6], 4, 4)
+	transfer(&entries[6], 1, 1)
+	transfer(&entries[6], 4, 4)
 	c.Append(s, entries[6])
 	c.CheckLog(s)
 	if holder, err := s.ByClaim(t.Context(), "thing 4"); err != nil || holder.ID != entries[6].ID {
-		t.Errorf("the holder of a claim that was taken is %+v, %v", holder, err)
+		t.Errorf("the holder of a transferred claim is %+v, %v", holder, err)
 	}
 	for name, claim := range map[string]ledger.Claim{
-		"a holder of before": {Name: "thing 4", Taken: true, From: 4}, "another": {Name: "thing 4", Taken: true, From: 3},
-		"nobody": {Name: "thing 4"}, "unknown": {Name: "thing 4", Taken: true, From: 1 << 40}, "whom nobody knows": {Name: "thing 9", Taken: true, From: 6},
+		"from an earlier holder":          {Name: "thing 4", Taken: true, From: 4},
+		"from another record":             {Name: "thing 4", Taken: true, From: 3},
+		"from a record that is not there": {Name: "thing 4", Taken: true, From: 1 << 40},
+		"that has a holder":               {Name: "thing 4"},
+		"that nobody holds":               {Name: "thing 9", Taken: true, From: 6},
 	} {
 		entry := Entries("late", 1)
-		take(&entry[0], 3, 3)
+		transfer(&entry[0], 3, 3)
 		entry[0].Claims = append(entry[0].Claims, claim)
 		attempt := *c
 		if err := s.Append(t.Context(), attempt.Next(entry...)); !errors.Is(err, ledger.ErrConflict) {
-			t.Errorf("a claim taken from %s: %v, want ErrConflict", name, err)
+			t.Errorf("a claim %s: %v, want ErrConflict", name, err)
 		}
 		c.CheckLog(s)
 	}
-	take(&entries[7], 4, 6)
+	transfer(&entries[7], 4, 6)
 	c.Append(s, entries[7])
 	c.CheckLog(s)
-	// One that stays as it was is passed on, and still to be taken from its holder alone.
-	stays := Entries("stays", 2)
-	stays[0].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
-	stays[1].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
-	c.Append(s, stays[0])
+	// With status and due unchanged, it still has to be transferred from its holder.
+	unchanged := Entries("unchanged", 2)
+	unchanged[0].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
+	unchanged[1].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
+	c.Append(s, unchanged[0])
 	c.CheckLog(s)
-	if holder, err := s.ByClaim(t.Context(), "thing 5"); err != nil || holder.ID != stays[0].ID || holder.Claims[0].Status != "open" || holder.Claims[0].Due != 105 {
-		t.Errorf("the holder of a claim that stays as it was is %+v, %v", holder, err)
+	if holder, err := s.ByClaim(t.Context(), "thing 5"); err != nil || holder.ID != unchanged[0].ID || holder.Claims[0].Status != "open" || holder.Claims[0].Due != 105 {
+		t.Errorf("the holder of an unchanged claim is %+v, %v", holder, err)
 	}
-	if attempt := *c; !errors.Is(s.Append(t.Context(), attempt.Next(stays[1])), ledger.ErrConflict) {
-		t.Error("a claim that stays as it was is taken from who no longer holds it")
+	if attempt := *c; !errors.Is(s.Append(t.Context(), attempt.Next(unchanged[1])), ledger.ErrConflict) {
+		t.Error("an unchanged claim was transferred from a record that no longer holds it")
 	}
 	c.CheckLog(s)
 	many := append(Entries("many", 100), Entries("takers", 100)...)

@@ -1,4 +1,6 @@
-// Package ledgertest is the suite that every [ledger.Store] has to pass.
+// Package ledgertest is the conformance suite of [ledger.Store]. An engine's tests declare an
+// [Engine] and call its Run, and its Main from TestMain. A [Chain] makes the batches of a log
+// without one.
 package ledgertest
 
 import (
@@ -17,36 +19,38 @@ import (
 	"riffle/internal/ledger"
 )
 
-// An Engine is what the suite has to know of one.
+// An Engine is an implementation of [ledger.Store] to test.
 type Engine struct {
 	// New returns the location of a new, empty store: a path or a URL.
 	New func(t *testing.T) string
-	// Open opens a store. It must not need anything of the process that it is called in.
+	// Open opens a store. Other processes call it too, so it must not depend on what a test has
+	// set up.
 	Open func(ctx context.Context, location string) (ledger.Store, error)
-	// Shared: several processes may have one store open at a time.
+	// Shared says that several processes may have one store open at a time.
 	Shared bool
 }
 
-// Run runs the suite. The test's package has to have [Main] for its TestMain.
+// Run runs the suite. TestMain of the package has to call Main.
 func (e Engine) Run(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, Engine){
-		"EmptyStoreHoldsNothing":      empty,
-		"LogBeginsOnce":               begins,
-		"BatchesComeBackAsWritten":    batches,
-		"WrongSizeChangesNothing":     conflict,
-		"DoubleChangesNothing":        double,
-		"ReferencesComeInLogOrder":    references,
-		"ClaimsGoFromRecordToRecord":  claims,
-		"HeadNamesTheSeedKey":         heads,
-		"HashesComeByLevel":           levels,
-		"ReadersSeeWholeBatches":      readers,
-		"OneOfTwoAppendsGoesIn":       contest,
-		"NextBatchIsMadeFromTheHead":  next,
-		"SecondHasItsTurn":            turns,
-		"ProcessesShareOneLog":        processes,
-		"DamagedStoreIsFound":         damaged,
-		"CanceledReadIsNoTruth":       canceled,
-		"LongestRecordComesBackWhole": longest,
+		"EmptyStore":                        testEmptyStore,
+		"LogBeginsOnce":                     testLogBeginsOnce,
+		"BatchesReadBack":                   testBatchesReadBack,
+		"LongestRecordReadsBack":            testLongestRecordReadsBack,
+		"HeadReadsBack":                     testHeadReadsBack,
+		"HashesByLevel":                     testHashesByLevel,
+		"ByReferenceInLogOrder":             testByReferenceInLogOrder,
+		"ClaimsAreTransferred":              testClaimsAreTransferred,
+		"WrongSizeConflicts":                testWrongSizeConflicts,
+		"DuplicateIDOrClaimConflicts":       testDuplicateConflicts,
+		"AppendNext":                        testAppendNext,
+		"AppendNextIsFair":                  testAppendNextIsFair,
+		"ReadersSeeWholeBatches":            testReadersSeeWholeBatches,
+		"OneOfTwoConcurrentAppendsSucceeds": testConcurrentAppends,
+		"SecondOpenIsRejectedUnlessShared":  testSecondOpen,
+		"ProcessesShareALog":                testProcessesShareALog,
+		"CheckFindsDamage":                  testCheckFindsDamage,
+		"CanceledReadIsNotErrNotFound":      testCanceledRead,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, e) })
 	}
@@ -61,8 +65,8 @@ func (e Engine) open(t *testing.T, location string) ledger.Store {
 	return s
 }
 
-// begun opens a new store in which a log has begun.
-func (e Engine) begun(t *testing.T) (ledger.Store, *Chain) {
+// newLog opens a new store in which a log has begun.
+func (e Engine) newLog(t *testing.T) (ledger.Store, *Chain) {
 	t.Helper()
 	s, c := e.open(t, e.New(t)), NewChain(t)
 	c.Append(s)
@@ -76,7 +80,7 @@ func closeStore(t *testing.T, s ledger.Store) {
 	}
 }
 
-func empty(t *testing.T, e Engine) {
+func testEmptyStore(t *testing.T, e Engine) {
 	s := e.open(t, e.New(t))
 	defer closeStore(t, s)
 	if head, err := s.Head(t.Context()); err != nil || head.Size != 0 || len(head.Edge) != 0 || len(head.Checkpoint) != 0 {
@@ -101,7 +105,7 @@ func empty(t *testing.T, e Engine) {
 	}
 }
 
-func begins(t *testing.T, e Engine) {
+func testLogBeginsOnce(t *testing.T, e Engine) {
 	s, c := e.open(t, e.New(t)), NewChain(t)
 	defer closeStore(t, s)
 	early := NewChain(t).Next(Entries("early", 2)...)
@@ -111,13 +115,13 @@ func begins(t *testing.T, e Engine) {
 	c.Append(s)
 	c.CheckLog(s)
 	if err := s.Append(t.Context(), NewChain(t).Next()); !errors.Is(err, ledger.ErrConflict) {
-		t.Errorf("the log began a second time: %v, want ErrConflict", err)
+		t.Errorf("the log began twice: %v, want ErrConflict", err)
 	}
 	c.Append(s, Entries("first", 2)...)
 	c.CheckLog(s)
 }
 
-func batches(t *testing.T, e Engine) {
+func testBatchesReadBack(t *testing.T, e Engine) {
 	location := e.New(t)
 	s, c := e.open(t, location), NewChain(t)
 	c.Append(s)
@@ -138,8 +142,8 @@ func batches(t *testing.T, e Engine) {
 	closeStore(t, s)
 }
 
-func conflict(t *testing.T, e Engine) {
-	s, c := e.begun(t)
+func testWrongSizeConflicts(t *testing.T, e Engine) {
+	s, c := e.newLog(t)
 	defer closeStore(t, s)
 	c.Append(s, Entries("first", 3)...)
 	for _, size := range []uint64{0, 2, 4, 1 << 40} {
@@ -156,9 +160,8 @@ func conflict(t *testing.T, e Engine) {
 	c.CheckLog(s)
 }
 
-// heads have to come back with the key that they name.
-func heads(t *testing.T, e Engine) {
-	s, c := e.begun(t)
+func testHeadReadsBack(t *testing.T, e Engine) {
+	s, c := e.newLog(t)
 	defer closeStore(t, s)
 	batch := c.Next(Entries("key", 2)...)
 	batch.Head.SeedKey, batch.Head.SeedsFrom = []byte{0, 1, 0xff}, 1<<40
@@ -171,9 +174,8 @@ func heads(t *testing.T, e Engine) {
 	}
 }
 
-// double has an id, and then a claim, that is in the log already.
-func double(t *testing.T, e Engine) {
-	s, c := e.begun(t)
+func testDuplicateConflicts(t *testing.T, e Engine) {
+	s, c := e.newLog(t)
 	defer closeStore(t, s)
 	entries := Entries("first", 2)
 	entries[1].Claims = []ledger.Claim{{Name: "the only one"}}
@@ -185,7 +187,7 @@ func double(t *testing.T, e Engine) {
 	for name, list := range map[string][]ledger.Entry{"id": sameID, "claim": sameClaim} {
 		attempt := before
 		if err := s.Append(t.Context(), attempt.Next(list...)); !errors.Is(err, ledger.ErrConflict) {
-			t.Errorf("an %s that is in the log was written again: %v, want ErrConflict", name, err)
+			t.Errorf("a duplicate %s: %v, want ErrConflict", name, err)
 		}
 		before.CheckLog(s)
 	}
@@ -193,8 +195,8 @@ func double(t *testing.T, e Engine) {
 	before.CheckLog(s)
 }
 
-func references(t *testing.T, e Engine) {
-	s, c := e.begun(t)
+func testByReferenceInLogOrder(t *testing.T, e Engine) {
+	s, c := e.newLog(t)
 	defer closeStore(t, s)
 	entries := Entries("references", 40)
 	for i := range entries {
@@ -223,18 +225,18 @@ func indexes(list []ledger.Stored) (indexes []uint64) {
 	return indexes
 }
 
-// levels fills three levels of tiles.
-func levels(t *testing.T, e Engine) {
-	s, c := e.begun(t)
+// The log fills three levels of tiles.
+func testHashesByLevel(t *testing.T, e Engine) {
+	s, c := e.newLog(t)
 	defer closeStore(t, s)
 	const size = 256*256 + 300
-	forest := map[int64]tlog.Hash{}
+	stored := map[int64]tlog.Hash{} // by index in the order of tlog
 	for len(c.Entries) < size {
 		c.Append(s, Entries(fmt.Sprint(len(c.Entries)), min(5000, size-len(c.Entries)))...)
 	}
 	reader := tlog.HashReaderFunc(func(indexes []int64) (list []tlog.Hash, err error) {
 		for _, i := range indexes {
-			list = append(list, forest[i])
+			list = append(list, stored[i])
 		}
 		return list, nil
 	})
@@ -244,7 +246,7 @@ func levels(t *testing.T, e Engine) {
 			t.Fatal(err)
 		}
 		for k, h := range hashes {
-			forest[tlog.StoredHashIndex(0, int64(i))+int64(k)] = h
+			stored[tlog.StoredHashIndex(0, int64(i))+int64(k)] = h
 		}
 	}
 	for level := range 4 {
@@ -260,7 +262,7 @@ func levels(t *testing.T, e Engine) {
 				t.Errorf("level %d from %d, at most %d: %d hashes, %v, want %d", level, v.from, v.n, len(got), err, v.want)
 			}
 			for i, h := range got {
-				if h != forest[tlog.StoredHashIndex(8*level, int64(v.from+i))] {
+				if h != stored[tlog.StoredHashIndex(8*level, int64(v.from+i))] {
 					t.Fatalf("level %d: hash %d is wrong", level, v.from+i)
 				}
 			}
@@ -273,9 +275,10 @@ func levels(t *testing.T, e Engine) {
 	CheckLog(t, s, c.Verify)
 }
 
-// readers reads while batches of ten are written: the size is always a whole number of them, and all of them are there.
-func readers(t *testing.T, e Engine) {
-	s, c := e.begun(t)
+// Readers run while batches of ten are appended: every size is a multiple of ten, and its last
+// records can be read.
+func testReadersSeeWholeBatches(t *testing.T, e Engine) {
+	s, c := e.newLog(t)
 	defer closeStore(t, s)
 	var wait sync.WaitGroup
 	stop := make(chan struct{})
@@ -307,21 +310,14 @@ func readers(t *testing.T, e Engine) {
 	c.CheckLog(s)
 }
 
-// contest has two who both want to continue the log at one size.
-func contest(t *testing.T, e Engine) {
-	location := e.New(t)
-	first := e.open(t, location)
-	defer closeStore(t, first)
-	second, err := e.Open(t.Context(), location)
+// Two writers append different batches for the same size.
+func testConcurrentAppends(t *testing.T, e Engine) {
 	if !e.Shared {
-		if !errors.Is(err, ledger.ErrInUse) {
-			t.Errorf("a second opener: %v, want ErrInUse", err)
-		}
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	location := e.New(t)
+	first, second := e.open(t, location), e.open(t, location)
+	defer closeStore(t, first)
 	defer closeStore(t, second)
 	c := NewChain(t)
 	c.Append(first)
@@ -343,19 +339,36 @@ func contest(t *testing.T, e Engine) {
 		case outcomes[1] == nil && errors.Is(outcomes[0], ledger.ErrConflict):
 			c = tries[1]
 		default:
-			t.Fatalf("round %d: %v and %v, want one to go in and one to be ErrConflict", round, outcomes[0], outcomes[1])
+			t.Fatalf("round %d: %v and %v, want one nil and one ErrConflict", round, outcomes[0], outcomes[1])
 		}
 	}
 	c.CheckLog(second)
 }
 
-// next has batches made from the head, and none.
-func next(t *testing.T, e Engine) {
-	s, c := e.begun(t)
+func testSecondOpen(t *testing.T, e Engine) {
+	location := e.New(t)
+	first := e.open(t, location)
+	second, err := e.Open(t.Context(), location)
+	switch {
+	case err == nil:
+		closeStore(t, second)
+		if !e.Shared {
+			t.Error("the store was opened twice")
+		}
+	case e.Shared || !errors.Is(err, ledger.ErrInUse):
+		t.Errorf("a second open: %v", err)
+	}
+	NewChain(t).Append(first)
+	closeStore(t, first)
+	closeStore(t, e.open(t, location))
+}
+
+func testAppendNext(t *testing.T, e Engine) {
+	s, c := e.newLog(t)
 	defer closeStore(t, s)
 	c.Append(s, Entries("first", 3)...)
-	refused := errors.New("this is not to be")
-	for _, want := range []error{nil, refused} {
+	failed := errors.New("next failed")
+	for _, want := range []error{nil, failed} {
 		err := s.AppendNext(t.Context(), func(ledger.Head) (*ledger.Batch, error) { return nil, want })
 		if !errors.Is(err, want) || want == nil && err != nil {
 			t.Errorf("no batch: %v, want %v", err, want)
@@ -381,15 +394,16 @@ func next(t *testing.T, e Engine) {
 		return &batch, nil
 	})
 	if !errors.Is(err, ledger.ErrConflict) {
-		t.Errorf("an id that is in the log was written again: %v, want ErrConflict", err)
+		t.Errorf("a duplicate id: %v, want ErrConflict", err)
 	}
 	c.CheckLog(s)
 	c.Append(s, Entries("last", 2)...)
 	c.CheckLog(s)
 }
 
-// turns has two logs append to one store, one of them without pause. The other is never second twice for one batch.
-func turns(t *testing.T, e Engine) {
+// Of two logs on one store, one appends without a pause. A batch of the other conflicts at most
+// once.
+func testAppendNextIsFair(t *testing.T, e Engine) {
 	if !e.Shared {
 		return
 	}
@@ -400,7 +414,7 @@ func turns(t *testing.T, e Engine) {
 		var err error
 		logs[i], err = ledger.Open(t.Context(), e.open(t, location), ledger.Options{Folder: t.TempDir(), KeyFile: key, Observe: func(c ledger.Commit) {
 			if conflicts[i].Add(int64(c.Conflicts)); c.Conflicts > 1 {
-				t.Errorf("a batch was second %d times", c.Conflicts)
+				t.Errorf("a batch conflicted %d times", c.Conflicts)
 			}
 		}})
 		if err != nil {
@@ -441,24 +455,24 @@ func turns(t *testing.T, e Engine) {
 	}
 }
 
-// damaged appends batches of which parts are wrong. The store keeps what it is given; the check has to find it.
-func damaged(t *testing.T, e Engine) {
+// The store writes what it is given, so the damage is in the batches.
+func testCheckFindsDamage(t *testing.T, e Engine) {
 	for name, damage := range map[string]func(*ledger.Batch){
-		"a record":        func(b *ledger.Batch) { b.Entries[200].Record = append([]byte("x"), b.Entries[200].Record...) },
-		"a hash":          func(b *ledger.Batch) { b.Entries[200].Hash[3] ^= 1 },
-		"a node":          func(b *ledger.Batch) { b.Nodes[0].Hash[3] ^= 1 },
-		"a lost node":     func(b *ledger.Batch) { b.Nodes = nil },
-		"a node too many": func(b *ledger.Batch) { b.Nodes = append(b.Nodes, ledger.Node{Level: 1, Index: 1}) },
-		"the edge":        func(b *ledger.Batch) { b.Head.Edge[3] ^= 1 },
-		"the checkpoint":  func(b *ledger.Batch) { b.Head.Checkpoint[20] ^= 1 },
-		"the size":        func(b *ledger.Batch) { b.Head.Size++ },
-		"a lost record":   func(b *ledger.Batch) { b.Entries = b.Entries[:299] },
-		"one too many":    func(b *ledger.Batch) { b.Entries = append(b.Entries, ledger.Entry{Record: []byte("{}")}) },
-		"an exchange":     func(b *ledger.Batch) { exchange(b.Entries, 7, 8) },
-		// No node is over the last ones.
-		"a late exchange": func(b *ledger.Batch) { exchange(b.Entries, 298, 299) },
+		"a record":         func(b *ledger.Batch) { b.Entries[200].Record = append([]byte("x"), b.Entries[200].Record...) },
+		"a hash":           func(b *ledger.Batch) { b.Entries[200].Hash[3] ^= 1 },
+		"a node":           func(b *ledger.Batch) { b.Nodes[0].Hash[3] ^= 1 },
+		"a missing node":   func(b *ledger.Batch) { b.Nodes = nil },
+		"an extra node":    func(b *ledger.Batch) { b.Nodes = append(b.Nodes, ledger.Node{Level: 1, Index: 1}) },
+		"the edge":         func(b *ledger.Batch) { b.Head.Edge[3] ^= 1 },
+		"the checkpoint":   func(b *ledger.Batch) { b.Head.Checkpoint[20] ^= 1 },
+		"the size":         func(b *ledger.Batch) { b.Head.Size++ },
+		"a missing record": func(b *ledger.Batch) { b.Entries = b.Entries[:299] },
+		"an extra record":  func(b *ledger.Batch) { b.Entries = append(b.Entries, ledger.Entry{Record: []byte("{}")}) },
+		"swapped records":  func(b *ledger.Batch) { swapRecords(b.Entries, 7, 8) },
+		// No stored node covers the last records.
+		"swapped last records": func(b *ledger.Batch) { swapRecords(b.Entries, 298, 299) },
 	} {
-		s, c := e.begun(t)
+		s, c := e.newLog(t)
 		batch := c.Next(Entries("damaged", 300)...)
 		damage(&batch)
 		if err := s.Append(t.Context(), batch); err != nil {
@@ -472,27 +486,25 @@ func damaged(t *testing.T, e Engine) {
 	}
 }
 
-// exchange exchanges the records of two entries.
-func exchange(entries []ledger.Entry, i, k int) {
+func swapRecords(entries []ledger.Entry, i, k int) {
 	entries[i].Record, entries[k].Record = entries[k].Record, entries[i].Record
 	entries[i].Hash, entries[k].Hash = entries[k].Hash, entries[i].Hash
 }
 
-// canceled reads with a context that has ended: there must be an error, and none that says how things are.
-func canceled(t *testing.T, e Engine) {
-	s, c := e.begun(t)
+func testCanceledRead(t *testing.T, e Engine) {
+	s, c := e.newLog(t)
 	defer closeStore(t, s)
 	c.Append(s, Entries("there", 1)...)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.ByID(ctx, c.Entries[0].ID); err == nil || errors.Is(err, ledger.ErrNotFound) || errors.Is(err, ledger.ErrCorrupt) {
-		t.Errorf("a read that was called off: %v", err)
+		t.Errorf("a canceled read: %v, want neither nil nor ErrNotFound nor ErrCorrupt", err)
 	}
 	c.CheckLog(s)
 }
 
-func longest(t *testing.T, e Engine) {
-	s, c := e.begun(t)
+func testLongestRecordReadsBack(t *testing.T, e Engine) {
+	s, c := e.newLog(t)
 	defer closeStore(t, s)
 	entries := Entries("long", 3)
 	entries[1].Record = bytes.Repeat([]byte("0123456789abcde"), 65535/15)

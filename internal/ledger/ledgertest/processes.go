@@ -17,7 +17,7 @@ import (
 	"riffle/internal/ledger"
 )
 
-// The environment of a writing process: where the store is, its own folder, the key and its name.
+// Environment of a writer process: location of the store, its folder, the key file and its label.
 const (
 	envLocation = "RIFFLE_LEDGERTEST_LOCATION"
 	envFolder   = "RIFFLE_LEDGERTEST_FOLDER"
@@ -25,7 +25,8 @@ const (
 	envLabel    = "RIFFLE_LEDGERTEST_LABEL"
 )
 
-// Main is the TestMain of a package that runs the suite: it lets the test be one of the processes that write.
+// Main is the TestMain of a package that runs the suite. In a process that the suite has started,
+// it is a writer.
 func (e Engine) Main(m *testing.M) {
 	if os.Getenv(envLocation) == "" {
 		os.Exit(m.Run())
@@ -34,21 +35,21 @@ func (e Engine) Main(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(0) // and does not return to what comes after: a TestMain that starts tests would start processes, and these more
+	os.Exit(0) // does not return, since the caller might run the tests, which start more processes
 }
 
-// Each process has this many callers, who append this many entries each, a third of them with claims that all the
-// processes want.
+// Each process has this many callers, which append this many entries each. A third of the entries
+// have claims that all processes want.
 const (
 	callers = 8
 	each    = 30
 )
 
-// write is a writing process. It prints the id and the index of every entry that was acknowledged.
+// write is a writer process. It prints the id and the index of every acknowledged entry.
 func (e Engine) write() error {
 	ctx := context.Background()
 	store, err := e.Open(ctx, os.Getenv(envLocation))
-	for errors.Is(err, ledger.ErrInUse) { // until it is this process's turn
+	for errors.Is(err, ledger.ErrInUse) { // until the other processes have closed it
 		time.Sleep(5 * time.Millisecond)
 		store, err = e.Open(ctx, os.Getenv(envLocation))
 	}
@@ -74,7 +75,7 @@ func (e Engine) write() error {
 					errs[caller] = err
 					return
 				}
-				fmt.Println(entry.ID, index) // one write, so one line
+				fmt.Println(entry.ID, index) // one write(2), so lines are never mixed
 			}
 		})
 	}
@@ -82,8 +83,8 @@ func (e Engine) write() error {
 	return errors.Join(append(errs, log.Close())...)
 }
 
-// processes has four processes write to one store, and kills one of them and starts another in its place.
-func processes(t *testing.T, e Engine) {
+// Four processes append to one store. One of them is killed and restarted.
+func testProcessesShareALog(t *testing.T, e Engine) {
 	location, folder := e.New(t), t.TempDir()
 	program, err := os.Executable()
 	if err != nil {
@@ -93,13 +94,13 @@ func processes(t *testing.T, e Engine) {
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	run := func(label string, killAfter int) {
-		own := filepath.Join(folder, label)
-		if err := os.Mkdir(own, 0o700); err != nil {
+		dir := filepath.Join(folder, label)
+		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Error(err)
 			return
 		}
 		command := exec.CommandContext(t.Context(), program)
-		command.Env = append(os.Environ(), envLocation+"="+location, envFolder+"="+own, envKey+"="+filepath.Join(folder, "log.key"), envLabel+"="+label)
+		command.Env = append(os.Environ(), envLocation+"="+location, envFolder+"="+dir, envKey+"="+filepath.Join(folder, "log.key"), envLabel+"="+label)
 		command.Stderr = os.Stderr
 		out, err := command.StdoutPipe()
 		if err == nil {
