@@ -24,41 +24,28 @@ import (
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-func TestReplicasShareOneLog(t *testing.T) {
+func TestTerminatedSessionsUnderLoad(t *testing.T) {
 	url, key := newDatabase(t), newKeyFile(t)
-	var logs []*ledger.Log
-	for range 4 {
-		logs = append(logs, replica(t, url, key))
-	}
-	a := newAccount(t)
-	stop := a.load(8, logs...)
-	a.await(1000)
-	stop()
-	a.check(url, logs...)
-}
-
-func TestSessionsEndUnderLoad(t *testing.T) {
-	url, key := newDatabase(t), newKeyFile(t)
-	logs := []*ledger.Log{replica(t, url, key), replica(t, url, key)}
-	a := newAccount(t)
-	stop := a.load(8, logs...)
+	logs := []*ledger.Log{openLog(t, url, key), openLog(t, url, key)}
+	w := newWorkload(t)
+	stop := w.start(8, logs...)
 	for range 30 {
-		a.await(1 + rand.IntN(40))
-		time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond) // so that it is at any point of a batch
-		endSessions(t, url)
+		w.await(1 + rand.IntN(40))
+		time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond) // to any point of a batch
+		terminateSessions(t, url)
 	}
-	a.await(10)
+	w.await(10)
 	stop()
-	a.check(url, logs...)
+	w.check(url, logs...)
 }
 
-func TestServerCrashesUnderLoad(t *testing.T) {
+func TestServerCrashUnderLoad(t *testing.T) {
 	url, key := newDatabase(t), newKeyFile(t)
-	logs := []*ledger.Log{replica(t, url, key), replica(t, url, key)}
-	a := newAccount(t)
-	stop := a.load(8, logs...)
+	logs := []*ledger.Log{openLog(t, url, key), openLog(t, url, key)}
+	w := newWorkload(t)
+	stop := w.start(8, logs...)
 	for range 3 {
-		a.await(20 + rand.IntN(40))
+		w.await(20 + rand.IntN(40))
 		if err := cluster.Stop(postgrestest.Immediate); err != nil {
 			t.Fatal(err)
 		}
@@ -66,33 +53,33 @@ func TestServerCrashesUnderLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a.await(10)
+	w.await(10)
 	stop()
-	a.check(url, logs...)
+	w.check(url, logs...)
 }
 
-// endOfRequest is the length of the message that ends a request. The one before it has the server execute the batch.
-const endOfRequest = 5
+// syncLength is the length of the protocol's Sync message, which ends a request. The message
+// before it executes the batch.
+const syncLength = 5
 
-// A cut is a place at which a connection is lost.
+// A cut is the point in a request at which the proxy cuts the connection.
 type cut int
 
 const (
 	nowhere cut = iota
 	beforeBatch
-	withinBatch // shortly before its end, and the server is not told that the client has gone
-	beforeAnswer
+	withinBatch // shortly before its end; the connection to the server stays open
+	beforeResponse
 )
 
-// A proxy stands between a store and the server.
+// A proxy between a store and the server cuts connections.
 type proxy struct {
-	t        *testing.T
 	listener net.Listener
 	mu       sync.Mutex
-	cut      cut    // what the next batch meets that has the mark in it
-	mark     []byte // in what is sent
-	cuts     int    // how many it has met
-	held     []net.Conn
+	cut      cut // of the next request that contains mark
+	mark     []byte
+	cuts     int        // made so far
+	open     []net.Conn // connections to the server that withinBatch left open
 }
 
 func newProxy(t *testing.T) *proxy {
@@ -100,7 +87,7 @@ func newProxy(t *testing.T) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{t: t, listener: l}
+	p := &proxy{listener: l}
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		for {
@@ -114,13 +101,13 @@ func newProxy(t *testing.T) *proxy {
 				continue
 			}
 			marked := make(chan struct{})
-			wait.Go(func() { p.requests(client, server, marked) })
-			wait.Go(func() { p.answers(client, server, marked) })
+			wait.Go(func() { p.forwardRequests(client, server, marked) })
+			wait.Go(func() { p.forwardResponses(client, server, marked) })
 		}
 	})
 	t.Cleanup(func() {
 		_ = l.Close()
-		p.release()
+		p.closeOpen()
 		wait.Wait()
 	})
 	return p
@@ -136,8 +123,8 @@ func (p *proxy) arm(at cut, mark string) {
 	p.cut, p.mark = at, []byte(mark)
 }
 
-// meet returns where to cut for what was sent. It does so once.
-func (p *proxy) meet(data []byte) cut {
+// nextCut returns where to cut the request that was read, and disarms the proxy.
+func (p *proxy) nextCut(data []byte) cut {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := p.cut
@@ -149,17 +136,17 @@ func (p *proxy) meet(data []byte) cut {
 	return at
 }
 
-// release lets go of connections that the server has not been told of.
-func (p *proxy) release() {
+// closeOpen closes the connections that withinBatch left open.
+func (p *proxy) closeOpen() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range p.held {
+	for _, c := range p.open {
 		_ = c.Close()
 	}
-	p.held = nil
+	p.open = nil
 }
 
-func (p *proxy) requests(client, server net.Conn, marked chan struct{}) {
+func (p *proxy) forwardRequests(client, server net.Conn, marked chan struct{}) {
 	defer func() { _ = client.Close() }()
 	buffer := make([]byte, 1<<20)
 	for {
@@ -168,17 +155,17 @@ func (p *proxy) requests(client, server net.Conn, marked chan struct{}) {
 			_ = server.Close()
 			return
 		}
-		switch p.meet(buffer[:n]) {
+		switch p.nextCut(buffer[:n]) {
 		case beforeBatch:
 			_ = server.Close()
 			return
 		case withinBatch:
-			_, _ = server.Write(buffer[:n-endOfRequest-1])
+			_, _ = server.Write(buffer[:n-syncLength-1])
 			p.mu.Lock()
-			p.held = append(p.held, server)
+			p.open = append(p.open, server)
 			p.mu.Unlock()
 			return
-		case beforeAnswer:
+		case beforeResponse:
 			close(marked)
 		case nowhere:
 		}
@@ -188,7 +175,7 @@ func (p *proxy) requests(client, server net.Conn, marked chan struct{}) {
 	}
 }
 
-func (p *proxy) answers(client, server net.Conn, marked chan struct{}) {
+func (p *proxy) forwardResponses(client, server net.Conn, marked chan struct{}) {
 	defer func() { _ = client.Close() }()
 	buffer := make([]byte, 1<<20)
 	for {
@@ -197,7 +184,7 @@ func (p *proxy) answers(client, server net.Conn, marked chan struct{}) {
 			return
 		}
 		select {
-		case <-marked: // the batch is committed
+		case <-marked: // this response says that the batch is committed
 			_ = server.Close()
 			return
 		default:
@@ -208,13 +195,13 @@ func (p *proxy) answers(client, server net.Conn, marked chan struct{}) {
 	}
 }
 
-func TestConnectionIsLostWithinACommit(t *testing.T) {
-	for name, at := range map[string]cut{"before the batch": beforeBatch, "within the batch": withinBatch, "before the answer": beforeAnswer} {
+func TestConnectionLostDuringCommit(t *testing.T) {
+	for name, at := range map[string]cut{"before the batch": beforeBatch, "within the batch": withinBatch, "before the response": beforeResponse} {
 		for _, others := range []int{0, 4} {
 			t.Run(fmt.Sprintf("%s, %d others", name, others), func(t *testing.T) {
 				url, key, p := newDatabase(t), newKeyFile(t), newProxy(t)
-				l, other := replica(t, p.url(t, url), key), replica(t, url, key)
-				a := newAccount(t)
+				l, other := openLog(t, p.url(t, url), key), openLog(t, url, key)
+				w := newWorkload(t)
 				const rounds = 10
 				for round := range rounds {
 					label := fmt.Sprint("cut ", round)
@@ -224,56 +211,55 @@ func TestConnectionIsLostWithinACommit(t *testing.T) {
 						if i == 1 {
 							e.Claims = []ledger.Claim{{Name: label}}
 						}
-						wait.Go(func() { a.append(l, e) })
+						wait.Go(func() { w.append(l, e) })
 					}
 					for caller := range others {
 						wait.Go(func() {
 							for _, e := range ledgertest.Entries(fmt.Sprint("other ", caller, round), 10) {
-								a.append(other, e)
+								w.append(other, e)
 							}
 						})
 					}
 					wait.Wait()
-					p.release()
+					p.closeOpen()
 				}
 				if p.cuts != rounds {
 					t.Errorf("the connection was cut %d times, want %d", p.cuts, rounds)
 				}
-				a.check(url, l, other)
+				w.check(url, l, other)
 			})
 		}
 	}
 }
 
-// TestStoppedTransactionIsEnded has a session of this program's stop with the head's lock in its hands. A batch does not,
-// but a migration may.
-func TestStoppedTransactionIsEnded(t *testing.T) {
+// A client stalls while its transaction has the head's row locked. The server ends its session.
+func TestStalledTransactionIsEnded(t *testing.T) {
 	url, key := newDatabase(t), newKeyFile(t)
-	l := replica(t, url, key)
-	a := newAccount(t)
-	a.append(l, ledgertest.Entries("before", 1)[0])
-	config, err := parseURL(with(url, "idle_in_transaction_session_timeout=300ms"))
+	l := openLog(t, url, key)
+	w := newWorkload(t)
+	w.append(l, ledgertest.Entries("before", 1)[0])
+	config, err := parseURL(withParameter(url, "idle_in_transaction_session_timeout=300ms"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	stopped, err := pgx.ConnectConfig(t.Context(), config.ConnConfig)
+	stalled, err := pgx.ConnectConfig(t.Context(), config.ConnConfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = stopped.Close(t.Context()) }()
-	if _, err := stopped.Exec(t.Context(), "BEGIN; UPDATE head SET size = size"); err != nil {
+	defer func() { _ = stalled.Close(t.Context()) }()
+	if _, err := stalled.Exec(t.Context(), "BEGIN; UPDATE head SET size = size"); err != nil {
 		t.Fatal(err)
 	}
-	a.append(l, ledgertest.Entries("while it has the head", 1)[0])
-	_, err = stopped.Exec(t.Context(), "COMMIT")
+	w.append(l, ledgertest.Entries("while it has the lock", 1)[0])
+	_, err = stalled.Exec(t.Context(), "COMMIT")
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || e.Code != idleInTransaction {
-		t.Errorf("the stopped client: %v, want that its session was ended", err)
+		t.Errorf("the stalled client: %v, want SQLSTATE %s", err, idleInTransaction)
 	}
-	a.check(url, l)
+	w.check(url, l)
 }
 
-// smallDisk mounts a disk of so many bytes for the server.
+// smallDisk mounts a disk of size bytes that the server can write to.
 func smallDisk(t *testing.T, size int) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "riffle-disk-")
@@ -301,7 +287,7 @@ func smallDisk(t *testing.T, size int) string {
 	return folder
 }
 
-func TestFullDiskIsRecoveredFrom(t *testing.T) {
+func TestFullDiskRecovers(t *testing.T) {
 	url, key := newDatabase(t), newKeyFile(t)
 	disk := smallDisk(t, 20<<20)
 	space := "space_of_" + database(t, url)
@@ -317,28 +303,28 @@ func TestFullDiskIsRecoveredFrom(t *testing.T) {
 			}
 		}
 	})
-	l := replica(t, url, key)
-	a := newAccount(t)
-	a.append(l, ledgertest.Entries("before", 1)[0])
+	l := openLog(t, url, key)
+	w := newWorkload(t)
+	w.append(l, ledgertest.Entries("before", 1)[0])
 	ballast := filepath.Join(disk, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 4<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refusals := 0
-	for i := 0; refusals < 3; i++ {
+	rejected := 0
+	for i := 0; rejected < 3; i++ {
 		entry := ledgertest.Entries(fmt.Sprint("filling ", i), 1)[0]
 		entry.Record = randomBytes(60_000)
 		index, err := l.Append(entry)
 		switch {
 		case err == nil:
-			a.indexes[entry.ID.String()] = index
+			w.indexes[entry.ID.String()] = index
 		case errors.Is(err, ledger.ErrNoSpace) && !errors.Is(err, ledger.ErrBroken):
-			refusals++
+			rejected++
 		default:
 			t.Fatal(err)
 		}
 		if i == 1000 {
-			t.Fatal("the disk is never full")
+			t.Fatal("the disk did not fill up")
 		}
 	}
 	if _, err := l.ByClaim(t.Context(), "none"); !errors.Is(err, ledger.ErrNotFound) {
@@ -348,12 +334,12 @@ func TestFullDiskIsRecoveredFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range ledgertest.Entries("after", 10) {
-		a.append(l, e)
+		w.append(l, e)
 	}
-	a.check(url, l)
+	w.check(url, l)
 }
 
-// randomBytes are such as cannot be compressed.
+// randomBytes returns bytes that PostgreSQL cannot compress.
 func randomBytes(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {

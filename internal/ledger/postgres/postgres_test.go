@@ -7,14 +7,12 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -30,7 +28,7 @@ var engine = ledgertest.Engine{
 	Shared: true,
 }
 
-// envRunning tells a process that a test has started that there is a server already.
+// envRunning is set for processes that a test starts: the server is running already.
 const envRunning = "RIFFLE_POSTGRES_TEST_RUNNING"
 
 func TestMain(m *testing.M) {
@@ -113,18 +111,19 @@ func database(t testing.TB, location string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// with returns a URL with a parameter more.
-func with(url, parameter string) string { return url + "&" + parameter }
+// withParameter returns a URL with one more parameter.
+func withParameter(url, parameter string) string { return url + "&" + parameter }
 
-// endSessions ends all other sessions of a database.
-func endSessions(t testing.TB, url string) {
+// terminateSessions ends all other sessions of a database.
+func terminateSessions(t testing.TB, url string) {
 	t.Helper()
 	query(t, url, "SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 }
 
 func TestStore(t *testing.T) { engine.Run(t) }
 
-// configure changes the server's configuration until the end of the test, and waits until new sessions have it.
+// configure changes a setting of the server until the end of the test, and waits until new
+// sessions have it.
 func configure(t *testing.T, url, name, value string) {
 	t.Helper()
 	set := func(ctx context.Context, command, want string) {
@@ -153,15 +152,15 @@ func configure(t *testing.T, url, name, value string) {
 	t.Cleanup(func() { set(context.Background(), "ALTER SYSTEM RESET "+name, "on") })
 }
 
-// refused checks that an error is the refusal of a server for a setting.
-func refused(t *testing.T, err error, name string) {
+// wantNotDurable checks that an error rejects the server for a setting.
+func wantNotDurable(t *testing.T, err error, name string) {
 	t.Helper()
 	if !errors.Is(err, errNotDurable) || errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), name+"=off: set "+name+" to on, in the configuration of the server") {
-		t.Errorf("with %s off: %v, want that it is refused, and what to do", name, err)
+		t.Errorf("with %s off: %v, want errNotDurable and how to turn it on", name, err)
 	}
 }
 
-func TestServerThatLosesCommitsIsRefused(t *testing.T) {
+func TestConnectRejectsServerThatLosesCommits(t *testing.T) {
 	for name := range durableSettings {
 		t.Run(name, func(t *testing.T) {
 			url := newDatabase(t)
@@ -177,26 +176,26 @@ func TestServerThatLosesCommitsIsRefused(t *testing.T) {
 				if err == nil {
 					closeStore(t, other)
 				}
-				refused(t, err, name)
+				wantNotDurable(t, err, name)
 
-				endSessions(t, url)
+				terminateSessions(t, url)
 				if err := s.Append(t.Context(), next); !errors.Is(err, ledger.ErrUnavailable) {
-					t.Errorf("an append over a connection that was ended: %v, want ErrUnavailable", err)
+					t.Errorf("an append over a terminated session: %v, want ErrUnavailable", err)
 				}
-				refused(t, s.Append(t.Context(), next), name)
-				s.readers.Reset() // the connections that were ended
+				wantNotDurable(t, s.Append(t.Context(), next), name)
+				s.readers.Reset() // drop the terminated sessions
 				_, err = s.Head(t.Context())
-				refused(t, err, name)
+				wantNotDurable(t, err, name)
 			})
 			if err := s.Append(t.Context(), next); err != nil {
-				t.Errorf("once it is on again: %v", err)
+				t.Errorf("an append once %s is on again: %v", name, err)
 			}
 			c.CheckLog(s)
 		})
 	}
 }
 
-func TestSettingOfARoleOrADatabaseCounts(t *testing.T) {
+func TestOpenRejectsSettingOfRoleOrDatabase(t *testing.T) {
 	url := newDatabase(t)
 	for _, target := range []string{"DATABASE " + database(t, url), "ROLE riffle"} {
 		if err := cluster.Exec(t.Context(), "ALTER "+target+" SET synchronous_commit = off"); err != nil {
@@ -206,7 +205,7 @@ func TestSettingOfARoleOrADatabaseCounts(t *testing.T) {
 		if err == nil {
 			closeStore(t, s)
 		}
-		refused(t, err, "synchronous_commit")
+		wantNotDurable(t, err, "synchronous_commit")
 		if err := cluster.Exec(t.Context(), "ALTER "+target+" RESET synchronous_commit"); err != nil {
 			t.Fatal(err)
 		}
@@ -214,19 +213,19 @@ func TestSettingOfARoleOrADatabaseCounts(t *testing.T) {
 	closeStore(t, open(t, url))
 }
 
-func TestSessionStaysDurable(t *testing.T) {
+func TestSessionPinsSynchronousCommit(t *testing.T) {
 	url := newDatabase(t)
 	s := open(t, url)
 	defer closeStore(t, s)
 	configure(t, url, "synchronous_commit", "off")
 	var got string
 	if err := s.writer.conn.QueryRow(t.Context(), "SHOW synchronous_commit").Scan(&got); err != nil || got != "on" {
-		t.Errorf("after the server was configured anew, a session that was durable has synchronous_commit %s, %v", got, err)
+		t.Errorf("after the server was reconfigured, the session has synchronous_commit %s, %v, want on", got, err)
 	}
 }
 
-func TestSessionEndsWithoutItsClient(t *testing.T) {
-	for url, want := range map[string]string{newDatabase(t): "10s", with(newDatabase(t), "idle_in_transaction_session_timeout=3s"): "3s"} {
+func TestSessionSetsTimeouts(t *testing.T) {
+	for url, want := range map[string]string{newDatabase(t): "10s", withParameter(newDatabase(t), "idle_in_transaction_session_timeout=3s"): "3s"} {
 		s := open(t, url)
 		defer closeStore(t, s)
 		for name, want := range map[string]string{"idle_in_transaction_session_timeout": want, "tcp_keepalives_idle": "10"} {
@@ -238,7 +237,7 @@ func TestSessionEndsWithoutItsClient(t *testing.T) {
 	}
 }
 
-func TestNewerTablesAreRefused(t *testing.T) {
+func TestOpenRejectsNewerStore(t *testing.T) {
 	url := newDatabase(t)
 	closeStore(t, open(t, url))
 	query(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true) RETURNING ''")
@@ -247,11 +246,11 @@ func TestNewerTablesAreRefused(t *testing.T) {
 		closeStore(t, s)
 	}
 	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "start a newer program") {
-		t.Errorf("tables of a newer version: %v", err)
+		t.Errorf("a store of a newer version: %v", err)
 	}
 }
 
-func TestFirstStartsTogetherMigrateOnce(t *testing.T) {
+func TestConcurrentOpensMigrateOnce(t *testing.T) {
 	url := newDatabase(t)
 	stores := make([]*Store, 6)
 	var wait sync.WaitGroup
@@ -274,7 +273,7 @@ func TestFirstStartsTogetherMigrateOnce(t *testing.T) {
 	}
 }
 
-func TestServerThatIsNotThere(t *testing.T) {
+func TestOpenUnreachableServer(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -287,9 +286,9 @@ func TestServerThatIsNotThere(t *testing.T) {
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, address := range map[string]string{"nobody listens": closed.Addr().String(), "nobody answers": silent.Addr().String()} {
+	for name, address := range map[string]string{"connection refused": closed.Addr().String(), "no response": silent.Addr().String()} {
 		began := time.Now()
-		_, err := Open(t.Context(), with(postgrestest.URLAt(address, "riffle"), "connect_timeout=1"))
+		_, err := Open(t.Context(), withParameter(postgrestest.URLAt(address, "riffle"), "connect_timeout=1"))
 		if !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), "opening the database riffle on "+address) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -299,29 +298,29 @@ func TestServerThatIsNotThere(t *testing.T) {
 	}
 	config, err := parseURL(postgrestest.URLAt("localhost:1", "riffle"))
 	if err != nil || config.ConnConfig.ConnectTimeout != timeout {
-		t.Errorf("a connection may take %s, %v, want %s", config.ConnConfig.ConnectTimeout, err, timeout)
+		t.Errorf("the default connect timeout is %s, %v, want %s", config.ConnConfig.ConnectTimeout, err, timeout)
 	}
 }
 
-func TestPasswordIsInNoError(t *testing.T) {
+func TestErrorsDoNotContainThePassword(t *testing.T) {
 	const secret = "tell/nobody?7"
 	escaped := url.QueryEscape(secret)
 	good := newDatabase(t)
 	address := strings.TrimPrefix(good[:strings.LastIndex(good, "/")], "postgres://")
 	address = address[strings.Index(address, "@")+1:]
 	for name, location := range map[string]string{
-		"not escaped":           "postgres://riffle:" + secret + "@" + address + "/riffle",
-		"badly escaped":         "postgres://riffle:" + secret + "%zz@" + address + "/riffle",
-		"no port":               "postgres://riffle:" + escaped + "@127.0.0.1:port/riffle",
-		"another scheme":        "mysql://riffle:" + escaped + "@" + address + "/riffle",
-		"in words":              "host=127.0.0.1 user=riffle password=" + secret,
-		"unknown parameter":     "postgres://riffle:" + escaped + "@" + address + "/riffle?sslmode=perhaps",
-		"bad pool parameter":    "postgres://riffle:" + escaped + "@" + address + "/riffle?pool_max_conns=many",
-		"as a parameter":        "postgres://riffle@" + address + "/riffle?sslmode=perhaps&password=" + escaped,
-		"no such server":        "postgres://riffle:" + escaped + "@127.0.0.1:1/riffle?sslmode=disable",
-		"no such database":      "postgres://riffle:" + escaped + "@" + address + "/missing?sslmode=disable",
-		"no such user":          "postgres://nobody:" + escaped + "@" + address + "/postgres?sslmode=disable",
-		"no such server either": "postgres://riffle@127.0.0.1:1/riffle?sslmode=disable&password=" + escaped,
+		"not escaped":                    "postgres://riffle:" + secret + "@" + address + "/riffle",
+		"badly escaped":                  "postgres://riffle:" + secret + "%zz@" + address + "/riffle",
+		"no port":                        "postgres://riffle:" + escaped + "@127.0.0.1:port/riffle",
+		"another scheme":                 "mysql://riffle:" + escaped + "@" + address + "/riffle",
+		"key=value":                      "host=127.0.0.1 user=riffle password=" + secret,
+		"unknown parameter":              "postgres://riffle:" + escaped + "@" + address + "/riffle?sslmode=perhaps",
+		"bad pool parameter":             "postgres://riffle:" + escaped + "@" + address + "/riffle?pool_max_conns=many",
+		"as a parameter":                 "postgres://riffle@" + address + "/riffle?sslmode=perhaps&password=" + escaped,
+		"no such server":                 "postgres://riffle:" + escaped + "@127.0.0.1:1/riffle?sslmode=disable",
+		"no such database":               "postgres://riffle:" + escaped + "@" + address + "/missing?sslmode=disable",
+		"no such user":                   "postgres://nobody:" + escaped + "@" + address + "/postgres?sslmode=disable",
+		"no such server, as a parameter": "postgres://riffle@127.0.0.1:1/riffle?sslmode=disable&password=" + escaped,
 	} {
 		s, err := Open(t.Context(), location)
 		if err == nil {
@@ -338,127 +337,13 @@ func TestPasswordIsInNoError(t *testing.T) {
 	for _, location := range []string{"postgres://riffle:" + escaped + "@localhost/riffle", "postgres://riffle@localhost/riffle?password=" + escaped} {
 		config, err := parseURL(location)
 		if err != nil || config.ConnConfig.Password != secret || config.ConnConfig.User != "riffle" {
-			t.Errorf("the password is not used, or the user is not (%v)", err)
+			t.Errorf("the parsed user or password is wrong (%v)", err)
 		}
 	}
-}
-
-// A replica is a log over the store of a URL.
-func replica(t testing.TB, url, keyFile string) *ledger.Log {
-	t.Helper()
-	s := open(t, url)
-	l, err := ledger.Open(t.Context(), s, ledger.Options{Folder: t.TempDir(), KeyFile: keyFile})
-	if err != nil {
-		closeStore(t, s)
-		t.Fatal(err)
-	}
-	return l
-}
-
-func newKeyFile(t testing.TB) string { return filepath.Join(t.TempDir(), "log.key") }
-
-// An account has what was appended, and what was answered.
-type account struct {
-	t       *testing.T
-	mu      sync.Mutex
-	indexes map[string]uint64
-	news    chan struct{} // has one element when there has been an answer since it was last empty
-}
-
-func newAccount(t *testing.T) *account {
-	return &account{t: t, indexes: map[string]uint64{}, news: make(chan struct{}, 1)}
-}
-
-// append appends an entry, which must go in.
-func (a *account) append(l *ledger.Log, e ledger.Entry) bool {
-	index, err := l.Append(e)
-	if err != nil {
-		a.t.Errorf("appending: %v", err)
-		return false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.indexes[e.ID.String()] = index
-	select {
-	case a.news <- struct{}{}:
-	default:
-	}
-	return true
-}
-
-// load has callers append to the logs until it is stopped. Stopping waits until everyone has an answer.
-func (a *account) load(callers int, logs ...*ledger.Log) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var wait sync.WaitGroup
-	for i, l := range logs {
-		for caller := range callers {
-			wait.Go(func() {
-				for round := 0; ctx.Err() == nil; round++ {
-					entry := ledgertest.Entries(fmt.Sprint(i, caller, round), 1)[0]
-					if round%3 == 0 {
-						entry.Claims = []ledger.Claim{{Name: entry.ID.String()}}
-					}
-					if !a.append(l, entry) {
-						return
-					}
-				}
-			})
-		}
-	}
-	return func() {
-		cancel()
-		wait.Wait()
-	}
-}
-
-// await waits until so many more entries are in.
-func (a *account) await(n int) {
-	a.t.Helper()
-	deadline := time.After(time.Minute)
-	a.mu.Lock()
-	want := len(a.indexes) + n
-	for len(a.indexes) < want {
-		a.mu.Unlock()
-		select {
-		case <-a.news:
-		case <-deadline:
-			a.t.Fatal("nothing more goes in")
-		}
-		a.mu.Lock()
-	}
-	a.mu.Unlock()
-}
-
-// check closes the logs, and checks that what was answered is all in the store, each entry once, and nothing else.
-func (a *account) check(url string, logs ...*ledger.Log) {
-	a.t.Helper()
-	verifier, err := note.NewVerifier(logs[0].Verifier())
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	for _, l := range logs {
-		closeStore(a.t, l)
-	}
-	s := open(a.t, url)
-	defer closeStore(a.t, s)
-	size := ledgertest.CheckLog(a.t, s, verifier)
-	if size != uint64(len(a.indexes)) {
-		a.t.Errorf("%d entries were answered, and the log has %d", len(a.indexes), size)
-	}
-	list, err := s.Range(a.t.Context(), 0, int(size)+1)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	for _, e := range list {
-		if index, ok := a.indexes[e.ID.String()]; !ok || index != e.Index {
-			a.t.Errorf("entry %d was answered with the index %d (%t)", e.Index, index, ok)
-		}
-	}
-	a.t.Logf("%d entries", size)
 }
 
 func BenchmarkLog(b *testing.B) {
-	b.Run("commit", func(b *testing.B) { // one durable commit, to compare with
+	b.Run("commit", func(b *testing.B) { // a plain durable commit, for comparison
 		conn, err := pgx.Connect(b.Context(), newDatabase(b))
 		if err != nil {
 			b.Fatal(err)
@@ -480,7 +365,7 @@ func BenchmarkLog(b *testing.B) {
 			next := make(chan int)
 			var wait sync.WaitGroup
 			for range v.replicas {
-				l := replica(b, url, key)
+				l := openLog(b, url, key)
 				defer closeStore(b, l)
 				for range v.callers {
 					wait.Go(func() {

@@ -1,5 +1,5 @@
-// Package postgrestest runs a PostgreSQL server for tests: a new cluster in a folder of its own, on a free port, which
-// goes with the test binary.
+// Package postgrestest runs a PostgreSQL server for tests: a new [Cluster] in a temporary folder,
+// on a free port, which the kernel ends with the test binary.
 package postgrestest
 
 import (
@@ -23,38 +23,38 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrMissing is for a machine that has no PostgreSQL server installed.
-var ErrMissing = errors.New("there is no PostgreSQL server: install the Debian package postgresql-15 or another one that has initdb and postgres")
+// ErrMissing: no PostgreSQL server is installed.
+var ErrMissing = errors.New("there is no PostgreSQL server: install the Debian package postgresql-15, or another one with initdb and postgres")
 
-// A Mode is a way to stop a server, by the names of pg_ctl.
+// A Mode is a way to stop a server, as in pg_ctl.
 type Mode syscall.Signal
 
 // Modes of [Cluster.Stop].
 const (
-	Smart     = Mode(syscall.SIGTERM) // once every client has left
-	Fast      = Mode(syscall.SIGINT)  // once every transaction is rolled back
-	Immediate = Mode(syscall.SIGQUIT) // at once, as in a crash: the next start recovers
+	Smart     = Mode(syscall.SIGTERM) // when all clients have disconnected
+	Fast      = Mode(syscall.SIGINT)  // after rolling back all transactions
+	Immediate = Mode(syscall.SIGQUIT) // as in a crash: the next start recovers
 )
 
-// patience is for how long a server is waited for. The machine may be busy.
-const patience = 60 * time.Second
+// waitLimit is how long to wait for the server. The machine may be busy.
+const waitLimit = 60 * time.Second
 
-// password is that of the only user. The server trusts whoever comes from this machine; the URL has one so that a test
-// can look for it where it must not be.
+// password is in every URL, so that tests can check where it must not appear. The server trusts
+// local clients without it.
 const password = "pass/word?7"
 
 // A Cluster is a PostgreSQL server that is a child of this process.
 type Cluster struct {
 	folder, binaries string
-	settings         []string
+	settings         []string // NAME=value
 	port             int
 	server           *exec.Cmd
-	ended            chan struct{}
-	databases        atomic.Int64
+	ended            chan struct{} // closed when the server has ended
+	databases        atomic.Int64  // how many were made
 }
 
-// For starts a cluster for the test, which is skipped where there is no server to start, or fails where CI says that it is
-// CI. The settings are NAME=value.
+// For starts a cluster for a test and closes it with the test. Without an installed server it calls
+// [Without]. Settings have the form NAME=value.
 func For(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
 	c, err := Start(settings...)
@@ -72,35 +72,37 @@ func For(t testing.TB, settings ...string) *Cluster {
 	return c
 }
 
-// Without ends a test that lacks a server. Where CI says that it is CI, nothing may be left out, so the test fails.
+// Without skips a test that cannot run for the reason err. If the environment has CI set, where
+// every test has to run, it fails the test.
 func Without(t testing.TB, err error) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatal(err)
 	}
-	t.Skip("left out: ", err)
+	t.Skip("skipped: ", err)
 }
 
-// Start starts a cluster, which has to be closed. For a TestMain; a single test has [For].
+// Start starts a cluster for a TestMain, which has to close it. Single tests use [For].
 func Start(settings ...string) (*Cluster, error) {
-	binaries, err := find()
+	binaries, err := findServer()
 	if err != nil {
 		return nil, err
 	}
-	// Not below the folder of a test: where the tests are root's, the server is another user's, and could not get there.
+	// Not t.TempDir: if the tests run as root, the server runs as another user, who cannot read
+	// that.
 	folder, err := os.MkdirTemp("", "riffle-postgres-")
 	if err != nil {
 		return nil, err
 	}
 	c := &Cluster{folder: folder, binaries: binaries, settings: settings}
-	if err := c.make(); err != nil {
+	if err := c.initialize(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// find returns the folder of the newest server.
-func find() (string, error) {
+// findServer returns the folder with the programs of the newest server.
+func findServer() (string, error) {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil {
 		return "", err
@@ -122,7 +124,8 @@ func find() (string, error) {
 	return filepath.Dir(path), nil
 }
 
-func (c *Cluster) make() error {
+// initialize makes the cluster and starts the server.
+func (c *Cluster) initialize() error {
 	if os.Getuid() == 0 {
 		owner, err := user.Lookup("postgres")
 		if err != nil {
@@ -153,14 +156,15 @@ func (c *Cluster) make() error {
 
 func (c *Cluster) data() string { return filepath.Join(c.folder, "data") }
 
-// command returns a command of PostgreSQL's, as another user if this one is root. The kernel ends it with this process.
+// command returns a command of PostgreSQL, run as the user postgres if this process is root's. The
+// kernel ends it with this process.
 func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	path := filepath.Join(c.binaries, name)
 	if os.Getuid() == 0 {
 		args = append([]string{"--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=INT", path}, args...)
 		path = "setpriv"
 	}
-	command := exec.CommandContext(ctx, path, args...) //nolint:gosec // a command of this package
+	command := exec.CommandContext(ctx, path, args...) //nolint:gosec // the command is from this package
 	command.Dir = c.folder
 	if os.Getuid() != 0 {
 		command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT}
@@ -176,7 +180,7 @@ func freePort() (port int, err error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// Restart starts the server, which must not run, and waits until it answers.
+// Restart starts the server after [Cluster.Stop], and waits until it accepts connections.
 func (c *Cluster) Restart() error {
 	log, err := os.OpenFile(c.logFile(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -190,14 +194,15 @@ func (c *Cluster) Restart() error {
 	started := make(chan error)
 	ended := make(chan struct{})
 	go func() {
-		// The kernel's signal to a child comes at the end of the thread that started it, so the thread stays with it.
+		// Pdeathsig is sent when the thread that started the child ends, so this goroutine keeps
+		// it.
 		runtime.LockOSThread()
 		c.server = c.command(context.Background(), "postgres", args...)
 		c.server.Stdout, c.server.Stderr = log, log
 		err := c.server.Start()
 		started <- err
 		if err == nil {
-			_ = c.server.Wait() // how it ends is up to the test
+			_ = c.server.Wait() // tests kill it
 			close(ended)
 		}
 	}()
@@ -205,7 +210,7 @@ func (c *Cluster) Restart() error {
 		return err
 	}
 	c.ended = ended
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(waitLimit); ; time.Sleep(20 * time.Millisecond) {
 		err := c.Exec(context.Background(), "SELECT 1")
 		if err == nil {
 			return nil
@@ -216,7 +221,7 @@ func (c *Cluster) Restart() error {
 		default:
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("the server does not answer: %w\n%s", err, c.Log())
+			return fmt.Errorf("the server accepts no connections: %w\n%s", err, c.Log())
 		}
 	}
 }
@@ -232,9 +237,9 @@ func (c *Cluster) Log() string {
 	return string(text)
 }
 
-// Exec runs SQL in the database that every cluster has.
+// Exec executes SQL in the database postgres.
 func (c *Cluster) Exec(ctx context.Context, sql string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, c.URL("postgres"))
 	if err != nil {
@@ -244,25 +249,25 @@ func (c *Cluster) Exec(ctx context.Context, sql string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// Pid returns the process of the server, whose children serve the connections.
+// Pid returns the process id of the server. Its child processes serve the connections.
 func (c *Cluster) Pid() int { return c.server.Process.Pid }
 
-// Address returns where the server listens.
+// Address returns the host and port of the server.
 func (c *Cluster) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
 
-// URL returns the location of a database.
+// URL returns the URL of a database.
 func (c *Cluster) URL(database string) string { return URLAt(c.Address(), database) }
 
-// URLAt returns the location of a database of a server that is reached at an address of a test's own.
+// URLAt returns the URL of a database that is reached at another address, such as that of a proxy.
 func URLAt(address, database string) string {
 	escaped := strings.NewReplacer("/", "%2F", "?", "%3F").Replace(password)
 	return fmt.Sprintf("postgres://riffle:%s@%s/%s?sslmode=disable", escaped, address, database)
 }
 
-// Password is the one in every URL.
+// Password returns the password in every URL.
 func Password() string { return password }
 
-// NewDatabase makes an empty database and returns its name.
+// NewDatabase creates an empty database and returns its name.
 func (c *Cluster) NewDatabase(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("riffle_%d", c.databases.Add(1))
@@ -272,7 +277,8 @@ func (c *Cluster) NewDatabase(t testing.TB) string {
 	return name
 }
 
-// Stop stops the server and waits until it has ended. A server that has ended is none to stop.
+// Stop stops the server and waits until it has ended. It does nothing if the server has ended
+// before.
 func (c *Cluster) Stop(mode Mode) error {
 	if c.ended == nil {
 		return nil
@@ -288,7 +294,7 @@ func (c *Cluster) Stop(mode Mode) error {
 	select {
 	case <-c.ended:
 		return nil
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		return fmt.Errorf("the server does not end:\n%s", c.Log())
 	}
 }

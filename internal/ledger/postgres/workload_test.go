@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+)
+
+// openLog opens the log in the database of a URL, as a replica with a folder of its own.
+func openLog(t testing.TB, url, keyFile string) *ledger.Log {
+	t.Helper()
+	s := open(t, url)
+	l, err := ledger.Open(t.Context(), s, ledger.Options{Folder: t.TempDir(), KeyFile: keyFile})
+	if err != nil {
+		closeStore(t, s)
+		t.Fatal(err)
+	}
+	return l
+}
+
+func newKeyFile(t testing.TB) string { return filepath.Join(t.TempDir(), "log.key") }
+
+// A workload appends entries and remembers which were acknowledged.
+type workload struct {
+	t       *testing.T
+	mu      sync.Mutex
+	indexes map[string]uint64 // of acknowledged entries, by id
+	added   chan struct{}     // signals that indexes has grown
+}
+
+func newWorkload(t *testing.T) *workload {
+	return &workload{t: t, indexes: map[string]uint64{}, added: make(chan struct{}, 1)}
+}
+
+// append appends an entry and reports whether that succeeded, as it has to.
+func (w *workload) append(l *ledger.Log, e ledger.Entry) bool {
+	index, err := l.Append(e)
+	if err != nil {
+		w.t.Errorf("appending: %v", err)
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.indexes[e.ID.String()] = index
+	select {
+	case w.added <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// start has callers append to the logs until stop is called, which waits until all of them are
+// answered.
+func (w *workload) start(callers int, logs ...*ledger.Log) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	for i, l := range logs {
+		for caller := range callers {
+			wait.Go(func() {
+				for round := 0; ctx.Err() == nil; round++ {
+					entry := ledgertest.Entries(fmt.Sprint(i, caller, round), 1)[0]
+					if round%3 == 0 {
+						entry.Claims = []ledger.Claim{{Name: entry.ID.String()}}
+					}
+					if !w.append(l, entry) {
+						return
+					}
+				}
+			})
+		}
+	}
+	return func() {
+		cancel()
+		wait.Wait()
+	}
+}
+
+// await waits until n more entries are acknowledged.
+func (w *workload) await(n int) {
+	w.t.Helper()
+	deadline := time.After(time.Minute)
+	w.mu.Lock()
+	want := len(w.indexes) + n
+	for len(w.indexes) < want {
+		w.mu.Unlock()
+		select {
+		case <-w.added:
+		case <-deadline:
+			w.t.Fatal("no entry was acknowledged for a minute")
+		}
+		w.mu.Lock()
+	}
+	w.mu.Unlock()
+}
+
+// check closes the logs, and checks that the store has every acknowledged entry once, and no
+// others.
+func (w *workload) check(url string, logs ...*ledger.Log) {
+	w.t.Helper()
+	verifier, err := note.NewVerifier(logs[0].Verifier())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, l := range logs {
+		closeStore(w.t, l)
+	}
+	s := open(w.t, url)
+	defer closeStore(w.t, s)
+	size := ledgertest.CheckLog(w.t, s, verifier)
+	if size != uint64(len(w.indexes)) {
+		w.t.Errorf("%d entries were acknowledged, and the log has %d", len(w.indexes), size)
+	}
+	list, err := s.Range(w.t.Context(), 0, int(size)+1)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, e := range list {
+		if index, ok := w.indexes[e.ID.String()]; !ok || index != e.Index {
+			w.t.Errorf("entry %d was acknowledged with the index %d (%t)", e.Index, index, ok)
+		}
+	}
+	w.t.Logf("%d entries", size)
+}
