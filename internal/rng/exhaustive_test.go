@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// A server is one way to serve a group of bounds from a word, or to refuse the word.
-type server func(x uint64, bounds []uint64) ([]uint64, bool)
+// A rule makes integers for a group of bounds from a word, or rejects the word.
+type rule func(x uint64, bounds []uint64) ([]uint64, bool)
 
-// enumerate serves the group from every word there is and returns an error unless every tuple of results comes
-// from equally many words, and from floor(2^bits / B) of them: no word is refused in vain.
-func enumerate(bits uint, bounds []uint64, serve server) error {
+// enumerate applies the rule to all words. It returns an error unless every tuple of results comes
+// from floor(2^bits / B) words: all are equally likely, and no word is rejected needlessly.
+func enumerate(bits uint, bounds []uint64, serve rule) error {
 	product := uint64(1)
 	for _, b := range bounds {
 		product *= b
@@ -24,7 +24,7 @@ func enumerate(bits uint, bounds []uint64, serve server) error {
 		tuple := uint64(0)
 		for i, b := range bounds {
 			if integers[i] >= b {
-				return fmt.Errorf("bounds %d: the word %d serves %d", bounds, x, integers)
+				return fmt.Errorf("bounds %d: the word %d gives %d", bounds, x, integers)
 			}
 			tuple = tuple*b + integers[i]
 		}
@@ -38,8 +38,9 @@ func enumerate(bits uint, bounds []uint64, serve server) error {
 	return nil
 }
 
-// groups are enumerated whole: every single bound up to 300 and wider ones, all descending and ascending runs as
-// the algorithms ask for them, and runs whose product goes far beyond the limit, where refusals are frequent.
+// groups returns groups to enumerate: every single bound up to 300 and wider ones, all descending
+// and ascending runs that the algorithms ask for, and runs whose product is far above the limit,
+// where rejections are frequent.
 func groups(bits uint) [][]uint64 {
 	var all [][]uint64
 	for b := uint64(2); b <= 300; b++ {
@@ -62,7 +63,7 @@ func groups(bits uint) [][]uint64 {
 	return all
 }
 
-func TestEveryResultComesFromEquallyManyWords(t *testing.T) {
+func TestAllResultsAreEquallyLikely(t *testing.T) {
 	for _, bits := range []uint{12, 16} {
 		r := Reference{Bits: bits}
 		all := groups(bits)
@@ -75,11 +76,11 @@ func TestEveryResultComesFromEquallyManyWords(t *testing.T) {
 	}
 }
 
-// The enumeration is worth what it catches: each mutant differs from the reference in one place.
+// Each mutant differs from the reference in one place, and the enumeration has to catch it.
 func TestEnumerationCatchesMutants(t *testing.T) {
 	const bits = 12
 	r := Reference{Bits: bits}
-	word := func(x uint64, bounds []uint64) (integers []uint64, left, product uint64) {
+	word := func(x uint64, bounds []uint64) (integers []uint64, low, product uint64) {
 		product = 1
 		for _, b := range bounds {
 			integers = append(integers, x*b>>bits)
@@ -88,18 +89,18 @@ func TestEnumerationCatchesMutants(t *testing.T) {
 		}
 		return integers, x, product
 	}
-	mutants := map[string]server{
+	mutants := map[string]rule{
 		"no threshold": func(x uint64, bounds []uint64) ([]uint64, bool) {
 			integers, _, _ := word(x, bounds)
 			return integers, true
 		},
 		"threshold + 1": func(x uint64, bounds []uint64) ([]uint64, bool) {
-			integers, left, product := word(x, bounds)
-			return integers, left >= (1<<bits)%product+1
+			integers, low, product := word(x, bounds)
+			return integers, low >= (1<<bits)%product+1
 		},
 		"threshold - 1": func(x uint64, bounds []uint64) ([]uint64, bool) {
-			integers, left, product := word(x, bounds)
-			return integers, left+1 >= (1<<bits)%product
+			integers, low, product := word(x, bounds)
+			return integers, low+1 >= (1<<bits)%product
 		},
 		"off-by-one bound": func(x uint64, bounds []uint64) ([]uint64, bool) {
 			smaller := append([]uint64(nil), bounds...)
@@ -107,8 +108,8 @@ func TestEnumerationCatchesMutants(t *testing.T) {
 			return r.serve(x, smaller)
 		},
 		"threshold of the last bound alone": func(x uint64, bounds []uint64) ([]uint64, bool) {
-			integers, left, _ := word(x, bounds)
-			return integers, left >= (1<<bits)%bounds[len(bounds)-1]
+			integers, low, _ := word(x, bounds)
+			return integers, low >= (1<<bits)%bounds[len(bounds)-1]
 		},
 		"modulo": func(x uint64, bounds []uint64) ([]uint64, bool) {
 			var integers []uint64
@@ -134,9 +135,10 @@ func TestEnumerationCatchesMutants(t *testing.T) {
 	}
 }
 
-// The enumerated rule and the 64-bit one are the same text; this pins that the fast path obeys the 64-bit one at
-// the exact edge of refusal, for every group that the tables hold.
-func TestEdgeOfRefusalIsExact(t *testing.T) {
+// The reference is one rule for all word sizes, and enumerated for small ones. This test shows that
+// the fast path uses its groups, and that the 64-bit threshold leaves a multiple of B words, for
+// every group in the tables.
+func TestThresholdsOfTabledGroupsAreExact(t *testing.T) {
 	r := Reference{Bits: 64}
 	for from := uint64(3); from < tabled; from++ {
 		g := span(from, 2, ^uint64(0))
@@ -145,14 +147,14 @@ func TestEdgeOfRefusalIsExact(t *testing.T) {
 		}
 		threshold := -g.product % g.product
 		if threshold >= g.product || g.product*((^uint64(0)-threshold+1)/g.product)+threshold != 0 {
-			t.Fatalf("bounds from %d: what is kept is no multiple of %d", from, g.product)
+			t.Fatalf("bounds from %d: the number of accepted words is no multiple of %d", from, g.product)
 		}
 		var bounds []uint64
 		for b := from; len(bounds) < g.bounds; b-- {
 			bounds = append(bounds, b)
 		}
 		if _, ok := r.serve(0, bounds); ok != (threshold == 0) {
-			t.Fatalf("bounds %d: the word 0 is refused: %v", bounds, !ok)
+			t.Fatalf("bounds %d: the word 0 is rejected: %v", bounds, !ok)
 		}
 	}
 }

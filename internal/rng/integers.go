@@ -3,25 +3,27 @@ package rng
 import "math/bits"
 
 const (
-	// maxGroup is the most bounds that one word serves: 2·3·…·18 is below 2⁵⁶, one factor more is not.
+	// maxGroup is the most bounds that share a word: 2·3·…·18 is below 2⁵⁶, and one factor more is
+	// not.
 	maxGroup = 17
 
-	// groupLimit is the largest product of bounds that share a word. The 8 bits between it and the word keep
-	// refusals below one in 256.
+	// groupLimit is the largest product of bounds that share a word. The 8 bits between it and the
+	// word make rejections rarer than one in 256.
 	groupLimit = 1 << 56
 )
 
 // Uint64n returns a uniform integer in [0, n). It panics if n is 0.
 //
-// It is Lemire's multiply-and-reject (ACM TOMACS 29(1), 2019): the high word of x·n is the candidate; the
-// 2⁶⁴ mod n smallest low words would favour some results, so those x are drawn again.
+// It is Lemire's multiply-and-reject (ACM TOMACS 29(1), 2019): the high word of x·n is the
+// candidate; the 2⁶⁴ mod n smallest low words would favour some results, so those x are drawn
+// again.
 func (s *Stream) Uint64n(n uint64) uint64 {
 	if n == 0 {
 		panic("rng: no integer below 0")
 	}
 	for {
-		integer, left := bits.Mul64(s.Uint64(), n)
-		if left >= n || left >= -n%n {
+		integer, low := bits.Mul64(s.Uint64(), n)
+		if low >= n || low >= -n%n {
 			return integer
 		}
 	}
@@ -30,13 +32,14 @@ func (s *Stream) Uint64n(n uint64) uint64 {
 // down is the step of bounds that count down: -1.
 const down = ^uint64(0)
 
-// Descend returns the integers of a group, for the bounds from, from-1, ...: for as many bounds, down to 2, as
-// have a product of at most 2⁵⁶, but for at least one; and those of the next group as well, if it is at hand. from is at
-// least 2. They stand until the next call.
+// Descend returns uniform integers below the bounds from, from-1, ... for one group of them or two.
+// A group is as many bounds, down to 2, as have a product of at most 2⁵⁶, and at least one. from is
+// at least 2. The result is valid until the next call.
 //
-// A group is served from one word x: for each bound b the high word of x·b is the integer, and the low word
-// becomes x. All results of the group are equally likely once the 2⁶⁴ mod B smallest last x are refused, B being
-// the product of the bounds (Brackett-Rozinsky and Lemire, "Batched Ranged Random Integer Generation", 2024).
+// A group is made from one word x: for each bound b the high word of x·b is the integer, and the
+// low word becomes x. All results of the group are equally likely if the 2⁶⁴ mod B smallest last x
+// are rejected, B being the product of the bounds (Brackett-Rozinsky and Lemire, "Batched Ranged
+// Random Integer Generation", 2024).
 func (s *Stream) Descend(from uint64) []uint64 {
 	if from >= tabled {
 		g := span(from, 2, down)
@@ -60,26 +63,27 @@ func (s *Stream) Ascend(from, last uint64) []uint64 {
 	return s.serve(from, 1, &g)
 }
 
-// A group is a run of bounds that one word serves.
+// A group is a run of bounds that share a word.
 type group struct {
 	product uint64
 	bounds  int
 }
 
-// tabled is the first bound whose group is not kept in a table.
+// tabled is the first bound whose group is not in a table.
 const tabled = 1025
 
-// descents and ascents hold the group that starts at each bound, so that the common decks are dealt without
-// forming groups anew.
-var descents, ascents = func() (down, up [tabled]group) {
+// descents and ascents hold the group that starts at each bound, precomputed for the sizes of
+// common decks.
+var descents, ascents = func() (descending, ascending [tabled]group) {
 	for from := uint64(2); from < tabled; from++ {
-		down[from] = span(from, 2, ^uint64(0))
-		up[from] = span(from, tabled+maxGroup, 1)
+		descending[from] = span(from, 2, down)
+		ascending[from] = span(from, tabled+maxGroup, 1)
 	}
-	return down, up
+	return descending, ascending
 }()
 
-// span forms the group of the bounds from, from+step, ..., last; a step of 2⁶⁴-1 counts down.
+// span returns the group of the bounds from, from+step, ..., up to last. A step of [down] counts
+// down.
 func span(from, last, step uint64) group {
 	g := group{product: from, bounds: 1}
 	for b := from; b != last; g.bounds++ {
@@ -93,7 +97,7 @@ func span(from, last, step uint64) group {
 	return g
 }
 
-// serve draws words until one serves the group of bounds from, from+step, ....
+// serve draws words until one is accepted for the group of the bounds from, from+step, ...
 func (s *Stream) serve(from, step uint64, g *group) []uint64 {
 	out := s.integers[:g.bounds]
 	for {
@@ -117,8 +121,9 @@ func (s *Stream) serve(from, step uint64, g *group) []uint64 {
 	}
 }
 
-// serveTwo draws two words at once for the group of bounds from, from-1, ... and the group h behind it. Each product of a
-// group has to wait for the one before, and not for those of the other, so the processor makes two in the time of one.
+// serveTwo draws two words for the group g of the bounds from, from-1, ... and the group h that
+// follows it. Each product of a group depends on the one before it but not on the other group, so
+// the processor computes both groups in the time of one.
 func (s *Stream) serveTwo(from uint64, g, h *group) []uint64 {
 	x := s.Uint64()
 	y := s.Uint64()
@@ -148,7 +153,7 @@ func (s *Stream) serveTwo(from uint64, g, h *group) []uint64 {
 	}
 	switch {
 	case x < g.product && x < -g.product%g.product:
-		s.next -= 8 // the word that was drawn for the other group is the next for this one
+		s.next -= 8 // the word drawn for h is the next one for g
 		return s.serve(from, down, g)
 	case y < h.product && y < -h.product%h.product:
 		return first

@@ -8,17 +8,19 @@ import (
 	"math/bits"
 )
 
-// A Reference serves integers as the specification words it, with no table, no buffer and no early way out. It
-// shares no code with [Stream], and stands in for it wherever a result is checked. The word size is a parameter,
-// so that small words can be enumerated whole.
+// A Reference makes integers exactly as the specification words it, with no table, no buffer and no
+// early exit. It shares no code with [Stream], and replaces it wherever a result is checked. The
+// word size is a parameter so that tests can enumerate all words of a small size.
 type Reference struct {
-	// Bits is the word size, 9 to 64; riffle/1 has 64. The product of a group is at most 2^(Bits-8).
+	// Bits is the word size, 9 to 64; riffle/1 has 64. The product of a group is at most
+	// 2^(Bits-8).
 	Bits uint
 	// Word returns the next word, below 2^Bits.
 	Word func() uint64
 }
 
-// NewReference returns the integers of shuffle number r under keys, as [Keys] makes them. The error is [ErrSeed].
+// NewReference returns the integers of shuffle number r under keys, as [Keys] makes them. The error
+// is [ErrSeed].
 func NewReference(keys []byte, r uint64) (Reference, error) {
 	if len(keys) == 0 || len(keys)%BlockSize != 0 {
 		return Reference{}, ErrSeed
@@ -62,8 +64,8 @@ func (r Reference) Ascend(from, last uint64) []uint64 {
 	})
 }
 
-// group serves the longest run of the first bounds whose product is at most 2^(Bits-8), and the first at least,
-// with the first word that is not refused.
+// group returns the integers for the longest run of bounds whose product is at most 2^(Bits-8), and
+// for one bound at least, from the first word that is not rejected.
 func (r Reference) group(sequence iter.Seq[uint64]) []uint64 {
 	var bounds []uint64
 	product := uint64(1)
@@ -81,8 +83,9 @@ func (r Reference) group(sequence iter.Seq[uint64]) []uint64 {
 	}
 }
 
-// serve answers one integer below each bound from the word x, or false where x has to be refused: where what is
-// left of it after the last bound is below 2^Bits mod B, B being the product of the bounds.
+// serve returns one integer below each bound from the word x. It reports false if x has to be
+// rejected: if the low word after the last bound is below 2^Bits mod B, B being the product of the
+// bounds.
 func (r Reference) serve(x uint64, bounds []uint64) ([]uint64, bool) {
 	integers := make([]uint64, len(bounds))
 	product := uint64(1)

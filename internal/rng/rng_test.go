@@ -48,16 +48,25 @@ func testKeys(t testing.TB, k int, label string) []byte {
 	return keys
 }
 
-func testStream(t testing.TB, k int, label string) *Stream {
+func testStream(t testing.TB, keys []byte) *Stream {
 	t.Helper()
-	s, err := NewStream(testKeys(t, k, label))
+	s, err := NewStream(keys)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// The vectors of the standards that the keystream is built from.
+func testReference(t testing.TB, keys []byte, shuffle uint64) Reference {
+	t.Helper()
+	r, err := NewReference(keys, shuffle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Test vectors of the standards that the keystream is built from.
 
 func TestAES256CTRVector(t *testing.T) {
 	// NIST SP 800-38A, F.5.5: the counter blocks start at f0f1..ff, the key is used as it stands.
@@ -81,12 +90,10 @@ func TestAES256CTRVector(t *testing.T) {
 	}
 }
 
-func TestZeroKeyStream(t *testing.T) {
-	// NIST's AESAVS, VarTxt and KeySbox for AES-256 share the all-zero key and block: dc95c078a2408989ad48a21492842087.
-	s, err := NewStream(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestStreamOfTheZeroKey(t *testing.T) {
+	// NIST's AESAVS, VarTxt and KeySbox for AES-256 share the all-zero key and block:
+	// dc95c078a2408989ad48a21492842087.
+	s := testStream(t, make([]byte, 32))
 	for i, want := range []uint64{0xdc95c078a2408989, 0xad48a21492842087} {
 		if got := s.Uint64(); got != want {
 			t.Errorf("word %d is %016x, want %016x", i, got, want)
@@ -108,7 +115,7 @@ func TestHMACVectors(t *testing.T) {
 	}
 }
 
-func TestKeysAreHMACOfTheDocumentedMessage(t *testing.T) {
+func TestKeysAreHMACOfTheSpecifiedMessage(t *testing.T) {
 	seed := testSeed(3, "keys")
 	commitment := sha256.Sum256([]byte("a statement"))
 	keys, err := Keys(seed, commitment, "client ♠")
@@ -124,7 +131,7 @@ func TestKeysAreHMACOfTheDocumentedMessage(t *testing.T) {
 	}
 }
 
-func TestSeedsThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidSeedsAreRejected(t *testing.T) {
 	twice := append(testSeed(1, "x"), testSeed(2, "x")...)
 	for name, seed := range map[string]Seed{
 		"empty":        {},
@@ -176,7 +183,8 @@ type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
-// exactBlocks is the formula of riffle/1 in integers: k is the least with n!/(n-m)! · 2^64 <= 2^(256 k).
+// exactBlocks is the formula of riffle/1 in integers: k is the least with n!/(n-m)! · 2^64 <=
+// 2^(256 k).
 func exactBlocks(n, m uint64) int {
 	results := big.NewInt(1)
 	for i := n - m + 1; i <= n && m > 0; i++ {
@@ -217,19 +225,13 @@ func TestBlocks(t *testing.T) {
 
 // The stream.
 
-func TestStreamIsTheReference(t *testing.T) {
+func TestStreamMatchesReference(t *testing.T) {
 	for _, k := range []int{1, 2, 4, 7} {
 		keys := testKeys(t, k, "stream")
-		s, err := NewStream(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testStream(t, keys)
 		for _, r := range []uint64{0, 1, 2, 1 << 40, math.MaxUint64, 0} {
 			s.Seek(r)
-			ref, err := NewReference(keys, r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ref := testReference(t, keys, r)
 			for i := range 700 { // over the head, and several parts of the bulk
 				if got, want := s.Uint64(), ref.Word(); got != want {
 					t.Fatalf("k = %d, shuffle %d, word %d: %016x, want %016x", k, r, i, got, want)
@@ -239,22 +241,16 @@ func TestStreamIsTheReference(t *testing.T) {
 	}
 }
 
-// Whatever was read of one shuffle, the next starts at its own first word.
-func TestSeekLeavesNothingBehind(t *testing.T) {
+// However much of one shuffle was read, the next starts at its own first word.
+func TestSeekStartsTheShuffleAfresh(t *testing.T) {
 	for _, k := range []int{1, 2, 5} {
 		keys := testKeys(t, k, "seek")
-		s, err := NewStream(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testStream(t, keys)
 		numbers := []uint64{0, 1, 2, 3, 1<<32 - 1, 1 << 32, math.MaxUint64 - 1, math.MaxUint64}
 		for words := range 40 { // none, within the first part, the head, and beyond it
 			for _, r := range numbers {
 				s.Seek(r)
-				ref, err := NewReference(keys, r)
-				if err != nil {
-					t.Fatal(err)
-				}
+				ref := testReference(t, keys, r)
 				for i := range words {
 					if got, want := s.Uint64(), ref.Word(); got != want {
 						t.Fatalf("k = %d, shuffle %d, word %d of %d: %016x, want %016x", k, r, i, words, got, want)
@@ -265,17 +261,11 @@ func TestSeekLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestIntegersAreTheReference(t *testing.T) {
+func TestIntegersMatchReference(t *testing.T) {
 	for _, n := range []uint64{2, 3, 17, 18, 19, 52, 136, 1000, 1023, 1024, 1025, 1026, 3000} {
 		keys := testKeys(t, 2, "integers")
-		s, err := NewStream(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ref, err := NewReference(keys, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testStream(t, keys)
+		ref := testReference(t, keys, 5)
 		s.Seek(5)
 		for b := n; b >= 2; {
 			got := s.Descend(b)
@@ -294,7 +284,7 @@ func TestIntegersAreTheReference(t *testing.T) {
 	}
 }
 
-// descend returns the integers of as many groups as there were at once.
+// descend returns n integers of the reference, from as many groups as that takes.
 func descend(ref Reference, from uint64, n int) (integers []uint64) {
 	for len(integers) < n {
 		integers = append(integers, ref.Descend(from-uint64(len(integers)))...)
@@ -302,20 +292,15 @@ func descend(ref Reference, from uint64, n int) (integers []uint64) {
 	return integers
 }
 
-// TestPairsOfGroupsAreTheReference goes through so many decks that words are refused in either place of a pair.
-func TestPairsOfGroupsAreTheReference(t *testing.T) {
+// TestPairsOfGroupsMatchReference shuffles enough decks for words to be rejected in either place of
+// a pair.
+func TestPairsOfGroupsMatchReference(t *testing.T) {
 	keys := testKeys(t, 2, "pairs")
-	s, err := NewStream(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, second := 0, 0 // how often words were refused, by place
+	s := testStream(t, keys)
+	first, second := 0, 0 // rejected words, by place
 	for r := range uint64(20_000) {
 		s.Seek(r)
-		ref, err := NewReference(keys, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ref := testReference(t, keys, r)
 		drawn, word := 0, ref.Word
 		ref.Word = func() uint64 { drawn++; return word() }
 		for b := uint64(52); b >= 2; {
@@ -337,44 +322,46 @@ func TestPairsOfGroupsAreTheReference(t *testing.T) {
 		}
 	}
 	if first == 0 || second == 0 {
-		t.Errorf("%d and %d words were refused, want some of each", first, second)
+		t.Errorf("%d and %d words were rejected, want some of each", first, second)
 	}
-	t.Logf("refused %d words in the first place of a pair, and %d in the second", first, second)
+	t.Logf("rejected %d words in the first place of a pair, and %d in the second", first, second)
 }
 
-// leaving returns a word that leaves this after a group of this product: the word times the product is what is left.
-func leaving(left, product uint64) uint64 {
+// wordFor returns the word whose low word after a group of the product is low: word·product = low
+// modulo 2⁶⁴.
+func wordFor(low, product uint64) uint64 {
 	twos := bits.TrailingZeros64(product)
 	odd := product >> twos
-	inverse := odd // right in three bits, and in twice as many after each step
+	inverse := odd // correct in three bits, and in twice as many after each step
 	for range 5 {
 		inverse *= 2 - odd*inverse
 	}
-	return (left >> twos) * inverse & (1<<(64-twos) - 1)
+	return (low >> twos) * inverse & (1<<(64-twos) - 1)
 }
 
-// TestPairsAreRefusedAtTheThreshold puts words into either place of a pair that leave just what is kept, and just less.
-func TestPairsAreRefusedAtTheThreshold(t *testing.T) {
-	s := testStream(t, 1, "edge")
+// TestPairsAreRejectedBelowTheThreshold puts words into either place of a pair whose last low word
+// is the smallest that is accepted, and the largest that is rejected.
+func TestPairsAreRejectedBelowTheThreshold(t *testing.T) {
+	s := testStream(t, testKeys(t, 1, "edge"))
 	const good = 1<<63 + 12345
 	for from := uint64(20); from < tabled; from++ {
 		g := descents[from]
 		h := descents[from-uint64(g.bounds)]
-		edge := func(g group) (kept, refused uint64) {
+		edge := func(g group) (accepted, rejected uint64) {
 			threshold, step := -g.product%g.product, uint64(1)<<bits.TrailingZeros64(g.product)
-			return leaving(threshold, g.product), leaving(threshold-step, g.product)
+			return wordFor(threshold, g.product), wordFor(threshold-step, g.product)
 		}
-		keptFirst, refusedFirst := edge(g)
-		keptSecond, refusedSecond := edge(h)
+		acceptedFirst, rejectedFirst := edge(g)
+		acceptedSecond, rejectedSecond := edge(h)
 		for _, v := range []struct {
 			x, y uint64
 			want int // integers
 			read int // words
 		}{
 			{good, good, g.bounds + h.bounds, 2},
-			{keptFirst, keptSecond, g.bounds + h.bounds, 2},
-			{keptFirst, refusedSecond, g.bounds, 2},
-			{refusedFirst, good, g.bounds, 2},
+			{acceptedFirst, acceptedSecond, g.bounds + h.bounds, 2},
+			{acceptedFirst, rejectedSecond, g.bounds, 2},
+			{rejectedFirst, good, g.bounds, 2},
 		} {
 			s.Seek(0)
 			s.end = 24
@@ -390,17 +377,11 @@ func TestPairsAreRefusedAtTheThreshold(t *testing.T) {
 	}
 }
 
-func TestWideBoundsAreTheReference(t *testing.T) {
+func TestWideBoundsMatchReference(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	keys := testKeys(t, 1, "wide")
-	s, err := NewStream(keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref, err := NewReference(keys, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testStream(t, keys)
+	ref := testReference(t, keys, 0)
 	for range 5000 {
 		b := max(3, random.Uint64()>>random.UintN(62))
 		got := s.Descend(b)
@@ -413,10 +394,10 @@ func TestWideBoundsAreTheReference(t *testing.T) {
 	}
 }
 
-// Refusals are rare with 64-bit words; here they are put in by hand.
-func TestRefusedWordIsReplaced(t *testing.T) {
-	s := testStream(t, 1, "refused")
-	// x = 0 leaves 0 after every bound, which 2⁶⁴ mod B refuses unless B is a power of two.
+// Rejections are rare with 64-bit words, so this test writes the words.
+func TestRejectedWordIsReplaced(t *testing.T) {
+	s := testStream(t, testKeys(t, 1, "refused"))
+	// The last low word of x = 0 is 0, which is rejected unless B is a power of two.
 	put := func(words ...uint64) {
 		s.Seek(0)
 		s.end = 8 * len(words)
@@ -434,46 +415,47 @@ func TestRefusedWordIsReplaced(t *testing.T) {
 	}
 	put(0)
 	if got := s.Descend(2); !slices.Equal(got, []uint64{0}) || s.next != 8 {
-		t.Errorf("Descend(2) = %d after %d bytes: a power of two refuses nothing", got, s.next)
+		t.Errorf("Descend(2) = %d after %d bytes: a power of two rejects nothing", got, s.next)
 	}
-	// 2⁶⁴ mod 3 is 1: x·3 leaves 1 for x = 2⁶⁴·2/3 rounded up, the first word that is good.
+	// 2⁶⁴ mod 3 is 1, which is the low word of x·3 for x = 2⁶⁴·2/3 rounded up.
 	put(0xaaaaaaaaaaaaaaab)
 	if got := s.Uint64n(3); got != 2 || s.next != 8 {
 		t.Errorf("Uint64n(3) = %d after %d bytes, want 2 after 8", got, s.next)
 	}
 }
 
-// At the edge of refusal: with B = 6 the words that leave less than 2⁶⁴ mod 6 = 4 are refused, and x·6 is even; with
-// B = 10, those that leave less than 6. The words are multiples of the inverses of 3 and 5 modulo 2⁶³.
-func TestRefusalEndsAtTheThreshold(t *testing.T) {
+// With B = 6 the low words below 2⁶⁴ mod 6 = 4 are rejected, and all are even; with B = 10, those
+// below 6. The words are multiples of the inverses of 3 and 5 modulo 2⁶³.
+func TestRejectionEndsAtTheThreshold(t *testing.T) {
 	const third, fifth = 0x2aaaaaaaaaaaaaab, 0x4ccccccccccccccd
 	for _, v := range []struct {
-		name    string
-		x       uint64
-		refused bool
-		serve   func(s *Stream)
+		name     string
+		x        uint64
+		rejected bool
+		serve    func(s *Stream)
 	}{
-		{"Descend(3), left 2", third, true, func(s *Stream) { s.Descend(3) }},
-		{"Descend(3), left 4", 2 * third, false, func(s *Stream) { s.Descend(3) }},
-		{"Ascend(2, 3), left 2", third, true, func(s *Stream) { s.Ascend(2, 3) }},
-		{"Ascend(2, 3), left 4", 2 * third, false, func(s *Stream) { s.Ascend(2, 3) }},
-		{"Uint64n(10), left 4", 2 * fifth, true, func(s *Stream) { s.Uint64n(10) }},
-		{"Uint64n(10), left 6", 3 * fifth, false, func(s *Stream) { s.Uint64n(10) }},
+		{"Descend(3), low word 2", third, true, func(s *Stream) { s.Descend(3) }},
+		{"Descend(3), low word 4", 2 * third, false, func(s *Stream) { s.Descend(3) }},
+		{"Ascend(2, 3), low word 2", third, true, func(s *Stream) { s.Ascend(2, 3) }},
+		{"Ascend(2, 3), low word 4", 2 * third, false, func(s *Stream) { s.Ascend(2, 3) }},
+		{"Uint64n(10), low word 4", 2 * fifth, true, func(s *Stream) { s.Uint64n(10) }},
+		{"Uint64n(10), low word 6", 3 * fifth, false, func(s *Stream) { s.Uint64n(10) }},
 	} {
-		s := testStream(t, 1, "edge")
+		s := testStream(t, testKeys(t, 1, "edge"))
 		s.end = 16
 		binary.BigEndian.PutUint64(s.words, v.x)
 		binary.BigEndian.PutUint64(s.words[8:], 1<<63+1)
 		v.serve(s)
-		if refused := s.next == 16; refused != v.refused {
-			t.Errorf("%s: refused is %v, want %v", v.name, refused, v.refused)
+		if rejected := s.next == 16; rejected != v.rejected {
+			t.Errorf("%s: rejected is %v, want %v", v.name, rejected, v.rejected)
 		}
 	}
 }
 
-// TestRekeyedStreamIsANewOne turns one stream to keys of several lengths, at whatever place it was.
-func TestRekeyedStreamIsANewOne(t *testing.T) {
-	used := testStream(t, 1, "first")
+// TestRekeyedStreamMatchesNewStream rekeys one stream again and again, to keys of several lengths
+// and at any position.
+func TestRekeyedStreamMatchesNewStream(t *testing.T) {
+	used := testStream(t, testKeys(t, 1, "first"))
 	for i, k := range []int{2, 1, 7, 1, 3, 3} {
 		for range 10 * i * i {
 			used.Uint64()
@@ -486,12 +468,9 @@ func TestRekeyedStreamIsANewOne(t *testing.T) {
 		if err := used.Rekey(keys); err != nil {
 			t.Fatal(err)
 		}
-		fresh, err := NewStream(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fresh := testStream(t, keys)
 		for number := range uint64(3) {
-			if number > 0 { // where both begin
+			if number > 0 { // both start at 0
 				used.Seek(number)
 				fresh.Seek(number)
 			}
@@ -507,19 +486,16 @@ func TestRekeyedStreamIsANewOne(t *testing.T) {
 	}
 }
 
-// TestAcquiredStreamIsANewOne takes streams from the pool that were released in the head and in the bulk, under more keys
-// and fewer.
-func TestAcquiredStreamIsANewOne(t *testing.T) {
+// TestAcquiredStreamMatchesNewStream takes streams from the pool that were released in the head and
+// in the bulk, under more keys and fewer.
+func TestAcquiredStreamMatchesNewStream(t *testing.T) {
 	for i, k := range []int{1, 7, 2, 3, 1, 5} {
 		keys := testKeys(t, k, fmt.Sprint("acquired", i))
 		acquired, err := AcquireStream(keys)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fresh, err := NewStream(keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fresh := testStream(t, keys)
 		for number := range uint64(3) {
 			acquired.Seek(number)
 			fresh.Seek(number)
@@ -536,9 +512,9 @@ func TestAcquiredStreamIsANewOne(t *testing.T) {
 	}
 }
 
-// A released stream has no keys, so that whoever uses it by mistake is stopped and not served another shuffle's words.
+// A released stream has no keys, so using it panics instead of returning words of another shuffle.
 func TestReleasedStreamCannotBeRead(t *testing.T) {
-	s := testStream(t, 2, "released")
+	s := testStream(t, testKeys(t, 2, "released"))
 	s.Uint64()
 	s.Release()
 	defer func() {
@@ -549,8 +525,8 @@ func TestReleasedStreamCannotBeRead(t *testing.T) {
 	s.Uint64()
 }
 
-func TestStreamAllocatesNothingOnceMade(t *testing.T) {
-	s := testStream(t, 2, "allocations")
+func TestShuffleOfAStreamAllocatesNothing(t *testing.T) {
+	s := testStream(t, testKeys(t, 2, "allocations"))
 	r := uint64(0)
 	if n := testing.AllocsPerRun(1000, func() {
 		r++

@@ -13,26 +13,27 @@ const (
 	// BlockSize is the length of a seed block, of a key and of a commitment, in bytes.
 	BlockSize = 32
 
-	// MaxBlocks is the longest seed that riffle/1 asks for, in blocks: 1,024 items drawn out of 2⁵³ need
-	// ceil((1024·53 + 64) / 256) of them.
+	// MaxBlocks is the longest seed that riffle/1 asks for, in blocks: 1,024 items drawn out of 2⁵³
+	// need ceil((1024·53 + 64) / 256) of them.
 	MaxBlocks = 213
 
-	// margin is by how many bits a seed is longer than the number of possible results needs.
+	// margin is how many bits a seed has beyond those that number all possible results.
 	margin = 64
 
-	// exhaustive is the largest draw whose every result the seed covers.
+	// exhaustive is the largest draw for which the seed covers every result.
 	exhaustive = 1024
 )
 
-// ErrSeed is the error for a seed that is not 1 to [MaxBlocks] whole blocks, or in which a block comes twice.
+// ErrSeed is for a seed that is not 1 to [MaxBlocks] whole blocks, or that has two equal blocks.
 var ErrSeed = errors.New("a seed is 1 to 213 blocks of 32 bytes, no two of them equal")
 
-// A Seed is k blocks of [BlockSize] bytes, one after the other. It is a secret until it is revealed.
+// A Seed is k blocks of [BlockSize] bytes, one after the other. It is secret until it is revealed.
 type Seed []byte
 
-// Blocks returns k, the number of seed blocks for drawing m of n items: the least for which the seed is at
-// least 64 bits longer than log2(n!/(n-m)!), the number of results in bits. Above 1,024 items drawn k is 1:
-// the order is then computationally, not exhaustively, complete. It panics if m > n.
+// Blocks returns k, the number of seed blocks for drawing m of n items: the least for which the
+// seed is at least 64 bits longer than log2(n!/(n-m)!), the number of results in bits. Above 1,024
+// items drawn k is 1: the order is then computationally, not exhaustively, complete. It panics if m
+// > n.
 func Blocks(n, m uint64) int {
 	if m > n {
 		panic("rng: draw above size")
@@ -66,8 +67,8 @@ func resultBits(n, m uint64) float64 {
 	return bits
 }
 
-// check returns [ErrSeed] for what cannot have come from a working generator. Two equal blocks would have equal
-// keys, and equal keystreams cancel out under XOR.
+// check returns [ErrSeed] for a seed that cannot have come from a working generator. Two equal
+// blocks would have equal keys, and equal keystreams cancel out under XOR.
 func (s Seed) check() error {
 	if len(s) == 0 || len(s)%BlockSize != 0 || len(s) > MaxBlocks*BlockSize {
 		return ErrSeed
@@ -82,8 +83,9 @@ func (s Seed) check() error {
 	return nil
 }
 
-// NewSeed reads a seed of k blocks from random, which has to be the operating system's generator wherever the
-// result matters. An error means that there is no seed: there is no weaker source to turn to.
+// NewSeed reads a seed of k blocks from random, which has to be the operating system's generator
+// wherever the result matters. On an error there is no seed: it never falls back to a weaker
+// source.
 func NewSeed(random io.Reader, k int) (Seed, error) {
 	if k < 1 || k > MaxBlocks {
 		return nil, ErrSeed
@@ -102,14 +104,14 @@ func NewSeed(random io.Reader, k int) (Seed, error) {
 //
 //	key_i = HMAC-SHA-256(block_i, "riffle/1 key\n" + commitment + clientSeed)
 //
-// (HMAC as in FIPS 198-1.) The commitment binds everything else that the statement says; the client seed is
-// empty when there is none. The error is [ErrSeed].
+// (HMAC as in FIPS 198-1.) The commitment binds everything else that the statement says; the client
+// seed is empty when there is none. The error is [ErrSeed].
 func Keys(seed Seed, commitment [sha256.Size]byte, clientSeed string) ([]byte, error) {
 	if err := seed.check(); err != nil {
 		return nil, err
 	}
-	// HMAC(K, m) is H((K ^ opad) + H((K ^ ipad) + m)). Written out, it needs no state but one buffer; the standard
-	// library's takes six allocations a key, half of what a small shuffle would allocate.
+	// HMAC(K, m) is H((K ^ opad) + H((K ^ ipad) + m)). Written out, it needs one buffer;
+	// crypto/hmac makes six allocations a key, half of what a small shuffle would allocate.
 	buf := make([]byte, 0, 384)
 	keys := make([]byte, 0, len(seed))
 	for block := seed; len(block) > 0; block = block[BlockSize:] {
@@ -125,7 +127,7 @@ func Keys(seed Seed, commitment [sha256.Size]byte, clientSeed string) ([]byte, e
 	return keys, nil
 }
 
-// The pads of HMAC are one byte each, as often as fills the block of SHA-256.
+// innerPad and outerPad are the pads of HMAC: one byte repeated to the block size of SHA-256.
 var innerPad, outerPad = repeat(0x36), repeat(0x5c)
 
 func repeat(b byte) (pad [sha256.BlockSize]byte) {
@@ -135,7 +137,7 @@ func repeat(b byte) (pad [sha256.BlockSize]byte) {
 	return pad
 }
 
-// appendPadded appends the pad, its head XORed with the key.
+// appendPadded appends the pad with its head XORed with the key.
 func appendPadded(b, key []byte, pad *[sha256.BlockSize]byte) []byte {
 	b = append(b, pad[:]...)
 	head := b[len(b)-len(pad):]

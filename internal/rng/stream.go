@@ -9,38 +9,44 @@ import (
 )
 
 const (
-	// headBytes of a keystream are made block by block, without allocating; they are enough for 140 cards. A
-	// longer stream turns to the bulk cipher, which is ten times as fast a byte and costs an allocation a key.
+	// headBytes of a keystream are encrypted block by block, without allocating; they are enough
+	// for 140 cards. Beyond them the stream uses a bulk cipher, which is ten times as fast per byte
+	// and costs an allocation a key.
 	headBytes = 128
 
-	// firstBytes of the head are made first: 52 cards take five words, and a sixth where one is refused. The
-	// processor makes the blocks of a part side by side, so a part is more than a block.
+	// firstBytes of the head are encrypted first: 52 cards take five words, and a sixth if one is
+	// rejected. The processor encrypts the blocks of a part in parallel, so a part is more than one
+	// block.
 	firstBytes = 48
 
-	// bulkBytes is how much the bulk cipher makes at a time.
+	// bulkBytes is how much the bulk cipher encrypts at a time.
 	bulkBytes = 1024
 )
 
-// A Stream is the keystream of one shuffle, read as big-endian 64-bit words: the XOR over all keys of
-// AES-256-CTR (NIST SP 800-38A, 6.5) whose first counter block is the shuffle's number (8 bytes, big-endian)
-// followed by 8 zero bytes. Make one with [NewStream] or [AcquireStream], and turn it to other shuffles of the
-// same keys with [Stream.Seek]. It is not safe for concurrent use.
+// A Stream is the keystream of one shuffle, read as big-endian 64-bit words: the XOR over all keys
+// of AES-256-CTR (NIST SP 800-38A, 6.5) whose first counter block is the shuffle's number (8 bytes,
+// big-endian) followed by 8 zero bytes. Make one with [NewStream] or [AcquireStream], and turn it
+// to other shuffles of the same keys with [Stream.Seek]. It is not safe for concurrent use.
 type Stream struct {
 	ciphers []cipher.Block
-	bulk    []cipher.Stream // made once the head is used up; nil before
+	bulk    []cipher.Stream // nil until the head is used up
 	shuffle uint64
-	words   []byte // a part of the keystream: read up to next, made up to end
+	words   []byte // a part of the keystream: read up to next, filled up to end
 	next    int
 	end     int
 	head    [headBytes]byte
 	other   [headBytes]byte // the head under another key
 
-	counters [headBytes / aes.BlockSize][aes.BlockSize]byte // of the head's blocks
-	numbered uint64                                         // the shuffle that the first of them are of
-	integers [2 * maxGroup]uint64                           // of the last group, or two
+	// counters are the counter blocks of the head. Those of the first part have the number of the
+	// shuffle in numbered.
+	counters [headBytes / aes.BlockSize][aes.BlockSize]byte
+	numbered uint64
+
+	integers [2 * maxGroup]uint64 // of the last group, or two
 }
 
-// NewStream returns the keystream of shuffle number 0 under keys, as [Keys] makes them. The error is [ErrSeed].
+// NewStream returns the keystream of shuffle number 0 under keys, as [Keys] makes them. The error
+// is [ErrSeed].
 func NewStream(keys []byte) (*Stream, error) {
 	s := newStream()
 	if err := s.Rekey(keys); err != nil {
@@ -72,14 +78,16 @@ func AcquireStream(keys []byte) (*Stream, error) {
 	return s, nil
 }
 
-// Release drops the keys and returns the stream to the pool. The stream must not be used afterwards.
+// Release drops the keys and returns the stream to the pool. The stream must not be used
+// afterwards.
 func (s *Stream) Release() {
 	clear(s.ciphers)
 	s.Seek(0)
 	streams.Put(s)
 }
 
-// Rekey turns the stream to the keystream of shuffle number 0 under other keys. The error is [ErrSeed].
+// Rekey turns the stream to the keystream of shuffle number 0 under other keys. The error is
+// [ErrSeed].
 func (s *Stream) Rekey(keys []byte) error {
 	if len(keys) == 0 || len(keys)%BlockSize != 0 || len(keys) > MaxBlocks*BlockSize {
 		return ErrSeed
@@ -99,12 +107,12 @@ func (s *Stream) Rekey(keys []byte) error {
 // Seek turns the stream to the start of the keystream of shuffle number r. It allocates nothing.
 func (s *Stream) Seek(r uint64) {
 	s.shuffle, s.next, s.end = r, 0, 0
-	if s.bulk != nil { // to set pointers is dear, and seldom needed
+	if s.bulk != nil { // pointer writes are expensive, and rarely needed
 		s.bulk, s.words = nil, s.head[:]
 	}
 }
 
-// Uint64 returns the next word. It is written so that it is just small enough for the compiler to inline.
+// Uint64 returns the next word. Its body is just small enough for the compiler to inline.
 func (s *Stream) Uint64() (word uint64) {
 	if s.next == s.end {
 		s.fill()
@@ -114,7 +122,7 @@ func (s *Stream) Uint64() (word uint64) {
 	return
 }
 
-// fill makes the next part of the keystream: the head in two parts, then bulk.
+// fill encrypts the next part of the keystream: the head in two parts, then bulk.
 func (s *Stream) fill() {
 	switch {
 	case s.bulk != nil:
@@ -138,7 +146,8 @@ func (s *Stream) fillHead() {
 		s.number(first, s.shuffle)
 	}
 	s.encrypt(0, firstBytes)
-	// Those of the next shuffle already: what is read right after it is written makes the processor wait.
+	// Number those of the next shuffle now: encrypting a counter right after writing it stalls the
+	// processor.
 	s.numbered = s.shuffle + 1
 	s.number(first, s.numbered)
 }
@@ -150,7 +159,7 @@ func (s *Stream) number(counters [][aes.BlockSize]byte, shuffle uint64) {
 	}
 }
 
-// encrypt makes a part of the head.
+// encrypt fills the head from one byte to before another.
 func (s *Stream) encrypt(from, end int) {
 	counters, out := s.counters[from/aes.BlockSize:end/aes.BlockSize], s.head[from:end]
 	c := s.ciphers[0]
