@@ -2,18 +2,18 @@ package shuffle
 
 import "slices"
 
-// FisherYates shuffles a in place, head to tail, until the first m places are settled: i = 0, 1, ...: swap a[i] with
-// a[i + U(n-i)]. Each place draws from all that is not yet placed, so every order has probability
-// 1/n · 1/(n-1) · ... = 1/n!.
+// FisherYates shuffles a in place, head to tail, until the first m places are final: for i = 0, 1,
+// ..., swap a[i] with a[i + U(n-i)], where U(b) is a uniform integer below b. Each place draws from
+// all that is not yet placed, so every order has probability 1/n · 1/(n-1) · ... = 1/n!.
 //
-// It is the method of Fisher and Yates in the in-place form of Durstenfeld, walked from the head, so that a draw may
-// stop early. O(m) time, O(1) space.
+// It is the method of Fisher and Yates in the in-place form of Durstenfeld, run from the head so
+// that a draw can stop early. O(m) time, O(1) space.
 func FisherYates[T any](a []T, m int, src Source) {
 	for len(a) > 1 && m > 0 {
 		group := src.Descend(uint64(len(a)))
 		group = group[:min(len(group), m)]
 		m -= len(group)
-		for len(group) >= 4 && len(a) >= 4 { // four at a time, whose places are checked at once
+		for len(group) >= 4 && len(a) >= 4 { // four at a time, with one bounds check
 			next, head := (*[4]uint64)(group), (*[4]T)(a)
 			j, k, l := 1+next[1], 2+next[2], 3+next[3]
 			head[0], a[next[0]] = a[next[0]], head[0]
@@ -29,10 +29,10 @@ func FisherYates[T any](a []T, m int, src Source) {
 	}
 }
 
-// Durstenfeld shuffles a in place, tail to head: i = n-1, ..., 1: swap a[i] with a[U(i+1)].
+// Durstenfeld shuffles a in place, tail to head: for i = n-1, ..., 1, swap a[i] with a[U(i+1)].
 //
-// Durstenfeld, Algorithm 235, CACM 7(7), 1964; Knuth's Algorithm P (TAOCP 2, 3.4.2). O(n) time, O(1) space. The head
-// is settled last, so a draw costs as much as the whole order.
+// Durstenfeld, Algorithm 235, CACM 7(7), 1964; Knuth's Algorithm P (TAOCP 2, 3.4.2). O(n) time,
+// O(1) space. The head is final last, so a draw costs as much as the whole order.
 func Durstenfeld[T any](a []T, src Source) {
 	for i := len(a) - 1; i > 0; {
 		for _, j := range src.Descend(uint64(i + 1)) {
@@ -42,10 +42,11 @@ func Durstenfeld[T any](a []T, src Source) {
 	}
 }
 
-// InsideOut returns a shuffled copy of a, built while reading a from head to tail: each new element goes to a random
-// place among those so far and itself, and the one that was there moves to the end. a is left as it was.
+// InsideOut returns a shuffled copy of a and leaves a unchanged. It reads a from head to tail: each
+// element goes to a random place among those so far and the next, and the element that was there
+// moves to the end.
 //
-// The form of Knuth's Algorithm P that is known as inside-out. O(n) time, O(n) space for the copy.
+// This is the form of Knuth's Algorithm P known as inside-out. O(n) time, O(n) space for the copy.
 func InsideOut[T any](a []T, src Source) []T {
 	out := make([]T, len(a))
 	copy(out, a[:min(1, len(a))])
@@ -59,13 +60,13 @@ func InsideOut[T any](a []T, src Source) []T {
 	return out
 }
 
-// StrikeOut returns the first m of n draws without replacement: strike the U(items left)-th of the remaining elements
-// out and write it down. a is used up.
+// StrikeOut returns the first m of n draws without replacement: of the elements that remain, strike
+// out the U(their number)-th and write it down. It overwrites a.
 //
-// Fisher and Yates, Statistical Tables for Biological, Agricultural and Medical Research, 1938, as done on paper. The
-// struck element is closed up over, O(m·n) time, as long as that is cheap; above [closeUp] elements the remaining ones
-// are counted in a Fenwick tree instead (Fenwick, Software: Practice and Experience 24(3), 1994), O(n + m log n) time.
-// O(m) space, and O(n) for the tree.
+// Fisher and Yates, Statistical Tables for Biological, Agricultural and Medical Research, 1938, as
+// done on paper. Up to [closeUp] elements, those after the struck one move up: O(m·n) time and O(m)
+// space. Above that, a Fenwick tree counts the remaining ones (Fenwick, Software: Practice and
+// Experience 24(3), 1994): O(n + m log n) time and O(n) space.
 func StrikeOut[T any](a []T, m int, src Source) []T {
 	out := make([]T, 0, m)
 	remaining := newRemaining(a)
@@ -83,12 +84,13 @@ func StrikeOut[T any](a []T, m int, src Source) []T {
 	return out
 }
 
-// Sattolo shuffles a in place, head to tail, into a single cycle, until the first m places are settled: i = 0, 1, ...:
-// swap a[i] with a[i + 1 + U(n-i-1)]. No element keeps its place, and each of the (n-1)! cycles is equally likely. One
-// element has no such order: a of length 1 stays as it is.
+// Sattolo shuffles a in place, head to tail, into a single cycle, until the first m places are
+// final: for i = 0, 1, ..., swap a[i] with a[i + 1 + U(n-i-1)]. No element stays in its place, and
+// each of the (n-1)! cycles is equally likely. One element has no such order, so a of length 1 is
+// unchanged.
 //
-// Sattolo, "An algorithm to generate a random cyclic permutation", Information Processing Letters 22(6), 1986. O(m)
-// time, O(1) space.
+// Sattolo, "An algorithm to generate a random cyclic permutation", Information Processing Letters
+// 22(6), 1986. O(m) time, O(1) space.
 func Sattolo[T any](a []T, m int, src Source) {
 	for len(a) > 2 && m > 0 {
 		group := src.Descend(uint64(len(a) - 1))
@@ -104,11 +106,11 @@ func Sattolo[T any](a []T, m int, src Source) {
 	}
 }
 
-// Sparse returns the first m of what [FisherYates] makes of 0, 1, ..., size-1, without making them: only places that
-// a swap has touched are held. O(m) time and space, whatever the size; m is at most size.
+// Sparse returns the first m of what [FisherYates] makes of 0, 1, ..., size-1, but stores only the
+// places that a swap has touched: O(m) time and space for any size. m is at most size.
 func Sparse(size, m uint64, src Source) []uint64 {
 	out := make([]uint64, 0, m)
-	moved := make(map[uint64]uint64, m) // what stands where a swap has been; the number itself elsewhere
+	moved := make(map[uint64]uint64, m) // by place; a place not in it holds its own number
 	at := func(place uint64) uint64 {
 		if element, ok := moved[place]; ok {
 			return element
@@ -116,7 +118,7 @@ func Sparse(size, m uint64, src Source) []uint64 {
 		return place
 	}
 	for i := uint64(0); i < m; {
-		group := []uint64{0} // the last place of all has one candidate, and asks for no integer
+		group := []uint64{0} // the very last place has one candidate and takes no integer
 		if size-i > 1 {
 			group = src.Descend(size - i)
 		}
@@ -130,13 +132,14 @@ func Sparse(size, m uint64, src Source) []uint64 {
 	return out
 }
 
-// closeUp is the length up to which moving the rest over a struck element beats a walk down the tree.
+// closeUp is the length up to which moving elements over a struck one is faster than a walk down
+// the tree.
 const closeUp = 4096
 
-// remaining holds the elements that are not struck out yet, in their order.
+// remaining holds the elements that have not been struck out, in their order.
 type remaining[T any] struct {
 	elements []T
-	counts   []int // Fenwick tree over elements, 1-based: how many are left in each of its spans; nil below closeUp
+	counts   []int // 1-based Fenwick tree of how many remain; nil up to closeUp
 	top      int   // the largest power of two in the tree
 }
 

@@ -14,11 +14,12 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// chacha8 is the fastest generator of the standard library that was made for secrets.
+// chacha8 returns the fastest cryptographic generator of the standard library.
 func chacha8() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{1})) }
 
-// Decks are many of one, side by side, to be taken in turn. A single one may come to lie a multiple of 4 KiB from what the
-// generator writes, which processors take for the same place for a while: a fifth of the time would be an accident.
+// Decks are many copies of a deck, used in turn. A single copy may lie a multiple of 4 KiB from
+// what the generator writes; processors then mistake one address for the other (4K aliasing), which
+// can change the time by a fifth.
 type decks[T any] struct {
 	all  [][]T
 	next int
@@ -39,8 +40,7 @@ func (d *decks[T]) deck() []T {
 	return d.all[d.next]
 }
 
-// The same deck from a ready stream, beside what else Go has.
-
+// benchmarkDeck compares shuffles of one deck by riffle/1 and by other generators.
 func benchmarkDeck[T any](b *testing.B, a []T) {
 	decks := newDecks(a)
 	b.Run("riffle", func(b *testing.B) {
@@ -84,8 +84,9 @@ func BenchmarkDeck(b *testing.B) {
 	b.Run("136-bytes", func(b *testing.B) { benchmarkDeck(b, pack(136)) })
 }
 
-// BenchmarkDeckAgainstChaCha8 takes turns in small batches, so that whatever else the machine does falls on both, and
-// reports the median of the batches' ratios: on one long keystream as ChaCha8 has, and on one keystream a shuffle.
+// BenchmarkDeckAgainstChaCha8 alternates small batches, so that other load affects both alike, and
+// reports the median ratio of the batches: on one long keystream, as ChaCha8 has, and on a
+// keystream for each shuffle.
 func BenchmarkDeckAgainstChaCha8(b *testing.B) {
 	s, a, r := testStream(b, 2, "bench"), pack(52), uint64(0)
 	b.Run("ready", func(b *testing.B) {
@@ -114,7 +115,8 @@ func againstChaCha8(b *testing.B, a []uint8, riffle func()) {
 	b.ReportMetric(median(times[1]), "chacha8-ns")
 }
 
-// alternate runs a batch of each in turn, as often as b says, and returns for each its batches' times in ns a run.
+// alternate runs batches of each function in turn for b, and returns the times of the batches of
+// each, in ns a run.
 func alternate(b *testing.B, batch int, each ...func()) [][]float64 {
 	times := make([][]float64, len(each))
 	for b.Loop() {
@@ -126,7 +128,7 @@ func alternate(b *testing.B, batch int, each ...func()) [][]float64 {
 			times[i] = append(times[i], float64(time.Since(start))/float64(batch))
 		}
 	}
-	b.ReportMetric(0, "ns/op") // leaves it out: the time of a round of batches means nothing
+	b.ReportMetric(0, "ns/op") // hides the time of a round of batches, which means nothing
 	return times
 }
 
@@ -135,7 +137,7 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// Every algorithm, with setting the elements out anew.
+// BenchmarkAlgorithms includes the time of copying the unshuffled elements.
 func BenchmarkAlgorithms(b *testing.B) {
 	for _, n := range []int{52, 1_000_000} {
 		for _, alg := range shuffle.Algorithms() {
@@ -159,10 +161,11 @@ func BenchmarkSparse10Of1000000000(b *testing.B) {
 	}
 }
 
-// What a shuffle costs before its first card: the keys of two blocks, their ciphers, the first word.
+// BenchmarkSetUp measures what a shuffle costs before its first card: the keys of two blocks, their
+// ciphers, one word.
 func BenchmarkSetUp(b *testing.B) {
 	seed := make(rng.Seed, 2*rng.BlockSize)
-	seed[0] = 1 // two equal blocks are no seed
+	seed[0] = 1 // a seed of two equal blocks is invalid
 	commitment := sha256.Sum256([]byte("bench"))
 	setUp := func() {
 		keys, err := rng.Keys(seed, commitment, "")
@@ -179,7 +182,7 @@ func BenchmarkSetUp(b *testing.B) {
 	b.ReportMetric(median(alternate(b, 20, setUp)[0]), "median-ns")
 }
 
-// One more shuffle of a request with repeat.
+// BenchmarkSeekAndShuffle measures each further shuffle of a request with repeat.
 func BenchmarkSeekAndShuffle(b *testing.B) {
 	for _, n := range []int{52, 136} {
 		b.Run(fmt.Sprintf("%d-bytes", n), func(b *testing.B) {

@@ -15,8 +15,8 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// The statistics run on fixed seeds, and so give the same verdict every time. With -fresh they take new seeds and more
-// samples, for a run now and then:
+// The statistics run on fixed seeds, so that their verdict is reproducible. With -fresh they take
+// new seeds and more samples:
 //
 //	go test ./internal/shuffle -run Statistics -fresh -v -timeout 1h
 var (
@@ -30,7 +30,8 @@ const (
 	freshSamples    = 10
 )
 
-// plan returns what the seeds of the run are made of, its number of samples and its level.
+// plan returns the label that the seeds of the run are derived from, its number of samples and its
+// significance level.
 func plan(t *testing.T) (label string, samples func(statistic) int, alpha float64) {
 	if !*fresh && *repeat == "" {
 		return "fixed", func(st statistic) int { return st.samples / thin }, confidence
@@ -50,7 +51,7 @@ type subject struct {
 	make  func(t testing.TB, label string) shuffler
 }
 
-// byName deals shuffle after shuffle of one seed, as a request with repeat does.
+// byName makes all shuffles from one seed, as a request with repeat does.
 func byName(alg shuffle.Algorithm, suite []statistic) subject {
 	return subject{string(alg), suite, func(t testing.TB, label string) shuffler {
 		s, r := testStream(t, 2, label+string(alg)), uint64(0)
@@ -62,8 +63,9 @@ func byName(alg shuffle.Algorithm, suite []statistic) subject {
 	}}
 }
 
-// seedAfterSeed deals one shuffle from each seed, the seeds counting up: as alike as they can be.
-func seedAfterSeed() subject {
+// consecutiveSeeds makes one shuffle from each seed, the seeds counting up so that they differ as
+// little as possible.
+func consecutiveSeeds() subject {
 	return subject{"fisher-yates, seed after seed", suite, func(t testing.TB, label string) shuffler {
 		commitment, number := sha256.Sum256([]byte(label)), uint64(0)
 		seed := make(rng.Seed, rng.BlockSize)
@@ -98,8 +100,8 @@ func sparse() subject {
 	}}
 }
 
-// smallWords serves integers from words of nine bits, and is fair because it rejects some of them. The same without the
-// rejection is caught.
+// smallWords makes integers from words of nine bits, with rejection. A mutant shows that its bias
+// without rejection is caught.
 func smallWords() subject {
 	return subject{"fisher-yates from 9-bit words", quickSuite, func(t testing.TB, label string) shuffler {
 		return fromWords(t, label, func(word func() uint64, b uint64) uint64 {
@@ -121,7 +123,7 @@ func TestStatisticsOfFairShufflers(t *testing.T) {
 		byName(shuffle.AlgorithmInsideOut, suite),
 		byName(shuffle.AlgorithmStrikeOut, suite),
 		byName(shuffle.AlgorithmSattolo, cycleSuite),
-		seedAfterSeed(),
+		consecutiveSeeds(),
 		sparse(),
 		smallWords(),
 	}
@@ -146,7 +148,6 @@ func TestStatisticsOfFairShufflers(t *testing.T) {
 	t.Logf("the least of %d p-values: %v", len(findings), findings[0])
 }
 
-// One cycle through all places: following it from any place visits every other, and no card keeps its own.
 func TestStatisticsOfSattoloAreOfSingleCycles(t *testing.T) {
 	s := testStream(t, 2, "single cycles")
 	for _, n := range []int{2, 3, 4, 5, 6, 7, 52, 136, 255} {
@@ -160,7 +161,7 @@ func TestStatisticsOfSattoloAreOfSingleCycles(t *testing.T) {
 	}
 }
 
-// The laws, against what is known of them and against all orders of seven.
+// TestLaws compares the laws with published moments and with all orders of seven.
 func TestLaws(t *testing.T) {
 	for _, v := range []struct {
 		name           string

@@ -10,8 +10,9 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// Digests of riffle/1 orders, one text line "n m r: a[0] a[1] ..." for each draw of m of n in shuffle number r, under the
-// keys 0, 1, ..., 31 and 32, 33, ..., 63. They may never change: whoever holds a record checks it with these orders.
+// TestGoldenOrders compares digests of riffle/1 orders: a line "n m r: a[0] a[1] ..." for each draw
+// of m of n in shuffle number r, under the keys 0, 1, ..., 31 and 32, 33, ..., 63. They may never
+// change: existing records are checked with these orders.
 func TestGoldenOrders(t *testing.T) {
 	keys := make([]byte, 2*rng.BlockSize)
 	for i := range keys {

@@ -36,8 +36,8 @@ func testStream(t testing.TB, k int, label string) *rng.Stream {
 	return s
 }
 
-// The table of riffle/1, written down once more with nothing in mind but the table: all bounds of an algorithm,
-// all integers for them, then the steps with one integer each.
+// The functions named plain are the table of riffle/1 once more, as an independent reference: all
+// bounds of an algorithm, all integers for them, then the steps with one integer each.
 
 // plainBounds returns the bounds that the algorithm asks for, in order.
 func plainBounds(alg shuffle.Algorithm, n uint64) (bounds []uint64) {
@@ -58,7 +58,7 @@ func plainBounds(alg shuffle.Algorithm, n uint64) (bounds []uint64) {
 	return bounds
 }
 
-// plainIntegers serves the bounds from 64-bit words, group by group.
+// plainIntegers makes an integer below each bound from 64-bit words, group by group.
 func plainIntegers(word func() uint64, bounds []uint64) (integers []uint64) {
 	number := func(x uint64) *big.Int { return new(big.Int).SetUint64(x) }
 	limit, wordSize := number(1<<56), new(big.Int).Lsh(number(1), 64)
@@ -72,14 +72,14 @@ func plainIntegers(word func() uint64, bounds []uint64) (integers []uint64) {
 			product = wider
 		}
 		threshold := new(big.Int).Mod(wordSize, product)
-		for served := false; !served; {
+		for accepted := false; !accepted; {
 			x := number(word())
 			var group []uint64
 			for _, b := range bounds[:length] {
 				high, low := new(big.Int).DivMod(x.Mul(x, number(b)), wordSize, new(big.Int))
 				group, x = append(group, high.Uint64()), low
 			}
-			if served = x.Cmp(threshold) >= 0; served {
+			if accepted = x.Cmp(threshold) >= 0; accepted {
 				integers = append(integers, group...)
 			}
 		}
@@ -155,7 +155,7 @@ func ascending(n int) []int {
 	return a
 }
 
-func TestEveryAlgorithmIsItsTable(t *testing.T) {
+func TestAlgorithmsMatchTheSpecifiedTable(t *testing.T) {
 	for _, alg := range shuffle.Algorithms() {
 		t.Run(string(alg), func(t *testing.T) {
 			t.Parallel()
@@ -188,7 +188,7 @@ func TestEveryAlgorithmIsItsTable(t *testing.T) {
 // head is what an error message shows of a long order.
 func head(a []int) []int { return a[:min(60, len(a))] }
 
-// rng.Reference groups lazily and stands in for the stream in a replay.
+// A replay takes its integers from rng.Reference.
 func TestReferenceGivesTheSameOrders(t *testing.T) {
 	for _, alg := range shuffle.Algorithms() {
 		for _, n := range []int{0, 1, 2, 3, 18, 19, 52, 136, 1000} {
@@ -205,7 +205,7 @@ func TestReferenceGivesTheSameOrders(t *testing.T) {
 	}
 }
 
-// oneByOne answers one bound at a time, from integers that are given.
+// oneByOne is a source of given integers, one for each call.
 type oneByOne struct {
 	t        testing.TB
 	integers []uint64
@@ -244,7 +244,7 @@ func TestOrdersByHand(t *testing.T) {
 		{shuffle.AlgorithmFisherYates, []uint64{2, 0, 1}, "CBDA"}, // CBAD, CBAD, CBDA
 		{shuffle.AlgorithmDurstenfeld, []uint64{2, 0, 1}, "DBAC"}, // ABDC, DBAC, DBAC
 		{shuffle.AlgorithmInsideOut, []uint64{0, 1, 3}, "BCAD"},   // BA, BCA, BCAD
-		{shuffle.AlgorithmStrikeOut, []uint64{2, 0, 1}, "CADB"},   // C of ABCD, A of ABD, D of BD, B
+		{shuffle.AlgorithmStrikeOut, []uint64{2, 0, 1}, "CADB"},   // C of ABCD, A of ABD, D of BD
 		{shuffle.AlgorithmSattolo, []uint64{2, 0}, "DCAB"},        // DBCA, DCBA, DCAB
 		{shuffle.AlgorithmFisherYates, []uint64{0, 0, 0}, "ABCD"},
 		{shuffle.AlgorithmDurstenfeld, []uint64{3, 2, 1}, "ABCD"},
@@ -259,9 +259,9 @@ func TestOrdersByHand(t *testing.T) {
 	}
 }
 
-// Fairness without a statistic: the runs of a fair algorithm are the orders, one each. So equally likely integers
-// make equally likely orders, and the only thing left to be fair is the integers.
-func TestEveryOrderComesFromExactlyOneRun(t *testing.T) {
+// A fair algorithm makes each order in exactly one run, so that equally likely integers make
+// equally likely orders.
+func TestEveryOrderHasExactlyOneRun(t *testing.T) {
 	for _, alg := range shuffle.Algorithms() {
 		for n := 1; n <= 7; n++ {
 			runs, orders := 0, map[string]int{}
@@ -339,7 +339,7 @@ func TestNothingDrawnMovesNothing(t *testing.T) {
 	}
 }
 
-// counted counts the groups that are asked for.
+// counted is a source that counts the calls for groups.
 type counted struct {
 	shuffle.Source
 	groups int
@@ -350,9 +350,9 @@ func (c *counted) Descend(from uint64) []uint64 {
 	return c.Source.Descend(from)
 }
 
-func TestDrawAsksForNoMoreThanItNeeds(t *testing.T) {
+func TestDrawMakesNoMoreIntegersThanItNeeds(t *testing.T) {
 	keys := testKeys(t, 1, "needs")
-	reference := func() shuffle.Source { // which serves one group at a time
+	reference := func() shuffle.Source { // which returns one group at a time
 		r, err := rng.NewReference(keys, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -360,7 +360,8 @@ func TestDrawAsksForNoMoreThanItNeeds(t *testing.T) {
 		return r
 	}
 	for _, alg := range []shuffle.Algorithm{shuffle.AlgorithmFisherYates, shuffle.AlgorithmStrikeOut, shuffle.AlgorithmSattolo} {
-		// Of a thousand, five share a word: 1000·999·998·997·996 is below 2⁵⁶, and 1000 times as much is not.
+		// Of a thousand, five share a word: 1000·999·998·997·996 is below 2⁵⁶, and 1000 times as
+		// much is not.
 		for m, want := range map[int]int{0: 0, 1: 1, 5: 1, 6: 2, 10: 2, 11: 3} {
 			src := &counted{Source: reference()}
 			shuffle.Order(alg, ascending(1000), m, src)
@@ -376,7 +377,7 @@ func TestDrawAsksForNoMoreThanItNeeds(t *testing.T) {
 	}
 }
 
-func TestSparseIsFisherYates(t *testing.T) {
+func TestSparseMatchesFisherYates(t *testing.T) {
 	s := testStream(t, 1, "sparse")
 	check := func(size, m int) {
 		t.Helper()
@@ -408,7 +409,7 @@ func TestSparseIsFisherYates(t *testing.T) {
 	check(1000000, 1000)
 }
 
-// A few of very many: what stands at a place is found by taking the swaps back, last to first.
+// The expected element of a place follows from undoing the swaps, last to first.
 func TestSparseOfVeryMany(t *testing.T) {
 	for _, size := range []uint64{1e9, 1<<32 + 1, 1<<53 - 1} {
 		const m = 1000
@@ -445,7 +446,7 @@ func TestSparseOfVeryMany(t *testing.T) {
 	}
 }
 
-func TestSparseTakesTheMemoryOfTheFew(t *testing.T) {
+func TestSparseMemoryIsThatOfTheDraw(t *testing.T) {
 	s := testStream(t, 2, "memory")
 	var before, after runtime.MemStats
 	for _, size := range []uint64{1e9, 1<<53 - 1} {
@@ -489,8 +490,8 @@ func TestElementsOfAnyType(t *testing.T) {
 	}
 }
 
-// Nothing to shuffle comes back as it is, and costs no randomness; two elements cost one integer, and
-// Sattolo has no choice with two.
+// No element and one element take no integers; two take one, or none with Sattolo, which has no
+// choice.
 func TestFewElements(t *testing.T) {
 	for _, alg := range shuffle.Algorithms() {
 		none := &oneByOne{t: t}
@@ -529,7 +530,7 @@ func TestFewElements(t *testing.T) {
 	}
 }
 
-func TestInsideOutLeavesItsInput(t *testing.T) {
+func TestInsideOutLeavesItsInputUnchanged(t *testing.T) {
 	a := ascending(52)
 	shuffle.InsideOut(a, testStream(t, 2, "input"))
 	if !slices.Equal(a, ascending(52)) {

@@ -10,15 +10,15 @@ import (
 	"riffle/internal/shuffle/naive"
 )
 
-// A suite is worth what it catches. Every mutant here is a mistake that has been made in earnest, or would be easy
-// to make; each has to be caught beyond doubt, and each statistic has to be the one that would have caught some.
+// The mutants are mistakes that were made in real shufflers, or are easy to make. The suite has to
+// catch each of them, and each statistic has to catch at least one.
 
-// wordBits is the size of the words in which bias is large enough to see: with 64 bits a lost rejection shifts an order's
-// probability by one part in 2⁵⁶ at most, and no number of shuffles shows that. There the proof is by exhaustion, in
-// package rng.
+// wordBits is a word size at which bias is large enough to measure. With 64 bits a missing
+// rejection shifts an order's probability by at most one part in 2⁵⁶, which no number of shuffles
+// shows; package rng proves that case by exhaustion.
 const wordBits = 9
 
-// single is a source that answers one bound at a time.
+// single is a source that returns one integer for each call.
 type single struct {
 	below func(b uint64) uint64
 	one   [1]uint64
@@ -33,7 +33,7 @@ func (s *single) Ascend(from, _ uint64) []uint64 { return s.Descend(from) }
 
 func (s *single) Uint64n(n uint64) uint64 { return s.below(n) }
 
-// fromWords is Fisher-Yates with integers made of small words.
+// fromWords is Fisher-Yates with integers made from small words.
 func fromWords(t testing.TB, label string, integer func(word func() uint64, b uint64) uint64) shuffler {
 	stream, r := testStream(t, 1, label), uint64(0)
 	word := func() uint64 { return stream.Uint64() >> (64 - wordBits) }
@@ -45,7 +45,7 @@ func fromWords(t testing.TB, label string, integer func(word func() uint64, b ui
 	}
 }
 
-// fromIntegers is a shuffle that goes wrong although its integers are right.
+// fromIntegers is a wrong algorithm over correct integers.
 func fromIntegers(t testing.TB, label string, order func(a []uint8, src naive.Source)) shuffler {
 	stream, r := testStream(t, 1, label), uint64(0)
 	return func(a []uint8, m int) []uint8 {
@@ -141,8 +141,9 @@ var mutants = []subject{
 	}},
 }
 
-// riffle cuts the cards at a binomial place and lets them fall from both hands, each next card with a probability in
-// proportion to what the hand holds (Gilbert, Shannon and Reeds): every card falls from a hand chosen by one bit.
+// riffle is one riffle shuffle by the model of Gilbert, Shannon and Reeds: the cut is binomial, and
+// each next card falls from a hand with a probability proportional to its size. Both follow from
+// one random bit for each card.
 func riffle(a []uint8, src naive.Source) {
 	bits := make([]uint64, len(a))
 	word, cut := uint64(0), 0

@@ -1,23 +1,22 @@
-// Package shuffle holds the algorithms that turn uniform integers into orders: five fair ones, in place where the
-// method is, over any element type.
+// Package shuffle holds the five fair algorithms of riffle/1. They turn uniform integers into orders.
 //
-// An [Algorithm] asks a [Source] for integers below bounds that run down or up one by one; what it does with them
-// is the table of riffle/1, and each function's comment names where the method comes from and what it costs.
-// [Order] picks the algorithm by name. [Positions] shuffles plain
-// numbers, and draws a few out of very many in the memory of the few.
+// An [Algorithm] asks a [Source] for integers below bounds that count down or up one by one.
+// [Order] applies the algorithm of a name to elements of any type. [Positions] shuffles the numbers
+// 0 to size-1, and draws a few of very many in the memory of the few. The comment of each algorithm
+// names its source and its cost.
 //
-// The package is pure: it holds no randomness of its own, and the same integers always give the same order.
+// The package is pure: the same integers always give the same order.
 package shuffle
 
 import "slices"
 
-// A Source answers an algorithm's calls for uniform integers. It may answer several calls at once: the calls
-// of one shuffle are for bounds that follow each other, and a Source that serves them in groups, as riffle/1 does,
-// hands out a group at a time. What it returns stands until the next call.
+// A Source returns uniform integers for the bounds of a shuffle. As the bounds of one shuffle are
+// consecutive, it may return the integers for several of them at once: riffle/1 makes them in
+// groups. The result of a call is valid until the next call.
 type Source interface {
-	// Descend returns one or more integers, below from, from-1, and so on; none for a bound under 2.
+	// Descend returns one or more integers below from, from-1, ...; none for a bound under 2.
 	Descend(from uint64) []uint64
-	// Ascend returns one or more integers, below from, from+1, and so on; none for a bound over last.
+	// Ascend returns one or more integers below from, from+1, ...; none for a bound over last.
 	Ascend(from, last uint64) []uint64
 }
 
@@ -41,10 +40,10 @@ func Algorithms() []Algorithm {
 // Known reports whether the algorithm is one of riffle/1.
 func (alg Algorithm) Known() bool { return slices.Contains(Algorithms(), alg) }
 
-// Order shuffles a by the algorithm and returns the first m of the new order: m is from 0 to len(a). The result
-// stands in a or in a slice of its own; either way what a holds afterwards is not to be used. Source calls are
-// those of the whole order up to where the first m are settled, so that a draw is a prefix of the full order. It
-// panics if the algorithm is not known.
+// Order shuffles a by the algorithm and returns the first m elements of the new order; m is from 0
+// to len(a). The result may share memory with a, whose contents are unspecified afterwards. A draw
+// is a prefix of the whole order: src is called as for the whole order, until the first m places
+// are final. It panics if the algorithm is unknown.
 func Order[T any](alg Algorithm, a []T, m int, src Source) []T {
 	switch alg {
 	case AlgorithmFisherYates:
@@ -67,8 +66,9 @@ func Order[T any](alg Algorithm, a []T, m int, src Source) []T {
 // is drawn from.
 func Few(alg Algorithm, size, m uint64) bool { return alg == AlgorithmFisherYates && m < size/16 }
 
-// Positions returns the first m of the order of 0, 1, ..., size-1: [Order] over the numbers themselves. A
-// [AlgorithmFisherYates] of few out of many is a [Sparse] one. It may use scratch for the numbers; nil will do.
+// Positions returns the first m of the new order of 0, 1, ..., size-1. It is [Order] over the
+// numbers, or [Sparse] where [Few] allows it. It uses scratch for the numbers if that is large
+// enough; nil is fine.
 func Positions(alg Algorithm, size, m uint64, src Source, scratch []uint64) []uint64 {
 	if Few(alg, size, m) {
 		return Sparse(size, m, src)

@@ -10,21 +10,22 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A shuffler returns the first m of a new order of a, each time it is called. It may use a up.
+// A shuffler returns the first m of a new order of a at each call. It may overwrite a.
 type shuffler func(a []uint8, m int) []uint8
 
-// A statistic looks at that many shuffles and returns its p-value: how likely a fair shuffler is to be as far from what
-// is expected as this one. Being too close to it counts as far, too, where that can be told.
+// A statistic looks at that many shuffles and returns its p-value: how likely a fair shuffler is to
+// be as far from what is expected as this one. Being too close to it counts as far, too, where that
+// can be told.
 type statistic struct {
 	name    string
 	samples int
 	p       func(s shuffler, samples int) float64
 }
 
-// suite is what a fair shuffler has to pass.
+// suite has the statistics that a fair shuffler has to pass.
 var suite = append(slices.Clip(quickSuite), million)
 
-// million is the one statistic that takes its time.
+// million is the one statistic that takes long.
 var million = statistic{"collisions, 52", 1_000_000, collisions(52, 11, 0)}
 
 var quickSuite = slices.Concat([]statistic{
@@ -48,7 +49,7 @@ var quickSuite = slices.Concat([]statistic{
 	{"collisions, 12", 100_000, collisions(12, 12, 0)},
 }, drawSuite)
 
-// drawSuite is the part that looks at draws, hands and decks with copies.
+// drawSuite has the statistics of draws, hands and decks with copies.
 var drawSuite = []statistic{
 	{"3 of 10", 20_000, draws("ABCDEFGHIJ", 3)},
 	{"1 of 200", 20_000, draws(string(pack(200)), 1)},
@@ -60,7 +61,7 @@ var drawSuite = []statistic{
 	{"the aces over four hands of 13", 20_000, aces},
 }
 
-// cycleSuite is what a shuffler into a single cycle has to pass.
+// cycleSuite has the statistics that a shuffler into a single cycle has to pass.
 var cycleSuite = []statistic{
 	{"all cycles of 3", 20_000, allCycles(3)},
 	{"all cycles of 4", 20_000, allCycles(4)},
@@ -92,10 +93,8 @@ func each(s shuffler, n, m, samples int, look func(order []uint8)) {
 	}
 }
 
-// Of the p-values.
-
-// chiSquare is the p-value of x. With few degrees of freedom perfect agreement is likely enough to be no sign of
-// anything, and only the upper tail counts.
+// chiSquare is the p-value of x. With few degrees of freedom perfect agreement is likely enough to
+// be no sign of anything, and only the upper tail counts.
 func chiSquare(x float64, freedom int) float64 {
 	d := distuv.ChiSquared{K: float64(freedom)}
 	if freedom < 20 {
@@ -117,8 +116,8 @@ func uniform(counts []int) float64 {
 	return chiSquare(x, len(counts)-1)
 }
 
-// fit is the p-value of counts whose outcomes follow the law. Outcomes are pooled with their neighbours until ten or more
-// are expected.
+// fit is the p-value of counts whose outcomes follow the law. Outcomes are pooled with their
+// neighbours until ten or more are expected.
 func fit(counts []int, law []float64) float64 {
 	sum := 0
 	for i, c := range counts {
@@ -150,7 +149,8 @@ func fit(counts []int, law []float64) float64 {
 	return chiSquare(x, len(expected)-1)
 }
 
-// normal is the p-value of a mean of samples, off from what is expected by so much, each with the variance.
+// normal is the p-value of a mean of samples, off from what is expected by so much, each with the
+// variance.
 func normal(off, variance float64, samples int) float64 {
 	return 2 * distuv.UnitNormal.Survival(math.Abs(off)/math.Sqrt(variance/float64(samples)))
 }
@@ -163,8 +163,6 @@ func poisson(events int, expected float64) float64 {
 	}
 	return min(1, 2*min(fewer, more))
 }
-
-// Of whole orders.
 
 // rank numbers the orders of 0, 1, ..., n-1 from 0 to n!-1.
 func rank(order []uint8) int {
@@ -189,8 +187,8 @@ func allOrders(n int) func(shuffler, int) float64 {
 	}
 }
 
-// cycleRank numbers the single cycles through 0, 1, ..., n-1 from 0 to (n-1)!-1, by what follows 0. It is -1 for an order
-// that is not a single cycle.
+// cycleRank numbers the single cycles through 0, 1, ..., n-1 from 0 to (n-1)!-1, by what follows 0.
+// It is -1 for an order that is not a single cycle.
 func cycleRank(order []uint8) int {
 	var visited []uint8
 	for card := order[0]; card != 0; card = order[card] {
@@ -221,8 +219,8 @@ func allCycles(n int) func(shuffler, int) float64 {
 	}
 }
 
-// collisions counts the pairs of shuffles that agree in the first head of n cards, the last fixed of which are settled by
-// the others. Every pair is as likely to agree as any.
+// collisions counts the pairs of shuffles that agree in the first head of n cards, the last fixed
+// of which are settled by the others. Every pair is as likely to agree as any.
 func collisions(n, head, fixed int) func(shuffler, int) float64 {
 	return func(s shuffler, samples int) float64 {
 		keys := make([]uint64, 0, samples)
@@ -251,10 +249,8 @@ func collisions(n, head, fixed int) func(shuffler, int) float64 {
 	}
 }
 
-// Of cards and positions.
-
-// positions counts every card at every position. A shuffle adds one to each row and column, so that x has the mean n(n-1);
-// x·(n-1)/n is chi-square with (n-1)² degrees of freedom.
+// positions counts every card at every position. A shuffle adds one to each row and column, so that
+// x has the mean n(n-1); x·(n-1)/n is chi-square with (n-1)² degrees of freedom.
 func positions(n int) func(shuffler, int) float64 {
 	return func(s shuffler, samples int) float64 {
 		counts := make([]int, n*n)
@@ -272,12 +268,12 @@ func positions(n int) func(shuffler, int) float64 {
 	}
 }
 
-// arcs is the p-value of how often each of n elements was followed by each other one in random cycles through
-// all of them, each pair with probability p = 1/(n-1) a cycle.
+// arcs is the p-value of how often each of n elements was followed by each other one in random
+// cycles through all of them, each pair with probability p = 1/(n-1) a cycle.
 //
-// In the counts' covariance over p, the part that is the same in both directions has the eigenvalue 1, n(n-3)/2 times; the
-// part that changes sign has n/(n-2), (n-1)(n-2)/2 times; the rest is fixed by one successor and one
-// predecessor for each. Both parts, scaled to 1, sum to one chi-square.
+// In the counts' covariance over p, the part that is the same in both directions has the eigenvalue
+// 1, n(n-3)/2 times; the part that changes sign has n/(n-2), (n-1)(n-2)/2 times; the rest is fixed
+// by one successor and one predecessor for each. Both parts, scaled to 1, sum to one chi-square.
 func arcs(n, samples int, follows []int) float64 {
 	expected := float64(samples) / float64(n-1)
 	x := 0.0
@@ -294,8 +290,8 @@ func arcs(n, samples int, follows []int) float64 {
 	return chiSquare(x, n*(n-3)/2+(n-1)*(n-2)/2)
 }
 
-// neighbours counts every card after every other. With the edge of the table before the first and after the
-// last, an order of n is a cycle through n+1.
+// neighbours counts every card after every other. With the edge of the table before the first and
+// after the last, an order of n is a cycle through n+1.
 func neighbours(n int) func(shuffler, int) float64 {
 	return func(s shuffler, samples int) float64 {
 		follows := make([]int, (n+1)*(n+1))
@@ -324,9 +320,8 @@ func successors(n int) func(shuffler, int) float64 {
 	}
 }
 
-// Of counts with a known law. law[v] is the probability of the value v.
-
-// counts compares the mean, the variance and the whole distribution of a value of the first m of n cards.
+// counts compares the mean, the variance and the whole distribution of a value of the first m of n
+// cards with its law: law[v] is the probability of the value v.
 func counts(n, m int, value func(order []uint8) int, law []float64) func(shuffler, int) float64 {
 	return func(s shuffler, samples int) float64 {
 		seen := make([]int, len(law))
@@ -408,8 +403,8 @@ func cycleLaw(n int) []float64 {
 	return law
 }
 
-// risingSequences is how many hands it takes to pick the cards up in ascending order, going through the deck
-// once with each.
+// risingSequences is how many hands it takes to pick the cards up in ascending order, going through
+// the deck once with each.
 func risingSequences(order []uint8) int {
 	var place [256]int
 	for position, card := range order {
@@ -502,9 +497,8 @@ func choose(n, k int) float64 {
 	return product
 }
 
-// Of draws and hands.
-
-// draws compares what the first m of some cards, among them equal ones, look like with all ways of drawing m of them.
+// draws compares what the first m of some cards, among them equal ones, look like with all ways of
+// drawing m of them.
 func draws(cards string, m int) func(shuffler, int) float64 {
 	ways := map[string]int{}
 	used := make([]bool, len(cards))
@@ -578,10 +572,8 @@ func aces(s shuffler, samples int) float64 {
 	return fit(seen, law)
 }
 
-// Of one shuffle and the next.
-
-// successive counts the pairs of an order of n and the one right after it, numbered from 0 to kinds-1, all kinds² equally
-// likely.
+// successive counts the pairs of an order of n and the one right after it, numbered from 0 to
+// kinds-1, all kinds² equally likely.
 func successive(n, kinds int, number func(order []uint8) int) func(shuffler, int) float64 {
 	return func(s shuffler, samples int) float64 {
 		counts := make([]int, kinds*kinds)
@@ -604,8 +596,8 @@ func successive(n, kinds int, number func(order []uint8) int) func(shuffler, int
 	}
 }
 
-// relative looks at the order that leads from each shuffle to the one right after it. It is as random as they are if
-// they do not depend on each other.
+// relative looks at the order that leads from each shuffle to the one right after it. It is as
+// random as they are if they do not depend on each other.
 func relative(p func(shuffler, int) float64) func(shuffler, int) float64 {
 	return func(s shuffler, samples int) float64 {
 		return p(func(a []uint8, m int) []uint8 {
@@ -627,8 +619,9 @@ type finding struct {
 
 func (f finding) String() string { return fmt.Sprintf("%s: p = %.3g", f.of, f.p) }
 
-// holm returns the findings that are significant when all of them together may be wrong with probability alpha (Holm, "A
-// simple sequentially rejective multiple test procedure", 1979). It sorts them, the least p-value first.
+// holm returns the findings that are significant when all of them together may be wrong with
+// probability alpha (Holm, "A simple sequentially rejective multiple test procedure", 1979). It
+// sorts them, the least p-value first.
 func holm(findings []finding, alpha float64) []finding {
 	slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.p, b.p) })
 	for i, f := range findings {

@@ -1,11 +1,12 @@
-// Package naive holds the shuffle that everyone writes first, to show what is wrong with it.
+// Package naive holds the shuffle that everyone writes first, to show that it is biased.
 //
-// Going through the places and swapping each with any place draws with replacement. It looks uniform, and each of its
-// n^n runs is; but n! orders would have to share them evenly, and for n > 2 n! does not divide n^n: n-1 divides n! and has no
-// factor in common with n. So some orders come more often than others, whatever the source of integers. Three cards
-// show it: 27 runs for 6 orders, of which three get 5 runs and three get 4.
+// [Shuffle] swaps each place with any place. All of its n^n runs are equally likely, but n! does
+// not divide n^n for n > 2, as n-1 divides n! and has no factor in common with n. So the runs
+// cannot be shared evenly among the n! orders, and some orders are more likely than others,
+// whatever the source of integers. Three cards have 27 runs for 6 orders: three orders get 5 runs
+// and three get 4.
 //
-// It is here for tests and for demonstrations of its bias. A lint rule keeps it out of everything that deals.
+// The package is for tests and demonstrations. A lint rule keeps it out of everything that deals.
 package naive
 
 // A Source returns a uniform integer below n.
@@ -13,7 +14,8 @@ type Source interface {
 	Uint64n(n uint64) uint64
 }
 
-// Shuffle swaps every position of a with any position, its own among them. It is biased for more than two elements.
+// Shuffle swaps every place of a with any place, itself included. It is biased for more than two
+// elements.
 func Shuffle[T any](a []T, src Source) {
 	for i := range a {
 		j := src.Uint64n(uint64(len(a)))

@@ -6,7 +6,7 @@ import (
 	"riffle/internal/shuffle/naive"
 )
 
-// Digits answers with the digits of one number, so that counting up goes through every run there is.
+// digits is a source of the digits of a number, so that counting up enumerates all runs.
 type digits uint64
 
 func (d *digits) Uint64n(n uint64) uint64 {
@@ -15,7 +15,7 @@ func (d *digits) Uint64n(n uint64) uint64 {
 	return digit
 }
 
-// All 27 runs for three cards are equally likely. A fair shuffle would give each order 4.5 of them.
+// All 27 runs for three cards are equally likely. A fair shuffle would give each order 4.5 runs.
 func ExampleShuffle() {
 	runs := map[string]int{}
 	for run := range digits(27) {
