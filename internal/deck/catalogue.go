@@ -15,17 +15,18 @@ import (
 //go:embed data/*.json
 var data embed.FS
 
-// order is that of the built-in types in every listing.
+// order is the order of the built-in types in every listing.
 var order = []string{
 	"standard52", "standard54", "euchre24", "piquet32", "pinochle48", "spanish40", "spanish48", "tarot78",
 	"hanafuda48", "uno108", "uno112", "mahjong136", "mahjong144", "sichuan108", "riichi136", "sanguosha108",
 	"sanguosha160", "werewolf12", "undercover", "dominoes28", "paigow32", "set81",
 }
 
-// A Catalogue is the types on offer. Reading one from many goroutines is safe, but not while it loads.
+// A Catalogue holds the deck types that can be shuffled: the built-in ones and those that an
+// operator loaded. It is safe for concurrent use, except during [Catalogue.Load].
 type Catalogue struct {
 	builtin []*Type
-	own     []*Type           // the operator's, by name
+	loaded  []*Type           // the operator's, by name
 	types   map[string]*Type  // by name
 	source  map[string]string // type name -> the operator's file that defines it
 }
@@ -55,21 +56,21 @@ func Builtin() (*Catalogue, error) {
 	return c, nil
 }
 
-// Load adds the types of an operator: every file of the folder whose name ends in .json, one type each. The package
-// comment specifies the format, and the built-in files are examples of it.
+// Load adds the types of an operator: every file of the folder whose name ends in .json, one type
+// each. The package comment specifies the format, and the built-in files are examples of it.
 //
-// A file that is not exactly as described, or a type that exists already, is an error that starts with the name
-// of the file and the line, as in
+// A file that is not exactly as described, or a type that exists already, is an error that starts
+// with the name of the file and the line, as in
 //
 //	flags.json:12: the code "AS" is taken by line 7
 //
-// and then the catalogue is as it was before.
+// and leaves the catalogue unchanged.
 func (c *Catalogue) Load(fsys fs.FS) error {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return fmt.Errorf("reading the folder of deck types: %w", err)
 	}
-	types, source, own := maps.Clone(c.types), maps.Clone(c.source), slices.Clone(c.own)
+	types, source, loaded := maps.Clone(c.types), maps.Clone(c.source), slices.Clone(c.loaded)
 	for _, e := range entries {
 		if path.Ext(e.Name()) != ".json" {
 			continue
@@ -85,15 +86,15 @@ func (c *Catalogue) Load(fsys fs.FS) error {
 			}
 			return fmt.Errorf("%s:%d: the type %q is already defined by %s", e.Name(), line, t.Name, by)
 		}
-		types[t.Name], source[t.Name], own = t, e.Name(), append(own, t)
+		types[t.Name], source[t.Name], loaded = t, e.Name(), append(loaded, t)
 	}
-	slices.SortFunc(own, func(a, b *Type) int { return cmp.Compare(a.Name, b.Name) })
-	c.types, c.source, c.own = types, source, own
+	slices.SortFunc(loaded, func(a, b *Type) int { return cmp.Compare(a.Name, b.Name) })
+	c.types, c.source, c.loaded = types, source, loaded
 	return nil
 }
 
 // Types returns all types: the built-in ones in their fixed order, then the operator's by name.
-func (c *Catalogue) Types() []*Type { return slices.Concat(c.builtin, c.own) }
+func (c *Catalogue) Types() []*Type { return slices.Concat(c.builtin, c.loaded) }
 
 // Type returns the type of that name.
 func (c *Catalogue) Type(name string) (*Type, bool) {
@@ -101,7 +102,7 @@ func (c *Catalogue) Type(name string) (*Type, bool) {
 	return t, ok
 }
 
-// readFile parses one file and also returns the line that names the type.
+// readFile parses one file. It also returns the line that names the type.
 func readFile(fsys fs.FS, name string) (_ *Type, line int, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// These tests say again, in another notation, what every deck consists of.
+// These tests define every deck once more, in another notation.
 
 // cross returns a code for every pair, so that cross("AK", "SH") is AS KS AH KH.
 func cross(first, second string) []string {
@@ -263,7 +263,8 @@ func TestSanguosha(t *testing.T) {
 			}
 		}
 	}
-	// The Battle cards, one of every suit and rank, are what the large deck has and the small one has not.
+	// The Battle cards, one of every suit and rank, are what the large deck has and the small one
+	// has not.
 	all, added := places(builtinDeck(t, "sanguosha160", nil).Codes()), 0
 	for place, n := range all {
 		if n-places(codes)[place] != 1 {
@@ -320,8 +321,9 @@ func TestHanafudaKinds(t *testing.T) {
 	}
 }
 
-// Unicode's order is not that of the cards: knights stand before queens, the dragons run red, green, white, bamboo stands
-// before chrysanthemum, and three code points are jokers.
+// TestGlyphs checks the code points whose order differs from that of the cards: knights come before
+// queens, the dragons are red, green, white, bamboo comes before chrysanthemum, and three code
+// points are jokers.
 func TestGlyphs(t *testing.T) {
 	tests := []struct{ deck, code, glyph string }{
 		{"standard52", "AS", "\U0001F0A1"},
@@ -470,8 +472,9 @@ func TestDeadWall(t *testing.T) {
 	}
 }
 
-// Records bind these digests: SHA-256 of the compact JSON array of the codes in catalogue order. A line is only ever
-// added; one that changes makes every earlier record of the type impossible to check.
+// Records bind these digests: SHA-256 of the compact JSON array of the codes in catalogue order.
+// Lines may be added but never changed: a change makes all earlier records of the type impossible
+// to check.
 func TestGoldenOrder(t *testing.T) {
 	text, err := os.ReadFile("testdata/codes.sha256")
 	if err != nil {

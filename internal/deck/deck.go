@@ -1,16 +1,17 @@
-// Package deck holds the decks that Riffle knows how to shuffle: what every one consists of, what its cards
-// are called and which hands are usual.
+// Package deck holds the decks that Riffle can shuffle: what each consists of, what its cards are
+// called and which hands are usual.
 //
-// The decks are data, one JSON file a type, so that a composition can be read and checked without reading
-// code; an operator adds types of their own with files in the same format (see [Catalogue.Load]).
+// The decks are data, one JSON file for each type, so that anyone can check a composition without
+// reading code. An operator adds types with files in the same format (see [Catalogue.Load]).
 //
-// A [Type] is a kind of deck, such as standard52 or mahjong144. A [Deck] is the physical thing: every card
-// of it, in catalogue order. The two differ only where a type has parameters, such as the number of players
-// of undercover. A [Card] is named by its code, which is short, ASCII and unique in its type; equal cards
-// (the four 1m of a mahjong wall) have the same code and are told apart by their instance.
+// A [Catalogue] has the types. A [Type] is a kind of deck, such as standard52 or mahjong144. A
+// [Deck] is one physical deck: every card of it, in catalogue order. A type with parameters, such
+// as the number of players of undercover, describes several decks. A [Card] is named by its code,
+// which is short, ASCII and unique in its type; equal cards (the four 1m of a mahjong wall) have
+// the same code and are told apart by their instance.
 //
-// Catalogue order is the order of the file, equal cards next to each other. Records bind the digest of the
-// codes in that order, so for the built-in types it never changes, and neither does a code.
+// Catalogue order is the order of the file, equal cards next to each other. Records bind the digest
+// of the codes in that order, so the order and codes of a built-in type never change.
 //
 // # Codes of the built-in types
 //
@@ -31,8 +32,8 @@
 //
 // # File format
 //
-// A deck type is one JSON object in UTF-8. Nothing may follow it, no field may appear twice, and there are no fields
-// but these:
+// A deck type is one JSON object in UTF-8. Nothing may follow it, no field may appear twice, and
+// there are no fields but these:
 //
 //	type        what requests call it: a lower-case letter, then up to 63 of a-z, 0-9 and hyphen
 //	name        {"en": "...", "zh": "..."}
@@ -60,8 +61,9 @@
 //	  players     optional, with each: how many hands that is when it does not say, a number or {"parameter": "players"}
 //	dead_wall   optional: how many cards at the end of the order are never dealt
 //
-// No code or alias may appear twice, the counts must add up to the size, and hands may not need more cards than the
-// deck has without its dead wall. With parameters, this is checked for their defaults.
+// No code or alias may appear twice, the counts must add up to the size, and hands may not need
+// more cards than the deck has without its dead wall. With parameters, this is checked for their
+// defaults.
 package deck
 
 import "fmt"
@@ -79,16 +81,16 @@ type Card struct {
 
 	Name Text `json:"name"`
 
-	// Glyph is the card in Unicode characters: its own picture where Unicode has one, and otherwise a few
-	// characters that tell it from all other cards of the built-in type.
+	// Glyph is the card in Unicode characters: its own picture where Unicode has one, and otherwise
+	// a few characters that tell it from all other cards of the built-in type.
 	Glyph string `json:"glyph"`
 
-	// Attributes are what games ask about: suit, rank, colour, month and so on. The map is shared by all
-	// copies of the card and must not be modified.
+	// Attributes are what games ask about: suit, rank, colour, month and so on. The map is shared
+	// by all copies of the card and must not be modified.
 	Attributes map[string]string `json:"attributes"`
 
-	// Instance numbers the cards of one code, from 1. In what [Deck.Cards] returns it counts within one deck;
-	// whoever puts several decks together goes on counting.
+	// Instance numbers the cards of one code, from 1. In the result of [Deck.Cards] it counts
+	// within one deck; callers that shuffle several decks together go on counting.
 	Instance int `json:"instance"`
 }
 
@@ -99,8 +101,8 @@ type Type struct {
 
 	Title Text `json:"name"`
 
-	// Family tells how the cards are drawn: french, latin, tarot, hanafuda, uno, mahjong, sanguosha, roles,
-	// dominoes or set, or a word of the operator's.
+	// Family says how the cards are pictured: french, latin, tarot, hanafuda, uno, mahjong,
+	// sanguosha, roles, dominoes or set, or a word that an operator chose.
 	Family string `json:"family"`
 
 	// Parameters are the numbers that a request may choose, each usable by those that follow it.
@@ -109,8 +111,8 @@ type Type struct {
 	// Presets are the hands that a request may ask for by name.
 	Presets []Preset `json:"hands,omitempty"`
 
-	// DeadWall is how many cards at the end of the order stay undealt: the 14 tiles of riichi's dead wall.
-	// Hands never reach into it.
+	// DeadWall is how many cards at the end of the order are never dealt to hands: the 14 tiles of
+	// riichi's dead wall.
 	DeadWall int `json:"dead_wall,omitempty"`
 
 	size  amount
@@ -127,7 +129,8 @@ type face struct {
 	line     int  // in the file
 }
 
-// An amount is a number that a file gives outright, through a parameter, or as what the other cards leave.
+// An amount is a number that a file gives outright, through a parameter, or as what the other cards
+// leave.
 type amount struct {
 	number    int
 	parameter string
@@ -146,8 +149,8 @@ func (a amount) in(parameters map[string]int) int {
 // Size returns the number of cards, with default parameters.
 func (t *Type) Size() int { return t.deck.Size() }
 
-// Deck returns the deck that the parameters describe; those not given have their defaults. With none given it
-// is one shared deck, and asking for it allocates nothing. The error is a [*ParameterError].
+// Deck returns the deck for the parameters; those not given have their defaults. Without parameters
+// it returns one shared deck and allocates nothing. The error is a [*ParameterError].
 func (t *Type) Deck(parameters map[string]int) (*Deck, error) {
 	if len(parameters) == 0 {
 		return t.deck, nil
@@ -163,7 +166,8 @@ func (t *Type) Deck(parameters map[string]int) (*Deck, error) {
 	return d, nil
 }
 
-// Face returns the card with this code or alias, also where the default parameters leave none of it. Its instance is 0.
+// Face returns the card with this code or alias, even if the default deck has none of it. Its
+// instance is 0.
 func (t *Type) Face(code string) (Card, bool) {
 	i, ok := t.index[code]
 	if !ok {
@@ -172,7 +176,8 @@ func (t *Type) Face(code string) (Card, bool) {
 	return t.faces[i].card, true
 }
 
-// Faces returns every card of the type once, in catalogue order, also those of which the default parameters leave none.
+// Faces returns every card of the type once, in catalogue order, even if the default deck has none
+// of it.
 func (t *Type) Faces() []Card {
 	cards := make([]Card, len(t.faces))
 	for i := range t.faces {
@@ -181,7 +186,7 @@ func (t *Type) Faces() []Card {
 	return cards
 }
 
-// A Deck is every card of one deck in catalogue order. It never changes and may be shared between goroutines.
+// A Deck is every card of one deck in catalogue order. It is immutable and safe for concurrent use.
 type Deck struct {
 	kind       *Type
 	parameters map[string]int
@@ -190,7 +195,7 @@ type Deck struct {
 	first      []int // index in cards of the first copy of every face, -1 where there is none
 }
 
-// build lays out the deck, or says why the counts do not make one.
+// build returns the deck, or the reason why the counts do not make one.
 func (t *Type) build(parameters map[string]int) (_ *Deck, reason string) {
 	counts, reason := t.counts(parameters)
 	if reason != "" {
@@ -219,8 +224,8 @@ func (t *Type) build(parameters map[string]int) (_ *Deck, reason string) {
 	return d, ""
 }
 
-// counts returns how many there are of every face, which is the declared size in all, or the reason why that cannot
-// be. The reason continues a sentence that starts with what is to blame.
+// counts returns how many cards there are of every face, adding up to the declared size, or the
+// reason why they do not. The reason continues a sentence that starts with what is to blame.
 func (t *Type) counts(parameters map[string]int) (_ []int, reason string) {
 	size := t.size.in(parameters)
 	counts := make([]int, len(t.faces))
@@ -248,21 +253,23 @@ func (t *Type) counts(parameters map[string]int) (_ []int, reason string) {
 // Type returns the type that the deck is of.
 func (d *Deck) Type() *Type { return d.kind }
 
-// Parameters returns the value of every parameter of the type, given or default, or nil for a type without any.
-// The map is shared and must not be modified.
+// Parameters returns the value of every parameter of the type, given or default, or nil for a type
+// without any. The map is shared and must not be modified.
 func (d *Deck) Parameters() map[string]int { return d.parameters }
 
 // Size returns the number of cards.
 func (d *Deck) Size() int { return len(d.codes) }
 
-// Codes returns the code of every card in catalogue order. The slice is shared and must not be modified.
+// Codes returns the code of every card in catalogue order. The slice is shared and must not be
+// modified.
 func (d *Deck) Codes() []string { return d.codes }
 
-// Cards returns every card in catalogue order, equal ones numbered from 1. The slice is shared and must not
-// be modified.
+// Cards returns every card in catalogue order, equal ones numbered from 1. The slice is shared and
+// must not be modified.
 func (d *Deck) Cards() []Card { return d.cards }
 
-// Find returns the first card with this code or alias, so 0S and 10S find TS. Case matters: 1s is a tile.
+// Find returns the first card with this code or alias, so 0S and 10S find TS. Case matters: 1s is a
+// tile.
 func (d *Deck) Find(code string) (Card, bool) {
 	i, ok := d.kind.index[code]
 	if !ok || d.first[i] < 0 {

@@ -36,8 +36,8 @@ func multiplicities(codes []string) map[string]int {
 	return m
 }
 
-// bits returns log2 of the number of different orders of the codes: n! over the product of the factorials of
-// the multiplicities.
+// bits returns log2 of the number of different orders of the codes: n! over the product of the
+// factorials of the multiplicities.
 func bits(codes []string) float64 {
 	factorial := func(n int) float64 { f, _ := math.Lgamma(float64(n) + 1); return f / math.Ln2 }
 	b := factorial(len(codes))
@@ -163,8 +163,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A role that nobody has by default is a card of the type all the same.
-func TestFacesAreAllThatATypeCanHave(t *testing.T) {
+// A role that nobody has by default is still a face of the type.
+func TestFacesIncludeThoseOutsideTheDefaultDeck(t *testing.T) {
 	decks, err := Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -361,7 +361,7 @@ func TestHands(t *testing.T) {
 	}
 }
 
-func TestHandsRefused(t *testing.T) {
+func TestInvalidHandsAreRejected(t *testing.T) {
 	tests := []struct{ deck, preset, want string }{
 		{"standard52", "poker", `hands "poker": standard52 has no such preset; it has bridge`},
 		{"standard52", "", `hands "": standard52 has no such preset; it has bridge`},
@@ -403,7 +403,7 @@ func TestHandsFromCopies(t *testing.T) {
 	}
 }
 
-// What Hands returns is the caller's to change.
+// Callers may change the result of Hands.
 func TestHandsAreCopies(t *testing.T) {
 	d := builtinDeck(t, "standard52", nil)
 	first, _ := d.Hands("bridge")

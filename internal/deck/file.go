@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Limits keep a mistaken file from taking the memory of the service.
+// Limits of a file, so that a mistake in one cannot exhaust the memory of the service.
 const (
 	maxFile  = 16 << 20 // bytes
 	maxCards = 10_000
@@ -23,14 +23,14 @@ var (
 	codePattern      = regexp.MustCompile(`^[A-Za-z0-9-]{1,16}$`)
 )
 
-// A parser reads one file in the format that the package comment specifies, token by token, so that every complaint
-// can name a line.
+// A parser reads one file in the format of the package comment, token by token, so that every error
+// names a line.
 type parser struct {
 	name   string // of the file
 	text   []byte
 	tokens *jsontext.Decoder
 
-	counted int // the bytes of text whose line ends are in lines
+	counted int // how many bytes of text are counted in lines
 	lines   int
 
 	t        *Type
@@ -39,15 +39,15 @@ type parser struct {
 	hands    []hand
 }
 
-// A hand is where a preset stands in the file and, until parameters are known to exist, what it takes its number of
-// hands from.
+// A hand is the line of a preset and the source of its number of hands, which is checked once all
+// parameters are read.
 type hand struct {
 	line    int
 	players amount
 }
 
-// parse returns the type that a file defines and the line that names it. Its errors start with name:line: and never
-// wrap another.
+// parse returns the type that a file defines, and the line that names it. Its errors start with
+// name:line: and wrap no other.
 func parse(name string, text []byte) (*Type, int, error) {
 	p := &parser{
 		name:     name,
@@ -239,7 +239,7 @@ func (p *parser) preset() error {
 	return nil
 }
 
-// check is what can only be said once the whole file is read, for its fields may stand in any order.
+// check makes the checks that need the whole file, as its fields may be in any order.
 func (p *parser) check() error {
 	t := p.t
 	defaults := p.defaults()
@@ -290,7 +290,7 @@ func (p *parser) check() error {
 	return nil
 }
 
-// known refuses an amount that is taken from a parameter that does not exist.
+// known returns an error if the amount comes from a parameter that does not exist.
 func (p *parser) known(a amount) error {
 	if _, ok := p.named(a.parameter); a.parameter != "" && !ok {
 		return p.failAt(a.line, "there is no parameter %q", a.parameter)

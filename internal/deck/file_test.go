@@ -286,7 +286,7 @@ func TestLoadTwice(t *testing.T) {
 	}
 }
 
-// Sizes that would take memory are refused while they are small.
+// Hostile files are rejected before they take memory.
 func TestLoadHostile(t *testing.T) {
 	const card = `{"code": "a", "name": {"en": "a", "zh": "a"}, "glyph": "a"}`
 	head := `{"type": "x", "name": {"en": "a", "zh": "a"}, "family": "x", "size": 1, "cards": [`
@@ -319,7 +319,7 @@ func TestLoadHostile(t *testing.T) {
 	}
 }
 
-// The largest deck is ten thousand cards, and one more is refused.
+// The largest deck has ten thousand cards; one more is rejected.
 func TestLoadLargest(t *testing.T) {
 	many := func(count string) string {
 		s := strings.Replace(coin, `"count": 2`, `"count": `+count, 1)
@@ -341,7 +341,7 @@ func TestLoadLargest(t *testing.T) {
 	}
 }
 
-// Fields may stand in any order.
+// Fields may be in any order.
 func TestLoadAnyOrder(t *testing.T) {
 	c, err := Builtin()
 	if err != nil {
@@ -357,7 +357,7 @@ func TestLoadAnyOrder(t *testing.T) {
 	}
 }
 
-// Whatever a file says, it is refused with its name and a line, or it is a type that keeps every promise.
+// Any file is rejected with its name and a line, or parsed to a type that keeps all invariants.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(coin))
 	f.Add([]byte(party))

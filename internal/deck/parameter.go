@@ -15,11 +15,12 @@ type Parameter struct {
 	// Default is the value when the request chooses nothing at all.
 	Default int `json:"default"`
 
-	// DefaultBy is set where the default depends on another parameter.
+	// DefaultBy is set if the default depends on another parameter.
 	DefaultBy *Table `json:"default_by,omitempty"`
 }
 
-// A Table reads a number off an earlier parameter: the value of the first step that reaches up to it.
+// A Table maps an earlier parameter to a number: the value of the first step that the parameter
+// does not exceed.
 type Table struct {
 	Parameter string `json:"parameter"`
 	Steps     []Step `json:"steps"`
@@ -31,7 +32,7 @@ type Step struct {
 	Value int `json:"value"`
 }
 
-// A ParameterError says which parameter of a deck cannot be as asked, and why.
+// A ParameterError says which parameter of a deck is invalid, and why.
 type ParameterError struct {
 	Name   string
 	Reason string
@@ -39,9 +40,10 @@ type ParameterError struct {
 
 func (e *ParameterError) Error() string { return fmt.Sprintf("parameter %s %s", e.Name, e.Reason) }
 
-// resolve checks the given parameters and adds the defaults of all others. It returns nil for a type without any.
+// resolve checks the given parameters and adds the defaults of all others. It returns nil for a
+// type without parameters.
 func (t *Type) resolve(given map[string]int) (map[string]int, error) {
-	// In order of name, so that the same mistake always gets the same answer.
+	// Sorted, so that the same mistake always gives the same error.
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Name == name }) {
 			return nil, &ParameterError{name, "is not one that " + t.Name + " takes"}
@@ -76,8 +78,8 @@ func (p Parameter) defaultUnder(earlier map[string]int) int {
 	return p.Default
 }
 
-// lastOf returns the last of the given parameters in the type's order: the one to blame when each is in its range
-// and they do not go together.
+// lastOf returns the last of the given parameters in the type's order: the one to blame if all are
+// in range but do not fit together.
 func (t *Type) lastOf(given map[string]int) string {
 	for _, p := range slices.Backward(t.Parameters) {
 		if _, ok := given[p.Name]; ok {

@@ -15,8 +15,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// This file reads the values of a deck file: strict JSON, with the line of every mistake. The field that a reader is given
-// is for the complaint only.
+// This file reads the values of a deck file: strict JSON, with the line of every mistake. Readers
+// take the name of a field only for their errors.
 
 func (p *parser) title(t *Text) error {
 	_, err := p.object("a name", fields{
@@ -160,7 +160,7 @@ func (p *parser) membersFrom(line *int, what string, member func(name string) er
 	}
 }
 
-// array reads an array of at most as many elements as given.
+// array reads an array of at most so many elements.
 func (p *parser) array(field string, most int, element func() error) error {
 	token, err := p.next()
 	if err != nil {
@@ -208,7 +208,7 @@ func (p *parser) next() (jsontext.Token, error) {
 
 // line returns the line of the last token, from 1. No token spans lines.
 func (p *parser) line() int {
-	// Offsets only grow, so every byte is looked at once however often this is asked.
+	// Offsets only grow, so all calls together look at every byte once.
 	end := int(p.tokens.InputOffset())
 	p.lines += bytes.Count(p.text[p.counted:end], []byte("\n"))
 	p.counted = end

@@ -7,18 +7,20 @@ import (
 	"strings"
 )
 
-// A Preset names the hands usual in a game. It either gives their sizes, or one size for as many hands as there
-// are players.
+// A Preset names the usual hands of a game. It has either their sizes, or one size for as many
+// hands as there are players.
 type Preset struct {
 	Name string `json:"name"`
 
 	// Sizes are the cards of each hand.
 	Sizes []int `json:"sizes,omitempty"`
 
-	// Each is the size of all hands, whose number the request gives: uno:4 deals four hands. 0 when Sizes are given.
+	// Each is the size of all hands, whose number a request gives: uno:4 deals four hands. 0 if
+	// there are Sizes.
 	Each int `json:"each,omitempty"`
 
-	// Players is the number of hands when the request gives none, with default parameters; 0: it must give one.
+	// Players is the number of hands if a request gives none, with default parameters; 0 if it has
+	// to give one.
 	Players int `json:"players,omitempty"`
 
 	// PlayersFrom names the parameter that Players is taken from.
@@ -33,32 +35,33 @@ type PresetError struct {
 
 func (e *PresetError) Error() string { return fmt.Sprintf("hands %q: %s", e.Preset, e.Reason) }
 
-// Hands returns the sizes of the hands that a preset stands for: bridge, or uno:4 for four hands. The slice
-// is the caller's. The error is a [*PresetError].
+// Hands returns the sizes of the hands of a preset: bridge, or uno:4 for four hands. The caller may
+// change the slice. The error is a [*PresetError].
 func (d *Deck) Hands(preset string) ([]int, error) { return d.HandsFrom(1, preset) }
 
-// HandsFrom is [Deck.Hands] for that many copies of the deck shuffled together, which cover more hands.
+// HandsFrom is [Deck.Hands] for that many copies of the deck shuffled together, which cover more
+// hands.
 func (d *Deck) HandsFrom(copies int, preset string) ([]int, error) {
-	refuse := func(format string, args ...any) ([]int, error) {
+	reject := func(format string, args ...any) ([]int, error) {
 		return nil, &PresetError{preset, fmt.Sprintf(format, args...)}
 	}
 	name, number, counted := strings.Cut(preset, ":")
 	i := slices.IndexFunc(d.kind.Presets, func(p Preset) bool { return p.Name == name })
 	switch {
 	case len(d.kind.Presets) == 0:
-		return refuse("%s has no presets; give the sizes of the hands", d.kind.Name)
+		return reject("%s has no presets; give the sizes of the hands", d.kind.Name)
 	case i < 0:
-		return refuse("%s has no such preset; it has %s", d.kind.Name, d.kind.presetNames())
+		return reject("%s has no such preset; it has %s", d.kind.Name, d.kind.presetNames())
 	}
 	p := d.kind.Presets[i]
 	covered := copies*d.Size() - d.kind.DeadWall
 
 	if p.Each == 0 {
 		if counted {
-			return refuse("the preset always deals %d hands; write %s", len(p.Sizes), name)
+			return reject("the preset always deals %d hands; write %s", len(p.Sizes), name)
 		}
 		if need := sum(p.Sizes); need > covered {
-			return refuse("the preset deals %d cards and the deck covers %d", need, covered)
+			return reject("the preset deals %d cards and the deck covers %d", need, covered)
 		}
 		return slices.Clone(p.Sizes), nil
 	}
@@ -70,17 +73,17 @@ func (d *Deck) HandsFrom(copies int, preset string) ([]int, error) {
 	if counted {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || strconv.Itoa(n) != number {
-			return refuse("the number of hands is a whole number from 1; write %s:4 for four hands of %d", name, p.Each)
+			return reject("the number of hands is a whole number from 1; write %s:4 for four hands of %d", name, p.Each)
 		}
 		hands = n
 	}
-	// The bound is a division, so that no number asked for overflows or is allocated.
+	// Dividing keeps a large number of hands from overflowing, and from being allocated.
 	most := max(covered, 0) / p.Each
 	switch {
 	case hands == 0:
-		return refuse("say how many hands; write %s:4 for four hands of %d", name, p.Each)
+		return reject("say how many hands; write %s:4 for four hands of %d", name, p.Each)
 	case hands > most:
-		return refuse("the deck covers %d hands of %d", most, p.Each)
+		return reject("the deck covers %d hands of %d", most, p.Each)
 	}
 	return slices.Repeat([]int{p.Each}, hands), nil
 }
