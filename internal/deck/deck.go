@@ -15,19 +15,24 @@
 //
 // # Codes of the built-in types
 //
-//   - French-suited cards are rank, then suit: AS, TD, KC. Ranks are A 2 3 4 5 6 7 8 9 T J Q K, suits S H D C. A ten
-//     is also found as 0S or 10S. Jokers are X1 (black, small) and X2 (red, big).
+//   - French-suited cards are rank, then suit: AS, TD, KC. Ranks are A 2 3 4 5 6 7 8 9 T J Q K,
+//     suits S H D C. A ten is also found as 0S or 10S. Jokers are X1 (black, small) and X2 (red,
+//     big).
 //   - Tarot has N for the knight, between J and Q; trumps are T1 to T21 and the Fool is T0.
 //   - Spanish cards are number, then suit O (oros), C (copas), E (espadas) or B (bastos): 1O, 12B.
-//   - Hanafuda is the month, 01 to 12, then B bright, A animal, R ribbon, or C1 to C3 for chaff: 01B, 12C3.
-//   - Uno is colour R Y G B, then 0 to 9, S skip, R reverse or D draw two: R7, BS. Without a colour: W wild, WF wild
-//     draw four, WS wild shuffle hands, WC wild customizable.
-//   - Mahjong is number, then m characters, p dots, s bamboos or z honours (1z to 7z: east, south, west, north,
-//     white, green, red). 0m, 0p and 0s are the red fives. 1q to 4q are spring to winter; 1f to 4f are plum,
-//     orchid, chrysanthemum and bamboo, each numbered for the seat it belongs to.
-//   - Sanguosha is the kind in Pinyin, shortened, then suit and rank: sha-S7, wuxie-DQ. Tens as above.
+//   - Hanafuda is the month, 01 to 12, then B bright, A animal, R ribbon, or C1 to C3 for chaff:
+//     01B, 12C3.
+//   - Uno is colour R Y G B, then 0 to 9, S skip, R reverse or D draw two: R7, BS. Without a
+//     colour: W wild, WF wild draw four, WS wild shuffle hands, WC wild customizable.
+//   - Mahjong is number, then m characters, p dots, s bamboos or z honours (1z to 7z: east, south,
+//     west, north, white, green, red). 0m, 0p and 0s are the red fives. 1q to 4q are spring to
+//     winter; 1f to 4f are plum, orchid, chrysanthemum and bamboo, each numbered for the seat it
+//     belongs to.
+//   - Sanguosha is the kind in Pinyin, shortened, then suit and rank: sha-S7, wuxie-DQ. Tens as
+//     above.
 //   - Dominoes and pai gow are the two numbers of pips, the smaller first: 2-5, found also as 5-2.
-//   - Set is number, colour R G P, shape D diamond, S squiggle, O oval, and shading S solid, T striped, O open: 2RSO.
+//   - Set is number, colour R G P, shape D diamond, S squiggle, O oval, and shading S solid, T
+//     striped, O open: 2RSO.
 //   - Roles are words: werewolf, seer, undercover.
 //
 // # File format
@@ -38,27 +43,30 @@
 //	type        what requests call it: a lower-case letter, then up to 63 of a-z, 0-9 and hyphen
 //	name        {"en": "...", "zh": "..."}
 //	family      how cards are drawn, a word like type; see Type.Family
-//	size        the number of cards, as a check on the counts: 1 to 10,000, or {"parameter": "players"}
+//	size        the number of cards, to check the counts: 1 to 10,000, or {"parameter": "players"}
 //	parameters  optional: a list of objects
 //	  name        a word like type
 //	  min, max    the range, within 0 to 10,000
 //	  default     a number in the range
-//	  default_by  in place of default: {"parameter": "players", "steps": [{"up_to": 6, "value": 1}, ...]}. The value is
-//	              that of the first step that the earlier parameter does not exceed; the last step reaches its max.
+//	  default_by  in place of default:
+//	              {"parameter": "players", "steps": [{"up_to": 6, "value": 1}, ...]}.
+//	              The value is that of the first step that the earlier parameter does not
+//	              exceed; the last step reaches its max.
 //	cards       a list of objects, in catalogue order
 //	  code        1 to 16 of A-Z, a-z, 0-9 and hyphen
 //	  aliases     optional: other codes that find the card
 //	  name        as above
 //	  glyph       the card in up to 32 Unicode characters
 //	  attributes  optional: {"suit": "spades", ...}, names like type but with underscores too
-//	  count       optional: how many of it there are: a number from 1 (the default is 1), {"parameter": "undercover"},
-//	              or "rest" for what the other cards leave of the size
+//	  count       optional: how many of it there are: a number from 1 (the default is 1),
+//	              {"parameter": "undercover"}, or "rest" for what the other cards leave of the size
 //	  majority    optional, with "rest": true when the rest must be more than half of the deck
 //	hands       optional: a list of presets
 //	  name        a word like type
 //	  sizes       the cards of each hand, as in [13, 13, 13, 13]
 //	  each        in place of sizes: one size for as many hands as a request says
-//	  players     optional, with each: how many hands that is when it does not say, a number or {"parameter": "players"}
+//	  players     optional, with each: how many hands that is if the request does not say, a number
+//	              or {"parameter": "players"}
 //	dead_wall   optional: how many cards at the end of the order are never dealt
 //
 // No code or alias may appear twice, the counts must add up to the size, and hands may not need

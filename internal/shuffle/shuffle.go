@@ -1,4 +1,4 @@
-// Package shuffle holds the five fair algorithms of riffle/1. They turn uniform integers into orders.
+// Package shuffle holds the five fair algorithms of riffle/1, from uniform integers to orders.
 //
 // An [Algorithm] asks a [Source] for integers below bounds that count down or up one by one.
 // [Order] applies the algorithm of a name to elements of any type. [Positions] shuffles the numbers
