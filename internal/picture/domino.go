@@ -6,8 +6,9 @@ import (
 	"riffle/internal/deck"
 )
 
-// domino draws the two halves of a domino, up to nine pips each. Those that belong to a group of pai gow are black
-// with the pips of Chinese dominoes: ones and fours are red, and half of a six where both are.
+// domino draws the two halves of a domino, up to nine pips each. Those that belong to a group of
+// pai gow are black with the pips of Chinese dominoes: ones and fours are red, and half of a six
+// where both are.
 func domino(s *sheet, c *deck.Card) bool {
 	low, err := strconv.Atoi(c.Attributes["low"])
 	high, err2 := strconv.Atoi(c.Attributes["high"])

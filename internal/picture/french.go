@@ -28,7 +28,7 @@ func french(s *sheet, c *deck.Card) bool {
 	return true
 }
 
-// written is how a card writes the rank that codes call T.
+// written returns the rank as cards show it: 10 for T.
 func written(rank string) string {
 	if rank == "T" {
 		return "10"
@@ -36,8 +36,8 @@ func written(rank string) string {
 	return rank
 }
 
-// headwear is what the courts wear: a feathered cap, a helmet, a coronet and a crown. It is drawn upwards from the
-// origin.
+// headwear has what the courts wear, drawn upwards from the origin: a feathered cap, a helmet, a
+// coronet, a crown.
 var headwear = map[string]string{
 	"J": `<path d="M-34 0V-12C-34-26-16-30 4-30C18-30 34-24 34-12V0ZM16-30C18-44 30-50 44-48C42-36 34-30 24-28Z"/>`,
 	"N": `<path d="M-26 0V-18C-26-34-14-42 0-42C14-42 26-34 26-18V0H8V-16H-8V0ZM-4-42C-8-52 8-56 22-50C14-48 8-46 4-42Z"/>`,
@@ -45,7 +45,7 @@ var headwear = map[string]string{
 	"K": `<path d="M-36 0V-34L-18-18L-6-32V-40H-12V-46H-6V-52H6V-46H12V-40H6V-32L18-18L36-34V0Z"/>`,
 }
 
-// court draws a court card: the letter large, what the person wears above it and the suit to either side.
+// court draws a court card: the letter large, headwear above it and the suit below.
 func court(s *sheet, rank string, m suit) {
 	s.card(paper)
 	s.corners(rank, m)

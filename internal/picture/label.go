@@ -6,7 +6,7 @@ import (
 	"riffle/internal/deck"
 )
 
-// label draws any card: its code, which no other card of the deck has, its glyph and its names.
+// label draws any card by its code, which is unique in the deck, its glyph and its names.
 func label(s *sheet, family string, c *deck.Card) {
 	colour := colourOf(family)
 	s.card(paper)
@@ -24,7 +24,7 @@ var familyColours = map[string]string{
 
 var otherColours = []string{"#1f4e8c", "#9a3b26", "#6b2fa0", "#1c7a45", "#7a4a1e", "#00695c", "#a3245f", "#33415c"}
 
-// colourOf returns the colour of a family, known or not: a word always has the same.
+// colourOf returns the colour of a family. An unknown family always gets the same colour, too.
 func colourOf(word string) string {
 	if colour, known := familyColours[word]; known {
 		return colour

@@ -9,7 +9,8 @@ import (
 // courts are the three that Spanish packs have.
 var courts = map[string]string{"10": "Sota", "11": "Caballo", "12": "Rey"}
 
-// latin draws Spanish-suited cards: 1 to 9 with their marks, the courts with their number and title.
+// latin draws Spanish-suited cards: 1 to 9 with their marks, the courts with their number and
+// title.
 func latin(s *sheet, c *deck.Card) bool {
 	rank := c.Attributes["rank"]
 	n, err := strconv.Atoi(rank)

@@ -20,8 +20,8 @@ var honours = map[string]honour{
 	"red":   {"dragons", "", "中", red},
 }
 
-// mahjong draws tiles: dots and bamboos to be counted, the others as characters, with an index for those who do not
-// read them.
+// mahjong draws tiles: dots and bamboos to be counted, the others as characters, with an index for
+// those who do not read them.
 func mahjong(s *sheet, c *deck.Card) bool {
 	suit, rank := c.Attributes["suit"], c.Attributes["rank"]
 	n := 0
@@ -96,8 +96,8 @@ func tile(s *sheet, face, back, edge string) {
 	s.add(`<rect x="6" y="4" width="228" height="330" rx="20" fill="none" stroke="#8d8a7c" stroke-width="3"/>`)
 }
 
-// dotRows is how many dots the rows have. The slant of the three and of the upper three of seven, which tells it from
-// the eight, is not in it.
+// dotRows is how many dots the rows have. The slant of the three and of the upper three of seven,
+// which tells it from the eight, is not in it.
 var dotRows = [10][]int{{}, {1}, {1, 1}, {1, 1, 1}, {2, 2}, {2, 1, 2}, {2, 2, 2}, {3, 2, 2}, {2, 2, 2, 2}, {3, 3, 3}}
 
 // dots draws n circles.

@@ -1,19 +1,20 @@
-// Package picture draws cards as SVG: one template for each family of decks, filled in from what the catalogue says
-// of a card, so that whoever shows an order needs no images of their own.
+// Package picture draws the cards of a [deck.Type] as SVG, so that callers who show an order need
+// no images of their own. [Card] and [Back] are all of it; each family of decks has a template that
+// is filled in from the catalogue.
 //
-// A picture is a function of the family and the card and of nothing else: the same card is always the same bytes.
-// Every picture stands alone. It refers to nothing outside and has no scripts, styles or ids, so many of them may
-// stand in one page. Suits, pips and tiles are shapes; letters, numbers and names are text in whatever font the
-// reader has.
+// A picture is a pure function of the family and the card: the same card always gives the same
+// bytes. It refers to nothing outside and has no scripts, styles or ids, so one page may embed many
+// of them. Suits, pips and tiles are shapes; letters, numbers and names are text in the reader's
+// font.
 //
-// The canvas is 240 by 336 for all families, tiles and dominoes included, so that a table of any deck is even.
-// Things are drawn to be told apart at a quarter of that.
+// The canvas is 240 by 336 for all families, tiles and dominoes included, so that all cards of a
+// table have one size. Cards can be told apart at a quarter of it.
 package picture
 
 import "riffle/internal/deck"
 
-// A template draws the card on the sheet. It returns false, with nothing drawn, for a card that it has no drawing
-// for, as an operator's deck may have in any family.
+// A template draws the card on the sheet. It returns false and draws nothing if it does not know
+// the card, as a deck of an operator may have other cards than the family.
 type template func(s *sheet, c *deck.Card) bool
 
 var templates = map[string]template{
@@ -29,9 +30,10 @@ var templates = map[string]template{
 	"set":       set,
 }
 
-// Card returns the face of a card as an SVG document, titled with the card's English name. Copies of a card have the
-// same face. The family is that of its type; a card that the family has no drawing for, and every card of
-// a family that Riffle does not know, is drawn as a label with its code, glyph and names.
+// Card returns the face of a card as an SVG document, titled with the card's English name. Copies
+// of a card have the same face. family is that of the card's type. A card that the family's
+// template does not know, and any card of an unknown family, is drawn as a label with its code,
+// glyph and names.
 func Card(family string, c *deck.Card) []byte {
 	s := newSheet(c.Name.English)
 	draw, known := templates[family]

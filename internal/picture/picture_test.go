@@ -14,7 +14,7 @@ import (
 	"riffle/internal/deck"
 )
 
-// limit is how large a picture may be.
+// limit is the largest size of a picture.
 const limit = 6000
 
 // types returns the built-in types.
@@ -27,14 +27,14 @@ func types(t *testing.T) []*deck.Type {
 	return catalogue.Types()
 }
 
-// A drawing is what the tests know of a picture.
+// A drawing is a parsed picture.
 type drawing struct {
 	title string
 	text  []string // all of it, the title excepted
 	pips  int
 }
 
-// read parses a picture and reports whatever must not be in one.
+// read parses a picture and reports everything that is not allowed in one.
 func read(t *testing.T, name string, picture []byte) drawing {
 	t.Helper()
 	if len(picture) > limit {
@@ -146,7 +146,7 @@ func TestEveryCardHasItsOwnPicture(t *testing.T) {
 	}
 }
 
-// Every card of these families shows its number as so many marks.
+// Every card of these families has as many marks as its number.
 func TestPips(t *testing.T) {
 	number := func(c deck.Card, attribute string) int {
 		n, err := strconv.Atoi(c.Attributes[attribute])
@@ -195,8 +195,9 @@ func TestBacks(t *testing.T) {
 	}
 }
 
-// An operator's deck may be of any family, and its cards need not have what the family's own cards have.
-func TestStrangers(t *testing.T) {
+// A deck of an operator may be of any family, and its cards may lack attributes that the family's
+// cards have.
+func TestCardsWithoutADrawingAreLabels(t *testing.T) {
 	families := []string{"flags"}
 	for family := range templates {
 		families = append(families, family)
@@ -239,7 +240,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// Names that the templates do write are escaped, and so are characters that XML cannot have.
+// Names are escaped, and characters that XML does not allow are replaced.
 func TestNamesAreEscaped(t *testing.T) {
 	for family, attributes := range map[string]map[string]string{
 		"tarot":     {"suit": "trumps", "rank": "<&"},

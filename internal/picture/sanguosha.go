@@ -11,7 +11,8 @@ var categories = map[string]string{
 	"weapon": "#7a4a1e", "armour": "#3b6b3a", "mount": "#8a6d00",
 }
 
-// sanguosha draws the name of the card in the colour of its category, with the suit and rank that every card has.
+// sanguosha draws the name of the card in the colour of its category, with the suit and rank that
+// every card has.
 func sanguosha(s *sheet, c *deck.Card) bool {
 	colour := categories[c.Attributes["category"]]
 	m, suited := frenchSuits[c.Attributes["suit"]]

@@ -15,8 +15,9 @@ const (
 
 var setColours = map[string]string{"red": "#e0112b", "green": "#008a3e", "purple": "#5b2a91"}
 
-// setShapes are given by their edges: the highest and the lowest y at every x from -shapeW to shapeW. Outline and
-// stripes both follow from that, so stripes need no clip path, which would need an id.
+// setShapes are given by their edges: the highest and the lowest y at every x from -shapeW to
+// shapeW. Outline and stripes both follow from that, so stripes need no clip path, which would need
+// an id.
 var setShapes = map[string]func(x float64) (top, bottom float64){
 	"diamond": func(x float64) (top, bottom float64) {
 		y := shapeH * (1 - math.Abs(x)/shapeW)

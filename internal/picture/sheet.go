@@ -31,7 +31,7 @@ const (
 // A sheet is an SVG document being written.
 type sheet struct{ text []byte }
 
-// newSheet opens a document. The title is what a screen reader says.
+// newSheet opens a document. Screen readers read its title.
 func newSheet(title string) *sheet {
 	s := new(sheet)
 	s.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img"`+
@@ -70,7 +70,7 @@ func (s *sheet) pip(x, y, r float64, fill string) {
 	s.add(`<circle class="pip" cx="%v" cy="%v" r="%v" fill="%s"/>`, tenth(x), tenth(y), tenth(r), fill)
 }
 
-// twice draws something as it is and again turned by half a circle, as both ends of a card show it.
+// twice draws something upright and again turned by half a circle, for both ends of a card.
 func (s *sheet) twice(draw func()) {
 	draw()
 	s.add(`<g transform="rotate(180 %d %d)">`, midX, midY)
@@ -78,7 +78,7 @@ func (s *sheet) twice(draw func()) {
 	s.add("</g>")
 }
 
-// write centres a line of text on a point. It has the given size, or what makes it fit the room.
+// write centres a line of text on a point, in the given size or a smaller one that fits the room.
 func (s *sheet) write(x, y, size, room float64, fill, line string) {
 	size = min(size, room/ems(line))
 	// The middle of capitals and of Chinese characters is a third of the size above the base line.
@@ -86,9 +86,9 @@ func (s *sheet) write(x, y, size, room float64, fill, line string) {
 		tenth(x), tenth(y+0.36*size), tenth(size), fill, escape(line))
 }
 
-// paragraph centres text on the middle of the card at a height, in as many lines, at most three, as make it largest,
-// but not in one more for little. It is not wider than the room and not larger than the size; three lines are as high
-// as two of that size.
+// paragraph centres text on the card at the height y, in the one to three lines that make it
+// largest; a further line has to enlarge it by 15%. It is at most room wide and at most the size;
+// three lines are as high as two of that size.
 func (s *sheet) paragraph(y, size, room float64, fill, words string) {
 	var best []string
 	var largest float64
@@ -129,8 +129,8 @@ func wrap(text string, n int) []string {
 	}
 }
 
-// ems estimates the width of bold text in multiples of its size, rather too wide than too narrow: the font is the
-// reader's.
+// ems estimates the width of bold text in multiples of its size. It errs on the wide side, as the
+// font is the reader's.
 func ems(text string) float64 {
 	var sum float64
 	for _, r := range text {
@@ -151,12 +151,12 @@ func ems(text string) float64 {
 	return max(sum, 0.1)
 }
 
-// escape makes text fit for an element. What XML cannot say becomes U+FFFD.
+// escape escapes text for an element. Characters that XML does not allow become U+FFFD.
 func escape(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a builder never fails
 	return b.String()
 }
 
-// tenth rounds a coordinate, which is as fine as anyone sees, so that numbers stay short.
+// tenth rounds a coordinate to a tenth, which is finer than anyone sees, to keep numbers short.
 func tenth(x float64) float64 { return math.Round(x*10) / 10 }

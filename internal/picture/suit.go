@@ -1,7 +1,7 @@
 package picture
 
-// A suit is the mark of a suit. The shape is drawn in the square from -50 to 50 and takes the colour where it
-// has none of its own.
+// A suit is the mark of a suit. The shape fills the square from -50 to 50; parts of it without a
+// colour take that of the suit.
 type suit struct {
 	shape  string
 	colour string
@@ -33,7 +33,7 @@ var latinSuits = map[string]suit{
 		`<path d="M-7-36V-14M6-8V12" stroke="#cfe8d5" stroke-width="4" stroke-linecap="round"/></g>`, green},
 }
 
-// mark draws a suit around a point, turned by half a circle if it stands on its head.
+// mark draws a suit around a point, upright or turned by half a circle.
 func (s *sheet) mark(class string, m suit, x, y, size float64, turned bool) {
 	if class != "" {
 		class = ` class="` + class + `"`
@@ -86,7 +86,7 @@ func places(n int) []place {
 	return all
 }
 
-// pips draws n marks, 1 to 10, in the middle of the card, those below it on their heads if the suit is turned.
+// pips draws n marks, 1 to 10. If turned, those in the lower half are turned by half a circle.
 func (s *sheet) pips(n int, m suit, turned bool) {
 	if n == 1 {
 		s.mark("pip", m, midX, midY, 116, false)

@@ -2,7 +2,8 @@ package picture
 
 import "riffle/internal/deck"
 
-// tarot draws the four suits as french does, and trumps and the Fool with their number large and their name below.
+// tarot draws the four suits as french does, and trumps and the Fool with their number large and
+// their name below.
 func tarot(s *sheet, c *deck.Card) bool {
 	number := c.Attributes["rank"]
 	switch c.Attributes["suit"] {

@@ -2,7 +2,8 @@ package picture
 
 import "riffle/internal/deck"
 
-// An unoColour is what a card is filled with, and what its sign has in the white disc and in the corners.
+// An unoColour is what a card is filled with, and what its sign has in the white disc and in the
+// corners.
 type unoColour struct{ fill, disc, corner string }
 
 var unoColours = map[string]unoColour{
@@ -31,7 +32,8 @@ var unoText = map[string]string{
 	"draw-two": "+2", "wild-draw-four": "+4", "wild": "",
 }
 
-// uno draws a card in its colour with what it does in a white disc; wild cards have all four colours around it.
+// uno draws a card in its colour with what it does in a white disc; wild cards have all four
+// colours around it.
 func uno(s *sheet, c *deck.Card) bool {
 	value := c.Attributes["value"]
 	colour, known := unoColours[c.Attributes["colour"]]
