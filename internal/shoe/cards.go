@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// A Ref names a card without saying which: the place that it has in the order of one sealing.
+// A Ref refers to a card by its position in the order of a seal. It does not say which card that
+// is.
 type Ref struct {
-	Seal     uint64 // the version of the shoe that the sealing made
+	Seal     uint64 // the version of the shoe that the seal made
 	Position uint64 // from 0
 }
 
-// A run is cards of one sealing at positions that follow each other, up or down.
+// A run is cards of one seal at consecutive positions, ascending or descending.
 type run struct{ seal, first, last uint64 }
 
 func (r run) len() uint64 {
@@ -25,7 +26,7 @@ func (r run) len() uint64 {
 	return r.last - r.first + 1
 }
 
-// at returns the position of the card at a place of the run.
+// at returns the position of the i-th card of the run.
 func (r run) at(i uint64) uint64 {
 	if r.first > r.last {
 		return r.first - i
@@ -33,17 +34,17 @@ func (r run) at(i uint64) uint64 {
 	return r.first + i
 }
 
-// part returns the run from a place on, to before another.
+// part returns the cards from to to-1 of the run.
 func (r run) part(from, to uint64) run { return run{r.seal, r.at(from), r.at(to - 1)} }
 
-// Cards are references to cards in some order. They are kept as runs, of which few are needed for what is dealt from the top,
-// and never change: what is made of them is new. The zero value has none.
+// Cards are references to cards in some order. They are immutable; the zero value is empty. They
+// are stored as runs, of which cards that are dealt from the top need few.
 type Cards struct {
 	runs []run
 	n    uint64
 }
 
-// Of returns the cards of a whole sealing, in its order.
+// Of returns all cards of a seal, in its order.
 func Of(seal, size uint64) Cards {
 	if size == 0 {
 		return Cards{}
@@ -51,7 +52,7 @@ func Of(seal, size uint64) Cards {
 	return Cards{runs: []run{{seal, 0, size - 1}}, n: size}
 }
 
-// List returns cards from references.
+// List returns the cards of a list of references.
 func List(refs []Ref) Cards {
 	var c Cards
 	for _, ref := range refs {
@@ -60,7 +61,7 @@ func List(refs []Ref) Cards {
 	return c
 }
 
-// add appends a run, as a part of the last one where it goes on from there.
+// add appends a run, and merges it with the last one if it continues that.
 func (c *Cards) add(r run) {
 	c.n += r.len()
 	if k := len(c.runs) - 1; k >= 0 && c.runs[k].seal == r.seal {
@@ -78,7 +79,7 @@ func (c *Cards) add(r run) {
 // Len returns how many cards there are.
 func (c Cards) Len() uint64 { return c.n }
 
-// All goes through the cards.
+// All iterates over the cards.
 func (c Cards) All() iter.Seq[Ref] {
 	return func(yield func(Ref) bool) {
 		for _, r := range c.runs {
@@ -94,10 +95,10 @@ func (c Cards) All() iter.Seq[Ref] {
 // Refs returns the cards as a list.
 func (c Cards) Refs() []Ref { return slices.AppendSeq(make([]Ref, 0, c.n), c.All()) }
 
-// Equal reports whether the same cards stand in the same order.
+// Equal reports whether both have the same cards in the same order.
 func (c Cards) Equal(other Cards) bool { return slices.Equal(c.runs, other.runs) }
 
-// part returns the cards from a place on, to before another.
+// part returns the cards from to to-1.
 func (c Cards) part(from, to uint64) Cards {
 	var out Cards
 	for _, r := range c.runs {
@@ -111,7 +112,7 @@ func (c Cards) part(from, to uint64) Cards {
 	return out
 }
 
-// join returns the cards and then others.
+// join returns the cards followed by others.
 func (c Cards) join(others Cards) Cards {
 	out := Cards{runs: slices.Clone(c.runs), n: c.n}
 	for _, r := range others.runs {
@@ -129,28 +130,28 @@ func (c Cards) reversed() Cards {
 	return out
 }
 
-// less returns the cards without others, and whether all of those were among them, each once.
+// less returns the cards without others. ok reports whether all others were among them, each once.
 func (c Cards) less(others Cards) (rest Cards, ok bool) {
 	switch n, k := c.n, others.n; {
 	case k > n:
 		return c, false
-	case c.part(0, k).Equal(others): // as nearly all are taken
+	case c.part(0, k).Equal(others): // the usual case: taken from an end
 		return c.part(k, n), true
 	case c.part(n-k, n).reversed().Equal(others):
 		return c.part(0, n-k), true
 	}
 	rest = c.but(others)
-	return rest, rest.n+others.n == c.n && !hasTwice(others.Refs())
+	return rest, rest.n+others.n == c.n && !hasDuplicates(others.Refs())
 }
 
-// but returns the cards without those that are among others.
+// but returns the cards that are not among others.
 func (c Cards) but(others Cards) (rest Cards) {
-	gone := make(map[Ref]bool, others.n)
+	removed := make(map[Ref]bool, others.n)
 	for ref := range others.All() {
-		gone[ref] = true
+		removed[ref] = true
 	}
 	for ref := range c.All() {
-		if !gone[ref] {
+		if !removed[ref] {
 			rest.add(run{ref.Seal, ref.Position, ref.Position})
 		}
 	}
@@ -167,7 +168,8 @@ func (c Cards) has(ref Ref) bool {
 	return false
 }
 
-// with returns the cards, which are of one sealing and in its order, with others of it in their places.
+// with returns the cards and those of r, sorted by position. Both are of one seal, and the cards
+// are sorted already.
 func (c Cards) with(r run) Cards {
 	if r.first > r.last {
 		r.first, r.last = r.last, r.first
@@ -192,9 +194,10 @@ func (c Cards) with(r run) Cards {
 	return out
 }
 
-// Append appends the cards as text: runs with a space between, each the version of the sealing, a colon, and a position, or the
-// first and the last of positions that follow each other, up or down, with a hyphen between. Of all texts for the same cards
-// it is the one that makes every run, from the first on, as long as it can be.
+// Append appends the cards as text: runs separated by spaces. A run is the version of its seal, a
+// colon, and one position or the first and last of consecutive positions, ascending or descending,
+// with a hyphen between. Every run, from the first on, is as long as possible, so that the same
+// cards always have the same text.
 //
 //	1:0-4 1:9 7:3-2
 func (c Cards) Append(b []byte) []byte {
@@ -218,16 +221,16 @@ func (c Cards) String() string { return string(c.Append(nil)) }
 // MarshalText returns the text of Append.
 func (c Cards) MarshalText() ([]byte, error) { return c.Append(nil), nil }
 
-// UnmarshalText reads the text of Append.
+// UnmarshalText parses the text of Append.
 func (c *Cards) UnmarshalText(text []byte) (err error) {
 	*c, err = ParseCards(string(text))
 	return err
 }
 
-// errCards is for a text that is not in the one form of its cards.
+// errCards is for a text that is not what Append returns for its cards.
 var errCards = errors.New("cards are written as in 1:0-4 1:9 7:3-2, each run as long as it can be, and at most MaxCards of them")
 
-// ParseCards reads the text of Append. No card of it may stand twice.
+// ParseCards parses the text of Append. A card that appears twice is an error.
 func ParseCards(text string) (Cards, error) {
 	var c Cards
 	if text == "" {
@@ -258,16 +261,16 @@ func ParseCards(text string) (Cards, error) {
 	if c.String() != text {
 		return Cards{}, errCards
 	}
-	if refs := c.Refs(); hasTwice(refs) {
-		return Cards{}, fmt.Errorf("a card stands twice in %s", text)
+	if refs := c.Refs(); hasDuplicates(refs) {
+		return Cards{}, fmt.Errorf("a card appears twice in %s", text)
 	}
 	return c, nil
 }
 
-func hasTwice(refs []Ref) bool {
-	there := make(map[Ref]bool, len(refs))
+func hasDuplicates(refs []Ref) bool {
+	seen := make(map[Ref]bool, len(refs))
 	for _, ref := range refs {
-		there[ref] = true
+		seen[ref] = true
 	}
-	return len(there) < len(refs)
+	return len(seen) < len(refs)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// permutations calls each with every order of every choice of so many of the references.
+// permutations calls each with every order of every subset of the references.
 func permutations(refs []Ref, each func([]Ref)) {
 	var grow func(list []Ref)
 	grow = func(list []Ref) {
@@ -22,7 +22,7 @@ func permutations(refs []Ref, each func([]Ref)) {
 	grow(nil)
 }
 
-// grid returns positions of sealings.
+// grid returns all cards of seals with the given sizes.
 func grid(seals ...uint64) (refs []Ref) {
 	for i, n := range seals {
 		for p := range n {
@@ -32,7 +32,7 @@ func grid(seals ...uint64) (refs []Ref) {
 	return refs
 }
 
-// plainText writes references as their text is specified: each run as long as it can be, from the first on.
+// plainText is an independent model of the text: each run as long as possible, from the first on.
 func plainText(refs []Ref) string {
 	var words []string
 	for i := 0; i < len(refs); {
@@ -53,8 +53,8 @@ func plainText(refs []Ref) string {
 	return strings.Join(words, " ")
 }
 
-// Every list of cards has one text, which reads as the list, however the list was put together.
-func TestEveryListHasOneText(t *testing.T) {
+// Every list of cards has one text, which parses to the list, however the list was put together.
+func TestTextOfCardsIsCanonical(t *testing.T) {
 	for _, refs := range [][]Ref{grid(6), grid(4, 3)} {
 		texts := map[string]bool{}
 		permutations(refs, func(list []Ref) {
@@ -86,8 +86,7 @@ func TestEveryListHasOneText(t *testing.T) {
 	}
 }
 
-// Less takes away exactly what is there, wherever it lies.
-func TestLess(t *testing.T) {
+func TestLessRemovesExactlyTheGivenCards(t *testing.T) {
 	refs := grid(3, 2)
 	permutations(refs, func(list []Ref) {
 		c := List(list)
@@ -112,8 +111,7 @@ func TestLess(t *testing.T) {
 	}
 }
 
-// With and has: a set of positions, in their order.
-func TestSetsOfCards(t *testing.T) {
+func TestCardsAsASetOfPositions(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		var c Cards
@@ -154,7 +152,7 @@ func TestSetsOfCards(t *testing.T) {
 	}
 }
 
-func TestParseCardsRefuses(t *testing.T) {
+func TestParseCardsRejectsOtherForms(t *testing.T) {
 	for _, text := range []string{
 		" ", "1", "1:", ":1", "1:0 ", " 1:0", "1:0  1:2", "1:0,1:2", "1-0", "1:0-", "1:-0", "1:0-0", "1:0-1-2", "1:1:1", "01:0", "1:00", "1:0-01", "+1:0", "1:+0",
 		"1:0 1:1", "1:1 1:0", "1:0-1 1:2", "1:0 1:1-2", "1:2-1 1:0", "1:0 1:0", "1:0-2 1:1", "1:3 1:0-4", "-1:0", "1:x", "a:0", "1:0\n",
@@ -190,7 +188,7 @@ func FuzzParseCards(f *testing.F) {
 			return
 		}
 		refs := c.Refs()
-		if c.String() != text || plainText(refs) != text || c.Len() > MaxCards || uint64(len(refs)) != c.Len() || hasTwice(refs) {
+		if c.String() != text || plainText(refs) != text || c.Len() > MaxCards || uint64(len(refs)) != c.Len() || hasDuplicates(refs) {
 			t.Errorf("%q is read as %v", text, refs)
 		}
 	})

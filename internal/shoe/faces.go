@@ -9,22 +9,23 @@ import (
 	"riffle/internal/deck"
 )
 
-// Faces are what is on the cards of a shoe: copies of a deck, items of the caller, or numbers. A card goes by its number, which
-// is its place in what was shuffled first. Faces never change and may be shared between goroutines.
+// Faces are what is on the cards of a shoe: copies of a deck, items of the caller, or numbers. The
+// number of a card is its position in the unshuffled input, from 0. Faces are immutable and safe
+// for concurrent use.
 type Faces struct {
 	deck   *deck.Deck     // nil unless the cards are those of a deck
 	copies map[string]int // how many cards of each code one deck has
 	items  []string       // nil unless the cards are items
 }
 
-// A Face is one card that can be read. One of the fields is set.
+// A Face is what is on one card. One of the fields is set.
 type Face struct {
 	Card *deck.Card // its instance counts over all copies of the deck
-	Item string     // the JSON of the caller's item, as it came, or of the number
+	Item string     // the JSON of the number, or of the item as the caller sent it
 }
 
-// NewFaces returns the faces of a shoe of as many copies of d as it needs, of items, which are JSON, or of numbers if both are
-// nil.
+// NewFaces returns the faces of a shoe of one or more copies of d, or of items, which are JSON, or
+// of numbers if both are nil.
 func NewFaces(d *deck.Deck, items []string) *Faces {
 	f := &Faces{deck: d, items: items}
 	if d != nil {
@@ -36,8 +37,8 @@ func NewFaces(d *deck.Deck, items []string) *Faces {
 	return f
 }
 
-// Text returns what a seal commits to for the card: its code, or the item or number as JSON without white space. It panics if
-// the item is no JSON.
+// Text returns what a seal commits to for the card: its code, or the item or number as JSON without
+// white space. It panics if the item is not JSON.
 func (f *Faces) Text(number uint64) []byte {
 	switch {
 	case f.deck != nil:
@@ -75,8 +76,9 @@ func (f *Faces) Face(number uint64) Face {
 	return Face{Item: strconv.FormatUint(number, 10)}
 }
 
-// Name returns what a caller may name the card by instead of its number: the code of a deck's card, or the text of an item that
-// is a string. It is empty for other items and for numbers, and equal cards share it.
+// Name returns what a caller may name the card by instead of its number: the code of a deck's card,
+// or the text of an item that is a string. It is empty for other items and for numbers. Equal cards
+// share a name.
 func (f *Faces) Name(number uint64) string {
 	if f.deck != nil {
 		return f.code(number)
@@ -88,7 +90,8 @@ func (f *Faces) Name(number uint64) string {
 	return text
 }
 
-// Resolve returns the [Faces.Name] that an alias stands for: TS for 10S and 0S. Any other name it returns unchanged.
+// Resolve returns the [Faces.Name] of an alias: TS for 10S and 0S. It returns any other name
+// unchanged.
 func (f *Faces) Resolve(name string) string {
 	if f.deck != nil {
 		if card, found := f.deck.Find(name); found {
@@ -98,7 +101,8 @@ func (f *Faces) Resolve(name string) string {
 	return name
 }
 
-// Bytes returns the length of all items together, which is most of the memory that faces take up. A deck is shared.
+// Bytes returns the total length of the items, most of the memory that faces take. A deck is
+// shared.
 func (f *Faces) Bytes() int {
 	n := 0
 	for _, item := range f.items {

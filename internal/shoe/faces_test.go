@@ -67,7 +67,7 @@ func TestFacesOfACard(t *testing.T) {
 	}
 }
 
-// The instances of the catalogue are those of one copy, so a face of another copy must not change the shared card.
+// The card of a deck is shared, and its instance is that in the first copy.
 func TestFaceLeavesTheDeckUnchanged(t *testing.T) {
 	d := newDeck(t, "standard52")
 	NewFaces(d, nil).Face(52)

@@ -1,13 +1,15 @@
-// Package shoe is the table that a sealed deck is dealt on: where its cards lie, and what may be done with them. It never
-// knows which card is which.
+// Package shoe models the moves of a shoe as values: where its sealed cards lie, and what may be
+// done with them.
 //
-// A card goes by a [Ref], the place that it has in the order of a sealing: of the shoe when it was made, of the shoe when it was
-// shuffled again, of a pile when that was shuffled. So what is done to a shoe can be told to everyone, and says nothing about
-// cards that were not seen. Who makes the orders knows the cards; who has only the moves can still follow every one of them,
-// which is how a whole shoe is checked afterwards.
+// A [Ref] refers to a card by its position in a sealing: an order that was made of the whole shoe,
+// or later of the deck or a pile. It does not say which card that is, so that moves can be public
+// without revealing cards that nobody has seen. Whoever makes the orders knows the cards; anyone
+// else can follow the moves, and check them once the orders are public.
 //
-// A [Layout] is where the cards lie at one version of the shoe. [Layout.Apply] makes the next one from a [Move], and refuses
-// what the rules do not allow.
+// A [Layout] is where the cards lie at one version of the shoe. [Layout.Apply] returns the next one
+// after a [Move], or an error if the rules do not allow it. [Faces] are what is on the cards.
+//
+// The package is pure.
 package shoe
 
 import (
@@ -18,67 +20,72 @@ import (
 	"strings"
 )
 
-// Limits of a shoe, which bound what is kept with each of its changes.
+// Limits of a shoe. They bound the size of a layout, which is stored with every change.
 const (
 	MaxCards = 4096
 	MaxPiles = 256
-	MaxSeals = 4096 // how often a shoe and its piles can be shuffled
+	MaxSeals = 4096 // orders that are made of a shoe and its piles
 	MaxName  = 64   // characters of the name of a pile
 )
 
-// A Place is where cards lie: in the [Deck], [Dealt], or on a pile.
+// A Place is where cards lie: in the [Deck], among the [Dealt] cards, or on a pile.
 type Place string
 
 // Places that every shoe has.
 const (
 	Deck  Place = "shoe"  // the deck itself: its first card is the top
-	Dealt Place = "dealt" // cards that were drawn and are on no pile, in the order in which they were
-	// Out is everywhere but in the deck: what was dealt, and each pile, by name. Cards can be taken from there wherever they lie.
+	Dealt Place = "dealt" // cards that were drawn and are on no pile, in the order of drawing
+	// Out is every place but the deck: the dealt cards, then each pile, by name. Named cards can be
+	// taken from it wherever they lie.
 	Out Place = "out"
-	// All is what a shuffle of every card takes: those of the deck, those that were dealt, and those of each pile, by name.
+	// All is every place: the deck, the dealt cards, then each pile, by name. It can only be
+	// shuffled.
 	All Place = "all"
 )
 
 // pilePrefix begins the place of a pile.
 const pilePrefix = "pile "
 
-// OnPile returns the place of a pile.
+// OnPile returns the place of the pile with the name.
 func OnPile(name string) Place { return Place(pilePrefix + name) }
 
-// Pile returns the name of the pile that the place is, if it is one with a name that piles can have.
+// Pile returns the name of the pile. ok is false if the place is no pile, or one whose name is
+// invalid.
 func (p Place) Pile() (name string, ok bool) {
 	name, ok = strings.CutPrefix(string(p), pilePrefix)
 	return name, ok && IsName(name)
 }
 
-// IsName reports whether a pile can have the name: 1 to 64 of A-Z, a-z, 0-9, hyphen and underscore.
+// IsName reports whether the name of a pile is valid: 1 to 64 of A-Z, a-z, 0-9, hyphen and
+// underscore.
 func IsName(name string) bool {
 	return name != "" && len(name) <= MaxName &&
 		strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
-// An End is where cards are taken from a place, or put to it.
+// An End says which cards are taken from a place, or where they are put.
 type End string
 
-// The ends. The first card of the deck is its top; of a pile the last one is, for cards are put on one another.
+// The ends. The top of the deck is its first card; the top of a pile is its last card, as cards are
+// put on top of each other.
 const (
 	Top    End = "top"
 	Bottom End = "bottom"
-	Random End = "random" // which cards, an order of its own says
-	Named  End = "cards"  // which cards, the caller says
+	Random End = "random" // cards drawn by a shuffle of the place
+	Named  End = "cards"  // cards that the caller names
 )
 
 // Errors of moves.
 var (
-	// ErrNoPile is for a pile that is not there.
+	// ErrNoPile is for a pile that does not exist.
 	ErrNoPile = errors.New("there is no such pile")
-	// ErrNotThere is for cards that do not lie where they are to be taken from.
+	// ErrNotThere is for cards that are not in the place that they are taken from.
 	ErrNotThere = errors.New("these cards do not lie there")
-	// ErrTooMany is for what goes beyond the limits of a shoe.
-	ErrTooMany = errors.New("a shoe does not hold as many")
+	// ErrTooMany is for a change that exceeds [MaxPiles] or [MaxSeals].
+	ErrTooMany = fmt.Errorf("a shoe has at most %d piles and %d seals", MaxPiles, MaxSeals)
 )
 
-// A ShortError is for more cards than there are.
+// A ShortError is for taking more cards than a place has.
 type ShortError struct{ Have, Want uint64 }
 
 func (e *ShortError) Error() string {
@@ -88,27 +95,32 @@ func (e *ShortError) Error() string {
 // A Pile is a named place.
 type Pile struct {
 	Name  string `json:"name"`
-	Cards Cards  `json:"cards"` // from the bottom; may be none
+	Cards Cards  `json:"cards"` // from the bottom; may be empty
 }
 
-// A Seal is one order that was made.
+// A Seal is one order of cards that was sealed: committed to under a root.
 type Seal struct {
-	Version uint64 `json:"version"` // of the shoe that it made, which is its name
+	Version uint64 `json:"version"` // the version of the shoe that it made, which identifies it
 	Size    uint64 `json:"size"`
-	OfPile  bool   `json:"of_pile,omitempty"` // and not of the deck
-	Seen    Cards  `json:"seen"`              // cards that were taken from the deck, or were sealed on a pile, of which none is a secret to the owner
+	OfPile  bool   `json:"of_pile,omitempty"` // of a pile, not of the deck
+
+	// Seen are the cards that the owner of the shoe has seen: those that left the deck, and those
+	// of a pile.
+	Seen Cards `json:"seen"`
 }
 
-// A Layout is where the cards of a shoe lie. It is never changed: a move makes another one.
+// A Layout is where the cards of a shoe lie at one version. It is immutable: every change returns a
+// new one.
 type Layout struct {
-	Version uint64 `json:"version"` // 1 when the shoe is made, and one more with every change
+	Version uint64 `json:"version"` // 1 for a new shoe; every change adds 1
 	Deck    Cards  `json:"deck"`    // from the top
 	Dealt   Cards  `json:"dealt"`
 	Piles   []Pile `json:"piles"` // by name
-	Seals   []Seal `json:"seals"` // in the order in which they were made
+	Seals   []Seal `json:"seals"` // oldest first
 }
 
-// New returns the layout of a new shoe: all its cards are in the deck. Those of a shoe that was not shuffled are known.
+// New returns the layout of a new shoe, with all cards in the deck. If it was not shuffled, they
+// count as seen.
 func New(size uint64, shuffled bool) *Layout {
 	l := &Layout{Version: 1, Deck: Of(1, size), Seals: []Seal{{Version: 1, Size: size}}}
 	if !shuffled {
@@ -148,7 +160,7 @@ func (l *Layout) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(l.Piles, name, func(p Pile, name string) int { return strings.Compare(p.Name, name) })
 }
 
-// Seal returns the sealing of that version.
+// Seal returns the seal that the version of the shoe made.
 func (l *Layout) Seal(version uint64) (*Seal, bool) {
 	i, found := slices.BinarySearchFunc(l.Seals, version, func(s Seal, version uint64) int {
 		return int(s.Version) - int(version)
@@ -165,8 +177,8 @@ func (l *Layout) IsSeen(ref Ref) bool {
 	return found && s.Seen.has(ref)
 }
 
-// Take returns the cards that are at an end of a place, in the order in which they are taken. The error is a [*ShortError] or
-// [ErrNoPile].
+// Take returns count cards from the [Top] or [Bottom] of a place, in the order in which they are
+// taken. The error is a [*ShortError] or [ErrNoPile].
 func (l *Layout) Take(from Place, end End, count uint64) (Cards, error) {
 	cards, err := l.At(from)
 	if err != nil {
@@ -182,34 +194,35 @@ func (l *Layout) Take(from Place, end End, count uint64) (Cards, error) {
 	return cards.part(n-count, n).reversed(), nil
 }
 
-// Pick returns the cards at the places of an order among those that lie somewhere.
-func (l *Layout) Pick(from Place, order []uint64) (Cards, error) {
+// Pick returns the cards of a place at the given positions. The error is a [*ShortError] or
+// [ErrNoPile].
+func (l *Layout) Pick(from Place, positions []uint64) (Cards, error) {
 	cards, err := l.At(from)
 	if err != nil {
 		return Cards{}, err
 	}
 	refs := cards.Refs()
-	picked := make([]Ref, len(order))
-	for i, place := range order {
-		if place >= uint64(len(refs)) {
-			return Cards{}, &ShortError{Have: uint64(len(refs)), Want: place + 1}
+	picked := make([]Ref, len(positions))
+	for i, position := range positions {
+		if position >= uint64(len(refs)) {
+			return Cards{}, &ShortError{Have: uint64(len(refs)), Want: position + 1}
 		}
-		picked[i] = refs[place]
+		picked[i] = refs[position]
 	}
 	return List(picked), nil
 }
 
-// A Move takes cards from a place and puts them to another.
+// A Move takes cards from one place and puts them to another.
 type Move struct {
 	From  Place
 	Cards Cards // in the order in which they were taken
-	To    Place // the deck, what was dealt, or a pile, which is made if it is not there
-	Put   End   // [Top] or [Bottom]; of what was dealt it has no meaning. The cards keep their order, from the end of the list that they come to
+	To    Place // the deck, the dealt cards, or a pile, which is created if it does not exist
+	Put   End   // [Top] or [Bottom]; ignored for the dealt cards
 }
 
-// Apply returns the layout after a move. Cards that are put to an end keep the order that they were taken in: the last one is
-// outermost on a pile's top and on the deck's bottom, the first one on a pile's bottom and on the deck's top. The error is
-// [ErrNotThere], [ErrNoPile] or [ErrTooMany].
+// Apply returns the layout after a move. The cards keep the order in which they were taken: the
+// last one becomes the top of a pile or the bottom of the deck, or the first one the bottom of a
+// pile or the top of the deck. The error is [ErrNotThere], [ErrNoPile] or [ErrTooMany].
 func (l *Layout) Apply(m *Move) (*Layout, error) {
 	lying, err := l.At(m.From)
 	if err != nil {
@@ -240,8 +253,9 @@ func (l *Layout) Apply(m *Move) (*Layout, error) {
 	return next, nil
 }
 
-// Shuffle returns the layout after the cards of a place were sealed in a new order. With [All] every card is back in the deck,
-// and no pile is left. Those of a pile stay known to the owner. The error is [ErrNoPile] or [ErrTooMany].
+// Shuffle returns the layout after the cards of a place were sealed in a new order. [All] puts
+// every card back into the deck and removes the piles. The cards of a pile count as seen. The error
+// is [ErrNoPile] or [ErrTooMany].
 func (l *Layout) Shuffle(p Place) (*Layout, error) {
 	cards, err := l.At(p)
 	if err != nil {
@@ -266,17 +280,17 @@ func (l *Layout) Shuffle(p Place) (*Layout, error) {
 	return next, nil
 }
 
-// End returns the layout after the shoe was closed, or has expired: nothing moves.
+// End returns the layout after the shoe was closed or has expired: no card moves.
 func (l *Layout) End() *Layout { return l.next() }
 
-// next returns a copy of the layout that is one version on.
+// next returns a copy of the layout with the next version.
 func (l *Layout) next() *Layout {
 	return &Layout{
 		Version: l.Version + 1, Deck: l.Deck, Dealt: l.Dealt, Piles: slices.Clone(l.Piles), Seals: slices.Clone(l.Seals),
 	}
 }
 
-// set has cards lie at a place.
+// set replaces the cards of a place, and creates a pile that does not exist.
 func (l *Layout) set(p Place, cards Cards) {
 	switch p {
 	case Deck:
@@ -293,7 +307,7 @@ func (l *Layout) set(p Place, cards Cards) {
 	}
 }
 
-// take takes cards from wherever they lie out of the deck.
+// take removes cards from wherever they lie outside the deck.
 func (l *Layout) take(cards Cards) {
 	l.Dealt = l.Dealt.but(cards)
 	for i := range l.Piles {
@@ -301,7 +315,7 @@ func (l *Layout) take(cards Cards) {
 	}
 }
 
-// see notes that cards of the deck were taken.
+// see marks cards that are taken from the deck as seen.
 func (l *Layout) see(cards Cards) {
 	for _, r := range cards.runs {
 		for i := range l.Seals {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A plain layout is the rules once more, with a list for each place.
+// A plain layout is an independent model of the rules, with a list for each place.
 type plain struct {
 	deck, dealt []Ref
 	piles       map[string][]Ref
@@ -30,7 +30,7 @@ func (p *plain) names() (names []string) {
 	return names
 }
 
-// at returns the cards of a place, and whether it is there.
+// at returns the cards of a place, and whether it exists.
 func (p *plain) at(place Place) (list []Ref, there bool) {
 	switch place {
 	case Deck:
@@ -64,7 +64,7 @@ func (p *plain) equal(l *Layout) bool {
 	return true
 }
 
-// move does what Apply does, a card at a time, and reports whether it can be done.
+// move does what Apply does, and reports whether the move is allowed.
 func (p *plain) move(m *Move) bool {
 	lying, there := p.at(m.From)
 	if !there || m.From == All {
@@ -76,12 +76,12 @@ func (p *plain) move(m *Move) bool {
 			return false
 		}
 	}
-	gone := func(list []Ref) []Ref {
+	without := func(list []Ref) []Ref {
 		return slices.DeleteFunc(slices.Clone(list), func(r Ref) bool { return slices.Contains(taken, r) })
 	}
-	p.deck, p.dealt = gone(p.deck), gone(p.dealt)
+	p.deck, p.dealt = without(p.deck), without(p.dealt)
 	for name := range p.piles {
-		p.piles[name] = gone(p.piles[name])
+		p.piles[name] = without(p.piles[name])
 	}
 	switch {
 	case m.To == Dealt:
@@ -100,7 +100,8 @@ func (p *plain) move(m *Move) bool {
 	return true
 }
 
-// layouts returns every layout that four cards come to in two moves from any place to any other, and some that were shuffled.
+// layouts returns all layouts of four cards after two moves from any place to any other, and some
+// that were shuffled.
 func layouts(t *testing.T) (list []*Layout) {
 	t.Helper()
 	start := New(4, true)
@@ -139,9 +140,10 @@ func layouts(t *testing.T) (list []*Layout) {
 
 var everyPlace = []Place{Deck, Dealt, Out, All, OnPile("a"), OnPile("b"), OnPile("c"), "", "pile ", "elsewhere"}
 
-// From every layout, every move of every choice of cards does what the rules say, and changes nothing of the layout before.
-func TestMovesKeepTheRules(t *testing.T) {
-	moves, refused := 0, 0
+// Every move of every choice of cards, from every layout, follows the rules and leaves the old
+// layout unchanged.
+func TestMovesFollowTheRules(t *testing.T) {
+	moves, rejected := 0, 0
 	for _, l := range layouts(t) {
 		before := plainOf(l)
 		everything, _ := l.At(All)
@@ -154,19 +156,19 @@ func TestMovesKeepTheRules(t *testing.T) {
 						can := want.move(m)
 						next, err := l.Apply(m)
 						if !before.equal(l) {
-							t.Fatalf("%+v has changed what it is made of", m)
+							t.Fatalf("%+v changed the layout that it was applied to", m)
 						}
 						if (err == nil) != can {
 							t.Fatalf("%+v of %+v: %v", m, before, err)
 						}
 						if err != nil {
-							refused++
+							rejected++
 							if !errors.Is(err, ErrNotThere) && !errors.Is(err, ErrNoPile) {
 								t.Fatal(err)
 							}
 							continue
 						}
-						if _, isPile := to.Pile(); isPile && len(list) == 0 { // a pile is made without cards
+						if _, isPile := to.Pile(); isPile && len(list) == 0 { // creates the pile, too
 							name, _ := to.Pile()
 							want.piles[name] = append([]Ref{}, want.piles[name]...)
 						}
@@ -174,7 +176,7 @@ func TestMovesKeepTheRules(t *testing.T) {
 						if !want.equal(next) || next.Version != l.Version+1 {
 							t.Fatalf("%+v of %+v comes to %+v, want %+v", m, before, plainOf(next), want)
 						}
-						if all, _ := next.At(All); all.Len() != 4 || hasTwice(all.Refs()) {
+						if all, _ := next.At(All); all.Len() != 4 || hasDuplicates(all.Refs()) {
 							t.Fatalf("%+v of %+v: %s", m, before, all)
 						}
 						if from != Deck {
@@ -190,12 +192,12 @@ func TestMovesKeepTheRules(t *testing.T) {
 			})
 		}
 	}
-	if moves < 1000 || refused < 1000 {
-		t.Errorf("only %d moves, and %d refused", moves, refused)
+	if moves < 1000 || rejected < 1000 {
+		t.Errorf("only %d moves, and %d rejected", moves, rejected)
 	}
 }
 
-// What is taken from an end is what lies there, the outermost first.
+// Cards are taken from an end outermost first.
 func TestTakeAndPick(t *testing.T) {
 	for _, l := range layouts(t) {
 		p := plainOf(l)
@@ -237,11 +239,11 @@ func TestTakeAndPick(t *testing.T) {
 	}
 }
 
-// A shuffle gives the cards of its place new references, and leaves the others as they are.
-func TestShuffleSealsAnew(t *testing.T) {
+// A shuffle gives the cards of its place new references and leaves all others unchanged.
+func TestShuffleMakesNewReferences(t *testing.T) {
 	for _, l := range layouts(t) {
 		for _, place := range everyPlace {
-			if place == Dealt || place == Out { // of which no record says that they were shuffled
+			if place == Dealt || place == Out { // no record shuffles these
 				continue
 			}
 			before := plainOf(l)
@@ -281,23 +283,22 @@ func TestShuffleSealsAnew(t *testing.T) {
 	}
 }
 
-// What was not shuffled is known, and nothing that was not drawn otherwise.
-func TestSeen(t *testing.T) {
+// The cards of an unshuffled shoe are seen; of a shuffled one, only those that were drawn.
+func TestSeenCards(t *testing.T) {
 	for ref := range Of(1, 3).All() {
 		if New(3, true).IsSeen(ref) || !New(3, false).IsSeen(ref) {
 			t.Error(ref)
 		}
 	}
 	if l := New(3, false); l.IsSeen(Ref{1, 3}) || l.IsSeen(Ref{2, 0}) {
-		t.Error("a card is seen that there is not")
+		t.Error("a card that does not exist is seen")
 	}
 	if l := New(3, true).End(); l.Version != 2 || l.Deck.Len() != 3 {
 		t.Errorf("%+v", l)
 	}
 }
 
-// The limits hold.
-func TestLimits(t *testing.T) {
+func TestPilesAndSealsAreLimited(t *testing.T) {
 	l := New(2, true)
 	var err error
 	for i := range MaxPiles {
@@ -317,7 +318,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-func TestNamesOfPiles(t *testing.T) {
+func TestNamesOfPilesAreChecked(t *testing.T) {
 	for name, want := range map[string]bool{
 		"a": true, "A-z_9": true, strings.Repeat("x", MaxName): true, "": false, strings.Repeat("x", MaxName+1): false, "a b": false, "é": false, "a\n": false, "a/b": false,
 	} {
