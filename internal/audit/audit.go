@@ -1,11 +1,13 @@
-// Package audit says what the record of a shuffle states and how to check it.
+// Package audit defines what the record of a shuffle states, and checks it.
 //
-// A [Statement] is everything that decides an order, seed included, as text; its SHA-256 is the commitment, which can
-// be shown before the seed is. A [Record] is what is kept and shown to everyone: the statement without its seed, the
-// commitment and the client's part. With the seed added, [Verify] rebuilds the statement from the record, compares
-// the commitment and replays the order.
+// A [Statement] is everything that decides an order, seed included, as text; its SHA-256 is the
+// [Commitment], which can be public before the seed is. A [Record] is what is stored and public:
+// the statement without its seed, the commitment and the client seed. Given the seed, [Verify]
+// rebuilds the statement from the record, compares the commitment and replays the order. [Seal]
+// commits to the cards of a shoe one by one.
 //
-// The package is pure. It replays with [rng.Reference] and so shares no generator code with what dealt.
+// The package is pure. It replays with [rng.Reference], and so shares no generator code with the
+// dealer.
 package audit
 
 import (
@@ -24,11 +26,12 @@ import (
 )
 
 const (
-	// Spec names the format of statements, keys, keystream and orders. A change of any of their bytes is another name.
+	// Spec names the format of statements, keys, keystream and orders. Its bytes never change: a
+	// change would be another name.
 	Spec = "riffle/1"
 
-	// MaxSize is the largest size that can be shuffled or drawn from: 2⁵³-1, the largest integer that every JSON
-	// reader keeps exact.
+	// MaxSize is the largest number of items: 2⁵³-1, the largest integer that every JSON parser
+	// represents exactly.
 	MaxSize = 1<<53 - 1
 
 	// MaxReference is the length of the longest reference, in characters.
@@ -44,13 +47,14 @@ type Commitment [sha256.Size]byte
 // String returns the commitment in lower-case hex.
 func (c Commitment) String() string { return hex.EncodeToString(c[:]) }
 
-// A Statement is everything that decides a result but the client seed. See [Statement.Append] for its text.
+// A Statement is everything that decides a result, except the client seed. See [Statement.Append]
+// for its text.
 type Statement struct {
 	Algorithm shuffle.Algorithm
 	Size      uint64   // how many items there are
-	Draw      uint64   // how many of them are answered
+	Draw      uint64   // how many of them are drawn
 	Repeat    uint64   // how many independent shuffles there are
-	Hands     []uint64 // how many items each hand gets, from the head of the order; nil when there are none
+	Hands     []uint64 // the size of each hand, from the head of the order; nil for no hands
 	Input     string   // what is shuffled: [DeckInput], [ItemsInput] or [RangeInput]
 	Reference string   // the caller's own name for the game and round; may be empty
 	Seed      rng.Seed
@@ -59,15 +63,16 @@ type Statement struct {
 // RangeInput is the input of a shuffle of the numbers 0 to size-1.
 const RangeInput = "range"
 
-// ItemsInput returns the input of a shuffle of the caller's own items. digest is the SHA-256 of the JSON array of them
-// with insignificant white space removed and otherwise as sent.
+// ItemsInput returns the input of a shuffle of the caller's items. digest is the SHA-256 of their
+// JSON array, without insignificant white space and otherwise as sent.
 func ItemsInput(digest [sha256.Size]byte) string {
 	const kind = "items sha256:"
 	return string(hex.AppendEncode(append(make([]byte, 0, len(kind)+2*sha256.Size), kind...), digest[:]))
 }
 
-// DeckInput returns the input of a shuffle of copies decks. codes are those of one deck in catalogue order; the digest
-// is the SHA-256 of the JSON array of all the codes, the whole deck repeated for each copy.
+// DeckInput returns the input of a shuffle of several copies of a deck. codes are those of one deck
+// in catalogue order. The digest is the SHA-256 of the JSON array of all codes, the whole deck
+// repeated for each copy.
 func DeckInput(name string, copies uint64, codes []string) string {
 	h := sha256.New()
 	separator := byte('[')
@@ -84,7 +89,8 @@ func DeckInput(name string, copies uint64, codes []string) string {
 	return fmt.Sprintf("deck %s x%d sha256:%x", name, copies, h.Sum(nil))
 }
 
-// DeckOf returns the type and the number of copies that an input names, if it is of a deck.
+// DeckOf returns the deck type and the number of copies that an input names. ok is false if it
+// names no deck.
 func DeckOf(input string) (name string, copies uint64, ok bool) {
 	words := strings.Split(input, " ")
 	if words[0] != "deck" || checkInput(input) != nil {
@@ -101,9 +107,9 @@ func DeckOf(input string) (name string, copies uint64, ok bool) {
 //	size 52
 //	draw 52
 //	repeat 1
-//	hands 13,13,13,13                        (left out when there are none)
+//	hands 13,13,13,13                        (omitted if there are none)
 //	input deck standard52 x1 sha256:<hex>    (or: input items sha256:<hex>, or: input range)
-//	reference <text>                         (left out when there is none)
+//	reference <text>                         (omitted if there is none)
 //	seed <hex of all blocks>
 func (s *Statement) Append(b []byte) []byte {
 	b = append(b, Spec+"\nalgorithm "...)
@@ -144,8 +150,8 @@ func (s *Statement) Commitment() Commitment {
 	return sha256.Sum256(s.Append(buf))
 }
 
-// Check returns an error unless the statement is one that riffle/1 can make, apart from its seed. Two different
-// statements that pass it never have the same text.
+// Check returns an error unless the statement is valid in riffle/1. It does not check the seed. Two
+// different valid statements never have the same text.
 func (s *Statement) Check() error {
 	switch {
 	case !s.Algorithm.Known():
@@ -177,7 +183,7 @@ func (s *Statement) Check() error {
 	return CheckReference(s.Reference)
 }
 
-// checkInput returns an error unless the input is of one of the three forms.
+// checkInput returns an error unless the input has one of the three forms.
 func checkInput(input string) error {
 	words := strings.Split(input, " ")
 	switch {
@@ -207,7 +213,8 @@ func isCopies(s string) bool {
 	return ok && err == nil && n > 0 && strconv.FormatUint(n, 10) == digits
 }
 
-// CheckReference returns an error unless the reference is at most [MaxReference] printable characters.
+// CheckReference returns an error unless the reference is at most [MaxReference] printable
+// characters.
 func CheckReference(reference string) error {
 	if utf8.RuneCountInString(reference) > MaxReference {
 		return fmt.Errorf("a reference has at most %d characters", MaxReference)
@@ -218,8 +225,8 @@ func CheckReference(reference string) error {
 	return nil
 }
 
-// CheckClientSeed returns an error unless the client seed is UTF-8 of at most [MaxClientSeed] bytes without NUL, which
-// too many languages end their strings at.
+// CheckClientSeed returns an error unless the client seed is UTF-8 of at most [MaxClientSeed] bytes
+// without NUL, which ends strings in some languages.
 func CheckClientSeed(clientSeed string) error {
 	switch {
 	case len(clientSeed) > MaxClientSeed:
@@ -230,9 +237,10 @@ func CheckClientSeed(clientSeed string) error {
 	return nil
 }
 
-// Results returns how many bits it takes to number every result of the statement's draw: log2(n!/(n-m)!).
+// Results returns the number of possible results of one draw as its base-2 logarithm:
+// log2(n!/(n-m)!).
 func (s *Statement) Results() float64 {
 	size, _ := math.Lgamma(float64(s.Size) + 1)
-	left, _ := math.Lgamma(float64(s.Size-s.Draw) + 1)
-	return (size - left) / math.Ln2
+	rest, _ := math.Lgamma(float64(s.Size-s.Draw) + 1)
+	return (size - rest) / math.Ln2
 }

@@ -17,7 +17,7 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// A Kind says what a record is about.
+// A Kind says what a record records.
 type Kind string
 
 // The kinds of record.
@@ -33,50 +33,64 @@ const (
 	KindReturn    Kind = "return"    // cards were put back into the deck
 	KindReshuffle Kind = "reshuffle" // cards of a shoe were sealed in a new order
 	KindClose     Kind = "close"     // a shoe was closed, and its seeds became public
-	KindExpire    Kind = "expire"    // nothing more is dealt from a shoe, and its seeds stay as they are
+	KindExpire    Kind = "expire"    // a shoe expired: nothing more is dealt from it
 )
 
-// ChangesShoe reports whether a record of the kind is a change of a shoe.
+// ChangesShoe reports whether a record of the kind changes a shoe.
 func (k Kind) ChangesShoe() bool {
 	return k.moves() || k == KindReshuffle || k == KindClose || k == KindExpire
 }
 
-// moves reports whether a record of the kind says where cards went.
+// moves reports whether a record of the kind moves cards.
 func (k Kind) moves() bool { return k == KindDraw || k == KindAdd || k == KindReturn }
 
 // TimeFormat is how a record writes its time: RFC 3339 in UTC with microseconds.
 const TimeFormat = "2006-01-02T15:04:05.000000Z"
 
-// A Record is what is kept of an event and shown to everyone. It holds no seed, and nothing that an order could be
-// guessed from: the commitment covers the seed. The bytes that [Record.Append] makes are what is stored, hashed and
-// served; they are never made anew from a parsed record.
+// A Record is the public record of an event. It has no seed and nothing that tells about an order:
+// the commitment covers the seed. The bytes of [Record.Append] are stored, hashed and served; they
+// are never encoded again from a parsed record.
 type Record struct {
-	ID           uuid.UUID
-	Time         time.Time
-	Kind         Kind
-	Statement    Statement      // of what has one, see [Record.States]; without its seed
-	Parameters   map[string]int // of the deck type, where it has any
-	ClientSeed   string         // of a shuffle, a shoe and a reshuffle; may be empty
-	RevealNow    bool           // of a shuffle: the seed is public from the start
-	Deadline     time.Time      // of a commitment: until when it can be used
-	CommitmentID uuid.UUID      // of a void, and of a shuffle or a shoe that used a commitment: the commitment's record
-	AuditID      uuid.UUID      // of a reveal: the record whose seed becomes public; of a change of a shoe: the shoe's first record; of a shoe that replaces another: that one's first record
-	Commitment   Commitment
+	ID         uuid.UUID
+	Time       time.Time
+	Kind       Kind
+	Commitment Commitment
 
-	Version uint64     // of a change of a shoe: the one that it made, from 2
-	From    shoe.Place // of a change that moves or seals cards: where they lay
-	Taken   shoe.End   // of a change that moves cards: how they were chosen there
-	Cards   shoe.Cards // of such a change: which, in the order in which they were taken
-	To      shoe.Place // of such a change: where they were put
-	Put     shoe.End   // of such a change, unless they were dealt: at which end
-	Expires time.Time  // of a shoe and its changes: until when cards are dealt from it, unless a later record has another time; may be zero
-	Root    *tlog.Hash // of a sealing: the root of the tree over the sealed cards
+	// Of kinds with a statement, see [Record.States].
+	Statement  Statement      // without its seed
+	Parameters map[string]int // of the deck type, if it has any
+
+	ClientSeed string    // of a shuffle, a shoe or a reshuffle; may be empty
+	RevealNow  bool      // of a shuffle: its seed is public from the start
+	Deadline   time.Time // of a commitment: it can be used before
+
+	// CommitmentID is the record of the commitment that a void voids, or that a shuffle or a shoe
+	// used.
+	CommitmentID uuid.UUID
+
+	// AuditID is the record whose seed a reveal makes public, the first record of the shoe that a
+	// record changes, or the first record of the shoe that a shoe replaces.
+	AuditID uuid.UUID
+
+	// Of a change of a shoe.
+	Version uint64     // the version of the shoe that it made, from 2
+	From    shoe.Place // where moved or reshuffled cards lay
+	Taken   shoe.End   // how moved cards were chosen
+	Cards   shoe.Cards // the moved cards, in the order in which they were taken
+	To      shoe.Place // where they were put
+	Put     shoe.End   // at which end; empty for dealt cards
+
+	// Expires is when the shoe expires, unless a later record says otherwise. It may be zero.
+	Expires time.Time
+
+	// Root is the root over the sealed cards of a shoe or a reshuffle.
+	Root *tlog.Hash
 }
 
 // States reports whether the record has a statement.
 func (r *Record) States() bool { return r.Kind == KindCommitment || r.Deals() }
 
-// Deals reports whether an order follows from the record with its seed.
+// Deals reports whether the record and its seed determine an order.
 func (r *Record) Deals() bool {
 	return r.Kind == KindShuffle || r.Kind == KindShoe || r.Kind == KindReshuffle || r.Kind == KindDraw && r.Taken == shoe.Random
 }
@@ -90,12 +104,12 @@ func (r *Record) IsOfShoe(first uuid.UUID) bool {
 	return r.Kind == KindShoe && r.ID == first || r.Kind.ChangesShoe() && r.AuditID == first
 }
 
-// UsesCommitment reports whether the order of the record was committed to before.
+// UsesCommitment reports whether the record used an earlier commitment.
 func (r *Record) UsesCommitment() bool {
 	return (r.Kind == KindShuffle || r.Kind == KindShoe) && r.CommitmentID != uuid.Nil
 }
 
-// Append appends the record as a JSON object without white space. Members that say nothing are left out.
+// Append appends the record as a JSON object without white space. Empty members are omitted.
 func (r *Record) Append(b []byte) []byte {
 	b = append(b, `{"id":"`...)
 	b = appendUUID(b, r.ID)
@@ -135,7 +149,7 @@ func (r *Record) Append(b []byte) []byte {
 	return append(b, `"}`...)
 }
 
-// appendChange appends what a change has done to a shoe.
+// appendChange appends the members of a change of a shoe.
 func (r *Record) appendChange(b []byte) []byte {
 	if !r.Kind.ChangesShoe() {
 		return b
@@ -158,7 +172,7 @@ func appendTime(b []byte, name string, at time.Time) []byte {
 	return append(at.UTC().AppendFormat(b, TimeFormat), '"')
 }
 
-// appendStatement appends the members of the statement but its seed.
+// appendStatement appends the members of the statement, without its seed.
 func (r *Record) appendStatement(b []byte) []byte {
 	s := &r.Statement
 	b = append(b, `,"algorithm":"`...)
@@ -193,13 +207,13 @@ func appendID(b []byte, name string, id uuid.UUID) []byte {
 	return append(appendUUID(b, id), '"')
 }
 
-// appendUUID appends the 36 characters of the id, as its String does, without the string.
+// appendUUID appends the id in its text form of 36 characters.
 func appendUUID(b []byte, id uuid.UUID) []byte {
 	text, _ := id.MarshalText() // never fails
 	return append(b, text...)
 }
 
-// appendString appends s as a JSON string. Callers have checked that it is UTF-8.
+// appendString appends s as a JSON string. It has to be UTF-8.
 func appendString(b []byte, s string) []byte {
 	b, err := jsontext.AppendQuote(b, s)
 	if err != nil {
@@ -208,11 +222,11 @@ func appendString(b []byte, s string) []byte {
 	return b
 }
 
-// ErrUnknownKind is for a record of a kind that a later version of the service may have added. Its id, time and spec are
-// as they should be; nothing else was read.
+// ErrUnknownKind is for a record of a kind that a later version of the service may have added. Its
+// id, time and spec are valid; nothing else was checked.
 var ErrUnknownKind = errors.New("a record of an unknown kind")
 
-// wireHead is the JSON of what records of every kind have, the unknown ones too.
+// wireHead is the JSON of the members that records of all kinds have, unknown ones included.
 type wireHead struct {
 	ID   text `json:"id"`
 	Time text `json:"time"`
@@ -220,7 +234,7 @@ type wireHead struct {
 	Spec text `json:"spec"`
 }
 
-// wireBody is the JSON of everything else. What is not there is nil or empty, and what is there never is.
+// wireBody is the JSON of all other members. A missing member is nil or empty, and no other is.
 type wireBody struct {
 	AuditID      text    `json:"audit_id"`
 	Algorithm    text    `json:"algorithm"`
@@ -246,8 +260,8 @@ type wireBody struct {
 	Root         text    `json:"root"`
 }
 
-// errSaysNothing is for an empty value and for null: a record leaves the member out.
-var errSaysNothing = errors.New("a member that says nothing is left out")
+// errEmpty is for null and for an empty value.
+var errEmpty = errors.New("an empty member has to be left out")
 
 // A text is a string that is not empty.
 type text string
@@ -256,34 +270,34 @@ type text string
 func (t *text) UnmarshalJSON(b []byte) error {
 	err := json.Unmarshal(b, (*string)(t))
 	if err == nil && *t == "" {
-		err = errSaysNothing
+		err = errEmpty
 	}
 	return err
 }
 
-// A number is written with digits alone.
+// A number is a number of digits only.
 type number uint64
 
-// UnmarshalJSON reads a number, of which JSON has no leading zeros.
+// UnmarshalJSON reads a number. JSON allows no leading zeros.
 func (n *number) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseUint(string(b), 10, 64)
 	*n = number(v)
 	return err
 }
 
-// numbers are at least one.
+// numbers are a list that is not empty.
 type numbers []number
 
 // UnmarshalJSON reads an array.
 func (l *numbers) UnmarshalJSON(b []byte) error {
 	err := json.Unmarshal(b, (*[]number)(l))
 	if err == nil && len(*l) == 0 {
-		err = errSaysNothing
+		err = errEmpty
 	}
 	return err
 }
 
-// values are at least one number by its name, none above [MaxSize].
+// values are numbers up to [MaxSize] by name. They are not empty.
 type values map[string]number
 
 // UnmarshalJSON reads an object.
@@ -292,7 +306,7 @@ func (m *values) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if len(*m) == 0 {
-		return errSaysNothing
+		return errEmpty
 	}
 	for name, n := range *m {
 		if n > MaxSize {
@@ -302,9 +316,9 @@ func (m *values) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ParseRecord reads a record and checks that it is one that riffle/1 can make. Members that the specification does not
-// name are passed over, for later versions may say more; double ones are an error. The error wraps [ErrUnknownKind] where
-// nothing but the kind stands against the record.
+// ParseRecord parses a record and checks that it is valid in riffle/1. It ignores members that the
+// specification does not name, as later versions may add some; duplicate members are an error. The
+// error wraps [ErrUnknownKind] if only the kind is unknown.
 func ParseRecord(data []byte) (*Record, error) {
 	var head wireHead
 	if err := json.Unmarshal(data, &head); err != nil {
@@ -323,7 +337,7 @@ func ParseRecord(data []byte) (*Record, error) {
 	}
 	if !r.Kind.known() {
 		if r.Kind == "" || strings.Trim(string(r.Kind), "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return nil, fmt.Errorf("the record's kind is %q, which is no name of one", r.Kind)
+			return nil, fmt.Errorf("the record's kind %q is not a valid name", r.Kind)
 		}
 		return nil, fmt.Errorf("%w, %q", ErrUnknownKind, r.Kind)
 	}
@@ -347,19 +361,19 @@ func ParseRecord(data []byte) (*Record, error) {
 	return r, nil
 }
 
-// known reports whether records of the kind can be read.
+// known reports whether records of the kind can be parsed.
 func (k Kind) known() bool {
 	return k == KindShuffle || k == KindCommitment || k == KindVoid || k == KindReveal || k == KindShoe || k.ChangesShoe()
 }
 
-// foreign returns the name of a member that is there and that a record like this does not have, or nothing.
+// foreign returns the name of a member that records of this kind do not have, or "".
 func (w *wireBody) foreign(r *Record) string {
 	states, moves := r.States(), r.Kind.moves()
 	ofShoe := r.Kind == KindShoe || r.Kind.ChangesShoe()
 	seals := r.Kind == KindShoe || r.Kind == KindReshuffle
 	for _, m := range []struct {
-		name           string
-		there, belongs bool
+		name             string
+		present, belongs bool
 	}{
 		{"audit_id", w.AuditID != "", r.Kind == KindReveal || ofShoe},
 		{"algorithm", w.Algorithm != "", states},
@@ -383,14 +397,14 @@ func (w *wireBody) foreign(r *Record) string {
 		{"expires", w.Expires != "", ofShoe},
 		{"root", w.Root != "", seals},
 	} {
-		if m.there && !m.belongs {
+		if m.present && !m.belongs {
 			return m.name
 		}
 	}
 	return ""
 }
 
-// parseStatement reads and checks the statement of a kind that has one.
+// parseStatement parses and checks the statement of a kind that has one.
 func (r *Record) parseStatement(w *wireBody) error {
 	if !r.States() {
 		return nil
@@ -417,7 +431,7 @@ func (r *Record) parseStatement(w *wireBody) error {
 	return nil
 }
 
-// parseRest reads and checks what only records of this kind have.
+// parseRest parses and checks the members that only records of this kind have.
 func (r *Record) parseRest(w *wireBody) (err error) {
 	switch r.Kind {
 	case KindShuffle:
@@ -453,7 +467,7 @@ func (r *Record) parseShuffle(w *wireBody) (err error) {
 	return r.parseClient(w)
 }
 
-// parseClient reads and checks what the client has brought to an order.
+// parseClient parses and checks the client seed and the commitment that was used.
 func (r *Record) parseClient(w *wireBody) (err error) {
 	r.ClientSeed = string(w.ClientSeed)
 	if err := CheckClientSeed(r.ClientSeed); err != nil {
@@ -471,8 +485,9 @@ func (r *Record) parseClient(w *wireBody) (err error) {
 	return nil
 }
 
-// CheckCommitted returns an error unless the record of a shuffle used the commitment: the same statement from the same
-// seed, before the deadline. Which of the two is earlier in the log, the caller has to see to.
+// CheckCommitted returns an error unless the record used the commitment c: it has the same
+// statement and seed, and is before the deadline. The caller has to check that c is earlier in the
+// log.
 func (r *Record) CheckCommitted(c *Record) error {
 	switch {
 	case c.Kind != KindCommitment:
@@ -489,16 +504,17 @@ func (r *Record) CheckCommitted(c *Record) error {
 	return nil
 }
 
-// parseTime reads a time as records write it.
+// parseTime parses a time in [TimeFormat].
 func parseTime(text string) (time.Time, error) {
 	at, err := time.Parse(TimeFormat, text)
-	if err == nil && at.Format(TimeFormat) != text { // time.Parse takes a comma, and hours of one digit
+	// time.Parse accepts a comma, and hours of one digit.
+	if err == nil && at.Format(TimeFormat) != text {
 		err = fmt.Errorf("%q is not as riffle/1 writes it", text)
 	}
 	return at, err
 }
 
-// parseUUID reads an id as records write it: of version 7, 36 characters in lower case.
+// parseUUID parses an id of a record: a UUID of version 7 in 36 characters, lower case.
 func parseUUID(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err == nil && (id.String() != text || id.Version() != 7 || id.Variant() != uuid.RFC4122) {
@@ -507,7 +523,7 @@ func parseUUID(text string) (uuid.UUID, error) {
 	return id, err
 }
 
-// parseCommitment reads C as records write it.
+// parseCommitment parses a commitment of 64 hex digits, lower case.
 func parseCommitment(text string) (c Commitment, err error) {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != len(c) || hex.EncodeToString(raw) != text {

@@ -16,7 +16,8 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// fixedRecord has an id, a time and a commitment; the time is in another zone and finer than a record keeps it.
+// fixedRecord returns a record with an id, a time and a commitment. The time is in another zone and
+// finer than records write it.
 func fixedRecord(t testing.TB) audit.Record {
 	t.Helper()
 	r := audit.Record{
@@ -30,7 +31,7 @@ func fixedRecord(t testing.TB) audit.Record {
 	return r
 }
 
-// committedRecords returns a commitment, and the records that a use of it and its deadline would make. They all have one id.
+// committedRecords returns a commitment, its void and a shuffle that uses it. They share one id.
 func committedRecords(t testing.TB) (commitment, void, used audit.Record) {
 	t.Helper()
 	commitment, void, used = fixedRecord(t), fixedRecord(t), fixedRecord(t)
@@ -72,8 +73,8 @@ func TestRecordBytes(t *testing.T) {
 	}
 }
 
-// Nothing in a record depends on the seed but its commitment.
-func TestRecordHoldsNoSeed(t *testing.T) {
+// Only the commitment of a record depends on the seed.
+func TestRecordDoesNotContainTheSeed(t *testing.T) {
 	r := fullRecord(t)
 	r.Kind = audit.KindShuffle
 	a := r.Append(nil)
@@ -86,7 +87,7 @@ func TestRecordHoldsNoSeed(t *testing.T) {
 	}
 }
 
-func TestParseRecordReadsWhatAppendWrites(t *testing.T) {
+func TestRecordsRoundTrip(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	texts := []string{"", "x", `"`, `\`, "/", "é", "e\u0301", "🀄", "<&>", " ", "seed 00", "\u00e9\U0001F0A1"}
 	pick := func() string { return texts[random.IntN(len(texts))] + texts[random.IntN(len(texts))] }
@@ -138,20 +139,20 @@ func TestParseRecordReadsWhatAppendWrites(t *testing.T) {
 	}
 }
 
-// Each refusal says what is wrong. The vectors hold many more, without the reason.
-func TestParseRecordRefuses(t *testing.T) {
+// Errors say what is wrong. The vectors have many more invalid records, without the reason.
+func TestInvalidRecordsAreRejected(t *testing.T) {
 	r := fullRecord(t)
-	record := sealed(r)
+	record := committed(r)
 	commitment := r.Statement.Commitment().String()
 	input := r.Statement.Input
 	for _, c := range []struct{ old, new, reason string }{
 		{`"spec":"riffle/1"`, `"spec":"riffle/2"`, "riffle/2"},
 		{`"spec":"riffle/1",`, ``, "not of riffle/1"},
 		{`"kind":"shuffle"`, `"kind":"deal"`, "unknown kind"},
-		{`"kind":"shuffle"`, `"kind":"Shuffle"`, "no name of one"},
-		{`"kind":"shuffle"`, `"kind":"shuffle "`, "no name of one"},
-		{`"kind":"shuffle",`, ``, "no name of one"},
-		{`"kind":"shuffle"`, `"kind":null`, "says nothing"},
+		{`"kind":"shuffle"`, `"kind":"Shuffle"`, "not a valid name"},
+		{`"kind":"shuffle"`, `"kind":"shuffle "`, "not a valid name"},
+		{`"kind":"shuffle",`, ``, "not a valid name"},
+		{`"kind":"shuffle"`, `"kind":null`, "empty member"},
 		{`"id":"019b7ca9-8c88-7`, `"id":"019b7ca9-8c88-4`, "version 7"},
 		{`"id":"019b7ca9-8c88-7e34-8`, `"id":"019b7ca9-8c88-7e34-c`, "version 7"},
 		{`"size":12,`, ``, "missing"},
@@ -162,19 +163,19 @@ func TestParseRecordRefuses(t *testing.T) {
 		{`"draw":11`, `"draw":null`, "missing"},
 		{`"hands":[4,6]`, `"hands":[4,6.0]`, "not a record"},
 		{`"hands":[4,6]`, `"hands":[4,null]`, "not a record"},
-		{`"hands":[4,6]`, `"hands":[]`, "says nothing"},
-		{`"hands":[4,6]`, `"hands":null`, "says nothing"},
-		{`"parameters":{"blank":0,"players":12}`, `"parameters":{}`, "says nothing"},
-		{`"parameters":{"blank":0,"players":12}`, `"parameters":null`, "says nothing"},
+		{`"hands":[4,6]`, `"hands":[]`, "empty member"},
+		{`"hands":[4,6]`, `"hands":null`, "empty member"},
+		{`"parameters":{"blank":0,"players":12}`, `"parameters":{}`, "empty member"},
+		{`"parameters":{"blank":0,"players":12}`, `"parameters":null`, "empty member"},
 		{`"blank":0`, `"blank":-0`, "not a record"},
 		{`"blank":0`, `"blank":0.0`, "not a record"},
 		{`"blank":0`, `"blank":9007199254740992`, "blank is above 9007199254740991"},
-		{`"reference":"round \"2\" \\ é"`, `"reference":""`, "says nothing"},
-		{`"reference":"round \"2\" \\ é"`, `"reference":null`, "says nothing"},
-		{`"client_seed":"heads\n\u0001 \"é\""`, `"client_seed":""`, "says nothing"},
-		{`"client_seed":"heads\n\u0001 \"é\""`, `"client_seed":null`, "says nothing"},
-		{`"reveal":"now"`, `"reveal":""`, "says nothing"},
-		{`"reveal":"now"`, `"reveal":null`, "says nothing"},
+		{`"reference":"round \"2\" \\ é"`, `"reference":""`, "empty member"},
+		{`"reference":"round \"2\" \\ é"`, `"reference":null`, "empty member"},
+		{`"client_seed":"heads\n\u0001 \"é\""`, `"client_seed":""`, "empty member"},
+		{`"client_seed":"heads\n\u0001 \"é\""`, `"client_seed":null`, "empty member"},
+		{`"reveal":"now"`, `"reveal":""`, "empty member"},
+		{`"reveal":"now"`, `"reveal":null`, "empty member"},
 		{`"reveal":"now"`, `"reveal":"later"`, "only now"},
 		{`"reveal":"now"`, `"reveal":"NOW"`, "only now"},
 		{`"reveal":"now"`, `"audit_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`, "has no audit_id"},
@@ -238,7 +239,7 @@ func TestParseRecordRefuses(t *testing.T) {
 	}
 }
 
-func TestParseRecordRefusesWhatNoCommitmentHas(t *testing.T) {
+func TestInvalidCommitmentsAndVoidsAreRejected(t *testing.T) {
 	commitment, void, used := committedRecords(t)
 	id := `"commitment_id":"` + commitment.ID.String() + `"`
 	for _, c := range []struct {
@@ -300,10 +301,10 @@ func TestCheckCommitted(t *testing.T) {
 	}
 }
 
-// Later versions may say more of the same kinds.
-func TestParseRecordPassesOverWhatItDoesNotKnow(t *testing.T) {
+// Later versions may add members to the same kinds.
+func TestUnknownMembersAreIgnored(t *testing.T) {
 	r := fullRecord(t)
-	record := sealed(r)
+	record := committed(r)
 	more := strings.Replace(record, `"size"`, `"size_of_table":{"legs":[4,null]},"Size":13,"size"`, 1)
 	v := verify(t, more, r.Statement.Seed, 0)
 	if !v.OK || v.OrderDigest != verify(t, record, r.Statement.Seed, 0).OrderDigest {
@@ -311,8 +312,8 @@ func TestParseRecordPassesOverWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Of an unknown kind nothing is read but what every record has, and that is still checked.
-func TestUnknownKindsAreTold(t *testing.T) {
+// Of an unknown kind only the members of all records are checked.
+func TestUnknownKindsAreReported(t *testing.T) {
 	const record = `{"id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","time":"2026-01-02T03:04:05.000060Z","kind":"shoe_of-6","spec":"riffle/1",` +
 		`"size":"many","hands":[],"reference":null,"commitment":1}`
 	if r, err := audit.ParseRecord([]byte(record)); r != nil || !errors.Is(err, audit.ErrUnknownKind) || !strings.Contains(err.Error(), `"shoe_of-6"`) {
@@ -344,7 +345,7 @@ func FuzzParseRecord(f *testing.F) {
 		f.Add([]byte(v.Record))
 	}
 	r := fullRecord(f)
-	f.Add([]byte(sealed(r)))
+	f.Add([]byte(committed(r)))
 	r.Kind = audit.KindReveal
 	f.Add(r.Append(nil))
 	commitment, void, used := committedRecords(f)
@@ -361,7 +362,7 @@ func FuzzParseRecord(f *testing.F) {
 		}
 		if r.Kind == audit.KindShuffle || r.Kind == audit.KindCommitment {
 			if err := r.Statement.Check(); err != nil {
-				t.Fatalf("read with a statement that cannot be: %v", err)
+				t.Fatalf("parsed with an invalid statement: %v", err)
 			}
 			if got, err := readStatement(string(r.Statement.Append(nil))); err != nil || !same(got, &r.Statement) {
 				t.Fatalf("the statement reads as %+v, %v", got, err)
@@ -370,10 +371,10 @@ func FuzzParseRecord(f *testing.F) {
 		first := r.Append(nil)
 		again, err := audit.ParseRecord(first)
 		if err != nil {
-			t.Fatalf("%s\nis not read again: %v", first, err)
+			t.Fatalf("%s\ndoes not parse again: %v", first, err)
 		}
 		if second := again.Append(nil); !bytes.Equal(first, second) {
-			t.Fatalf("written again it is\n%s, was\n%s", second, first)
+			t.Fatalf("encoded again it is\n%s, was\n%s", second, first)
 		}
 	})
 }

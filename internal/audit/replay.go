@@ -14,25 +14,27 @@ import (
 type Step struct {
 	Name   string `json:"step"`
 	OK     bool   `json:"ok"`
-	Detail string `json:"detail"` // what was found; never a seed
+	Detail string `json:"detail"` // what was found; never contains a seed
 }
 
 // A Verification is the outcome of [Verify].
 type Verification struct {
-	Record *Record // nil if it could not be read
+	Record *Record // nil if it could not be parsed
 	Steps  []Step  // up to and including the first that failed
 	OK     bool
-	// Orders are the replayed positions of every shuffle of the record, or nil if they are more than the caller
-	// asked to keep.
+	// Orders are the replayed positions of every shuffle of the record; nil if they are more than
+	// the caller wants.
 	Orders [][]uint64
-	// OrderDigest is the SHA-256, in hex, of the replayed positions: each shuffle a JSON array without white space,
-	// ended by LF.
+	// OrderDigest is the SHA-256, in hex, of the replayed positions: each shuffle a JSON array
+	// without white space, ended by LF.
 	OrderDigest string
 }
 
-// Verify checks a shuffle's record against its seed: it rebuilds the statement, compares the commitment, derives the
-// keys and replays every shuffle with [rng.Reference]. Up to keep positions are returned.
-func Verify(record []byte, seed rng.Seed, keep uint64) *Verification {
+// Verify checks a shuffle's record against its seed: it rebuilds the statement, compares the
+// commitment, derives the keys and replays every shuffle with [rng.Reference]. It returns the
+// orders if they have at most maxPositions in all. A replay takes as long as the record says that
+// the shuffles took.
+func Verify(record []byte, seed rng.Seed, maxPositions uint64) *Verification {
 	v := &Verification{}
 	r, err := ParseRecord(record)
 	if !v.step("record", err, "the record is a well-formed "+Spec+" record") {
@@ -53,7 +55,7 @@ func Verify(record []byte, seed rng.Seed, keep uint64) *Verification {
 	if !v.step("keys", err, fmt.Sprintf("%d derived from the seed, the commitment and a client seed of %d bytes", len(keys)/rng.BlockSize, len(r.ClientSeed))) {
 		return v
 	}
-	v.OK = v.step("order", v.replay(&statement, keys, keep), fmt.Sprintf("%d of %d replayed by %s, %d time(s)", statement.Draw, statement.Size, statement.Algorithm, statement.Repeat))
+	v.OK = v.step("order", v.replay(&statement, keys, maxPositions), fmt.Sprintf("%d of %d replayed by %s, %d time(s)", statement.Draw, statement.Size, statement.Algorithm, statement.Repeat))
 	return v
 }
 
@@ -64,7 +66,7 @@ func differ(got, want Commitment) error {
 	return nil
 }
 
-// step notes the outcome of a check: detail when it held, the error when it did not.
+// step adds the outcome of a check: the error, or the detail if it is nil.
 func (v *Verification) step(name string, err error, detail string) bool {
 	if err != nil {
 		detail = err.Error()
@@ -73,8 +75,8 @@ func (v *Verification) step(name string, err error, detail string) bool {
 	return err == nil
 }
 
-// seed says how the seed's length compares with what riffle/1 asks for. A short one is told, not refused: it bears
-// on how good the generator was, not on whether this order came from this seed.
+// seed adds the step on the length of the seed. A short seed gives a warning and does not fail: the
+// length says how good the generator was, not whether this order came from this seed.
 func (v *Verification) seed(s *Statement) {
 	got, want := len(s.Seed)/rng.BlockSize, rng.Blocks(s.Size, s.Draw)
 	detail := fmt.Sprintf("%d block(s) of 256 bits; there are 2^%.1f possible results", got, s.Results())
@@ -87,19 +89,20 @@ func (v *Verification) seed(s *Statement) {
 	v.step("seed", nil, detail)
 }
 
-// maxHeld is the most places that one replayed shuffle holds, as many as a service can be set to shuffle. What a record
-// claims costs whoever wrote it nothing, and a verifier has to survive it.
-const maxHeld = 1 << 31
+// maxPlaces is the most places that the replay of one shuffle holds in memory, as many as a service
+// can be configured to shuffle. A forged record may claim any number, and must not exhaust the
+// memory of the verifier.
+const maxPlaces = 1 << 31
 
-func (v *Verification) replay(s *Statement, keys []byte, keep uint64) error {
-	held := s.Size
+func (v *Verification) replay(s *Statement, keys []byte, maxPositions uint64) error {
+	places := s.Size
 	if shuffle.Few(s.Algorithm, s.Size, s.Draw) {
-		held = s.Draw
+		places = s.Draw
 	}
-	if held > maxHeld {
-		return fmt.Errorf("replaying it takes %d places at once, and at most %d are held", held, uint64(maxHeld))
+	if places > maxPlaces {
+		return fmt.Errorf("replaying it takes %d places at once, and at most %d are held", places, uint64(maxPlaces))
 	}
-	kept := s.Repeat <= keep && (s.Draw == 0 || s.Repeat <= keep/s.Draw)
+	returned := s.Repeat <= maxPositions && (s.Draw == 0 || s.Repeat <= maxPositions/s.Draw)
 	h := sha256.New()
 	var line []byte
 	for r := range s.Repeat {
@@ -116,7 +119,7 @@ func (v *Verification) replay(s *Statement, keys []byte, keep uint64) error {
 			line = strconv.AppendUint(line, p, 10)
 		}
 		h.Write(append(line, "]\n"...))
-		if kept {
+		if returned {
 			v.Orders = append(v.Orders, positions)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// verify is [audit.Verify], of which it checks what always holds: the steps end with the first that fails, and no
-// detail shows any part of the seed.
+// verify calls [audit.Verify] and checks its invariants: the steps end with the first that fails, and
+// no detail shows a part of the seed.
 func verify(t testing.TB, record string, seed []byte, keep uint64) *audit.Verification {
 	t.Helper()
 	v := audit.Verify([]byte(record), seed, keep)
@@ -37,7 +37,7 @@ func verify(t testing.TB, record string, seed []byte, keep uint64) *audit.Verifi
 	return v
 }
 
-// showsSeed reports whether 8 bytes of the seed in a row stand in the text, raw or in hex.
+// showsSeed reports whether the text contains 8 consecutive bytes of the seed, raw or in hex.
 func showsSeed(text string, seed []byte) bool {
 	lower := strings.ToLower(text)
 	for i := 0; i+8 <= len(seed); i++ {
@@ -57,8 +57,8 @@ func stepNames(v *audit.Verification) string {
 	return strings.Join(names, " ")
 }
 
-// sealed returns the record of the statement with its commitment.
-func sealed(r audit.Record) string {
+// committed returns the text of the record, with the commitment to its statement.
+func committed(r audit.Record) string {
 	r.Kind = audit.KindShuffle
 	r.Commitment = r.Statement.Commitment()
 	return string(r.Append(nil))
@@ -72,7 +72,7 @@ func testSeed(k int) rng.Seed {
 	return seed
 }
 
-// fullRecord says everything that a record of a shuffle can.
+// fullRecord returns a record of a shuffle with all members.
 func fullRecord(t testing.TB) audit.Record {
 	t.Helper()
 	r := fixedRecord(t)
@@ -87,7 +87,8 @@ func fullRecord(t testing.TB) audit.Record {
 	return r
 }
 
-// memberAt returns the name of the outermost member whose name or value the byte of the record is in, or "".
+// memberAt returns the name of the outermost member whose name or value the byte of the record is
+// in, or "".
 func memberAt(t testing.TB, record string, at int) string {
 	t.Helper()
 	d := jsontext.NewDecoder(strings.NewReader(record))
@@ -114,20 +115,22 @@ func memberAt(t testing.TB, record string, at int) string {
 	return ""
 }
 
-// Every byte of a record is exchanged for every other. The commitment binds what decides the order but for the client
-// seed. Only these members may say something else and the record still verify:
+// This test replaces every byte of a record by every other. The commitment binds all that decides the
+// order, except the client seed. A record still verifies with another value only of these members:
 //
 //   - id and time name the record and place it; no order depends on them;
-//   - parameters say what deck was asked for, and the input has the digest of what it came to;
+//   - parameters say which deck was requested, and the input has the digest of that deck;
 //   - reveal says who may see the seed;
-//   - commitment_id says that the seed was fixed before, which is compared with the record of that id;
-//   - client_seed decides the order and can only be bound after the commitment: a changed one gives another order.
+//   - commitment_id says that the seed was fixed before, which is compared with the record of that
+//     id;
+//   - client_seed decides the order and can only be bound after the commitment: a changed one gives
+//     another order.
 //
-// It is the log that binds them, for it holds the record's exact bytes.
+// The log binds them, as it has the record's exact bytes.
 func TestEveryByteOfTheRecordCounts(t *testing.T) {
 	r := fullRecord(t)
 	r.CommitmentID = r.AuditID
-	record, seed := sealed(r), r.Statement.Seed
+	record, seed := committed(r), r.Statement.Seed
 	original := verify(t, record, seed, 100)
 	if !original.OK {
 		t.Fatalf("the record does not verify: %+v", original.Steps)
@@ -150,7 +153,7 @@ func TestEveryByteOfTheRecordCounts(t *testing.T) {
 				if v.OrderDigest != original.OrderDigest {
 					t.Fatalf("byte %d as %q: the same record gives another order", at, byte(c))
 				}
-				continue // another spelling of the same
+				continue // another encoding of the same record
 			}
 			survived[member]++
 			if !reflect.DeepEqual(v.Record.Statement, original.Record.Statement) || v.Record.Commitment != original.Record.Commitment ||
@@ -194,7 +197,7 @@ func TestInvalidSeedFailsAtTheKeys(t *testing.T) {
 	} {
 		r := fixedRecord(t)
 		r.Statement = audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: 5, Draw: 5, Repeat: 1, Input: audit.RangeInput, Seed: seed}
-		if v := verify(t, sealed(r), seed, 100); v.OK || stepNames(v) != "record seed commitment keys" {
+		if v := verify(t, committed(r), seed, 100); v.OK || stepNames(v) != "record seed commitment keys" {
 			t.Errorf("%s: %+v", name, v.Steps)
 		}
 	}
@@ -209,7 +212,7 @@ func TestOnlyShufflesReplay(t *testing.T) {
 	}
 }
 
-func TestVerifyKeepsNoMoreThanAsked(t *testing.T) {
+func TestVerifyReturnsNoMorePositionsThanAsked(t *testing.T) {
 	for _, c := range []struct {
 		size, draw, repeat, keep uint64
 		kept                     bool
@@ -229,19 +232,19 @@ func TestVerifyKeepsNoMoreThanAsked(t *testing.T) {
 		r.Statement = audit.Statement{
 			Algorithm: shuffle.AlgorithmFisherYates, Size: c.size, Draw: c.draw, Repeat: c.repeat, Input: audit.RangeInput, Seed: testSeed(1),
 		}
-		v := verify(t, sealed(r), testSeed(1), c.keep)
+		v := verify(t, committed(r), testSeed(1), c.keep)
 		if !v.OK || (v.Orders != nil) != c.kept {
 			t.Errorf("%+v: kept %d, verified is %v", c, v.Orders, v.OK)
 			continue
 		}
-		all := verify(t, sealed(r), testSeed(1), c.repeat*max(1, c.draw))
+		all := verify(t, committed(r), testSeed(1), c.repeat*max(1, c.draw))
 		if v.OrderDigest != all.OrderDigest || v.OrderDigest != digest(all.Orders) {
 			t.Errorf("%+v: the digest is %s with %d kept, want %s", c, v.OrderDigest, c.keep, digest(all.Orders))
 		}
 	}
 }
 
-// What costs nothing to claim must cost nothing to refuse: the commitment is compared before anything is replayed.
+// A forged record may claim a huge shuffle, so the commitment is compared before the replay.
 func TestHugeClaimsAreNotReplayed(t *testing.T) {
 	r := fixedRecord(t)
 	r.Statement = audit.Statement{Algorithm: shuffle.AlgorithmDurstenfeld, Size: audit.MaxSize, Draw: audit.MaxSize, Repeat: audit.MaxSize, Input: audit.RangeInput}
@@ -252,7 +255,7 @@ func TestHugeClaimsAreNotReplayed(t *testing.T) {
 }
 
 // A record may commit to what no memory holds.
-func TestImpossibleClaimsFailAtTheOrder(t *testing.T) {
+func TestReplaysBeyondMemoryFailAtTheOrder(t *testing.T) {
 	for _, s := range []audit.Statement{
 		{Algorithm: shuffle.AlgorithmDurstenfeld, Size: audit.MaxSize, Draw: 1, Repeat: 1},
 		{Algorithm: shuffle.AlgorithmFisherYates, Size: audit.MaxSize, Draw: audit.MaxSize, Repeat: 1},
@@ -261,7 +264,7 @@ func TestImpossibleClaimsFailAtTheOrder(t *testing.T) {
 		s.Input, s.Seed = audit.RangeInput, testSeed(1)
 		r := fixedRecord(t)
 		r.Statement = s
-		if v := verify(t, sealed(r), s.Seed, 1); v.OK || stepNames(v) != "record seed commitment keys order" {
+		if v := verify(t, committed(r), s.Seed, 1); v.OK || stepNames(v) != "record seed commitment keys order" {
 			t.Errorf("%+v", v.Steps)
 		}
 	}
@@ -270,7 +273,7 @@ func TestImpossibleClaimsFailAtTheOrder(t *testing.T) {
 func TestOrderOfAnotherShuffleDiffers(t *testing.T) {
 	r := fixedRecord(t)
 	r.Statement = audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: 30, Draw: 30, Repeat: 3, Input: audit.RangeInput, Seed: testSeed(1)}
-	v := verify(t, sealed(r), testSeed(1), 100)
+	v := verify(t, committed(r), testSeed(1), 100)
 	if len(v.Orders) != 3 {
 		t.Fatalf("%d orders, want 3", len(v.Orders))
 	}

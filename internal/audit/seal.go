@@ -11,20 +11,20 @@ import (
 	"riffle/internal/rng"
 )
 
-// A Salt hides a sealed card: without it, which card a leaf is of could be tried out.
+// A Salt hides a sealed card: without it, trying all cards would tell which one a leaf is of.
 type Salt [sha256.Size]byte
 
 // saltMessage begins the message that a salt is the HMAC of.
 const saltMessage = Spec + " salt\n"
 
-// A Sealed order is the tree over its cards: for each position the leaf SHA-256(salt + position + card), hashed into a Merkle
-// tree as in RFC 6962. Its root says nothing about the cards, and none of them can be exchanged once it is known.
+// A Sealed order is a Merkle tree as in RFC 6962 over its cards, with the leaf SHA-256(salt +
+// position + card) for each position. Its root commits to every card and reveals none of them.
 type Sealed struct {
 	salts  []Salt
 	hashes []tlog.Hash
 }
 
-// ReadHashes returns stored hashes.
+// ReadHashes implements [tlog.HashReader].
 func (s *Sealed) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	list := make([]tlog.Hash, len(indexes))
 	for i, at := range indexes {
@@ -33,10 +33,12 @@ func (s *Sealed) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	return list, nil
 }
 
-// Seal returns the tree over cards in their order. A card is its code or, if it is an item or a number, its JSON without white
-// space. The salt of position i is
+// Seal commits to cards in their order. A card is its code or, if it is an item or a number, its
+// JSON without white space. The salt of position i is
 //
-//	HMAC-SHA-256(key: all blocks of the seed, message: "riffle/1 salt" + LF + C + i in 8 bytes, big-endian).
+//	HMAC-SHA-256(seed, "riffle/1 salt" + LF + C + i in 8 bytes, big-endian)
+//
+// where the key is all blocks of the seed and C is the commitment.
 func Seal(seed rng.Seed, c Commitment, cards [][]byte) *Sealed {
 	s := &Sealed{salts: make([]Salt, len(cards)), hashes: make([]tlog.Hash, 0, 2*len(cards))}
 	mac := hmac.New(sha256.New, seed)
@@ -54,7 +56,7 @@ func Seal(seed rng.Seed, c Commitment, cards [][]byte) *Sealed {
 	return s
 }
 
-// leaf returns the hash of a sealed card as a leaf of the tree.
+// leaf returns the leaf hash of a sealed card.
 func leaf(salt Salt, position uint64, card []byte) tlog.Hash {
 	h := sha256.New()
 	h.Write(salt[:])
@@ -63,7 +65,7 @@ func leaf(salt Salt, position uint64, card []byte) tlog.Hash {
 	return tlog.RecordHash(h.Sum(nil))
 }
 
-// Root returns the root of the tree; of no cards it is the SHA-256 of nothing.
+// Root returns the root of the tree. Without cards it is the SHA-256 of nothing.
 func (s *Sealed) Root() tlog.Hash {
 	root, err := tlog.TreeHash(int64(len(s.salts)), s)
 	if err != nil {
@@ -72,7 +74,8 @@ func (s *Sealed) Root() tlog.Hash {
 	return root
 }
 
-// An Opening shows that a card is the one at a position of a sealed order, and nothing about the others.
+// An Opening proves which card is at a position of a sealed order, and reveals nothing about the
+// others.
 type Opening struct {
 	Salt Salt
 	Path []tlog.Hash // the siblings on the way from the leaf to the root
@@ -87,7 +90,8 @@ func (s *Sealed) Open(position uint64) *Opening {
 	return &Opening{Salt: s.salts[position], Path: path}
 }
 
-// Check returns an error unless the card is the one at the position of the order of so many that has the root.
+// Check returns an error unless the card is at the position of the sealed order of size cards with
+// the root.
 func (o *Opening) Check(position, size uint64, card []byte, root tlog.Hash) error {
 	if position >= size {
 		return fmt.Errorf("position %d of %d cards", position, size)

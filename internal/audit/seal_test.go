@@ -11,7 +11,7 @@ import (
 	"riffle/internal/audit"
 )
 
-// rootOf hashes a tree as RFC 6962 says, by halves.
+// rootOf returns the root of a tree by the recursive definition of RFC 6962.
 func rootOf(leaves [][]byte) []byte {
 	hash := func(parts ...[]byte) []byte {
 		h := sha256.Sum256(bytes.Join(parts, nil))
@@ -31,8 +31,9 @@ func rootOf(leaves [][]byte) []byte {
 	}
 }
 
-// Salts, leaves and roots are those of the specification, calculated here once more, and every position opens and no other.
-func TestSeal(t *testing.T) {
+// This test calculates salts, leaves and roots as the specification defines them, and opens every
+// position.
+func TestSealMatchesTheSpecification(t *testing.T) {
 	var c audit.Commitment
 	for i := range c {
 		c[i] = byte(7 * i)
@@ -79,8 +80,8 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// A root that may never change.
-func TestSealIsGolden(t *testing.T) {
+// This root may never change.
+func TestGoldenRoot(t *testing.T) {
 	root := audit.Seal(testSeed(1), audit.Commitment{1}, [][]byte{[]byte("AS"), []byte("KH"), []byte(`"x"`)}).Root()
 	if got := hex.EncodeToString(root[:]); got != "0a69c950a1da432a67e949f2a454efbc1d34426541d92c086a762d84df748fca" {
 		t.Errorf("the root is %s", got)

@@ -28,8 +28,8 @@ func TestStatementText(t *testing.T) {
 	}
 }
 
-// readStatement is the inverse of [audit.Statement.Append] for a statement that can be: where there is an inverse, no two
-// statements have the same text.
+// readStatement is the inverse of [audit.Statement.Append] for valid statements. That there is one
+// shows that no two of them have the same text.
 func readStatement(text string) (*audit.Statement, error) {
 	lines := strings.Split(text, "\n")
 	if lines[len(lines)-1] != "" {
@@ -55,30 +55,33 @@ func readStatement(text string) (*audit.Statement, error) {
 	if rest, ok := next("riffle/1"); !ok || rest != "" {
 		return nil, errors.New("the first line is another")
 	}
-	for word, set := range inOrder(
-		"algorithm ", func(rest string) { s.Algorithm = shuffle.Algorithm(rest) },
-		"size ", func(rest string) { s.Size = count(rest) },
-		"draw ", func(rest string) { s.Draw = count(rest) },
-		"repeat ", func(rest string) { s.Repeat = count(rest) },
-		"hands ", func(rest string) {
+	for _, line := range []struct {
+		word  string
+		parse func(rest string)
+	}{
+		{"algorithm ", func(rest string) { s.Algorithm = shuffle.Algorithm(rest) }},
+		{"size ", func(rest string) { s.Size = count(rest) }},
+		{"draw ", func(rest string) { s.Draw = count(rest) }},
+		{"repeat ", func(rest string) { s.Repeat = count(rest) }},
+		{"hands ", func(rest string) {
 			for n := range strings.SplitSeq(rest, ",") {
 				s.Hands = append(s.Hands, count(n))
 			}
-		},
-		"input ", func(rest string) { s.Input = rest },
-		"reference ", func(rest string) { s.Reference = rest },
-		"seed ", func(rest string) {
+		}},
+		{"input ", func(rest string) { s.Input = rest }},
+		{"reference ", func(rest string) { s.Reference = rest }},
+		{"seed ", func(rest string) {
 			seed, err := hex.DecodeString(rest)
 			problem = errors.Join(problem, err)
 			s.Seed = seed
-		},
-	) {
-		rest, ok := next(word)
-		if !ok && word != "hands " && word != "reference " {
-			return nil, fmt.Errorf("no line %q", word)
+		}},
+	} {
+		rest, ok := next(line.word)
+		if !ok && line.word != "hands " && line.word != "reference " {
+			return nil, fmt.Errorf("no line %q", line.word)
 		}
 		if ok {
-			set(rest)
+			line.parse(rest)
 		}
 	}
 	if len(lines) > 0 {
@@ -87,25 +90,14 @@ func readStatement(text string) (*audit.Statement, error) {
 	return &s, problem
 }
 
-// inOrder yields pairs of a word and what to do with the rest of its line.
-func inOrder(pairs ...any) func(yield func(string, func(string)) bool) {
-	return func(yield func(string, func(string)) bool) {
-		for i := 0; i < len(pairs); i += 2 {
-			if !yield(pairs[i].(string), pairs[i+1].(func(string))) {
-				return
-			}
-		}
-	}
-}
-
-// same reports whether two statements state the same: no hands are the same as an empty list of them.
+// same reports whether two statements are equal; nil hands equal an empty list.
 func same(a, b *audit.Statement) bool {
 	return a.Algorithm == b.Algorithm && a.Size == b.Size && a.Draw == b.Draw && a.Repeat == b.Repeat && slices.Equal(a.Hands, b.Hands) &&
 		a.Input == b.Input && a.Reference == b.Reference && slices.Equal(a.Seed, b.Seed)
 }
 
-// randomStatement returns one of few possible values of every part, so that near misses are frequent: most can be, and
-// some try to pass a part off as another one.
+// randomStatement returns a statement of few possible values for every part, so that near misses are
+// frequent. Most values are valid, and some try to look like another part.
 func randomStatement(random *rand.Rand) audit.Statement {
 	digest := "sha256:" + strings.Repeat("0a", 32)
 	inputs := []string{
@@ -134,7 +126,7 @@ func randomStatement(random *rand.Rand) audit.Statement {
 	return s
 }
 
-func TestDifferentStatementsHaveDifferentTexts(t *testing.T) {
+func TestStatementTextsAreUnique(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	texts := map[string]audit.Statement{}
 	for range 400_000 {
@@ -200,7 +192,7 @@ func TestDeckInputIsTheDigestOfTheCodes(t *testing.T) {
 	}
 }
 
-func TestInputsAreWhatCheckAllows(t *testing.T) {
+func TestInputsPassCheck(t *testing.T) {
 	for _, input := range []string{audit.RangeInput, audit.ItemsInput(sha256.Sum256(nil)), audit.DeckInput("standard52", 8, []string{"AS"})} {
 		s := audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Repeat: 1, Input: input}
 		if err := s.Check(); err != nil {

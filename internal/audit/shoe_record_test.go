@@ -15,7 +15,7 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// What records of shoes begin and end with.
+// Parts of the records of shoes.
 const (
 	shoeHead = `{"id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","time":"2026-01-02T03:04:05.000060Z",`
 	ofAShoe  = `"audit_id":"019b7ca9-8c89-7679-9c9b-a303e69b738d",`
@@ -24,7 +24,8 @@ const (
 	expires  = `"expires":"2026-01-02T03:14:05.000060Z",`
 )
 
-// shoeRecords are records of shoes with every member that they can have, by the bytes that they are. Those may never change.
+// shoeRecords returns records of shoes with all members that they can have, by their bytes, which may
+// never change.
 func shoeRecords(t testing.TB) map[string]*audit.Record {
 	t.Helper()
 	record := func(kind audit.Kind, change func(r *audit.Record)) *audit.Record {
@@ -68,8 +69,8 @@ func shoeRecords(t testing.TB) map[string]*audit.Record {
 	}
 }
 
-// Records are stored, hashed and signed as these bytes, and read as what they were made of.
-func TestRecordsOfShoes(t *testing.T) {
+// Records are stored, hashed and signed as these bytes.
+func TestBytesOfRecordsOfShoes(t *testing.T) {
 	for want, r := range shoeRecords(t) {
 		if got := r.Append(nil); string(got) != want {
 			t.Errorf("the record is\n%s, want\n%s", got, want)
@@ -80,7 +81,7 @@ func TestRecordsOfShoes(t *testing.T) {
 	}
 }
 
-// members divides the text of a record into its members.
+// members splits the text of a record into its members.
 func members(text string) (list []string) {
 	depth, inString, from := 0, false, 1
 	for i := range text {
@@ -104,7 +105,7 @@ func nameOf(member string) string {
 	return strings.Trim(name, `"`)
 }
 
-// Of every kind: what may be missing, what may not, and that nothing is there that belongs to another kind.
+// Every kind has its required and optional members, and rejects those of other kinds.
 func TestMembersOfRecordsOfShoes(t *testing.T) {
 	optional := map[string]bool{
 		"parameters": true, "reference": true, "commitment_id": true, "expires": true,
@@ -149,7 +150,7 @@ func TestMembersOfRecordsOfShoes(t *testing.T) {
 				continue
 			}
 			if name == "put" && r.To == shoe.Dealt {
-				continue // refused for another reason, below
+				continue // rejected for another reason, below
 			}
 			foreign := strings.TrimSuffix(text, "}") + "," + m + "}"
 			if _, err := audit.ParseRecord([]byte(foreign)); err == nil || !strings.Contains(err.Error(), "has no "+name) {
@@ -159,7 +160,7 @@ func TestMembersOfRecordsOfShoes(t *testing.T) {
 	}
 }
 
-func TestRecordsOfShoesAreRefused(t *testing.T) {
+func TestInvalidRecordsOfShoesAreRejected(t *testing.T) {
 	find := func(kind audit.Kind, part string) string {
 		for text, r := range shoeRecords(t) {
 			if r.Kind == kind && strings.Contains(text, part) {
@@ -188,22 +189,22 @@ func TestRecordsOfShoesAreRefused(t *testing.T) {
 		{top, `"version":17`, `"version":9007199254740992`, "version"},
 		{top, `"cards":"1:4-5 3:0"`, `"cards":"1:4 1:5 3:0"`, "cards"},
 		{top, `"cards":"1:4-5 3:0"`, `"cards":"1:4-5 1:4"`, "cards"},
-		{top, `"from":"shoe"`, `"from":"out"`, "which is none"},
-		{top, `"from":"shoe"`, `"from":"dealt"`, "which is none"},
-		{top, `"to":"pile nils"`, `"to":"shoe"`, "which is none"},
-		{top, `"to":"pile nils"`, `"to":"pile a b"`, "which is none"},
+		{top, `"from":"shoe"`, `"from":"out"`, "no such move"},
+		{top, `"from":"shoe"`, `"from":"dealt"`, "no such move"},
+		{top, `"to":"pile nils"`, `"to":"shoe"`, "no such move"},
+		{top, `"to":"pile nils"`, `"to":"pile a b"`, "no such move"},
 		{top, `"put":"top"`, `"put":"random"`, "put"},
 		{top, `,"put":"top"`, ``, "put"},
 		{top, `"to":"pile nils"`, `"to":"dealt"`, "put"},
 		{top, `"taken":"top"`, `"taken":"middle"`, "no way to take cards"},
 		{byName, `"to":"dealt"`, `"to":"dealt","put":"top"`, "put"},
-		{add, `"from":"out"`, `"from":"shoe"`, "which is none"},
-		{add, `"from":"out"`, `"from":"all"`, "which is none"},
-		{add, `"taken":"cards"`, `"taken":"top"`, "which is none"},
-		{add, `"to":"pile nils"`, `"to":"shoe"`, "which is none"},
-		{back, `"to":"shoe"`, `"to":"pile a"`, "which is none"},
-		{back, `"from":"dealt"`, `"from":"shoe"`, "which is none"},
-		{back, `"taken":"cards"`, `"taken":"bottom"`, "which is none"},
+		{add, `"from":"out"`, `"from":"shoe"`, "no such move"},
+		{add, `"from":"out"`, `"from":"all"`, "no such move"},
+		{add, `"taken":"cards"`, `"taken":"top"`, "no such move"},
+		{add, `"to":"pile nils"`, `"to":"shoe"`, "no such move"},
+		{back, `"to":"shoe"`, `"to":"pile a"`, "no such move"},
+		{back, `"from":"dealt"`, `"from":"shoe"`, "no such move"},
+		{back, `"taken":"cards"`, `"taken":"bottom"`, "no such move"},
 		{random, `"draw":3`, `"draw":4`, "as many cards as it moves"},
 		{random, `"repeat":1`, `"repeat":2`, "as many cards as it moves"},
 		{random, `"size":9`, `"size":4097`, "as many cards as it moves"},
@@ -228,8 +229,7 @@ func TestRecordsOfShoesAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever changes say, what Append writes is read as what it was made of.
-func TestRecordsOfShoesReadAsTheyWereWritten(t *testing.T) {
+func TestRecordsOfShoesRoundTrip(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var list []*audit.Record
 	for _, r := range shoeRecords(t) {

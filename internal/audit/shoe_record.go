@@ -10,7 +10,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// parseShoe reads and checks what only the first record of a shoe has.
+// parseShoe parses and checks the members that only the first record of a shoe has.
 func (r *Record) parseShoe(w *wireBody) error {
 	s := &r.Statement
 	if w.AuditID != "" {
@@ -30,7 +30,7 @@ func (r *Record) parseShoe(w *wireBody) error {
 		return fmt.Errorf("the record is of a shoe of %d cards, and there are 1 to %d", s.Size, shoe.MaxCards)
 	case s.Repeat != 1:
 		return errors.New("the record is of a shoe that was shuffled more than once")
-	case s.Draw == 0 && w.Root == "": // the cards lie as the input has them
+	case s.Draw == 0 && w.Root == "": // it was not shuffled
 		return nil
 	case s.Draw != s.Size:
 		return errors.New("the record is of a shoe of which a part was shuffled")
@@ -38,7 +38,7 @@ func (r *Record) parseShoe(w *wireBody) error {
 	return r.parseRoot(w)
 }
 
-// parseChange reads and checks what only a change of a shoe has.
+// parseChange parses and checks the members that only a change of a shoe has.
 func (r *Record) parseChange(w *wireBody) (err error) {
 	if r.AuditID, err = parseUUID(string(w.AuditID)); err != nil {
 		return fmt.Errorf("the record's audit_id: %w", err)
@@ -75,7 +75,7 @@ func (r *Record) parseReshuffle(w *wireBody) error {
 	return r.parseRoot(w)
 }
 
-// parseMove reads and checks where cards were taken from, which, and where they were put.
+// parseMove parses and checks which cards were taken, from where, and where they were put.
 func (r *Record) parseMove(w *wireBody) (err error) {
 	s := &r.Statement
 	r.From, r.To, r.Put = shoe.Place(w.From), shoe.Place(w.To), shoe.End(w.Put)
@@ -95,7 +95,7 @@ func (r *Record) parseMove(w *wireBody) (err error) {
 	}
 	switch {
 	case !fits:
-		return fmt.Errorf("the record is of a %s from %q to %q, which is none", r.Kind, w.From, w.To)
+		return fmt.Errorf("the record is of a %s from %q to %q, which is no such move", r.Kind, w.From, w.To)
 	case r.Cards.Len() == 0:
 		return errors.New("the record moves no cards")
 	case (r.To == shoe.Dealt) != (r.Put == "") || r.Put != "" && r.Put != shoe.Top && r.Put != shoe.Bottom:
