@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// fetchTime is how long it may take to fetch a proof.
-const fetchTime = 30 * time.Second
+// fetchTimeout limits the time to fetch a proof.
+const fetchTimeout = 30 * time.Second
 
-// fetch gets a proof file over HTTP. Nothing in the answer is trusted but for what Check finds in it.
+// fetch gets a proof file over HTTP. The server is not trusted: the file is verified like any other.
 func fetch(ctx context.Context, address string) (_ []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"riffle/internal/ledger/sqlite"
 )
 
-var flips = flag.String("flips", "300", "how many flips TestFlips tries, or all")
+var flips = flag.String("flips", "300", "number of flips that TestFlips tries, or all")
 
 // A flip is one byte of one file with some of its bits inverted.
 type flip struct {
@@ -36,20 +36,21 @@ type flip struct {
 	mask         byte
 }
 
-// What a flip comes to.
+// Outcomes of a flip.
 const (
-	found     = "found by the check"
-	unchecked = "refused by the check"
-	refused   = "found by the service alone, which refuses to start"
+	found     = "found by riffle log check"
+	unchecked = "riffle log check fails"
+	refused   = "found only by the service, which refuses to start"
 	harmless  = "harmless"
-	harmful   = "HARMFUL" // it goes unnoticed, and something is not as it was
+	harmful   = "HARMFUL" // unnoticed, and the log differs
 )
 
-// Any byte of the store flipped is detected or harmless, and never a silently shorter log (F7): the check finds it or the
-// service refuses to start, or all that was in the log is as before, and the log goes on.
+// TestFlips flips single bytes of a store. Each flip must be detected or harmless, and never a silently shorter log (F7):
+// riffle log check finds it, or the service refuses to start, or the log has all its contents and accepts new records.
 //
 // The bytes are those of riffle.db after a stop, and those of the write-ahead log, the second copy of the checkpoint and
-// the key after a kill. Each is flipped as a whole, and in one bit; of a sample, in one of the two ways.
+// the keys after a kill. With -flips all, each byte is inverted, and then a single bit of it; a sample does one of the
+// two.
 func TestFlips(t *testing.T) {
 	for _, name := range []string{"RIFFLE_STORE", "RIFFLE_KEY_FILE", "RIFFLE_SEED_KEY", "RIFFLE_SEED_KEY_FILE"} {
 		t.Setenv(name, "")
@@ -74,7 +75,7 @@ func TestFlips(t *testing.T) {
 	began, list := time.Now(), f.choose()
 	work := make(chan flip)
 	var workers sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) { // they wait for the disk as well
+	for range 2 * runtime.GOMAXPROCS(0) { // since workers also wait for the disk
 		folder := t.TempDir()
 		workers.Go(func() {
 			for v := range work {
@@ -93,16 +94,17 @@ func TestFlips(t *testing.T) {
 	}
 }
 
+// A flipper tries flips on copies of folders and counts their outcomes.
 type flipper struct {
 	t       *testing.T
-	folders map[string]map[string][]byte // by name: the files
-	want    *contents
+	folders map[string]map[string][]byte // files by folder and name
+	want    *contents                    // of the log without a flip
 
 	mu     sync.Mutex
-	counts map[string]map[string]int // by file: how many flips came to what
+	counts map[string]map[string]int // flips by file and outcome
 }
 
-// folderOf is the folder in which a file is flipped: that in which all of its bytes matter.
+// folderOf returns the folder in which a file is flipped: the one in which all its bytes matter.
 func folderOf(file string) string {
 	if file == "riffle.db" {
 		return "data"
@@ -110,9 +112,10 @@ func folderOf(file string) string {
 	return "killed"
 }
 
+// size returns the length of a file.
 func (f *flipper) size(file string) int { return len(f.folders[folderOf(file)][file]) }
 
-// choose returns the flips to try, the same every time: of a sample, nine tenths are in the two large files.
+// choose returns the flips to try, the same on every run. Nine tenths of a sample are in the two large files.
 func (f *flipper) choose() (list []flip) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, file := range storeFiles {
@@ -121,7 +124,7 @@ func (f *flipper) choose() (list []flip) {
 		if *flips != "all" {
 			n, err := strconv.Atoi(*flips)
 			if err != nil {
-				f.t.Fatal("-flips is a number, or all")
+				f.t.Fatal("-flips must be a number or all")
 			}
 			share := n * 9 / 20
 			if size < 4096 {
@@ -142,7 +145,7 @@ func (f *flipper) choose() (list []flip) {
 	return list
 }
 
-// try flips a byte in fresh copies of a folder and notes what that comes to.
+// try tries a flip in the given scratch folder and counts its outcome.
 func (f *flipper) try(v flip, folder string) {
 	outcome, err := f.outcome(v, folder)
 	f.mu.Lock()
@@ -158,6 +161,7 @@ func (f *flipper) try(v flip, folder string) {
 	}
 }
 
+// outcome returns the outcome of a flip, and for a harmful one the reason.
 func (f *flipper) outcome(v flip, folder string) (outcome string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -179,17 +183,17 @@ func (f *flipper) outcome(v flip, folder string) (outcome string, err error) {
 	case err != nil:
 		return refused, nil
 	case !reflect.DeepEqual(got, f.want):
-		return harmful, fmt.Errorf("the log has other contents: %s", got.differs(f.want))
+		return harmful, fmt.Errorf("the contents of the log differ: %s", got.differs(f.want))
 	}
 	return harmless, nil
 }
 
-// check is the command.
+// check runs riffle log check.
 func check(ctx context.Context, folder string) error {
 	return run(ctx, []string{"log", "check", "--data", folder}, io.Discard, io.Discard)
 }
 
-// write makes the folder a copy with the byte flipped.
+// write replaces the files in the folder with copies in which the byte is flipped.
 func (f *flipper) write(v flip, folder string) {
 	old, err := os.ReadDir(folder)
 	if err != nil {
@@ -211,7 +215,7 @@ func (f *flipper) write(v flip, folder string) {
 	}
 }
 
-// contents are all that can be asked of a log.
+// contents are the answers to every query of a log.
 type contents struct {
 	Size       uint64
 	Verifier   string
@@ -225,7 +229,7 @@ type contents struct {
 	Proofs     []*proof.Inclusion
 }
 
-// differs names what is not the same.
+// differs names the fields that differ.
 func (c *contents) differs(want *contents) (names []string) {
 	a, b := reflect.ValueOf(*c), reflect.ValueOf(*want)
 	for i := range a.NumField() {
@@ -236,10 +240,10 @@ func (c *contents) differs(want *contents) (names []string) {
 	return names
 }
 
-// A wrongError is for a log that starts and then does not do what it is for.
+// A wrongError is the failure of a log that did open.
 type wrongError struct{ error }
 
-// use starts the log of a folder, reads all that is in it, appends records, stops it, and checks it.
+// use opens the log in a folder, reads its contents, appends records, closes it, and runs riffle log check.
 func (f *flipper) use(folder string) (c *contents, err error) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
 	defer cancel()
@@ -253,7 +257,7 @@ func (f *flipper) use(folder string) (c *contents, err error) {
 	}
 	c, err = read(ctx, store, l)
 	if err == nil {
-		err = goOn(ctx, l, c)
+		err = appendRecords(ctx, l, c)
 	}
 	if err = errors.Join(err, l.Close()); err == nil {
 		err = check(ctx, folder)
@@ -264,6 +268,7 @@ func (f *flipper) use(folder string) (c *contents, err error) {
 	return c, nil
 }
 
+// read reads the contents of a log.
 func read(ctx context.Context, store ledger.Store, l *ledger.Log) (c *contents, err error) {
 	c = &contents{
 		Verifier: l.Verifier(), Checkpoint: string(l.Checkpoint(ctx)),
@@ -303,8 +308,8 @@ func read(ctx context.Context, store ledger.Store, l *ledger.Log) (c *contents, 
 	return c, err
 }
 
-// goOn appends a record with a reference, and one with a claim: the reveal of the first.
-func goOn(ctx context.Context, l *ledger.Log, c *contents) error {
+// appendRecords appends a shuffle with a reference, and the reveal of an existing record, which makes a claim.
+func appendRecords(ctx context.Context, l *ledger.Log, c *contents) error {
 	decks, err := deck.Builtin()
 	if err != nil {
 		return err
@@ -318,7 +323,7 @@ func goOn(ctx context.Context, l *ledger.Log, c *contents) error {
 	if err != nil {
 		return err
 	}
-	first := &c.Entries[1] // of which nothing but the seed is kept
+	first := &c.Entries[1] // whose sidecar is just the seed
 	seed, err := l.Sidecar(first)
 	if err != nil {
 		return err
@@ -327,7 +332,7 @@ func goOn(ctx context.Context, l *ledger.Log, c *contents) error {
 		return err
 	}
 	if size, _ := l.Sizes(); result.LogIndex != c.Size || size != c.Size+2 {
-		return fmt.Errorf("after %d records comes %d, and there are %d", c.Size, result.LogIndex, size)
+		return fmt.Errorf("a log of %d records gave the next one index %d and then had %d", c.Size, result.LogIndex, size)
 	}
 	return nil
 }

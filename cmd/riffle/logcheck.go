@@ -18,36 +18,36 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// logCommands are the commands about a log.
+// logCommands groups the commands on a log.
 type logCommands struct {
 	Check logCheck `cmd:"" help:"Check a copy of a store, offline."`
 }
 
 // A logCheck checks a whole store: the engine's own structures, every record against the tree and the signed root, and
-// the root against the second copy of the checkpoint. Its settings are those of the service, by the same names; an empty
-// one is as good as none.
+// the root against the second copy of the checkpoint. Settings have the names that they have in the service, and an
+// empty one counts as unset.
 type logCheck struct {
-	Data  string `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder: checkpoint, log.key, and for SQLite riffle.db and riffle.db-wal if there is one. ./data unless given."`
-	Store string `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database that has the log, postgres://... SQLite in the data folder unless given."`
-	Key   string `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The key of the log: its private key, of which only the public half is used, or the verifier key as GET /log/key answers it. log.key in the data folder unless given."`
+	Data  string `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder, with checkpoint, log.key and, for SQLite, riffle.db and riffle.db-wal. Default ./data."`
+	Store string `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the log, postgres://... Default SQLite in the data folder."`
+	Key   string `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The log's verifier key, as GET /log/key answers it, or its private key, of which only the public half is used. Default log.key in the data folder."`
 
-	SeedKey      string `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that seeds are encrypted under; RIFFLE_SEED_KEY may have the key itself. seed.key beside the log's key unless given."`
-	WithoutSeeds bool   `help:"Leave out what only the key of the seeds can tell."`
+	SeedKey      string `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that encrypts seeds; RIFFLE_SEED_KEY may hold the key itself. Default seed.key beside the log's key."`
+	WithoutSeeds bool   `help:"Skip the checks that need the seed key."`
 }
 
 // Help is the longer text of riffle log check --help.
 func (*logCheck) Help() string {
-	return `Reads every record and hashes it anew, builds the tree anew, and compares it with the signed checkpoint; looks every record up in every way that the service does; and compares the store with the second copy of the checkpoint, which tells whether records are missing at its end. Each finding is printed; of the records, no more than 20. With the key that the seeds are encrypted under it also checks that every seed opens the commitment of its record.
+	return `Rebuilds the tree from every record and compares it with the signed checkpoint; looks up every record in each way that the service does; and compares the store with the second copy of the checkpoint, which shows whether records are missing at the end. With the key that encrypts seeds it also checks that every seed opens the commitment of its record. It prints each finding, but at most 20 on records.
 
-Run it on a copy that can be written to: a file system snapshot, a restored backup, or what a stopped service has left. A store that a service is writing to is refused. No record is changed, but opening a store completes what SQLite has begun (riffle.db-wal is copied into riffle.db), brings the tables of an older version up to date, and makes the tables in a database that has none.
+Run it on a writable copy: a file system snapshot, a restored backup, or the folder of a stopped service. A store that a service is writing to is refused. No record is changed, but opening a store lets SQLite recover (riffle.db-wal is copied into riffle.db), brings the tables of an older version up to date, and creates them in a database that has none.
 
-The exit code is 0 if the log adds up, 1 if it does not, and 2 if that could not be found out.`
+The exit code is 0 if the log adds up, 1 if it does not, and 2 if it could not be checked.`
 }
 
-// checkpointName is what the second copy of the checkpoint is called in what is printed.
-const checkpointName = "second copy"
+// copyStep is the name of the step that checks the second copy of the checkpoint.
+const copyStep = "second copy"
 
-// Run checks the store and prints what it finds.
+// Run checks the store and prints the outcome of each step.
 func (k *logCheck) Run(ctx context.Context, c *console) error {
 	data := cmp.Or(k.Data, "./data")
 	keyFile := cmp.Or(k.Key, filepath.Join(data, ledger.KeyName))
@@ -66,8 +66,8 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 	return r.verdict(r.checkStore(data, k.Store))
 }
 
-// seedKey reads the key that seeds are encrypted under, from the first of the folders that has it; nil if seeds are to be
-// left out.
+// seedKey reads the key that encrypts seeds: from --seed-key, RIFFLE_SEED_KEY, or the first of the folders that has one.
+// It returns nil with --without-seeds.
 func (k *logCheck) seedKey(folders ...string) ([]byte, error) {
 	if k.WithoutSeeds {
 		return nil, nil
@@ -91,10 +91,10 @@ func (k *logCheck) seedKey(folders ...string) ([]byte, error) {
 			return key, err
 		}
 	}
-	return nil, fmt.Errorf("there is no key file %s for the seeds: name one with --seed-key, or leave the seeds out with --without-seeds", paths[len(paths)-1])
+	return nil, fmt.Errorf("there is no seed key at %s: use --seed-key to name it, or --without-seeds to skip the seeds", paths[len(paths)-1])
 }
 
-// readVerifier reads the key that checks checkpoints, from a file with the verifier key or with the private key.
+// readVerifier reads the key that verifies checkpoints from a file that holds the verifier key or the private key.
 func readVerifier(path string) (note.Verifier, error) {
 	key, err := readVerifierKey(path)
 	if err != nil {
@@ -103,11 +103,11 @@ func readVerifier(path string) (note.Verifier, error) {
 	return note.NewVerifier(key)
 }
 
-// readVerifierKey reads the text of that key.
+// readVerifierKey reads the text of the key that readVerifier returns.
 func readVerifierKey(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("there is no key file %s: name one with --key. The verifier key that GET /log/key answers will do", path)
+		return "", fmt.Errorf("there is no key file %s: use --key to name it. The verifier key from GET /log/key is enough", path)
 	} else if err != nil {
 		return "", fmt.Errorf("reading the key file: %w", err)
 	}
@@ -117,25 +117,25 @@ func readVerifierKey(path string) (string, error) {
 	}
 	key, err := ledger.ParseKey(text)
 	if err != nil {
-		return "", fmt.Errorf("the key file %s has neither the verifier key nor the private key of a log, or a damaged one", path)
+		return "", fmt.Errorf("the key file %s has neither the verifier key nor the private key of a log, or holds a damaged one", path)
 	}
 	return key.Public, nil
 }
 
-// A logReport is a check under way: it prints each step, and collects what is wrong.
+// A logReport runs the steps of a check: it prints the outcome of each and collects the findings.
 type logReport struct {
 	*console
 	ctx        context.Context
 	verifier   note.Verifier
 	seedKey    func() ([]byte, error)
 	copyFile   string
-	second     []byte // what copyFile holds; nil if it is not there
+	second     []byte // contents of copyFile; nil if there is none
 	checkpoint proof.Checkpoint
 	findings   []string
-	err        error // of printing
+	err        error // the first error of printing
 }
 
-// checkStore opens the store and goes through it.
+// checkStore opens the store and checks it. A store too damaged to open is a finding, not an error.
 func (r *logReport) checkStore(folder, location string) (err error) {
 	store, name, err := openStore(r.ctx, folder, location)
 	if damaged(err) {
@@ -149,12 +149,13 @@ func (r *logReport) checkStore(folder, location string) (err error) {
 	return r.check(store, name)
 }
 
+// check runs all steps on an open store.
 func (r *logReport) check(store ledger.Store, name string) error {
 	head, err := store.Head(r.ctx)
 	if err == nil {
 		err = r.rightLog(store, head, name)
 	} else {
-		err = r.unreadable(err) // what its content is to blame for is found with the records
+		err = r.unreadable(err) // a damaged head is a finding of checkRecords
 	}
 	if err != nil {
 		return err
@@ -165,12 +166,12 @@ func (r *logReport) check(store ledger.Store, name string) error {
 	if err := r.checkRecords(store, head); err != nil {
 		return err
 	}
-	return r.checkSecond(store)
+	return r.checkCopy(store)
 }
 
-// rightLog returns an error for a store that is not the one to check: it has no log, and there is no sign that it had
-// one, or its log is another one than the key's. A key that does not fit is told from a log that was tampered with by the
-// checkpoints: here they are whole in both places, and both are of the other log.
+// rightLog returns an error if this is not the store to check: it holds no log and no trace of one, or the log of another
+// key. A wrong key looks like tampering in either checkpoint alone. It is a wrong key if the store's checkpoint is intact
+// and signed by another key, and the second copy does not verify with the given key either.
 func (r *logReport) rightLog(store ledger.Store, head ledger.Head, name string) error {
 	if head.Size == 0 && len(head.Checkpoint) == 0 && len(r.second) == 0 {
 		if records, err := store.Range(r.ctx, 0, 1); err == nil && len(records) == 0 {
@@ -190,10 +191,10 @@ func (r *logReport) rightLog(store ledger.Store, head ledger.Head, name string) 
 		return nil
 	}
 	origin, _, _ := strings.Cut(unverified.Note.Text, "\n")
-	return fmt.Errorf("the key is of the log %s, and the store is of %s, signed with another key: name the key of this log with --key", r.verifier.Name(), origin)
+	return fmt.Errorf("the key is of the log %s, but the store is of %s and signed with another key: use --key to name the key of this log", r.verifier.Name(), origin)
 }
 
-// checkEngine has the engine check itself, if it can.
+// checkEngine runs the engine's self-check, if it has one.
 func (r *logReport) checkEngine(store ledger.Store) error {
 	engine, ok := store.(interface {
 		Check(ctx context.Context) (findings []string, err error)
@@ -216,11 +217,11 @@ func (r *logReport) checkEngine(store ledger.Store) error {
 	return nil
 }
 
-// checkRecords runs the check of the ledger, and lets the dealer look at every record. The head is what the store had
-// before. A database does not say that somebody is writing to it, but it shows.
+// checkRecords checks every record, alone and in the tree. head is the store's head from before: a database, unlike an
+// SQLite file, does not refuse a second process, so a log that grew in the meantime is reported as in use.
 func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
 	checker := dealer.Checker{ByID: store.ByID, ByClaim: store.ByClaim}
-	seedKey := make([]byte, ledger.SeedKeySize) // any will do for a store from before seeds were encrypted
+	seedKey := make([]byte, ledger.SeedKeySize) // unused in a store from before seeds were encrypted
 	if len(head.SeedKey) > 0 {
 		var err error
 		if seedKey, err = r.seedKey(); err != nil {
@@ -230,12 +231,12 @@ func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
 	if seedKey != nil {
 		vault, err := ledger.OpenVault(head, seedKey)
 		if err != nil {
-			return fmt.Errorf("%w: name the key of this store with --seed-key, or leave the seeds out with --without-seeds", err)
+			return fmt.Errorf("%w: use --seed-key to name the key of this store, or --without-seeds to skip the seeds", err)
 		}
 		checker.Secret = vault.Secret
 	}
 	visit := func(e *ledger.Stored) ([]ledger.Claim, error) { return checker.Entry(r.ctx, e) }
-	check := ledger.Check{Verifier: r.verifier, Visit: visit, Except: checker.Unknown(), Progress: r.watch()}
+	check := ledger.Check{Verifier: r.verifier, Visit: visit, Except: checker.Unknown(), Progress: r.showProgress()}
 	result, err := check.Run(r.ctx, store)
 	if r.progress != nil {
 		_, _ = fmt.Fprint(r.progress, clearLine)
@@ -255,46 +256,46 @@ func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
 		r.find("records", findings...)
 		return nil
 	}
-	r.step("records", "all %d are as they were signed, and are found by id, reference and claim", r.checkpoint.Size)
+	r.step("records", "all %d match the signed root, and are found by id, reference and claim", r.checkpoint.Size)
 	if seedKey == nil {
-		r.step("seeds", "left out")
+		r.step("seeds", "skipped")
 	} else {
 		r.step("seeds", "every seed opens the commitment of its record")
 	}
 	return nil
 }
 
-// checkSecond compares the store with the second copy of the checkpoint.
-func (r *logReport) checkSecond(store ledger.Store) error {
+// checkCopy compares the store with the second copy of the checkpoint.
+func (r *logReport) checkCopy(store ledger.Store) error {
 	if len(r.second) == 0 {
-		r.step(checkpointName, "there is none (%s): records that are missing at the end of the log would not show", r.copyFile)
+		r.step(copyStep, "there is none at %s, so records missing at the end of the log would not show", r.copyFile)
 		return nil
 	}
 	if err := ledger.CheckCopy(r.ctx, store, r.verifier, r.copyFile, r.second); err != nil {
 		if err := r.unreadable(err); err != nil {
 			return err
 		}
-		r.find(checkpointName, err.Error())
+		r.find(copyStep, err.Error())
 		return nil
 	}
-	r.step(checkpointName, "the store continues %s", r.copyFile)
+	r.step(copyStep, "the store continues %s", r.copyFile)
 	return nil
 }
 
-// unreadable returns the error if it says nothing about what the store holds: the check was ended, or the store has gone
-// out of reach. Any other error of an open store comes from its content.
+// unreadable returns err if it says nothing about the contents of the store: the check was cancelled, or the store became
+// unreachable. It returns nil for any other error of an open store, which is a finding.
 func (r *logReport) unreadable(err error) error {
-	if r.ctx.Err() != nil || outside(err) {
+	if r.ctx.Err() != nil || environmental(err) {
 		return err
 	}
 	return nil
 }
 
-// clearLine takes back a line of a terminal.
+// clearLine erases the current line of a terminal.
 const clearLine = "\r\x1b[K"
 
-// watch returns what tells a terminal how far the check has come, or nil.
-func (r *logReport) watch() func(done, total uint64) {
+// showProgress returns a function that prints progress to the terminal, at most every 100 ms, or nil without a terminal.
+func (r *logReport) showProgress() func(done, total uint64) {
 	if r.progress == nil {
 		return nil
 	}
@@ -312,7 +313,7 @@ func (r *logReport) step(name, format string, args ...any) {
 	r.printf("%-12s "+format+"\n", append([]any{name}, args...)...)
 }
 
-// find notes and prints what a step has found wrong.
+// find prints the findings of a step and collects them.
 func (r *logReport) find(name string, findings ...string) {
 	for _, f := range findings {
 		r.step(name, "WRONG: %s", f)
@@ -320,8 +321,8 @@ func (r *logReport) find(name string, findings ...string) {
 	r.findings = append(r.findings, findings...)
 }
 
-// verdict prints what it all comes to. The error is that of a check that did not come to its end; what it has found
-// until then stands.
+// verdict prints the summary and returns the error that determines the exit code. err is that of a check that did not
+// complete; findings made before it stand.
 func (r *logReport) verdict(err error) error {
 	if err != nil && len(r.findings) == 0 {
 		return err
@@ -330,13 +331,14 @@ func (r *logReport) verdict(err error) error {
 		r.printf("\norigin       %s\nsize         %d\nroot         %s\n", r.checkpoint.Origin, r.checkpoint.Size, r.checkpoint.Root)
 	}
 	if n := len(r.findings); n > 0 {
-		r.printf("\nThe log does not add up (findings: %d). Keep this copy as it is.\n", n)
+		r.printf("\nThe log does not add up (findings: %d). Keep this copy unchanged.\n", n)
 		return errors.Join(fmt.Errorf("the log was checked, and %w", errFindings), err, r.err)
 	}
 	r.printf("\nThe log adds up.\n")
 	return r.err
 }
 
+// printf prints to standard output. The first error is returned by verdict.
 func (r *logReport) printf(format string, args ...any) {
 	if _, err := fmt.Fprintf(r.out, format, args...); err != nil && r.err == nil {
 		r.err = fmt.Errorf("printing: %w", err)

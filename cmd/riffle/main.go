@@ -1,9 +1,9 @@
-// Riffle is the offline companion of the shuffle service: it checks what the service has answered and left behind, on
-// tools that need neither the service nor its secrets, and shuffles lines as the service shuffles items.
+// Riffle is the offline companion of the shuffle service. It verifies proofs and checks logs without the service or its
+// secrets, and shuffles lines the way the service shuffles items.
 //
-// This file reads the command line and turns the outcome into an exit code; each command has a file of its own. The code
-// is 0 if all is well, 1 if what was checked does not add up, and 2 if it could not be checked: a script can tell a
-// forged log from a missing file.
+// This file parses the command line and maps the outcome to an exit code; each command has its own file. The code is 0
+// for success, 1 if something checked is false, and 2 if it could not be checked, so that a script can tell a forged log
+// from a missing file.
 package main
 
 import (
@@ -24,7 +24,7 @@ const (
 	exitUnchecked = 2
 )
 
-// errFindings is for what was checked and does not add up. The findings have been printed.
+// errFindings means that something checked is false. The findings have been printed.
 var errFindings = errors.New("it does not add up")
 
 func main() {
@@ -37,6 +37,7 @@ func main() {
 	}
 }
 
+// exitCode returns the exit code for an error.
 func exitCode(err error) int {
 	if errors.Is(err, errFindings) {
 		return exitFindings
@@ -44,10 +45,10 @@ func exitCode(err error) int {
 	return exitUnchecked
 }
 
-// version is set when the program is built for a release.
+// version is set by the linker for a release.
 var version = "dev"
 
-// commands are what the program can do.
+// commands is the command line, as kong reads it.
 type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 
@@ -58,24 +59,24 @@ type commands struct {
 	Suggest    suggest     `cmd:"" hidden:""`
 }
 
-// A console is what a command reads from and writes to.
+// A console holds the streams that a command reads from and writes to.
 type console struct {
 	in       io.Reader
 	out      io.Writer
-	messages io.Writer // for what is no output
-	progress io.Writer // nil unless somebody watches
-	colour   bool      // of out
+	messages io.Writer // standard error
+	progress io.Writer // standard error if it is a terminal, else nil
+	colour   bool      // whether out may be coloured
 }
 
-// run is the program.
+// run parses the command line and runs the command.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	parser, err := kong.New(&commands{}, kong.Name("riffle"), kong.Writers(stdout, stderr), kong.Vars{"version": "riffle " + version},
 		kong.Description("The offline companion of the shuffle service.\n\n"+
 			"The exit code is 0 if all is well, 1 if what was checked does not add up, and 2 if it could not be checked."),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(&console{
-			in: os.Stdin, out: stdout, messages: stderr, progress: watched(stderr),
-			colour: watched(stdout) != nil && os.Getenv("NO_COLOR") == "",
+			in: os.Stdin, out: stdout, messages: stderr, progress: terminal(stderr),
+			colour: terminal(stdout) != nil && os.Getenv("NO_COLOR") == "",
 		}),
 	)
 	if err != nil {
@@ -88,8 +89,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return command.Run()
 }
 
-// watched returns w if it is a terminal, and nil otherwise.
-func watched(w io.Writer) io.Writer {
+// terminal returns w if it is a terminal, and nil otherwise.
+func terminal(w io.Writer) io.Writer {
 	f, ok := w.(*os.File)
 	if !ok {
 		return nil

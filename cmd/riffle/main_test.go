@@ -32,10 +32,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"riffle": main})
 }
 
-// Every script finds two folders with the same log: data, of a service that was stopped, and killed, of one that was
-// killed and has left its last records in the write-ahead log. older is a backup from before those, forked has that
-// backup with other records after it, signed with the same key, and tall is another log that is longer than a tile.
-// proofs has proof files.
+// TestScripts runs the scripts in testdata. Each finds these folders: data, of a service that was stopped; killed, with
+// the same log, of one that was killed with its last records in the write-ahead log; older, a backup from before those
+// records; forked, that backup continued with other records and signed with the same key; tall, another log with more
+// records than a tile; and proofs, with proof files.
 func TestScripts(t *testing.T) {
 	folders := t.TempDir()
 	makeFolders(t, folders)
@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs a command that has to end with the given code: exits 1 riffle log check.
+// exits runs a command and requires its exit code: exits 1 riffle log check.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	got := 0
 	err := ts.Exec(args[1], args[2:]...)
@@ -66,7 +66,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// flipByte inverts a byte of a file: flip data/checkpoint 10.
+// flipByte inverts the byte at an offset of a file: flip data/checkpoint 10.
 func flipByte(ts *testscript.TestScript, _ bool, args []string) {
 	data := []byte(ts.ReadFile(args[0]))
 	offset, err := strconv.Atoi(args[1])
@@ -75,7 +75,7 @@ func flipByte(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o600))
 }
 
-// execSQL changes a store behind the ledger's back: sql data/riffle.db 'DELETE FROM head'. It fails if nothing changes.
+// execSQL tampers with a store: sql data/riffle.db 'DELETE FROM head'. It fails if no row changes.
 func execSQL(ts *testscript.TestScript, _ bool, args []string) {
 	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -86,14 +86,14 @@ func execSQL(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// hold opens a store, as a service that runs does, until the script ends: hold data/riffle.db.
+// hold keeps a store open until the script ends, as a running service does: hold data/riffle.db.
 func hold(ts *testscript.TestScript, _ bool, args []string) {
 	store, err := sqlite.Open(context.Background(), ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(store.Close()) })
 }
 
-func TestNameOf(t *testing.T) {
+func TestStoreNameHasNoCredentials(t *testing.T) {
 	for _, v := range []struct{ location, want string }{
 		{"postgres://riffle:hunter2@db.example.com:5432/log?sslmode=require", "postgres://db.example.com:5432/log"},
 		{"postgresql:///log?host=/run/postgresql&user=riffle&password=hunter2", "postgresql:///log"},
@@ -105,8 +105,8 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-// A terminal is told how far the check has come, on a line that is gone afterwards.
-func TestProgress(t *testing.T) {
+// TestProgressIsShownAndErased shows progress on a terminal line that is erased afterwards, and not in the output.
+func TestProgressIsShownAndErased(t *testing.T) {
 	parent := t.TempDir()
 	makeFolders(t, parent)
 	var out, progress strings.Builder
@@ -118,12 +118,12 @@ func TestProgress(t *testing.T) {
 		t.Errorf("the progress is %q, want %q", got, want)
 	}
 	if strings.Contains(out.String(), clearLine) {
-		t.Errorf("it is in the output:\n%s", &out)
+		t.Errorf("the output contains progress:\n%s", &out)
 	}
 }
 
-// A check that is broken off finds nothing, and that is no verdict.
-func TestBrokenOff(t *testing.T) {
+// TestCancelledCheckHasNoVerdict cancels a check midway. It must not report findings or success.
+func TestCancelledCheckHasNoVerdict(t *testing.T) {
 	parent := t.TempDir()
 	makeFolders(t, parent)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -134,25 +134,25 @@ func TestBrokenOff(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	if strings.Contains(out.String(), "WRONG") || strings.Contains(out.String(), "The log") {
-		t.Errorf("it has printed:\n%s", &out)
+		t.Errorf("the cancelled check printed:\n%s", &out)
 	}
 }
 
-// A growing store has another record whenever somebody looks.
+// A growing store has another record each time its head is read.
 type growing struct {
 	ledger.Store
-	more uint64
+	added uint64
 }
 
 func (s *growing) Head(ctx context.Context) (ledger.Head, error) {
 	head, err := s.Store.Head(ctx)
-	head.Size += s.more
-	s.more++
+	head.Size += s.added
+	s.added++
 	return head, err
 }
 
-// A store that is written to is not said to be wrong.
-func TestGrowing(t *testing.T) {
+// TestStoreThatGrowsIsInUse checks a store that another process is writing to, which is an error and not a finding.
+func TestStoreThatGrowsIsInUse(t *testing.T) {
 	parent := t.TempDir()
 	makeFolders(t, parent)
 	verifier, err := readVerifier(filepath.Join(parent, "log.pub"))
@@ -172,12 +172,12 @@ func TestGrowing(t *testing.T) {
 	r := &logReport{console: &console{out: &out}, ctx: t.Context(), verifier: verifier, seedKey: func() ([]byte, error) { return nil, nil }}
 	err = r.verdict(r.check(&growing{Store: store}, "the store"))
 	if !errors.Is(err, ledger.ErrInUse) || exitCode(err) != exitUnchecked || strings.Contains(out.String(), "WRONG") {
-		t.Errorf("the error is %v, and printed is:\n%s", err, &out)
+		t.Errorf("the error is %v, and the output is:\n%s", err, &out)
 	}
 }
 
-// A database is checked as a file is, and left as it is.
-func TestPostgreSQL(t *testing.T) {
+// TestCheckOfPostgreSQL checks a database that is sound, tampered with, and unreachable.
+func TestCheckOfPostgreSQL(t *testing.T) {
 	cluster, folder := postgrestest.For(t), t.TempDir()
 	name := cluster.NewDatabase(t)
 	location := cluster.URL(name)
@@ -205,8 +205,8 @@ func TestPostgreSQL(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if out := check(0); !strings.Contains(out, "all 10 are as they were signed") {
-		t.Errorf("printed is:\n%s", out)
+	if out := check(0); !strings.Contains(out, "all 10 match the signed root") {
+		t.Errorf("the output is:\n%s", out)
 	}
 	conn, err := pgx.Connect(t.Context(), location)
 	if err != nil {
@@ -217,7 +217,7 @@ func TestPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out := check(exitFindings); !strings.Contains(out, "record 4 does not have its hash") {
-		t.Errorf("printed is:\n%s", out)
+		t.Errorf("the output is:\n%s", out)
 	}
 	if err := cluster.Stop(postgrestest.Fast); err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func TestPostgreSQL(t *testing.T) {
 	check(exitUnchecked)
 }
 
-// A writerFunc is called for whatever is written.
+// A writerFunc is called on each write, and discards it.
 type writerFunc func()
 
 func (f writerFunc) Write(p []byte) (int, error) {
@@ -233,13 +233,13 @@ func (f writerFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// How many records the log of makeFolders has.
+// madeRecords is the number of records in the log of makeFolders.
 const madeRecords = 46
 
-// makeFolders makes data folders with the same log of 42 small shuffles, most of them with a reference, some with a key, one
-// of a commitment; two reveals, and two commitments, of which one is open.
-// data was closed; killed was copied while data was open, with the last records in the write-ahead log alone; older was
-// copied when those were not there yet.
+// makeFolders makes three data folders. data was closed; killed was copied while data was open, with the last records
+// only in the write-ahead log; older was copied before those were appended. The log has 42 small shuffles, most with a
+// reference, some with an idempotency key, and one that used a commitment; two reveals; and two commitments, one of them
+// open.
 func makeFolders(t *testing.T, parent string) {
 	t.Helper()
 	folder := filepath.Join(parent, "data")
@@ -278,7 +278,7 @@ func makeFolders(t *testing.T, parent string) {
 	}
 }
 
-// fork has the log go on from the older backup, as the one who has the key can.
+// fork makes the folder forked: the older backup continued with other records, as whoever has the key can do.
 func fork(t *testing.T, parent string) {
 	t.Helper()
 	folder := filepath.Join(parent, "forked")
@@ -292,7 +292,7 @@ func fork(t *testing.T, parent string) {
 	}
 }
 
-// makeTall makes a log of 300 records, which share a few commits.
+// makeTall makes the folder tall, with a log of 300 records. They are appended concurrently to share commits.
 func makeTall(t *testing.T, parent string) {
 	t.Helper()
 	l, d := openLog(t, filepath.Join(parent, "tall"))
@@ -314,7 +314,7 @@ func makeTall(t *testing.T, parent string) {
 	}
 }
 
-// copyFolder copies what a killed service leaves.
+// copyFolder copies the files that a killed service leaves.
 func copyFolder(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.Mkdir(to, 0o700); err != nil {
@@ -327,7 +327,7 @@ func copyFolder(t *testing.T, from, to string) {
 	}
 }
 
-// readFolder reads the files of a store that are there.
+// readFolder reads those storeFiles that exist.
 func readFolder(t *testing.T, folder string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -343,9 +343,10 @@ func readFolder(t *testing.T, folder string) map[string][]byte {
 	return files
 }
 
-// storeFiles are the files of a data folder whose service was killed.
+// storeFiles are the files in the data folder of a service that was killed.
 var storeFiles = []string{"riffle.db", "riffle.db-wal", ledger.CopyName, ledger.KeyName, ledger.SeedKeyName}
 
+// openLog opens the log in a data folder, with a dealer on it.
 func openLog(t *testing.T, folder string) (*ledger.Log, *dealer.Dealer) {
 	t.Helper()
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -358,6 +359,7 @@ func openLog(t *testing.T, folder string) (*ledger.Log, *dealer.Dealer) {
 	return openLogOn(t, store, folder)
 }
 
+// openLogOn is openLog for a log in another store.
 func openLogOn(t *testing.T, store ledger.Store, folder string) (*ledger.Log, *dealer.Dealer) {
 	t.Helper()
 	l, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder, Origin: "example.com/log"})
@@ -371,6 +373,7 @@ func openLogOn(t *testing.T, store ledger.Store, folder string) (*ledger.Log, *d
 	return l, dealer.New(l, decks, dealer.Options{Random: rand.Reader, Limits: dealer.Limits{Items: 1000, Results: 1000}})
 }
 
+// deal records a shuffle, and its reveal if asked to.
 func deal(t *testing.T, d *dealer.Dealer, r *dealer.Request, reveal bool) {
 	t.Helper()
 	plan, err := d.Plan(context.Background(), r)
@@ -386,7 +389,7 @@ func deal(t *testing.T, d *dealer.Dealer, r *dealer.Request, reveal bool) {
 	}
 }
 
-// commit commits to a shuffle and returns the id.
+// commit commits to a shuffle and returns the commitment's id.
 func commit(t *testing.T, d *dealer.Dealer) uuid.UUID {
 	t.Helper()
 	plan, err := d.Plan(t.Context(), &dealer.Request{Deck: "undercover", Reference: "table 1"})

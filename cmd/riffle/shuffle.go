@@ -26,29 +26,29 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// A shuffleCmd shuffles lines as the service shuffles items, and is its own log.
+// A shuffleCmd shuffles lines the way the service shuffles items. Its proof is the only record of a log of its own.
 type shuffleCmd struct {
 	Algorithm  string  `default:"fisher-yates" enum:"fisher-yates,durstenfeld,inside-out,strike-out,sattolo" help:"One of ${enum}."`
 	Draw       *uint64 `placeholder:"N" help:"Write only the first N lines of the order."`
-	ClientSeed string  `placeholder:"TEXT" help:"Mixed into the keys: up to 256 bytes, known to others or chosen by them."`
-	Reference  string  `placeholder:"TEXT" help:"What the shuffle is for: up to 128 characters, kept in the record."`
-	Proof      string  `placeholder:"FILE" help:"Write a proof to this new file, and the key that checks it to the standard error."`
+	ClientSeed string  `placeholder:"TEXT" help:"Text that others know or chose, mixed into the keys: up to 256 bytes."`
+	Reference  string  `placeholder:"TEXT" help:"What the shuffle is for: up to 128 characters, stored in the record."`
+	Proof      string  `placeholder:"FILE" help:"Write a proof to this new file, and the key that verifies it to standard error."`
 	File       string  `arg:"" optional:"" help:"The lines; standard input if none is given."`
 }
 
 // Help is the longer text of riffle shuffle --help.
 func (*shuffleCmd) Help() string {
-	return `Reads lines and writes them in a shuffled order, as shuf(1) does. A line ends with a line feed; a carriage return before it belongs to the line. The last line may lack its line feed and is written with one. Lines have to be UTF-8.
+	return `Reads lines and writes them in a shuffled order, like shuf(1). A line ends with a line feed; a carriage return before it is part of the line. The last line may lack its line feed and is written with one. Lines must be UTF-8.
 
-The seed comes from the operating system and is as long as the service's for as many items. The record has the digest of the JSON array of the lines, each a string without its line feed, in the order they were read; white space outside the strings does not count, but of the ways to write a character the shortest does: only ", \ and U+0000 to U+001F are escaped. That array, in a file, is what riffle verify takes with --items.
+The seed comes from the operating system and has the same length as the service's for as many items. The record contains the digest of a JSON array with one string per line, in input order and without the line feeds. White space outside the strings does not count, but the escaping does: only ", \ and U+0000 to U+001F are escaped, each in its shortest form. A file with that array is what riffle verify takes with --items.
 
-The proof has the seed, and is signed with a key made for it alone, as the only record of a log called riffle/shuffle. It shows that the order follows from the seed by a method that favours no order, and that nobody but the holder of the key, which is not kept, has changed it since. It does not show that this was the first try: who runs the command can run it again until the order pleases. For that, others have to be told the key, or see the record in a log of theirs, before the order matters.`
+The proof contains the seed. It is signed with a new key, which is then discarded, as the only record of a log called riffle/shuffle. It shows that the order follows from the seed by an unbiased method, and that nobody without that key has changed it since. It does not show that this was the first try: whoever runs the command can run it again until they like the order. To rule that out, give others the public key, or put the record in a log of theirs, before the order matters.`
 }
 
-// shuffleOrigin is the log that a proof of riffle shuffle is of.
+// shuffleOrigin is the origin of the log in a proof by riffle shuffle.
 const shuffleOrigin = "riffle/shuffle"
 
-// Run shuffles.
+// Run shuffles the lines.
 func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 	text, err := k.read(ctx, c.in)
 	if err != nil {
@@ -69,7 +69,7 @@ func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 	}
 	s := &record.Statement
 	order := shuffle.Order(s.Algorithm, lines, int(s.Draw), stream)
-	if k.Proof != "" { // first, so that no order is seen whose proof could not be written
+	if k.Proof != "" { // before the output, so that no order is printed whose proof could not be written
 		if err := k.prove(c, record, seed); err != nil {
 			return err
 		}
@@ -85,7 +85,8 @@ func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
-// read reads the lines. It does not wait for input once the program is to end.
+// read reads the input and requires it to be UTF-8. It returns early when ctx is done, although the read itself cannot
+// be cancelled.
 func (k *shuffleCmd) read(ctx context.Context, in io.Reader) ([]byte, error) {
 	type input struct {
 		text []byte
@@ -119,7 +120,7 @@ func (k *shuffleCmd) read(ctx context.Context, in io.Reader) ([]byte, error) {
 			}
 			number++
 		}
-		return nil, fmt.Errorf("line %d is not UTF-8, and could not stand in a proof", number)
+		return nil, fmt.Errorf("line %d is not UTF-8, which a proof cannot represent", number)
 	}
 	return text, nil
 }
@@ -153,7 +154,7 @@ func digest(lines [][]byte) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-// record draws a seed and makes the record of the shuffle.
+// record draws a seed and returns the record of the shuffle with it.
 func (k *shuffleCmd) record(lines [][]byte) (*audit.Record, rng.Seed, error) {
 	sum, err := digest(lines)
 	if err != nil {
@@ -164,10 +165,10 @@ func (k *shuffleCmd) record(lines [][]byte) (*audit.Record, rng.Seed, error) {
 		Algorithm: shuffle.Algorithm(k.Algorithm), Size: size, Draw: size, Repeat: 1, Input: audit.ItemsInput(sum), Reference: k.Reference,
 	}
 	if k.Draw != nil {
-		s.Draw = min(*k.Draw, size) // as shuf(1) has it
+		s.Draw = min(*k.Draw, size) // like shuf(1)
 	}
 	if s.Algorithm == shuffle.AlgorithmSattolo && size == 1 {
-		return nil, nil, errors.New("sattolo moves every line, and there is only one: use another algorithm, or two lines")
+		return nil, nil, errors.New("sattolo moves every line, which takes at least two; there is 1 line: use another algorithm")
 	}
 	if err := errors.Join(s.Check(), audit.CheckClientSeed(k.ClientSeed)); err != nil {
 		return nil, nil, err
@@ -185,18 +186,18 @@ func (k *shuffleCmd) record(lines [][]byte) (*audit.Record, rng.Seed, error) {
 	}, s.Seed, nil
 }
 
-// prove writes the proof, and says which key checks it.
+// prove writes the proof to a new file and prints the key that verifies it.
 func (k *shuffleCmd) prove(c *console, record *audit.Record, seed rng.Seed) (err error) {
 	private, public, err := note.GenerateKey(rand.Reader, shuffleOrigin)
 	if err != nil {
-		return fmt.Errorf("making a key: %w", err)
+		return fmt.Errorf("generating a key: %w", err)
 	}
 	signer, err := note.NewSigner(private)
 	if err != nil {
 		return err
 	}
 	text := record.Append(nil)
-	// The tree of one record has the hash of the record for its root, and the path to it is empty.
+	// In a tree of one record the root is the record's hash, and the inclusion path is empty.
 	checkpoint, err := proof.Checkpoint{Origin: shuffleOrigin, Size: 1, Root: tlog.RecordHash(text)}.Sign(signer)
 	if err != nil {
 		return err
@@ -213,9 +214,9 @@ func (k *shuffleCmd) prove(c *console, record *audit.Record, seed rng.Seed) (err
 	return nil
 }
 
-// writeNew writes a file that is not there yet: a proof is never overwritten.
+// writeNew writes a file that must not exist, so that no proof is overwritten. It leaves no incomplete file behind.
 func writeNew(path string, text []byte) (err error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a proof is for everybody to read
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a proof is public
 	if err != nil {
 		return err
 	}

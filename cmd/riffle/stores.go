@@ -21,8 +21,8 @@ import (
 	"riffle/internal/ledger/sqlite"
 )
 
-// openStore opens the store as the service does, the database that a URL names or else the SQLite file in the data
-// folder, and says what to call it.
+// openStore opens the store that the service would open: the PostgreSQL database at the URL location, or the SQLite file
+// in the data folder if location is empty. It also returns the store's name for messages, which has no password in it.
 func openStore(ctx context.Context, folder, location string) (store ledger.Store, name string, err error) {
 	if location == "" {
 		name = filepath.Join(folder, "riffle.db")
@@ -34,37 +34,37 @@ func openStore(ctx context.Context, folder, location string) (store ledger.Store
 	return store, name, err
 }
 
-// nameOf returns the server and the database of a URL, and leaves out what may be secret.
+// nameOf returns a database URL without its user, password and parameters.
 func nameOf(location string) string {
 	u, err := url.Parse(location)
 	if err != nil {
-		return "the database" // which will not open either
+		return "the database"
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// openSQLite makes no file where there is none.
+// openSQLite opens an existing SQLite store. Unlike sqlite.Open, it never creates one.
 func openSQLite(ctx context.Context, path string) (ledger.Store, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no store %s: name the folder of a copy with --data", path)
+		return nil, fmt.Errorf("there is no store at %s: use --data to name the folder of a copy", path)
 	} else if err != nil {
-		return nil, fmt.Errorf("looking for the store: %w", err)
+		return nil, fmt.Errorf("opening the store: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("the store %s is no file", path)
+		return nil, fmt.Errorf("the store %s is not a file", path)
 	}
 	store, err := sqlite.Open(ctx, path)
 	if errors.Is(err, ledger.ErrInUse) {
-		return nil, fmt.Errorf("the store %s is in use: check a copy of the folder, from a snapshot or a backup, or stop the service first: %w", path, err)
+		return nil, fmt.Errorf("the store %s is in use: check a copy of the folder, such as a snapshot or a backup, or stop the service first: %w", path, err)
 	} else if err != nil {
 		return nil, err
 	}
 	return store, nil
 }
 
-// damaged reports whether a store could not be opened because of what it holds. SQLite's plain error is for a statement
-// that does not fit the tables, and its files could be written to when a header calls them read-only.
+// damaged reports whether a store could not be opened because its contents are damaged. SQLITE_ERROR means that a
+// statement does not fit the tables, and SQLITE_READONLY that a header forbids writing, since the files are writable.
 func damaged(err error) bool {
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_FORMAT:
@@ -73,22 +73,23 @@ func damaged(err error) bool {
 	return errors.Is(err, ledger.ErrCorrupt) || errors.Is(err, sql.ErrNoRows)
 }
 
-// outside reports whether an open store could not be read for a reason that does not lie in what it holds.
-func outside(err error) bool {
+// environmental reports whether an open store could not be read for a reason other than its contents, such as a lock or
+// a lost connection.
+func environmental(err error) bool {
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
 		sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_INTERRUPT:
 		return true
 	}
-	// Of what PostgreSQL reports, these are damage: internal errors, for which it takes bad pages and indexes as well, and
-	// files, tables and columns that are gone.
+	// These PostgreSQL errors are damage: internal errors (class XX, which covers bad pages and indexes), and missing
+	// files (58P01), tables (42P01) and columns (42703).
 	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
 		return !strings.HasPrefix(e.Code, "XX") && !slices.Contains([]string{"58P01", "42P01", "42703"}, e.Code)
 	}
 	return errors.Is(err, ledger.ErrUnavailable)
 }
 
-// sqliteCode returns SQLite's code of an error, or 0.
+// sqliteCode returns the primary result code of an SQLite error, or 0 for any other error.
 func sqliteCode(err error) int {
 	if e := (*engine.Error)(nil); errors.As(err, &e) {
 		return e.Code() & 0xff
