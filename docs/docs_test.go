@@ -1,0 +1,237 @@
+// Package docs_test checks the documentation against the program. Every command of the README and the guides is run,
+// in order, in a folder that looks like a fresh clone, and its output is compared with the one that the page shows.
+//
+//	go test ./docs -update
+//
+// writes the outputs of a real run into the pages.
+package docs_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write what the commands print into the README and the guides")
+
+// repository is the path of the clone that the tests are run in.
+const repository = ".."
+
+// binaries is a folder with the programs that the pages run, server and riffle.
+var binaries string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := buildAndRun(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// buildAndRun builds the programs as they are released, without cgo, and runs the tests.
+func buildAndRun(m *testing.M) (code int, err error) {
+	binaries, err = os.MkdirTemp("", "riffle-docs-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(binaries)) }()
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", binaries, "./cmd/server", "./cmd/riffle")
+	build.Dir, build.Env = repository, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, out)
+	}
+	return m.Run(), nil
+}
+
+// markdown returns the paths of the files that match one of the patterns, which are relative to the repository.
+func markdown(t *testing.T, patterns ...string) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(filepath.Join(repository, pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no file matches %s: %v", pattern, err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}
+
+func readFile(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// testFiles returns the text of all test files in a folder and, if asked, in the folders below.
+func testFiles(t *testing.T, folder string, below bool) string {
+	t.Helper()
+	var tests strings.Builder
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != folder && !below:
+			return fs.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		tests.WriteString(readFile(t, path))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tests.String()
+}
+
+func TestCommandsPrintWhatThePagesShow(t *testing.T) {
+	for _, file := range markdown(t, "README.md", "docs/guides/*.md") {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
+			t.Parallel()
+			p := parsePage(t, file)
+			if len(p.steps) == 0 {
+				return
+			}
+			s := newSession(t)
+			for i := range p.steps {
+				step := &p.steps[i]
+				output, ran := s.run(step)
+				output = abridge(output)
+				switch {
+				case !ran:
+				case *update:
+					step.shown = output
+				case normalize(output) != normalize(step.shown):
+					t.Errorf("%s:%d: %s\nprints\n%s\nand the page shows\n%s\nIf the page is out of date, run go test ./docs -update.",
+						file, step.line, step.command, output, step.shown)
+				}
+			}
+			if *update {
+				p.write(t)
+			}
+		})
+	}
+}
+
+// checkedElsewhere are the commands of sh blocks, which are not run here, each with what runs it instead.
+var checkedElsewhere = map[string]string{
+	"go run ./cmd/server":              "every page here starts the same program",
+	"make test":                        "it runs this test",
+	"make bench":                       "it measures; CI runs make cost instead",
+	"docker compose up --build --wait": ".ci/container",
+	"docker compose --profile postgres up --build --wait":                                                        ".ci/container",
+	`(umask 077; p=$(openssl rand -hex 24); printf 'POSTGRES_PASSWORD=%s\nPGPASSWORD=%s\n' $p $p >postgres.env)`: ".ci/container, with a password of its own",
+}
+
+func TestCommandsThatAreNotRunHereAreCheckedElsewhere(t *testing.T) {
+	for _, file := range markdown(t, "README.md", "docs/guides/*.md") {
+		for _, block := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(readFile(t, file), -1) {
+			for line := range strings.Lines(block[1]) {
+				command, _, _ := strings.Cut(line, "  #")
+				command = strings.TrimSpace(command)
+				if !strings.HasPrefix(command, startService) && checkedElsewhere[command] == "" {
+					t.Errorf("%s: no test runs %q. Show it with its output in a console block, or add it to checkedElsewhere.", file, command)
+				}
+			}
+		}
+	}
+}
+
+// A test that a page names as evidence, as in `go test ./internal/rng -run Seed`, exists.
+func TestInlineTestsExist(t *testing.T) {
+	inline := regexp.MustCompile("`go test ([^`]+)`")
+	for _, file := range markdown(t, "README.md", "docs/guides/*.md") {
+		for _, command := range inline.FindAllStringSubmatch(readFile(t, file), -1) {
+			packages, name, _ := strings.Cut(command[1], " -run ")
+			name, _, _ = strings.Cut(name, " ")
+			named := regexp.MustCompile(`(?m)^func (Test|Example)\w*` + regexp.QuoteMeta(name))
+			for _, path := range strings.Fields(packages) {
+				if strings.HasPrefix(path, "-") {
+					continue
+				}
+				folder, below := strings.CutSuffix(filepath.Join(repository, path), "/...")
+				if !named.MatchString(testFiles(t, folder, below)) {
+					t.Errorf("%s: go test %s: %s has no such test", file, command[1], path)
+				}
+			}
+		}
+	}
+}
+
+func TestReadmeIsShort(t *testing.T) {
+	const most = 200
+	if lines := strings.Count(readFile(t, filepath.Join(repository, "README.md")), "\n"); lines > most {
+		t.Errorf("README.md has %d lines, want at most %d: move details to a guide", lines, most)
+	}
+}
+
+// anchor returns the fragment under which GitHub serves a heading.
+func anchor(heading string) string {
+	heading = regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(heading), "")
+	return strings.ReplaceAll(heading, " ", "-")
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"`)
+	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	fenced  = regexp.MustCompile("(?ms)^```.*?^```$")
+)
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	for _, file := range markdown(t, "*.md", "docs/*.md", "docs/*/*.md", "testdata/*/*.md") {
+		text := fenced.ReplaceAllString(readFile(t, file), "")
+		for _, found := range link.FindAllStringSubmatch(text, -1) {
+			target := found[1] + found[2]
+			if strings.Contains(target, "://") {
+				continue
+			}
+			path, fragment, _ := strings.Cut(target, "#")
+			to := file
+			if path != "" {
+				to = filepath.Join(filepath.Dir(file), path)
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links to %s: %v", file, target, err)
+				continue
+			}
+			if fragment == "" {
+				continue
+			}
+			var anchors []string
+			for _, h := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(readFile(t, to), ""), -1) {
+				anchors = append(anchors, anchor(h[1]))
+			}
+			if !slices.Contains(anchors, fragment) {
+				t.Errorf("%s links to %s, and %s has no such heading", file, target, to)
+			}
+		}
+	}
+}
+
+// Each test that docs/threats.md names as evidence exists.
+func TestThreatsAreShownByTests(t *testing.T) {
+	tests := testFiles(t, repository, true)
+	names := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(readFile(t, "threats.md"), -1)
+	if len(names) < 40 {
+		t.Errorf("docs/threats.md names %d tests, want at least 40", len(names))
+	}
+	for _, name := range names {
+		if !strings.Contains(tests, "\nfunc "+name[1]+"(") {
+			t.Errorf("docs/threats.md names %s, which does not exist", name[1])
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package docs_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long the service may take to start and to stop. It does not judge the service:
+// the machine may be busy.
+const patience = 30 * time.Second
+
+// A session is what a reader of a page has: a shell in a clone, and the service.
+type session struct {
+	t       *testing.T
+	folder  string    // has what the pages use of a clone
+	address string    // of the service
+	service *exec.Cmd // nil when it does not run
+	stopped bool      // by the page
+	in      io.Writer
+	out     *bufio.Reader
+	replace *strings.Replacer // what the page says, by what is run here
+}
+
+// newSession starts a shell.
+func newSession(t *testing.T) *session {
+	t.Helper()
+	for _, tool := range []string{"bash", "curl", "sqlite3"} { // .ci/tools installs them
+		if _, err := exec.LookPath(tool); err != nil && os.Getenv("CI") == "" {
+			t.Skip("skipped: ", err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &session{t: t, folder: t.TempDir()}
+	for _, name := range []string{"internal/deck/data", "verifiers"} {
+		if err := os.CopyFS(filepath.Join(s.folder, name), os.DirFS(filepath.Join(repository, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.address = freeAddress(t)
+	s.replace = strings.NewReplacer(
+		"localhost:8080", s.address,
+		startService, filepath.Join(binaries, "server"),
+		"go run ./cmd/riffle", filepath.Join(binaries, "riffle"),
+		"go build ./cmd/riffle", "cp "+filepath.Join(binaries, "riffle")+" .",
+	)
+
+	shell := exec.Command("bash", "--norc", "--noprofile")
+	shell.Dir, shell.Env = s.folder, environment()
+	in, err := shell.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := shell.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell.Stderr = shell.Stdout
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = shell.Wait()
+	})
+	s.in, s.out = in, bufio.NewReader(out)
+	return s
+}
+
+// environment is that of the test, without settings for the service.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RIFFLE_") })
+}
+
+// freeAddress returns an address at which nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return fmt.Sprintf("localhost:%d", listener.Addr().(*net.TCPAddr).Port)
+}
+
+// start starts the service and waits until it is ready. Its data is in ./data, as by default.
+func (s *session) start(flags ...string) {
+	s.t.Helper()
+	s.service = exec.Command(filepath.Join(binaries, "server"), append([]string{"-addr", s.address}, flags...)...)
+	s.service.Dir, s.service.Env = s.folder, environment()
+	log, err := os.OpenFile(s.logFile(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }() // the service has its own
+	s.service.Stderr = log
+	if err := s.service.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	service := s.service
+	s.t.Cleanup(func() {
+		_ = service.Process.Kill()
+		_ = service.Wait()
+	})
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	for !isReady(ctx, s.address) {
+		if ctx.Err() != nil {
+			s.t.Fatalf("the service is not ready after %v:\n%s", patience, readFile(s.t, s.logFile()))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// logFile is where the service writes its log.
+func (s *session) logFile() string { return filepath.Join(s.folder, "service.log") }
+
+func isReady(ctx context.Context, address string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// stop stops the service as Ctrl-C does.
+func (s *session) stop() {
+	s.t.Helper()
+	if err := s.service.Process.Signal(syscall.SIGINT); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.service.Wait(); err != nil {
+		s.t.Fatalf("the service ended with %v:\n%s", err, readFile(s.t, s.logFile()))
+	}
+	s.service, s.stopped = nil, true
+}
+
+// promptLine is what the shell prints after a command, before its exit status.
+const promptLine = "-- end of the output, exit status "
+
+// run runs a step and returns what it printed, as a reader at localhost:8080 would see it. It
+// reports false if there was nothing to run, or if a tool is missing.
+func (s *session) run(step *step) (output string, ran bool) {
+	s.t.Helper()
+	if step.service {
+		if s.service != nil {
+			s.stop()
+		}
+		if flags, isStart := strings.CutPrefix(step.command, startService); isStart {
+			s.start(strings.Fields(flags)...)
+		}
+		return "", false
+	}
+	if s.service == nil && !s.stopped {
+		s.start()
+	}
+	// make verifiers installs node, and runs the verifier over all vectors.
+	if _, err := exec.LookPath("node"); err != nil && strings.HasPrefix(step.command, "node ") {
+		s.t.Logf("skipped: %s: %v", step.command, err)
+		return "", false
+	}
+	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $?\n", s.replace.Replace(step.command), promptLine); err != nil {
+		s.t.Fatal(err)
+	}
+	var text strings.Builder
+	for {
+		line, err := s.out.ReadString('\n')
+		if err != nil {
+			s.t.Fatalf("line %d: %s\nends the shell: %v\n%s", step.line, step.command, err, text.String())
+		}
+		if status, end := strings.CutPrefix(line, promptLine); end {
+			if status != "0\n" {
+				s.t.Errorf("line %d: %s\nends with status %s%s", step.line, step.command, status, text.String())
+			}
+			break
+		}
+		text.WriteString(line)
+	}
+	output = strings.TrimSuffix(text.String(), "\n") // that of the printf
+	if output != "" && !strings.HasSuffix(output, "\n") {
+		output += "\n"
+	}
+	return strings.ReplaceAll(output, s.address, "localhost:8080"), true
+}
