@@ -39,20 +39,21 @@ verifiers: ## the JavaScript and the Python verifier, over the vectors
 generate: ## the client from openapi.yaml
 	go generate ./client
 
-cost: ## what a request on the hot path allocates, and its instructions, beside bench/cost/cost.json
+cost: ## what requests on the hot path allocate, and their instructions, against bench/cost/cost.json
 	go run -pgo=cmd/server/default.pgo ./bench/cost
 
-bench: ## kernels, commits beside bare ones, throughput beside an echo handler, a log of a million records, and docs/performance.md
+bench: ## every scenario of bench, of which the last writes docs/performance.md; takes about half an hour
 	go test -run '^$$' -bench . ./internal/shuffle
-	go run ./bench/commits
-	go run ./bench/commits -sync 200us
-	go run ./bench/throughput
-	go run ./bench/deckofcards
-	go run ./bench/growth
-	go run ./bench/performance
+	go run ./bench kernels
+	go run ./bench commits
+	go run ./bench commits --sync 200us
+	go run ./bench throughput
+	go run ./bench deckofcards
+	go run ./bench growth
+	go run ./bench performance
 
 profile: ## makes the profile that go build builds the service by, cmd/server/default.pgo
-	go run ./bench/performance -profile
+	go run ./bench profile
 
 statistics: ## the long run of the statistics, on fresh seeds
 	go test ./internal/shuffle -run Statistics -fresh -v -timeout 1h
@@ -61,7 +62,7 @@ flips: ## every byte of a store flipped, to be detected or harmless; takes about
 	go test ./cmd/riffle -run '^TestFlips$$' -flips all -v -timeout 2h
 
 stream: ## the raw keystream through ent and dieharder
-	bash bench/rawstream/run.sh
+	bash bench/rawstream.sh
 
 $(GOLANGCI_LINT):
 	go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0

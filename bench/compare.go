@@ -74,13 +74,12 @@ func startVersion(ctx context.Context, group *service.Group, path, folder string
 	if err != nil {
 		return nil, err
 	}
-	binary := path
-	if info.IsDir() {
+	binary, err := filepath.Abs(path) // a bare name would be looked up in PATH
+	if err == nil && info.IsDir() {
 		binary = folder + "-server"
-		if err := service.Build(ctx, path, binary); err != nil {
-			return nil, err
-		}
-	} else if binary, err = filepath.Abs(path); err != nil { // a bare name would be looked up in PATH
+		err = service.Build(ctx, path, binary)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return group.StartRiffle(binary, folder)

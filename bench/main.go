@@ -25,13 +25,22 @@ import (
 )
 
 type commands struct {
-	Compare compareCommand `cmd:"" set:"runs=12" set:"length=1s" help:"Compare two versions of the server."`
+	Kernels     kernelsCommand     `cmd:"" set:"runs=5" help:"Shuffles in process, beside math/rand/v2 and others."`
+	Commits     commitsCommand     `cmd:"" set:"runs=7" help:"The ledger's durable commits, beside bare inserts."`
+	Throughput  throughputCommand  `cmd:"" set:"runs=9" help:"POST /shuffle, commitments and draws, beside other handlers."`
+	Deckofcards deckofcardsCommand `cmd:"" set:"runs=7" help:"Decks of the deckofcardsapi facade, beside a rival."`
+	Growth      growthCommand      `cmd:"" help:"A log of a million records or more: whether its cost grows."`
+	Performance performanceCommand `cmd:"" set:"runs=5" help:"Write docs/performance.md and its picture."`
+	Compare     compareCommand     `cmd:"" set:"runs=12" help:"Compare two versions of the server."`
+	Profile     profileCommand     `cmd:"" help:"Make the profile that the service is built by."`
+	Rawstream   rawstreamCommand   `cmd:"" help:"Write the raw keystream, for rawstream.sh."`
+	Handle      handleCommand      `cmd:"" hidden:""`
 }
 
-// timing is how often and how long each contender runs. Commands embed it and set the defaults.
+// timing is how often and how long each contender runs. Commands embed it and set the default of Runs.
 type timing struct {
 	Runs   int           `default:"${runs}" help:"Runs of each contender, after one that does not count."`
-	Length time.Duration `default:"${length}" help:"Length of a run."`
+	Length time.Duration `default:"1s" help:"Length of a run."`
 	Quick  bool          `short:"q" help:"One run of 100ms of each: shows that it works; the figures mean little."`
 }
 

@@ -61,7 +61,8 @@ func retries() func() load.Exchange {
 
 // committedShuffles has each connection make a commitment and use it in a shuffle, which counts as one exchange.
 func committedShuffles() load.Exchange {
-	commit := load.Post("/commitments", cards())
+	body := cards()
+	commit := load.Post("/commitments", body)
 	return func(c *load.Conn) error {
 		var made struct {
 			ID string `json:"commitment_id"`
@@ -69,7 +70,7 @@ func committedShuffles() load.Exchange {
 		if err := fetchJSON(c, commit, &made); err != nil {
 			return err
 		}
-		return c.Send(load.Post("/shuffle", fmt.Sprintf(`{"commitment_id":"%s","client_seed":"4711",%s`, made.ID, cards()[1:])))
+		return c.Send(load.Post("/shuffle", fmt.Sprintf(`{"commitment_id":"%s","client_seed":"4711",%s`, made.ID, body[1:])))
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
-	"text/tabwriter"
+
+	"riffle/bench/report"
 )
 
 // The costs of a request.
@@ -18,7 +18,7 @@ const (
 	costInstructions = "instructions"
 )
 
-// A figure is what a request costs, rounded, and by how many percent it may be above that.
+// A figure is what a request costs, rounded, and by how many percent it may exceed that.
 type figure struct {
 	Request string  `json:"request"`
 	Cost    string  `json:"cost"`
@@ -26,7 +26,7 @@ type figure struct {
 	Margin  float64 `json:"margin_percent"`
 }
 
-// newFigure returns a figure with the margin that its cost has unless the file says otherwise.
+// newFigure returns a figure with the default margin of its cost.
 func newFigure(request, cost string, n float64) figure {
 	margin := 10.0
 	if cost == costAllocations {
@@ -35,7 +35,7 @@ func newFigure(request, cost string, n float64) figure {
 	return figure{Request: request, Cost: cost, Figure: math.Round(n), Margin: margin}
 }
 
-// find returns the figure of the same cost of the same request; nil if there is none.
+// find returns the figure of the same cost of the same request, or nil.
 func find(list []figure, like figure) *figure {
 	i := slices.IndexFunc(list, func(f figure) bool { return f.Request == like.Request && f.Cost == like.Cost })
 	if i < 0 {
@@ -44,57 +44,53 @@ func find(list []figure, like figure) *figure {
 	return &list[i]
 }
 
-// compare says in words what is wrong with what was measured. Figures of instructions may be missing where they are not
-// counted.
-func compare(kept, got []figure, counts bool) (wrong []string) {
+// compare says what is wrong with the measured figures. Instructions may be missing where they are not counted.
+func compare(recorded, got []figure, counts bool) (wrong []string) {
 	for _, g := range got {
-		k := find(kept, g)
+		was := find(recorded, g)
 		switch {
-		case k == nil:
-			wrong = append(wrong, fmt.Sprintf("%s: no figure of %s is kept", g.Request, g.Cost))
-		case g.Figure > k.Figure*(1+k.Margin/100):
+		case was == nil:
+			wrong = append(wrong, fmt.Sprintf("%s: no %s are recorded", g.Request, g.Cost))
+		case g.Figure > was.Figure*(1+was.Margin/100):
 			wrong = append(wrong, fmt.Sprintf("%s: %s grew from %.0f to %.0f, %s, and the margin is %g%%",
-				g.Request, g.Cost, k.Figure, g.Figure, change(k, g), k.Margin))
+				g.Request, g.Cost, was.Figure, g.Figure, change(was, g), was.Margin))
 		}
 	}
-	for _, k := range kept {
-		if find(got, k) == nil && (counts || k.Cost != costInstructions) {
-			wrong = append(wrong, fmt.Sprintf("%s: a figure of %s is kept, and it is not measured", k.Request, k.Cost))
+	for _, was := range recorded {
+		if find(got, was) == nil && (counts || was.Cost != costInstructions) {
+			wrong = append(wrong, fmt.Sprintf("%s: %s are recorded, but were not measured", was.Request, was.Cost))
 		}
 	}
 	return wrong
 }
 
-// change is by how many percent a figure is above the one that is kept.
-func change(kept *figure, got figure) string {
-	return fmt.Sprintf("%+.1f%%", 100*(got.Figure/kept.Figure-1))
+// change writes by how many percent a figure exceeds the recorded one.
+func change(recorded *figure, got figure) string {
+	return fmt.Sprintf("%+.1f%%", 100*(got.Figure/recorded.Figure-1))
 }
 
-// renewed returns what was measured with the margins that are kept.
-func renewed(kept, got []figure) []figure {
+// withMargins returns what was measured with the recorded margins.
+func withMargins(recorded, got []figure) []figure {
 	list := slices.Clone(got)
 	for i := range list {
-		if k := find(kept, list[i]); k != nil {
-			list[i].Margin = k.Margin
+		if was := find(recorded, list[i]); was != nil {
+			list[i].Margin = was.Margin
 		}
 	}
 	return list
 }
 
-// table shows what was measured beside what is kept.
-func table(kept, got []figure) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "request\tcost\tkept\tmeasured\t")
+// table shows what was measured beside what is recorded.
+func table(recorded, got []figure) string {
+	t := report.NewTable(2, "request", "cost", "recorded", "measured", "change")
 	for _, g := range got {
-		was, how := "-", ""
-		if k := find(kept, g); k != nil {
-			was, how = fmt.Sprintf("%.0f", k.Figure), change(k, g)
+		figure, how := "-", ""
+		if was := find(recorded, g); was != nil {
+			figure, how = report.Count(was.Figure), change(was, g)
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%.0f\t%s\n", g.Request, g.Cost, was, g.Figure, how)
+		t.Row(g.Request, g.Cost, figure, report.Count(g.Figure), how)
 	}
-	_ = w.Flush()
-	return b.String()
+	return t.Text()
 }
 
 func read(file string) (list []figure, err error) {
@@ -108,7 +104,7 @@ func read(file string) (list []figure, err error) {
 	return list, nil
 }
 
-// write writes a line for each figure, so that differences between two versions are read with ease.
+// write writes one line per figure, so that diffs are easy to read.
 func write(file string, list []figure) error {
 	var lines [][]byte
 	for _, f := range list {

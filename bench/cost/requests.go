@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// A request is one whose cost is guarded.
+// A request is one whose cost is checked.
 type request struct {
 	name   string
 	method string
 	path   string
 	body   string
-	times  int                                // how often it is sent to be measured
-	before func(http.Handler) (string, error) // readies the service for it and returns the path; nil if nothing has to be
+	times  int                                // how often it is sent per measurement
+	before func(http.Handler) (string, error) // prepares the service and returns the path; nil if path is fixed
 }
 
-// requests are the hot path: what backends send all day, and one request that is nearly all shuffling.
+// requests are the hot path: what game servers send most, and one request that is nearly all shuffling.
 var requests = []*request{
 	{name: "POST /shuffle of 52 strings", method: http.MethodPost, path: "/shuffle", body: cards(), times: 1000},
 	{name: "GET /decks/standard52", method: http.MethodGet, path: "/decks/standard52", times: 1000},
@@ -28,7 +28,7 @@ var requests = []*request{
 	{name: "POST /shuffle of a deck 1000 times", method: http.MethodPost, path: "/shuffle", body: `{"deck":"standard52","repeat":1000}`, times: 20},
 }
 
-// cards is the body of 52 strings: the usual codes of the cards.
+// cards returns a body of 52 strings, the usual codes of cards.
 func cards() string {
 	var codes []string
 	for _, suit := range "SHDC" {
@@ -39,8 +39,8 @@ func cards() string {
 	return `{"items":[` + strings.Join(codes, ",") + `]}`
 }
 
-// makeShoe makes a shoe of eight decks, as casinos deal from, and returns the path of its draws. There are enough cards for
-// [warmUp] and for what is measured.
+// makeShoe makes a shoe of eight decks and returns the path of its draws. It has enough cards for [warmUp] and for what is
+// measured.
 func makeShoe(handler http.Handler) (string, error) {
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, newRequest(http.MethodPost, "/shoes", `{"deck":"standard52","decks":8}`))
@@ -48,7 +48,7 @@ func makeShoe(handler http.Handler) (string, error) {
 		ID string `json:"shoe_id"`
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusOK {
-		return "", fmt.Errorf("making a shoe: answered %d: %s", w.Code, w.Body)
+		return "", fmt.Errorf("making a shoe: status %d: %s", w.Code, w.Body)
 	}
 	return "/shoes/" + made.ID + "/draw", nil
 }
@@ -66,5 +66,5 @@ func named(name string) (*request, error) {
 			return r, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no request %q", name)
+	return nil, fmt.Errorf("no request is named %q", name)
 }

@@ -22,15 +22,15 @@ import (
 	"riffle/internal/ledger/sqlite"
 )
 
-// A service is all of it but the network: handlers over a ledger in a folder of its own.
+// A service is the handlers over a ledger in a folder of its own: all but the network.
 type service struct {
 	handler http.Handler
 	log     *ledger.Log
 	folder  string
 }
 
-// open makes a service whose ledger is empty. Its seeds are the same every time, for they decide how often an integer is
-// thrown away.
+// open makes a service with an empty ledger. Its seeds are the same every time, because they decide how often a word is
+// rejected.
 func open(ctx context.Context) (_ *service, err error) {
 	folder, err := os.MkdirTemp("", "riffle-cost-")
 	if err != nil {
@@ -68,34 +68,34 @@ func open(ctx context.Context) (_ *service, err error) {
 
 func (s *service) close() error { return errors.Join(s.log.Close(), os.RemoveAll(s.folder)) }
 
-// settle waits until all that was committed has been read back. Left alone the ledger reads back every few milliseconds,
-// so that what a request costs it would be more on a slow machine.
+// settle waits until everything that was committed has been published. By itself the ledger publishes every few milliseconds, so
+// that a request would cost more on a slow machine.
 func (s *service) settle(ctx context.Context) error {
 	s.log.Checkpoint(ctx)
 	if committed, published := s.log.Sizes(); committed != published {
-		return fmt.Errorf("of %d records, %d were read back", committed, published)
+		return fmt.Errorf("%d records were committed, but %d published", committed, published)
 	}
 	return nil
 }
 
-// A sender sends one request over and over. What it allocates itself is next to nothing.
+// A sender sends one request again and again and allocates next to nothing itself.
 type sender struct {
 	service *service
 	request *request
 	sent    *http.Request
 	body    strings.Reader
-	answer  answer
+	writer  writer
 }
 
-// An answer keeps nothing of what is answered, but the status.
-type answer struct {
+// A writer discards a response but for its status.
+type writer struct {
 	header http.Header
 	status int
 }
 
-func (a *answer) Header() http.Header         { return a.header }
-func (a *answer) WriteHeader(status int)      { a.status = status }
-func (a *answer) Write(p []byte) (int, error) { return len(p), nil }
+func (w *writer) Header() http.Header         { return w.header }
+func (w *writer) WriteHeader(status int)      { w.status = status }
+func (w *writer) Write(p []byte) (int, error) { return len(p), nil }
 
 func newSender(service *service, r *request) (_ *sender, err error) {
 	path := r.path
@@ -104,25 +104,25 @@ func newSender(service *service, r *request) (_ *sender, err error) {
 			return nil, err
 		}
 	}
-	s := &sender{service: service, request: r, sent: newRequest(r.method, path, r.body), answer: answer{header: http.Header{}}}
+	s := &sender{service: service, request: r, sent: newRequest(r.method, path, r.body), writer: writer{header: http.Header{}}}
 	s.sent.Body = io.NopCloser(&s.body)
 	return s, nil
 }
 
-// together is how many requests are read back together.
-const together = 10
+// settleEvery is how many requests are published together.
+const settleEvery = 10
 
-// send sends the request so many times, each after the answer to the one before.
+// send sends the request so many times, one after the other.
 func (s *sender) send(ctx context.Context, times int) error {
 	for i := range times {
 		s.body.Reset(s.request.body)
-		clear(s.answer.header)
-		s.answer.status = http.StatusOK // which a handler need not write
-		s.service.handler.ServeHTTP(&s.answer, s.sent)
-		if s.answer.status != http.StatusOK {
-			return fmt.Errorf("answered %d", s.answer.status)
+		clear(s.writer.header)
+		s.writer.status = http.StatusOK // the default of net/http
+		s.service.handler.ServeHTTP(&s.writer, s.sent)
+		if s.writer.status != http.StatusOK {
+			return fmt.Errorf("status %d", s.writer.status)
 		}
-		if (i+1)%together == 0 {
+		if (i+1)%settleEvery == 0 {
 			if err := s.service.settle(ctx); err != nil {
 				return err
 			}
@@ -134,10 +134,10 @@ func (s *sender) send(ctx context.Context, times int) error {
 // warmUp is how often a request is sent before it is measured, so that pools are full and statements are prepared.
 const warmUp = 30
 
-// allocated sends a request so many times to a service of its own, and returns how much the whole process allocated for each:
-// how many pieces of memory, and how many bytes.
+// allocated sends a request so many times to a service of its own, and returns how many allocations and bytes the process made for
+// each.
 func allocated(ctx context.Context, r *request, times int) (allocations, bytes float64, err error) {
-	runtime.GC() // what the round before has left behind; in between nothing is collected
+	runtime.GC() // the garbage of the previous round; during a round nothing is collected
 	s, err := open(ctx)
 	if err != nil {
 		return 0, 0, err

@@ -62,12 +62,24 @@ type Conn struct {
 const patience = time.Minute
 
 func dial(ctx context.Context, addr string) (*Conn, error) {
-	c, err := net.Dial("tcp", addr)
+	c := &Conn{addr: addr, in: bufio.NewReaderSize(nil, 32<<10)}
+	return c, c.connect(ctx)
+}
+
+func (c *Conn) connect(ctx context.Context) error {
+	conn, err := net.Dial("tcp", c.addr)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now().Add(patience)) })
-	return &Conn{conn: c, addr: addr, stop: stop, in: bufio.NewReaderSize(c, 32<<10)}, nil
+	c.conn, c.closing = conn, false
+	c.in.Reset(conn)
+	c.stop = context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now().Add(patience)) })
+	return nil
+}
+
+func (c *Conn) redial(ctx context.Context) error {
+	c.close()
+	return c.connect(ctx)
 }
 
 func (c *Conn) close() {

@@ -37,12 +37,12 @@ func (t *Tally) Merge(o *Tally) {
 // Rate returns responses per second.
 func (t *Tally) Rate() float64 { return float64(len(t.Latencies)) / t.Took.Seconds() }
 
-// An Exchange is what a connection repeats: one request and its response, or a few that count as one. It returns [Done] to
+// An Exchange is what a connection repeats: one request and its response, or a few that count as one. It returns [ErrDone] to
 // leave the loop before the run is over.
 type Exchange func(*Conn) error
 
-// Done is returned by an [Exchange] that has nothing left to send. It is not counted.
-var Done = errors.New("nothing left to send") //nolint:revive,staticcheck // a signal such as io.EOF, not a failure
+// ErrDone is returned by an [Exchange] that has nothing left to send. It is not counted, and not an error of the run.
+var ErrDone = errors.New("nothing left to send")
 
 // A Target is the servers that a closed loop asks, and how.
 type Target struct {
@@ -61,24 +61,34 @@ func Repeat(r Request) func() Exchange {
 func Closed(ctx context.Context, target Target) (*Tally, error) {
 	var over atomic.Bool
 	defer context.AfterFunc(ctx, func() { over.Store(true) })()
+	var next atomic.Int64
+	return Together(target.Connections, func() (*Tally, error) {
+		addr := target.Addrs[int(next.Add(1))%len(target.Addrs)]
+		return closed(ctx, addr, target, &over)
+	})
+}
+
+// Together calls run in n goroutines and returns what they did in all.
+func Together(n int, run func() (*Tally, error)) (*Tally, error) {
 	type part struct {
 		tally *Tally
 		err   error
 	}
 	parts := make(chan part)
 	began := time.Now()
-	for i := range target.Connections {
-		addr := target.Addrs[i%len(target.Addrs)]
+	for range n {
 		go func() {
-			t, err := closed(ctx, addr, target, &over)
+			t, err := run()
 			parts <- part{t, err}
 		}()
 	}
 	all := &Tally{}
 	var errs []error
-	for range target.Connections {
+	for range n {
 		p := <-parts
-		all.Merge(p.tally)
+		if p.tally != nil {
+			all.Merge(p.tally)
+		}
 		errs = append(errs, p.err)
 	}
 	all.Took = time.Since(began)
@@ -87,17 +97,16 @@ func Closed(ctx context.Context, target Target) (*Tally, error) {
 
 // closed runs the loop of one connection.
 func closed(ctx context.Context, addr string, target Target, over *atomic.Bool) (*Tally, error) {
-	t := &Tally{}
 	c, err := dial(ctx, addr)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
-	defer func() { c.close() }()
+	defer c.close()
+	t := &Tally{}
 	exchange := target.Exchange()
 	for !over.Load() {
 		if c.closing {
-			c.close()
-			if c, err = dial(ctx, addr); err != nil {
+			if err := c.redial(ctx); err != nil {
 				return t, err
 			}
 		}
@@ -106,7 +115,7 @@ func closed(ctx context.Context, addr string, target Target, over *atomic.Bool) 
 		switch status := (*StatusError)(nil); {
 		case err == nil:
 			t.FirstBytes, t.Latencies = append(t.FirstBytes, c.firstByte.Sub(began)), append(t.Latencies, time.Since(began))
-		case errors.Is(err, Done):
+		case errors.Is(err, ErrDone):
 			return t, nil
 		case target.RetryFaults && errors.As(err, &status) && status.Status >= 500:
 		default:

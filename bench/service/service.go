@@ -51,7 +51,9 @@ type Process struct {
 	Took time.Duration // from the start of the process until it was ready
 
 	cmd     *exec.Cmd
-	workers func() []int // processes that work for it, such as a database's; nil for none
+	exited  chan struct{} // closed when the process has exited
+	err     error         // why it exited; set before exited is closed
+	workers func() []int  // processes that work for it, such as a database's; nil for none
 }
 
 // A Group is processes that stop together.
@@ -68,20 +70,24 @@ func NewGroup(ctx context.Context) *Group {
 	return &Group{ctx: ctx, cancel: cancel}
 }
 
-// Start starts a program that takes -addr and waits until it answers GET /readyz with 200.
+// Start starts a program that takes --addr and waits until it answers GET /readyz with 200.
 func (g *Group) Start(program string, args ...string) (*Process, error) {
 	addr, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{Addr: addr, cmd: exec.CommandContext(g.ctx, program, append(args, "-addr", addr)...)}
+	p := &Process{Addr: addr, cmd: exec.CommandContext(g.ctx, program, append(args, "--addr", addr)...), exited: make(chan struct{})}
 	p.cmd.Stderr = os.Stderr
 	began := time.Now()
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.exited)
+	}()
 	g.running = append(g.running, p)
-	if err := awaitReady(g.ctx, addr); err != nil {
+	if err := p.awaitReady(); err != nil {
 		return nil, fmt.Errorf("%s is not ready: %w", filepath.Base(program), err)
 	}
 	p.Took = time.Since(began)
@@ -134,7 +140,7 @@ func (g *Group) StartOn(d *Database, binary, folder string, args ...string) (*Pr
 func (g *Group) Stop() error {
 	g.cancel()
 	for _, p := range g.running {
-		_ = p.cmd.Wait() // it was killed
+		<-p.exited
 	}
 	var errs []error
 	for _, closer := range slices.Backward(g.closers) {
@@ -143,13 +149,13 @@ func (g *Group) Stop() error {
 	return errors.Join(errs...)
 }
 
-// Finish sends a process a signal and waits until it exits with status 0.
-func (g *Group) Finish(p *Process, signal os.Signal) error {
-	g.running = slices.DeleteFunc(g.running, func(q *Process) bool { return p == q })
+// Finish sends the process a signal and waits until it exits with status 0.
+func (p *Process) Finish(signal os.Signal) error {
 	if err := p.cmd.Process.Signal(signal); err != nil {
 		return err
 	}
-	return p.cmd.Wait()
+	<-p.exited
+	return p.err
 }
 
 // Starts returns how long n starts on empty stores take, each until the server is ready.
@@ -173,11 +179,11 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// awaitReady asks for /readyz until it is answered with 200.
-func awaitReady(ctx context.Context, addr string) error {
+// awaitReady asks for /readyz until it is answered with 200 or the process exits.
+func (p *Process) awaitReady() error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Microsecond) {
-		response, err := client.Get("http://" + addr + "/readyz")
+		response, err := client.Get("http://" + p.Addr + "/readyz")
 		if err == nil {
 			_, err = io.Copy(io.Discard, response.Body)
 			err = errors.Join(err, response.Body.Close())
@@ -186,8 +192,13 @@ func awaitReady(ctx context.Context, addr string) error {
 			}
 			err = fmt.Errorf("GET /readyz has the status %d", response.StatusCode)
 		}
-		if time.Now().After(deadline) || ctx.Err() != nil {
-			return err
+		select {
+		case <-p.exited:
+			return fmt.Errorf("it exited: %w", p.err)
+		default:
+			if time.Now().After(deadline) {
+				return err
+			}
 		}
 	}
 }

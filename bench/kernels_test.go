@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-func TestParseBenchmarks(t *testing.T) {
+func TestKernelTimesRead(t *testing.T) {
 	const out = `goos: linux
 goarch: amd64
 pkg: riffle/internal/shuffle
 BenchmarkDeck/52-bytes/riffle         	 8123456	       147.3 ns/op	       0 B/op	       0 allocs/op
-BenchmarkDeck/52-bytes/chacha8-2      	 1234567	       654 ns/op
+BenchmarkDeck/52-bytes/chacha8        	 1234567	       654 ns/op
 BenchmarkDeckAgainstChaCha8/ready     	     100	       500.0 chacha8-ns	       130.0 riffle-ns
 BenchmarkSplit 	       5	 210000000 ns/op	  61.90 MB/s
 --- BENCH: BenchmarkDeck/52-bytes/riffle
@@ -21,18 +21,29 @@ Benchmarks are run in turn, ns/op
 PASS
 ok  	riffle/internal/shuffle	3.210s
 `
-	got := parseBenchmarks(out)
-	want := []kernel{{"Deck/52-bytes/riffle", []float64{147.3}}, {"Deck/52-bytes/chacha8", []float64{654}}, {"Split", []float64{210000000}}}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
+	got := kernelTimes{"Split": {1}}
+	if err := got.read([]byte(out)); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"Deck/52-bytes/riffle": "[147.3]", "Deck/52-bytes/chacha8": "[654.0]", "Split": "[1.0 210000000.0]"}
+	for name, times := range want {
+		if text := fmt.Sprintf("%.1f", got[name]); text != times {
+			t.Errorf("%s: read %s, want %s", name, text, times)
+		}
+	}
+	if len(got) != len(want) {
 		t.Errorf("read %v, want %v", got, want)
+	}
+	if err := got.read([]byte("PASS\n")); err == nil {
+		t.Error("benchmarks that print no times pass")
 	}
 }
 
 // A batcher shuffles as math/rand/v2 does, but takes several integers from one word: Brackett-Rozinsky and Lemire, "Batched
-// Ranged Random Integer Generation", 2024. It stands beside the module of one of the authors, for machines that cannot have it.
+// Ranged Random Integer Generation", 2024. It is measured beside the module of one of the authors, for machines that cannot download it.
 type batcher struct{ random *rand.Rand }
 
-// batches are how many integers a word is good for: so many below bounds up to such a one. They are the paper's.
+// batches are how many integers one word yields: count of them while the bound is at most most. They are the paper's.
 var batches = []struct{ count, most uint64 }{{6, 1 << 9}, {5, 1 << 11}, {4, 1 << 14}, {3, 1 << 19}, {2, 1 << 30}, {1, 1<<64 - 1}}
 
 func (b *batcher) shuffle(n int, swap func(i, j int)) {
@@ -47,14 +58,14 @@ func (b *batcher) shuffle(n int, swap func(i, j int)) {
 	}
 }
 
-// batch settles the last count of the first left places.
+// batch shuffles the last count of the first left places.
 func (b *batcher) batch(left, count uint64, swap func(i, j int)) {
 	var to [6]uint64
 	product := uint64(1)
 	for k := range count {
 		product *= left - k
 	}
-	for least, known := uint64(0), false; ; {
+	for least, computed := uint64(0), false; ; {
 		x := b.random.Uint64()
 		for k := range count {
 			to[k], x = bits.Mul64(x, left-k)
@@ -62,8 +73,8 @@ func (b *batcher) batch(left, count uint64, swap func(i, j int)) {
 		if x >= product {
 			break
 		}
-		if !known {
-			least, known = -product%product, true // 2⁶⁴ mod product
+		if !computed {
+			least, computed = -product%product, true // 2⁶⁴ mod product
 		}
 		if x >= least {
 			break
@@ -74,7 +85,7 @@ func (b *batcher) batch(left, count uint64, swap func(i, j int)) {
 	}
 }
 
-// TestBatcherShuffles makes sure that what is measured is a shuffle: every order of five things comes about as often.
+// TestBatcherShuffles checks that what is measured is a shuffle: every order of five things is as frequent as the others.
 func TestBatcherShuffles(t *testing.T) {
 	b := batcher{rand.New(rand.NewChaCha8([32]byte{1}))}
 	const runs = 120_000
@@ -98,17 +109,17 @@ func TestBatcherShuffles(t *testing.T) {
 	}
 	b.shuffle(len(long), func(i, j int) { long[i], long[j] = long[j], long[i] })
 	if slices.IsSorted(long) {
-		t.Error("5000 numbers were left as they were")
+		t.Error("5000 numbers are still sorted")
 	}
 	slices.Sort(long)
 	for i, v := range long {
 		if v != i {
-			t.Fatalf("%d stands for %d", v, i)
+			t.Fatalf("number %d is at %d", v, i)
 		}
 	}
 }
 
-// words are those of a source, whose last is repeated.
+// words is a source of these words, which repeats the last.
 type words []uint64
 
 func (w *words) Uint64() uint64 {
@@ -119,14 +130,14 @@ func (w *words) Uint64() uint64 {
 	return word
 }
 
-// TestBatcherRejects makes sure that the words which would favour some orders are drawn again: 2⁶⁴ is 16 more than a multiple
-// of the 120 orders of five things, and the least 16 of the last products are too many.
+// TestBatcherRejects checks that words which would favour some orders are rejected: 2⁶⁴ is 16 more than a multiple of
+// the 120 orders of five things, so the least 16 of the last products are too many.
 func TestBatcherRejects(t *testing.T) {
 	source := words{0, 0, 1 << 63, 7}
 	b := batcher{rand.New(&source)}
 	b.shuffle(5, func(int, int) {})
 	if len(source) != 1 {
-		t.Errorf("%d words are left, want 1", len(source))
+		t.Errorf("%d words remain, want 1", len(source))
 	}
 }
 

@@ -8,19 +8,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"riffle/bench/load"
 )
 
-// answerOf asks a handler for what the measurements ask it for.
-func answerOf(t *testing.T, name string, r *request) []byte {
+// respond returns a handler's response to a request of the measurements.
+func respond(t *testing.T, name string, r load.Request) []byte {
 	t.Helper()
-	handler, err := newHandler(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, httptest.NewRequest(r.method, r.path, strings.NewReader(r.body)))
+	newHandler(name).ServeHTTP(w, httptest.NewRequest(r.Method, r.Path, strings.NewReader(r.Body)))
 	if w.Code != http.StatusOK {
-		t.Fatalf("%s: answered %d", name, w.Code)
+		t.Fatalf("%s: status %d", name, w.Code)
 	}
 	body, err := io.ReadAll(w.Body)
 	if err != nil {
@@ -41,31 +39,28 @@ func itemsOf(t *testing.T, body []byte) (items []string) {
 	return items
 }
 
-func TestTheUsualHandlerShuffles(t *testing.T) {
+func TestUsualHandlerShuffles(t *testing.T) {
 	sent := itemsOf(t, []byte(cards()))
 	if len(sent) != 52 {
 		t.Fatalf("a deck has %d cards", len(sent))
 	}
-	first, second := itemsOf(t, answerOf(t, usualHandler, shuffleOf52)), itemsOf(t, answerOf(t, usualHandler, shuffleOf52))
+	first, second := itemsOf(t, respond(t, usualHandler, shuffleOf52)), itemsOf(t, respond(t, usualHandler, shuffleOf52))
 	if slices.Equal(first, second) || slices.Equal(first, sent) {
-		t.Error("two answers are alike, or as what was sent")
+		t.Error("two responses are the same, or in the order of the request")
 	}
 	slices.Sort(sent)
 	slices.Sort(first)
 	if !slices.Equal(first, sent) {
-		t.Errorf("answered %s, which is not what was sent", first)
+		t.Errorf("response %s, want the items of the request", first)
 	}
 }
 
-func TestTheOtherHandlers(t *testing.T) {
-	if got := answerOf(t, echoHandler, shuffleOf52); string(got) != shuffleOf52.body {
-		t.Errorf("the echo handler answered %s", got)
+func TestOtherHandlers(t *testing.T) {
+	if got := respond(t, echoHandler, shuffleOf52); string(got) != shuffleOf52.Body {
+		t.Errorf("the echo handler responded with %s", got)
 	}
-	if got := answerOf(t, fixedHandler, deckOf52); len(got) != 500 || !json.Valid(got) {
-		t.Errorf("the fixed-body handler answered %d bytes: %s", len(got), got)
-	}
-	if _, err := newHandler("unusual"); err == nil {
-		t.Error("there is a handler that nobody wrote")
+	if got := respond(t, fixedHandler, deckOf52); len(got) != 500 || !json.Valid(got) {
+		t.Errorf("the fixed-body handler responded with %d bytes: %s", len(got), got)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
+
 	"riffle/internal/rng"
 )
 
@@ -28,17 +30,17 @@ func (f *full) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestOutputIsTheKeystream(t *testing.T) {
+func TestRawstreamIsTheKeystream(t *testing.T) {
 	seed := make(rng.Seed, 2*rng.BlockSize)
 	seed[0] = 1
 	keys, err := rng.Keys(seed, sha256.Sum256(seed), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for flag, words := range map[string]int{"0": 50_000, "5": 5, "1": 1} {
+	for flag, words := range map[uint64]int{0: 50_000, 5: 5, 1: 1} {
 		out := &full{room: 8 * 50_000}
-		args := []string{"-seed", hex.EncodeToString(seed), "-words", flag}
-		if err := run(args, out, &bytes.Buffer{}); !errors.Is(err, errFull) {
+		command := &rawstreamCommand{Seed: hex.EncodeToString(seed), Words: flag}
+		if err := command.write(out, &bytes.Buffer{}); !errors.Is(err, errFull) {
 			t.Fatal(err)
 		}
 		var ref rng.Reference
@@ -49,7 +51,7 @@ func TestOutputIsTheKeystream(t *testing.T) {
 				}
 			}
 			if got, want := binary.BigEndian.Uint64(out.Next(8)), ref.Word(); got != want {
-				t.Fatalf("-words %s: word %d is %016x, want %016x", flag, i, got, want)
+				t.Fatalf("--words %d: word %d is %016x, want %016x", flag, i, got, want)
 			}
 		}
 	}
@@ -57,11 +59,19 @@ func TestOutputIsTheKeystream(t *testing.T) {
 
 func TestPrintedSeedRepeatsTheRun(t *testing.T) {
 	out, printed := &full{room: 1000}, &bytes.Buffer{}
-	if err := run([]string{"-blocks", "3", "-words", "7"}, out, printed); !errors.Is(err, errFull) {
+	if err := (&rawstreamCommand{Blocks: 3, Words: 7}).write(out, printed); !errors.Is(err, errFull) {
 		t.Fatal(err)
 	}
+	command := &rawstreamCommand{}
+	parser, err := kong.New(command)
+	if err == nil {
+		_, err = parser.Parse(strings.Fields(printed.String())[1:])
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", printed, err)
+	}
 	again := &full{room: 1000}
-	if err := run(strings.Fields(printed.String())[1:], again, &bytes.Buffer{}); !errors.Is(err, errFull) {
+	if err := command.write(again, &bytes.Buffer{}); !errors.Is(err, errFull) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(out.Bytes(), again.Bytes()) || out.Len() != 1000 {
@@ -69,10 +79,10 @@ func TestPrintedSeedRepeatsTheRun(t *testing.T) {
 	}
 }
 
-func TestBadSeedsAreRefused(t *testing.T) {
-	for _, args := range [][]string{{"-seed", "12"}, {"-seed", "xy"}, {"-blocks", "0"}, {"-blocks", "214"}} {
-		if err := run(args, &full{}, &bytes.Buffer{}); err == nil || errors.Is(err, errFull) {
-			t.Errorf("%s: error %v", args, err)
+func TestRawstreamRejectsBadSeeds(t *testing.T) {
+	for _, command := range []rawstreamCommand{{Seed: "12"}, {Seed: "xy"}, {Blocks: 0}, {Blocks: 214}} {
+		if err := command.write(&full{}, &bytes.Buffer{}); err == nil || errors.Is(err, errFull) {
+			t.Errorf("%+v: error %v", command, err)
 		}
 	}
 }

@@ -23,10 +23,10 @@ func readProfile(t *testing.T, path string) *profile.Profile {
 	return p
 }
 
-// TestProfileIsOfTheService looks at the profile that the service is built by: functions that are no longer there would be passed
-// over without a word.
+// TestProfileIsOfTheService checks the profile that the service is built by, because the compiler silently ignores functions that no longer
+// exist.
 func TestProfileIsOfTheService(t *testing.T) {
-	p := readProfile(t, filepath.Join("..", "..", profilePath))
+	p := readProfile(t, filepath.Join("..", profilePath))
 	found := map[string]bool{}
 	for _, f := range p.Function {
 		found[f.Name] = true
@@ -37,7 +37,7 @@ func TestProfileIsOfTheService(t *testing.T) {
 		"riffle/internal/rng.(*Stream).Descend", "net/http.(*conn).serve",
 	} {
 		if !found[name] {
-			t.Errorf("%s is not in the profile; make it anew: go run ./bench/performance -profile", name)
+			t.Errorf("%s is not in the profile; make a new one: go run ./bench profile", name)
 		}
 	}
 	for _, m := range p.Mapping {
@@ -46,7 +46,7 @@ func TestProfileIsOfTheService(t *testing.T) {
 		}
 	}
 	for _, f := range p.Function {
-		if leftOut.MatchString(f.Name) {
+		if excluded.MatchString(f.Name) {
 			t.Errorf("%s is in the profile", f.Name)
 		}
 		if f.Filename != "" {
@@ -58,7 +58,7 @@ func TestProfileIsOfTheService(t *testing.T) {
 	}
 }
 
-func TestKeptProfileLosesNothingElse(t *testing.T) {
+func TestPublishProfileRemovesOnlyWhereItWasMade(t *testing.T) {
 	folder := t.TempDir()
 	from, to := filepath.Join(folder, "from"), filepath.Join(folder, "to")
 	m := &profile.Mapping{ID: 1, File: "/home/somebody/server", BuildID: "1234"}
@@ -79,20 +79,20 @@ func TestKeptProfileLosesNothingElse(t *testing.T) {
 		err = out.Close()
 	}
 	if err == nil {
-		err = keepProfile(from, to)
+		err = publishProfile(from, to)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := readProfile(t, to)
-	if strings.Contains(kept.String(), "somebody") {
-		t.Errorf("kept: %s", kept)
+	published := readProfile(t, to)
+	if strings.Contains(published.String(), "somebody") {
+		t.Errorf("published: %s", published)
 	}
-	if len(kept.Function) != 1 {
-		t.Errorf("kept: %s", kept)
+	if len(published.Function) != 1 {
+		t.Errorf("published: %s", published)
 	}
-	at := kept.Sample[0].Location[0].Line[0]
-	if at.Function.Name != "main.main" || at.Function.StartLine != 10 || at.Line != 12 || kept.Sample[0].Value[0] != 7 {
-		t.Errorf("kept: %s", kept)
+	at := published.Sample[0].Location[0].Line[0]
+	if at.Function.Name != "main.main" || at.Function.StartLine != 10 || at.Line != 12 || published.Sample[0].Value[0] != 7 {
+		t.Errorf("published: %s", published)
 	}
 }

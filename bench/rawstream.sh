@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# run.sh [selection|all] [rawstream flags]: puts one riffle/1 keystream through ent and dieharder (Debian packages
+# rawstream.sh [selection|all] [rawstream flags]: puts one riffle/1 keystream through ent and dieharder (Debian packages
 # of these names) and fails where either finds it wanting. Not part of every run: the selection takes some
 # minutes, all of it an hour or more.
 #
@@ -8,7 +8,7 @@
 #   all         dieharder -a: every test at every setting
 #
 # The stream goes on from one test to the next, so no two see the same part of it. Its seed is printed;
-# "run.sh selection -seed <hex>" repeats a run. "-words 5" tests the keystreams of shuffle after shuffle instead of one
+# "rawstream.sh selection --seed <hex>" repeats a run. "--words 5" tests the keystreams of shuffle after shuffle instead of one
 # long one, five words of each being about what 52 cards take.
 
 set -euo pipefail
@@ -26,14 +26,14 @@ which=${1:-selection}
 shift || true
 case $which in selection | all) ;; *) sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
 for tool in go ent dieharder; do
-    command -v "$tool" >/dev/null || { echo "run.sh: $tool is not installed" >&2; exit 2; }
+    command -v "$tool" >/dev/null || { echo "rawstream.sh: $tool is not installed" >&2; exit 2; }
 done
 
 cd "$(dirname "$0")"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-go build -o "$work/rawstream" .
-exec <  <("$work/rawstream" "$@")
+go build -o "$work/bench" .
+exec <  <("$work/bench" rawstream "$@")
 
 # ent passes no verdict of its own. The limits are what a uniform source keeps to but for one time in a
 # million: chi-square with 255 degrees of freedom, and 4.9 standard deviations of the mean, of pi and of the correlation.
@@ -46,17 +46,17 @@ awk -F, -v n="$bytes" '
         bad = $4 < 159 || $4 > 381
         bad = bad || far($5, 127.5, 73.9 / sqrt(n)) || far($6, 3.14159265, 1.642 / sqrt(n / 6)) || far($7, 0, 1 / sqrt(n))
     }
-    END { exit !seen || bad }' "$work/ent" || { echo 'run.sh: ent: FAILED'; exit 1; }
+    END { exit !seen || bad }' "$work/ent" || { echo 'rawstream.sh: ent: FAILED'; exit 1; }
 
 if [ "$which" = all ]; then
     dieharder -g 200 -a
 else
     for test in "${selection[@]}"; do dieharder -g 200 -d "$test"; done
 fi | grep --line-buffered -E '\| *(PASSED|WEAK|FAILED) *$' | tee "$work/verdicts" ||
-    { echo 'run.sh: dieharder did not run to its end'; exit 1; }
+    { echo 'rawstream.sh: dieharder did not run to its end'; exit 1; }
 
 # One verdict in a hundred is WEAK by dieharder's own limits, and more of them than that would be noticed by eye; FAILED
 # is one in a million.
 grep -vE "$untrusted" "$work/verdicts" >"$work/counted"
 awk '/PASSED/ { passed++ } /WEAK/ { weak++ } /FAILED/ { failed++ }
-    END { printf "run.sh: %d passed, %d weak, %d failed\n", passed, weak, failed; exit failed || !passed }' "$work/counted"
+    END { printf "rawstream.sh: %d passed, %d weak, %d failed\n", passed, weak, failed; exit failed || !passed }' "$work/counted"
