@@ -32,7 +32,7 @@ func TestProfileIsOfTheService(t *testing.T) {
 		found[f.Name] = true
 	}
 	for _, name := range []string{
-		"riffle/internal/api.(*API).shuffle", "riffle/internal/api.(*API).dealDeck", "riffle/internal/dealer.(*Dealer).Deal",
+		"riffle/internal/api.(*API).shuffle", "riffle/internal/api.(*API).dealDeck", "riffle/internal/dealer.(*Dealer).Shuffle",
 		"riffle/internal/ledger.(*Log).Append", "riffle/internal/ledger.(*Log).follow", "riffle/internal/ledger/sqlite.(*writer).append",
 		"riffle/internal/rng.(*Stream).Descend", "net/http.(*conn).serve",
 	} {

@@ -20,11 +20,12 @@ import (
 	"riffle"
 	"riffle/client"
 	"riffle/internal/api"
-	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+	"riffle/internal/services"
 )
 
 // serve serves the real API, its ledger in the folder, at the url.
@@ -43,9 +44,9 @@ func serve(folder string) (url string, stop func() error, err error) {
 	}
 	registry := prometheus.NewRegistry()
 	a := api.New(api.Options{
-		Dealer: dealer.New(log, decks, dealer.Options{Random: rand.Reader, Limits: dealer.Limits{Items: 1_000_000, Results: 10_000_000}}),
-		Decks:  decks, Log: log, Logger: slog.New(slog.DiscardHandler),
-		Metrics: api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
+		Services: services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}),
+		Logger:   slog.New(slog.DiscardHandler),
+		Metrics:  api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: 512 << 20,
 	})
 	a.WatchLog(registry)

@@ -16,10 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riffle/internal/api"
-	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+	"riffle/internal/services"
 )
 
 // A service is the handlers over a ledger in a folder of its own: all but the network.
@@ -56,11 +57,10 @@ func open(ctx context.Context) (_ *service, err error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	handler := api.New(api.Options{
-		Dealer: dealer.New(log, decks, dealer.Options{
-			Random: metrics.Random(rand.NewChaCha8([32]byte{})), Observe: metrics.Deal,
-			Limits: dealer.Limits{Items: 1e6, Results: 1e7},
+		Services: services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1e6, Results: 1e7}}, services.Options{
+			Random: metrics.Random(rand.NewChaCha8([32]byte{})), ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
 		}),
-		Decks: decks, Log: log, Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: registry,
+		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: registry,
 		MaxBody: 16 << 20, Memory: 512 << 20,
 	})
 	return &service{handler: handler, log: log, folder: folder}, nil

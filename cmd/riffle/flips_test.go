@@ -20,11 +20,12 @@ import (
 	"testing"
 	"time"
 
-	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+	"riffle/internal/services"
 )
 
 var flips = flag.String("flips", "300", "number of flips that TestFlips tries, or all")
@@ -314,12 +315,9 @@ func appendRecords(ctx context.Context, l *ledger.Log, c *contents) error {
 	if err != nil {
 		return err
 	}
-	d := dealer.New(l, decks, dealer.Options{Random: crand.Reader, Limits: dealer.Limits{Items: 1000, Results: 1000}})
-	plan, err := d.Plan(context.Background(), &dealer.Request{Size: ptr(4), Reference: "table 1"})
-	if err != nil {
-		return err
-	}
-	result, err := d.Deal(context.Background(), plan)
+	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1000, Results: 1000}}
+	d := services.New(l, rules, services.Options{Random: crand.Reader})
+	result, err := d.Dealer.Shuffle(context.Background(), request(order.Request{Size: ptr(4), Reference: "table 1"}))
 	if err != nil {
 		return err
 	}
@@ -328,7 +326,7 @@ func appendRecords(ctx context.Context, l *ledger.Log, c *contents) error {
 	if err != nil {
 		return err
 	}
-	if _, err := d.Reveal(ctx, first.ID, seed, nil); err != nil {
+	if _, err := d.Disclosure.Reveal(ctx, first.ID, seed, nil); err != nil {
 		return err
 	}
 	if size, _ := l.Sizes(); result.LogIndex != c.Size || size != c.Size+2 {

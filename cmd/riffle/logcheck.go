@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"riffle/internal/dealer"
+	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
 )
@@ -217,11 +217,11 @@ func (r *logReport) checkEngine(store ledger.Store) error {
 	return nil
 }
 
-// checkRecords checks every record, alone and in the tree. head is the store's head from before: a database, unlike an
-// SQLite file, does not refuse a second process, so a log that grew in the meantime is reported as in use.
+// checkRecords runs the check of the ledger with a check of the journal at every record. The head is what the store had
+// before. A database does not say that somebody is writing to it, but it shows.
 func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
-	checker := dealer.Checker{ByID: store.ByID, ByClaim: store.ByClaim}
-	seedKey := make([]byte, ledger.SeedKeySize) // unused in a store from before seeds were encrypted
+	checker := journal.Checker{ByID: store.ByID, ByClaim: store.ByClaim}
+	seedKey := make([]byte, ledger.SeedKeySize) // any will do for a store from before seeds were encrypted
 	if len(head.SeedKey) > 0 {
 		var err error
 		if seedKey, err = r.seedKey(); err != nil {
@@ -233,10 +233,10 @@ func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
 		if err != nil {
 			return fmt.Errorf("%w: use --seed-key to name the key of this store, or --without-seeds to skip the seeds", err)
 		}
-		checker.Secret = vault.Secret
+		checker.Decrypt = vault.Secret
 	}
 	visit := func(e *ledger.Stored) ([]ledger.Claim, error) { return checker.Entry(r.ctx, e) }
-	check := ledger.Check{Verifier: r.verifier, Visit: visit, Except: checker.Unknown(), Progress: r.showProgress()}
+	check := ledger.Check{Verifier: r.verifier, Visit: visit, Except: checker.Unchecked(), Progress: r.showProgress()}
 	result, err := check.Run(r.ctx, store)
 	if r.progress != nil {
 		_, _ = fmt.Fprint(r.progress, clearLine)

@@ -22,10 +22,13 @@ import (
 
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
+	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/postgres/postgrestest"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+	"riffle/internal/services"
 )
 
 func TestMain(m *testing.M) {
@@ -200,7 +203,7 @@ func TestCheckOfPostgreSQL(t *testing.T) {
 	}
 	l, d := openLogOn(t, store, folder)
 	for range 5 {
-		deal(t, d, &dealer.Request{Deck: "undercover", Reference: "table 1"}, true)
+		deal(t, d, request(order.Request{Deck: "undercover", Reference: "table 1"}), true)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -245,20 +248,20 @@ func makeFolders(t *testing.T, parent string) {
 	folder := filepath.Join(parent, "data")
 	l, d := openLog(t, folder)
 	for i := range 39 {
-		r := &dealer.Request{Deck: "undercover"}
+		r := request(order.Request{Deck: "undercover"})
 		switch i % 5 {
 		case 1:
-			r = &dealer.Request{Items: &dealer.Items{Count: 3, Digest: sha256.Sum256([]byte(`["a","b","c"]`))}}
+			r = request(order.Request{Items: &order.Items{Count: 3, Digest: sha256.Sum256([]byte(`["a","b","c"]`))}})
 		case 2:
-			r = &dealer.Request{Size: ptr(6), Draw: ptr(2), Repeat: ptr(3), ClientSeed: "seven of hearts"}
+			r = request(order.Request{Size: ptr(6), Draw: ptr(2), Repeat: ptr(3), ClientSeed: "seven of hearts"})
 		case 3:
-			r = &dealer.Request{Size: ptr(5), RevealNow: true, Algorithm: "sattolo"}
+			r = request(order.Request{Size: ptr(5), RevealNow: true, Algorithm: "sattolo"})
 		}
 		if i%4 != 0 {
 			r.Reference = "table " + strconv.Itoa(i%7)
 		}
 		if i%6 == 0 {
-			r.Call = dealer.NewCall(strconv.Itoa(i))
+			r.Key = journal.NewKey(strconv.Itoa(i))
 		}
 		deal(t, d, r, i == 10)
 	}
@@ -267,10 +270,10 @@ func makeFolders(t *testing.T, parent string) {
 	}
 	copyFolder(t, folder, filepath.Join(parent, "older"))
 	l, d = openLog(t, folder)
-	deal(t, d, &dealer.Request{Size: ptr(4)}, false)
-	deal(t, d, &dealer.Request{Deck: "undercover", Reference: "table 1"}, true)
+	deal(t, d, request(order.Request{Size: ptr(4)}), false)
+	deal(t, d, request(order.Request{Deck: "undercover", Reference: "table 1"}), true)
 	commit(t, d)
-	deal(t, d, &dealer.Request{CommitmentID: commit(t, d), ClientSeed: "seven of hearts"}, false)
+	deal(t, d, request(order.Request{CommitmentID: commit(t, d), ClientSeed: "seven of hearts"}), false)
 	copyFolder(t, folder, filepath.Join(parent, "killed"))
 	verifier := []byte(l.Verifier() + "\n")
 	if err := errors.Join(l.Close(), os.WriteFile(filepath.Join(parent, "log.pub"), verifier, 0o600)); err != nil {
@@ -285,7 +288,7 @@ func fork(t *testing.T, parent string) {
 	copyFolder(t, filepath.Join(parent, "older"), folder)
 	l, d := openLog(t, folder)
 	for range 8 {
-		deal(t, d, &dealer.Request{Deck: "undercover", Reference: "table 1"}, false)
+		deal(t, d, request(order.Request{Deck: "undercover", Reference: "table 1"}), false)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -296,14 +299,11 @@ func fork(t *testing.T, parent string) {
 func makeTall(t *testing.T, parent string) {
 	t.Helper()
 	l, d := openLog(t, filepath.Join(parent, "tall"))
-	plan, err := d.Plan(context.Background(), &dealer.Request{Size: ptr(4), Reference: "table 1"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var callers sync.WaitGroup
 	for range 300 {
 		callers.Go(func() {
-			if _, err := d.Deal(context.Background(), plan); err != nil {
+			r := request(order.Request{Size: ptr(4), Reference: "table 1"})
+			if _, err := d.Dealer.Shuffle(context.Background(), r); err != nil {
 				t.Error(err)
 			}
 		})
@@ -346,8 +346,7 @@ func readFolder(t *testing.T, folder string) map[string][]byte {
 // storeFiles are the files in the data folder of a service that was killed.
 var storeFiles = []string{"riffle.db", "riffle.db-wal", ledger.CopyName, ledger.KeyName, ledger.SeedKeyName}
 
-// openLog opens the log in a data folder, with a dealer on it.
-func openLog(t *testing.T, folder string) (*ledger.Log, *dealer.Dealer) {
+func openLog(t *testing.T, folder string) (*ledger.Log, *services.Services) {
 	t.Helper()
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
@@ -359,8 +358,7 @@ func openLog(t *testing.T, folder string) (*ledger.Log, *dealer.Dealer) {
 	return openLogOn(t, store, folder)
 }
 
-// openLogOn is openLog for a log in another store.
-func openLogOn(t *testing.T, store ledger.Store, folder string) (*ledger.Log, *dealer.Dealer) {
+func openLogOn(t *testing.T, store ledger.Store, folder string) (*ledger.Log, *services.Services) {
 	t.Helper()
 	l, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder, Origin: "example.com/log"})
 	if err != nil {
@@ -370,33 +368,28 @@ func openLogOn(t *testing.T, store ledger.Store, folder string) (*ledger.Log, *d
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l, dealer.New(l, decks, dealer.Options{Random: rand.Reader, Limits: dealer.Limits{Items: 1000, Results: 1000}})
+	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1000, Results: 1000}}
+	return l, services.New(l, rules, services.Options{Random: rand.Reader})
 }
 
-// deal records a shuffle, and its reveal if asked to.
-func deal(t *testing.T, d *dealer.Dealer, r *dealer.Request, reveal bool) {
+// request returns a request that cannot be repeated.
+func request(r order.Request) *dealer.Request { return &dealer.Request{Request: r} }
+
+func deal(t *testing.T, d *services.Services, r *dealer.Request, reveal bool) {
 	t.Helper()
-	plan, err := d.Plan(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := d.Deal(context.Background(), plan)
+	result, err := d.Dealer.Shuffle(context.Background(), r)
 	if err == nil && reveal {
-		_, err = d.Reveal(t.Context(), result.AuditID, result.Statement.Seed, nil)
+		_, err = d.Disclosure.Reveal(t.Context(), result.AuditID, result.Statement.Seed, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// commit commits to a shuffle and returns the commitment's id.
-func commit(t *testing.T, d *dealer.Dealer) uuid.UUID {
+// commit commits to a shuffle and returns the id.
+func commit(t *testing.T, d *services.Services) uuid.UUID {
 	t.Helper()
-	plan, err := d.Plan(t.Context(), &dealer.Request{Deck: "undercover", Reference: "table 1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := d.Commit(t.Context(), plan)
+	c, err := d.Dealer.Commit(t.Context(), request(order.Request{Deck: "undercover", Reference: "table 1"}))
 	if err != nil {
 		t.Fatal(err)
 	}

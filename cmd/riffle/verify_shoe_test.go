@@ -20,21 +20,29 @@ import (
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
+	"riffle/internal/disclosure"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+	"riffle/internal/services"
 	"riffle/internal/shoe"
+	"riffle/internal/shoes"
 )
 
 // A dealtShoe is a shoe that the service dealt from, over a real store.
 type dealtShoe struct {
-	t      *testing.T
-	log    *ledger.Log
-	dealer *dealer.Dealer
-	made   *dealer.Changed
+	t   *testing.T
+	log *ledger.Log
+	*services.Services
+	made   *shoes.Result
 	folder string
 }
 
-func dealShoe(t *testing.T, r *dealer.ShoeRequest) *dealtShoe {
+func shoeRequest(r order.Request, items ...string) *shoes.Request {
+	return &shoes.Request{Request: dealer.Request{Request: r}, Items: items}
+}
+
+func dealShoe(t *testing.T, r *shoes.Request) *dealtShoe {
 	t.Helper()
 	s := &dealtShoe{t: t, folder: t.TempDir()}
 	store, err := sqlite.Open(t.Context(), filepath.Join(s.folder, "riffle.db"))
@@ -53,21 +61,18 @@ func dealShoe(t *testing.T, r *dealer.ShoeRequest) *dealtShoe {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.dealer = dealer.New(s.log, decks, dealer.Options{Random: rand.Reader, Limits: dealer.Limits{Items: 1000, Results: 1000}})
-	plan, err := s.dealer.PlanShoe(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.made, err = s.dealer.MakeShoe(t.Context(), plan); err != nil {
+	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1000, Results: 1000}}
+	s.Services = services.New(s.log, rules, services.Options{Random: rand.Reader})
+	if s.made, err = s.Shoes.Create(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(s.folder, "log.pub"), s.log.Verifier()+"\n")
 	return s
 }
 
-func (s *dealtShoe) change(c dealer.Change) *dealer.Changed {
+func (s *dealtShoe) change(c shoes.Change) *shoes.Result {
 	s.t.Helper()
-	changed, err := s.dealer.Change(s.t.Context(), s.made.Shoe.ID, &c)
+	changed, err := s.Shoes.Apply(s.t.Context(), s.made.Shoe.ID, &c)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -75,9 +80,9 @@ func (s *dealtShoe) change(c dealer.Change) *dealer.Changed {
 }
 
 // draw takes cards from the top, and writes them as the service answers them.
-func (s *dealtShoe) draw(count uint64, name string) []dealer.ShoeCard {
+func (s *dealtShoe) draw(count uint64, name string) []shoes.Card {
 	s.t.Helper()
-	drawn := s.change(dealer.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: &count, To: shoe.Dealt, Openings: true})
+	drawn := s.change(shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: &count, To: shoe.Dealt, Openings: true})
 	var list []map[string]any
 	for _, c := range drawn.Cards {
 		path := []string{}
@@ -102,7 +107,7 @@ func (s *dealtShoe) draw(count uint64, name string) []dealer.ShoeCard {
 	return drawn.Cards
 }
 
-func text(p *dealer.Proof) []byte {
+func text(p *disclosure.Proof) []byte {
 	return (&prooffile.File{Record: p.Record, Seed: p.Seed, ClientSeed: p.ClientSeed, Inclusion: p.Inclusion, LogKey: p.LogKey}).Text()
 }
 
@@ -111,7 +116,7 @@ func (s *dealtShoe) proofs(name string) (lines []string) {
 	s.t.Helper()
 	for { // until a checkpoint has them all
 		lines = nil
-		err := s.dealer.ProveShoe(s.t.Context(), s.made.Shoe.ID, func(p *dealer.Proof) error {
+		err := s.Disclosure.ProveShoe(s.t.Context(), s.made.Shoe.ID, func(p *disclosure.Proof) error {
 			lines = append(lines, string(text(p)))
 			return nil
 		})
@@ -157,12 +162,12 @@ func (s *dealtShoe) wants(code int, says string, args ...string) {
 // A shoe of the service is followed from its first card to its close, and each hand is proven alone.
 func TestVerifyShoe(t *testing.T) {
 	two := uint64(2)
-	s := dealShoe(t, &dealer.ShoeRequest{Request: dealer.Request{Deck: "standard52", Decks: &two, Reference: "table 7"}})
+	s := dealShoe(t, shoeRequest(order.Request{Deck: "standard52", Decks: &two, Reference: "table 7"}))
 	s.draw(5, "first.hand")
 	s.draw(3, "second.hand")
-	s.change(dealer.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Random, Count: &two, To: shoe.OnPile("nils"), Put: shoe.Top})
-	s.change(dealer.Change{Kind: audit.KindReturn, From: shoe.OnPile("nils"), Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom})
-	s.change(dealer.Change{Kind: audit.KindReshuffle, From: shoe.Deck, ClientSeed: "Zoë"})
+	s.change(shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Random, Count: &two, To: shoe.OnPile("nils"), Put: shoe.Top})
+	s.change(shoes.Change{Kind: audit.KindReturn, From: shoe.OnPile("nils"), Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom})
+	s.change(shoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck, ClientSeed: "Zoë"})
 	s.draw(4, "third.hand")
 	lines := s.proofs("open")
 	names := []string{}
@@ -182,7 +187,7 @@ func TestVerifyShoe(t *testing.T) {
 	s.wants(2, `^So far the shoe verifies: its first record and 6 change\(s\)`, "open")
 	s.wants(0, `^The hand is proven: 4 card\(s\)`, "--hand", "third.hand", "open")
 
-	s.change(dealer.Change{Kind: audit.KindClose})
+	s.change(shoes.Change{Kind: audit.KindClose})
 	lines = s.proofs("closed")
 	s.wants(0, `^The whole shoe verifies, from its first record to its last`, "closed")
 	s.wants(0, `^root +ok: salts from the seeds and the cards in their orders have the roots in 2 record`, "closed")
@@ -217,26 +222,18 @@ func TestVerifyShoe(t *testing.T) {
 
 // A shoe that used a commitment is checked with the commitment's proof, whichever comes first.
 func TestVerifyCommittedShoe(t *testing.T) {
-	s := dealShoe(t, &dealer.ShoeRequest{Request: dealer.Request{Deck: "standard52"}})
-	plan, err := s.dealer.Plan(t.Context(), &dealer.Request{Deck: "standard54"})
+	s := dealShoe(t, shoeRequest(order.Request{Deck: "standard52"}))
+	commitment, err := s.Dealer.Commit(t.Context(), request(order.Request{Deck: "standard54"}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	commitment, err := s.dealer.Commit(t.Context(), plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shoePlan, err := s.dealer.PlanShoe(t.Context(), &dealer.ShoeRequest{Request: dealer.Request{CommitmentID: commitment.ID, ClientSeed: "late"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.made, err = s.dealer.MakeShoe(t.Context(), shoePlan); err != nil {
+	if s.made, err = s.Shoes.Create(t.Context(), shoeRequest(order.Request{CommitmentID: commitment.ID, ClientSeed: "late"})); err != nil {
 		t.Fatal(err)
 	}
 	s.draw(2, "hand")
-	s.change(dealer.Change{Kind: audit.KindClose})
+	s.change(shoes.Change{Kind: audit.KindClose})
 	s.proofs("shoe")
-	p, err := s.dealer.Prove(t.Context(), commitment.ID)
+	p, err := s.Disclosure.Prove(t.Context(), commitment.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,10 +246,10 @@ func TestVerifyCommittedShoe(t *testing.T) {
 func TestVerifyShoeOfItems(t *testing.T) {
 	values := []string{`"a"`, `1`, `{"b": 2}`, `"a"`, `null`}
 	array := "[" + strings.Join(values, ",") + "]"
-	s := dealShoe(t, &dealer.ShoeRequest{Request: dealer.Request{Items: &dealer.Items{Count: 5, Digest: digestOf(t, array)}}, Values: values})
+	s := dealShoe(t, shoeRequest(order.Request{Items: &order.Items{Count: 5, Digest: digestOf(t, array)}}, values...))
 	s.draw(5, "hand")
-	s.change(dealer.Change{Kind: audit.KindReshuffle, From: shoe.All})
-	s.change(dealer.Change{Kind: audit.KindClose})
+	s.change(shoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
+	s.change(shoes.Change{Kind: audit.KindClose})
 	lines := s.proofs("shoe")
 	write(t, filepath.Join(s.folder, "items"), array)
 	write(t, filepath.Join(s.folder, "others"), strings.Replace(array, "1", "2", 1))

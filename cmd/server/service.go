@@ -18,12 +18,14 @@ import (
 
 	"riffle"
 	"riffle/internal/api"
-	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/deckofcards"
+	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+	"riffle/internal/services"
 )
 
 // A service is everything that run starts and stops.
@@ -31,7 +33,7 @@ type service struct {
 	options  *options
 	logger   *slog.Logger
 	log      *ledger.Log
-	deals    *dealer.Dealer
+	services *services.Services
 	handler  *api.API
 	server   *http.Server
 	listener net.Listener
@@ -56,26 +58,28 @@ func build(ctx context.Context, o *options, logger *slog.Logger) (_ *service, er
 			err = closeLog(log, err)
 		}
 	}()
-	deals := dealer.New(log, decks, dealer.Options{
-		Random: metrics.Random(rand.Reader), Deadline: o.deadline, Observe: metrics.Deal,
-		Limits: dealer.Limits{Items: o.maxItems, Results: o.maxResults},
+	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: o.maxItems, Results: o.maxResults}}
+	served := services.New(log, rules, services.Options{
+		Random: metrics.Random(rand.Reader), Deadline: o.deadline,
+		ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
 	})
 	var mounted []func(chi.Router)
 	if o.deckOfCards {
-		mounted = append(mounted, deckofcards.New(deckofcards.Options{Dealer: deals, Decks: decks, Logger: logger}).Routes)
+		mounted = append(mounted, deckofcards.New(deckofcards.Options{Shoes: served.Shoes, Decks: decks, Logger: logger}).Routes)
 	}
 	handler := api.New(api.Options{
-		Dealer: deals, Decks: decks, Log: log, Logger: logger, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
+		Services: served,
+		Logger:   logger, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
 		MaxBody: o.maxBody, Memory: o.memory, More: mounted,
 	})
 	handler.WatchLog(registry)
-	handler.WatchDealer(registry)
+	handler.WatchStore(registry)
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
 		return nil, err
 	}
 	return &service{
-		options: o, logger: logger, log: log, deals: deals, handler: handler,
+		options: o, logger: logger, log: log, services: served, handler: handler,
 		server: api.NewServer(handler, o.timeouts), listener: listener,
 	}, nil
 }
@@ -158,9 +162,10 @@ func (s *service) startExpiry() (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.deals.Run(ctx, func(err error) {
-			s.logger.Warn("expiring commitments and shoes failed; it is tried again", "error", err)
-		})
+		report := func(err error) {
+			s.logger.Warn("expiring commitments or shoes failed; it is tried again", "error", err)
+		}
+		journal.Sweep(ctx, report, s.services.Dealer.ExpireCommitments, s.services.Shoes.Expire)
 	}()
 	return func() {
 		cancel()

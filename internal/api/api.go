@@ -14,16 +14,12 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"riffle/internal/dealer"
-	"riffle/internal/deck"
-	"riffle/internal/ledger"
+	"riffle/internal/services"
 )
 
 // Options of an API. All are needed but More.
 type Options struct {
-	Dealer   *dealer.Dealer
-	Decks    *deck.Catalogue
-	Log      *ledger.Log
+	*services.Services
 	Logger   *slog.Logger
 	Metrics  *Metrics
 	Gatherer prometheus.Gatherer // what /metrics shows

@@ -11,7 +11,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
-	"riffle/internal/dealer"
+	"riffle/internal/disclosure"
 	"riffle/internal/ledger"
 )
 
@@ -24,7 +24,7 @@ type shownAudit struct {
 	Seed     *string         `json:"seed"` // null while it is held back
 }
 
-func show(a *dealer.Audit) shownAudit {
+func show(a *disclosure.Audit) shownAudit {
 	return shownAudit{AuditID: a.ID, LogIndex: a.LogIndex, Record: a.Record, Revealed: a.Seed != nil, Seed: seedText(a.Seed)}
 }
 
@@ -60,7 +60,7 @@ func (a *API) getAudit(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	found, err := a.Dealer.Audit(r.Context(), id)
+	found, err := a.Disclosure.Audit(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (a *API) proveAudit(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	p, err := a.Dealer.Prove(r.Context(), id)
+	p, err := a.Disclosure.Prove(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a *API) proveAudit(w http.ResponseWriter, r *http.Request) error {
 }
 
 // proofText returns the proof file of a record.
-func proofText(p *dealer.Proof) []byte {
+func proofText(p *disclosure.Proof) []byte {
 	file := prooffile.File{Record: p.Record, Seed: p.Seed, ClientSeed: p.ClientSeed, Inclusion: p.Inclusion, LogKey: p.LogKey}
 	return file.Text()
 }
@@ -132,7 +132,7 @@ func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 	if from > audit.MaxSize {
 		return newProblem(http.StatusUnprocessableEntity, "from is at most %d.", uint64(audit.MaxSize)).in("from")
 	}
-	found, err := a.Dealer.Audits(r.Context(), reference, from, limit)
+	found, err := a.Disclosure.Audits(r.Context(), reference, from, limit)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 		Next      *uint64      `json:"next"` // where the next page begins; null on the last
 	}{Reference: reference, Audits: []shownAudit{}}
 	for i := range found {
-		answer.Audits = append(answer.Audits, show(&found[i]))
+		answer.Audits = append(answer.Audits, show(found[i]))
 	}
 	if len(found) == limit {
 		next := found[len(found)-1].LogIndex + 1
@@ -170,7 +170,7 @@ func (a *API) verifyAudit(w http.ResponseWriter, r *http.Request) error {
 	case <-r.Context().Done():
 		panic(http.ErrAbortHandler) // the caller is gone
 	}
-	found, v, err := a.Dealer.Verify(r.Context(), id, shownPositions)
+	found, v, err := a.Disclosure.Verify(r.Context(), id, shownPositions)
 	if err != nil {
 		return err
 	}
@@ -208,12 +208,11 @@ func (a *API) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	call, end, err := a.begin(r, b.bytes)
+	key, err := idempotencyKey(r, b.bytes)
 	if err != nil {
 		return err
 	}
-	defer end()
-	found, err := a.Dealer.Reveal(r.Context(), id, seed, call)
+	found, err := a.Disclosure.Reveal(r.Context(), id, seed, key)
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+	"riffle/internal/services"
 )
 
 // discard takes an answer and keeps nothing of it.
@@ -49,8 +50,8 @@ func BenchmarkHandler(b *testing.B) {
 		b.Fatal(err)
 	}
 	a := New(Options{
-		Dealer: dealer.New(log, decks, dealer.Options{Random: metrics.Random(rand.Reader), Limits: dealer.Limits{Items: 1e6, Results: 1e7}}),
-		Decks:  decks, Log: log, Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: prometheus.NewRegistry(),
+		Services: services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1e6, Results: 1e7}}, services.Options{Random: metrics.Random(rand.Reader)}),
+		Logger:   slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: prometheus.NewRegistry(),
 		MaxBody: 16 << 20, Memory: 512 << 20,
 	})
 	var cards []string

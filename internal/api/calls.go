@@ -4,15 +4,15 @@ import (
 	"net/http"
 	"strings"
 
-	"riffle/internal/dealer"
+	"riffle/internal/journal"
 )
 
 // maxKey is the length of the longest idempotency key, in characters.
 const maxKey = 255
 
-// call returns what a retry of the request is known by, or nil if it has no Idempotency-Key. What it asks for is all that
-// the caller has sent: method, path, query and body.
-func call(r *http.Request, body []byte) (*dealer.Call, error) {
+// idempotencyKey returns the key that identifies retries of the request, or nil if it has no
+// Idempotency-Key. The key belongs to all that the caller sent: method, path, query and body.
+func idempotencyKey(r *http.Request, body []byte) (*journal.Key, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
 		return nil, nil
@@ -21,16 +21,7 @@ func call(r *http.Request, body []byte) (*dealer.Call, error) {
 	if !ok {
 		return nil, newProblem(http.StatusBadRequest, "Idempotency-Key is one key of 1 to %d visible ASCII characters, bare or in double quotes. A random UUID will do.", maxKey)
 	}
-	return dealer.NewCall(key, []byte(r.Method+" "+r.RequestURI+"\n"), body), nil
-}
-
-// begin returns the call of a request, nil if it has none, and marks it as running until end is called.
-func (a *API) begin(r *http.Request, body []byte) (c *dealer.Call, end func(), err error) {
-	if c, err = call(r, body); err != nil {
-		return nil, nil, err
-	}
-	end, err = a.Dealer.Begin(c)
-	return c, end, err
+	return journal.NewKey(key, []byte(r.Method+" "+r.RequestURI+"\n"), body), nil
 }
 
 // parseKey reads the key: a string as in RFC 9651, 3.3.3, which is what the IETF draft asks for, or the bare characters that

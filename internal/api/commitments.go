@@ -53,24 +53,10 @@ func (a *API) commit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer q.release()
-	call, end, err := a.begin(r, body)
-	if err != nil {
+	if q.Key, err = idempotencyKey(r, body); err != nil {
 		return err
 	}
-	defer end()
-	q.Call = call
-	if c, err := a.Dealer.Committed(r.Context(), call); c != nil || err != nil {
-		return sendCommitment(w, c, err)
-	}
-	plan, err := a.Dealer.Plan(r.Context(), &q.Request)
-	if err != nil {
-		return err
-	}
-	c, err := a.Dealer.Commit(r.Context(), plan)
-	return sendCommitment(w, c, err)
-}
-
-func sendCommitment(w http.ResponseWriter, c *dealer.Commitment, err error) error {
+	c, err := a.Dealer.Commit(r.Context(), &q.Request)
 	if err != nil {
 		return err
 	}

@@ -223,7 +223,7 @@ func (c *clock) set(now time.Time) {
 // expire has the service log as void what is late, which has to be so many commitments.
 func (s *service) expire(t testing.TB, want int) {
 	t.Helper()
-	if n, err := s.dealer.Expire(t.Context()); n != want || err != nil {
+	if n, err := s.Dealer.ExpireCommitments(t.Context()); n != want || err != nil {
 		t.Fatalf("%d commitments are void now, %v", n, err)
 	}
 }

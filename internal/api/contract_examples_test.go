@@ -130,7 +130,7 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 				void := records["void "+member(want, "commitment_id")]
 				now = void.time
 				write("", void.id)
-				if n, err := s.dealer.Expire(t.Context()); n != 1 || err != nil {
+				if n, err := s.Dealer.ExpireCommitments(t.Context()); n != 1 || err != nil {
 					t.Fatalf("%d commitments are void now, %v", n, err)
 				}
 			case name == "damaged":

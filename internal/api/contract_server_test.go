@@ -24,10 +24,11 @@ import (
 
 	"riffle"
 	"riffle/internal/api"
-	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+	"riffle/internal/services"
 )
 
 // A setup says how a service of a test differs from one with default settings. The zero value is no difference.
@@ -46,11 +47,10 @@ type setup struct {
 // A service is an API with what it needs: the deck types that come with it and a store in a folder of the test.
 type service struct {
 	*api.API
-	log    *ledger.Log
-	dealer *dealer.Dealer
-	setup  setup
-	first  shuffled // the one record of a service that cannot be asked for more
-	shoe   string   // the path of its shoe
+	log   *ledger.Log
+	setup setup
+	first shuffled // the one record of a service that cannot be asked for more
+	shoe  string   // the path of its shoe
 }
 
 // start starts a service for as long as the test runs.
@@ -129,16 +129,17 @@ func serviceOn(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Regi
 	if s.verbose {
 		logging.Level = slog.LevelDebug
 	}
-	dealer := dealer.New(log, decks, dealer.Options{
-		Random: metrics.Random(s.random), Now: s.now, Observe: metrics.Deal, Limits: dealer.Limits{Items: 1_000_000, Results: 10_000_000},
-	})
+	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
 	a := api.New(api.Options{
-		Dealer: dealer, Decks: decks, Log: log, Logger: slog.New(slog.NewTextHandler(s.output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
+		Services: services.New(log, rules, services.Options{
+			Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
+		}),
+		Logger: slog.New(slog.NewTextHandler(s.output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: s.memory,
 	})
 	a.WatchLog(registry)
-	a.WatchDealer(registry)
-	return &service{API: a, log: log, dealer: dealer, setup: s}
+	a.WatchStore(registry)
+	return &service{API: a, log: log, setup: s}
 }
 
 // published waits until the published checkpoint covers all that there is.

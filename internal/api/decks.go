@@ -22,7 +22,7 @@ func (a *API) listDecks(w http.ResponseWriter, r *http.Request) error {
 	var list struct {
 		Decks []deckType `json:"decks"`
 	}
-	for _, t := range a.Decks.Types() {
+	for _, t := range a.Rules.Decks.Types() {
 		list.Decks = append(list.Decks, deckType{Type: t, Size: t.Size()})
 	}
 	return a.static(w, list)

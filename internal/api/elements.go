@@ -16,7 +16,7 @@ import (
 type element func(b []byte, positions []uint64) (out []byte, left []uint64)
 
 // elements returns the elements of what was shuffled, unless it was the caller's items.
-func elements(q *shuffleRequest, result *dealer.Result) element {
+func elements(q *shuffleRequest, result *dealer.Shuffle) element {
 	switch {
 	case result.Deck != nil && q.details:
 		return renderedOf(result.Deck).cards()

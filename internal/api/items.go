@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"strconv"
 
-	"riffle/internal/dealer"
+	"riffle/internal/order"
 	"riffle/internal/shoe"
 )
 
@@ -34,7 +34,7 @@ func (q *shuffleRequest) readItems(d *reader, most uint64) error {
 	if deep >= 0 {
 		return newProblem(400, "The JSON is nested deeper than %d levels.", maxDepth).at("/items/" + strconv.Itoa(deep))
 	}
-	q.Items = &dealer.Items{Count: count}
+	q.Items = &order.Items{Count: count}
 	if count <= most {
 		q.Items.Digest = ahead.digest(d.body, array, packed)
 	}

@@ -30,7 +30,7 @@ func TestLongListsAreReadAsOthersReadThem(t *testing.T) {
 			}
 			array := "[" + strings.Join(items, ",") + "]"
 			body := `{"reference":"[,","items": ` + array + []string{`,"algorithm":"sattolo"}`, `,"client_seed":"]"}`}[where%2]
-			q := newRequest()
+			q := (&API{}).newRequest()
 			if err := q.decode([]byte(body), 100_000, ofShuffle); err != nil {
 				t.Fatalf("%s at %d: %v", name, where, err)
 			}
@@ -107,7 +107,7 @@ func TestItemsAreWhereOthersFindThem(t *testing.T) {
 			spaced++
 		}
 		body := `{"items":` + array + `}`
-		q := newRequest()
+		q := (&API{}).newRequest()
 		if err := q.decode([]byte(body), 100, ofShuffle); err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
@@ -135,7 +135,7 @@ func TestLongBodiesThatEndOddly(t *testing.T) {
 		`{"items":[[[` + long + `]}`:                  false,
 		`{"items":["]",` + long + `,`:                 false,
 	} {
-		q := newRequest()
+		q := (&API{}).newRequest()
 		err := q.decode([]byte(body), 10, ofShuffle)
 		if (err == nil) != want {
 			t.Errorf("...%s: %v", body[len(body)-20:], err)
@@ -151,7 +151,7 @@ func TestLongBodiesThatEndOddly(t *testing.T) {
 func TestReadingEndsWithTheError(t *testing.T) {
 	body := []byte(`{"items":[` + strings.Repeat(`"`+strings.Repeat("0", 10_000)+`",`, 100) + `x]}`)
 	synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left
-		q := newRequest()
+		q := (&API{}).newRequest()
 		if err := q.decode(body, 1_000_000, ofShuffle); err == nil {
 			t.Error("a list with x in it is read")
 		}

@@ -25,22 +25,25 @@ var durations = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e
 // Metrics are what the service counts of itself. Every label comes from a closed set: routes of the router, methods,
 // statuses and algorithms.
 type Metrics struct {
-	requests *prometheus.HistogramVec
-	mu       sync.RWMutex
-	answered map[answer]prometheus.Observer // of requests, so that labels are not hashed for each
-	shuffles map[shuffle.Algorithm]prometheus.Observer
-	items    prometheus.Counter
-	shed     prometheus.Counter
-	commits  *prometheus.HistogramVec
-	records  prometheus.Histogram
-	lost     prometheus.Counter // races for the end of the log
-	events   map[dealer.Event]prometheus.Counter
-	random   prometheus.Counter
+	requests    *prometheus.HistogramVec
+	mu          sync.RWMutex
+	answered    map[answer]prometheus.Observer // of requests, so that labels are not hashed for each
+	shuffles    map[shuffle.Algorithm]prometheus.Observer
+	items       prometheus.Counter
+	shed        prometheus.Counter
+	commits     *prometheus.HistogramVec
+	records     prometheus.Histogram
+	lost        prometheus.Counter // races for the end of the log
+	commitments map[dealer.Event]prometheus.Counter
+	shoes       map[audit.Kind]prometheus.Counter
+	random      prometheus.Counter
 }
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer, version, revision string) *Metrics {
 	m := &Metrics{
+		commitments: map[dealer.Event]prometheus.Counter{},
+		shoes:       map[audit.Kind]prometheus.Counter{},
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "riffle_http_request_duration_seconds", Help: "Time from a request's header to the end of its answer.", Buckets: durations,
 		}, []string{"route", "method", "status"}),
@@ -68,21 +71,18 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 	commitments := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riffle_commitments_total", Help: "Commitments that were made, used or logged as void, and uses that came late.",
 	}, []string{"event"})
-	shoes := prometheus.NewCounterVec(prometheus.CounterOpts{
+	changes := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riffle_shoe_changes_total", Help: "Changes of shoes, by the kind of their records.",
 	}, []string{"kind"})
-	m.events = map[dealer.Event]prometheus.Counter{}
-	for event, kind := range map[dealer.Event]audit.Kind{
-		dealer.EventShoeMade: audit.KindShoe, dealer.EventShoeDrawn: audit.KindDraw, dealer.EventShoeAdded: audit.KindAdd,
-		dealer.EventShoeReturned: audit.KindReturn, dealer.EventShoeReshuffled: audit.KindReshuffle,
-		dealer.EventShoeClosed: audit.KindClose, dealer.EventShoeExpired: audit.KindExpire,
-	} {
-		m.events[event] = shoes.WithLabelValues(string(kind))
-	}
 	for event, name := range map[dealer.Event]string{
-		dealer.EventCommitted: "made", dealer.EventUsed: "used", dealer.EventVoid: "void", dealer.EventLate: "late",
+		dealer.Committed: "made", dealer.Used: "used", dealer.Voided: "void", dealer.Late: "late",
 	} {
-		m.events[event] = commitments.WithLabelValues(name)
+		m.commitments[event] = commitments.WithLabelValues(name)
+	}
+	for _, kind := range []audit.Kind{
+		audit.KindShoe, audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire,
+	} {
+		m.shoes[kind] = changes.WithLabelValues(string(kind))
 	}
 	dealt := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "riffle_shuffle_duration_seconds", Help: "Time of the shuffles of one request, from keystream to order.", Buckets: durations,
@@ -94,7 +94,7 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		Name: "riffle_build_info", Help: "1, labelled by what runs.",
 	}, []string{"version", "revision"})
 	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.commits, m.records, m.lost, m.random, commitments, shoes, build)
+	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.commits, m.records, m.lost, m.random, commitments, changes, build)
 	return m
 }
 
@@ -124,9 +124,9 @@ func (a *API) WatchLog(registry prometheus.Registerer) {
 	)
 }
 
-// WatchDealer registers what is read off a dealer: how many commitments are open, and how many late, and how many shoes are
-// open. They are counted in the store, of which a scrape that finds it out of reach has nothing to say.
-func (a *API) WatchDealer(registry prometheus.Registerer) {
+// WatchStore registers gauges of open commitments, late ones and open shoes. They are counted in the
+// store; a scrape during which it cannot be reached leaves them out.
+func (a *API) WatchStore(registry prometheus.Registerer) {
 	registry.MustRegister(openCounts{a})
 }
 
@@ -147,15 +147,18 @@ func (o openCounts) Collect(c chan<- prometheus.Metric) {
 	}
 	c <- prometheus.MustNewConstMetric(commitmentsDesc, prometheus.GaugeValue, float64(open), string(dealer.StatusOpen))
 	c <- prometheus.MustNewConstMetric(commitmentsDesc, prometheus.GaugeValue, float64(late), string(dealer.StatusLate))
-	shoes, err := o.api.Dealer.CountShoes(ctx)
+	open, err = o.api.Shoes.Count(ctx)
 	if err != nil {
 		return
 	}
-	c <- prometheus.MustNewConstMetric(shoesDesc, prometheus.GaugeValue, float64(shoes))
+	c <- prometheus.MustNewConstMetric(shoesDesc, prometheus.GaugeValue, float64(open))
 }
 
-// Deal notes an event of the dealer.
-func (m *Metrics) Deal(e dealer.Event) { m.events[e].Inc() }
+// Commitment counts an event of a commitment.
+func (m *Metrics) Commitment(e dealer.Event) { m.commitments[e].Inc() }
+
+// ShoeChange counts a record of a shoe.
+func (m *Metrics) ShoeChange(kind audit.Kind) { m.shoes[kind].Inc() }
 
 // Commit notes a commit of the log.
 func (m *Metrics) Commit(c ledger.Commit) {

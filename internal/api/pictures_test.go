@@ -13,7 +13,7 @@ import (
 func TestEveryCardHasAPicture(t *testing.T) {
 	s := start(t, setup{})
 	pictures := 0
-	for _, kind := range s.Decks.Types() {
+	for _, kind := range s.Rules.Decks.Types() {
 		names := []string{"back"}
 		for _, c := range kind.Faces() {
 			names = append(names, c.Code)

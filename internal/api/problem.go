@@ -15,8 +15,12 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
+	"riffle/internal/disclosure"
+	"riffle/internal/journal"
 	"riffle/internal/ledger"
+	"riffle/internal/order"
 	"riffle/internal/shoe"
+	"riffle/internal/shoes"
 )
 
 // A problem is a problem document of RFC 9457. It is an error, so that handlers can return it.
@@ -101,15 +105,15 @@ func pathToLog(r *http.Request) string {
 // problem is the one place where errors of the inner packages get a status and words for the caller.
 func (a *API) problem(r *http.Request, err error) *problem {
 	var p *problem
-	var invalid *dealer.Invalid
+	var invalid *order.Invalid
 	var settled *dealer.SettledError
-	var notUnique *dealer.NotUniqueError
-	var changed *dealer.DeckChangedError
-	switch shoes := problemOfShoe(r, err); {
+	var notUnique *journal.NotUniqueError
+	var changed *order.DeckChangedError
+	switch ofShoe := problemOfShoe(r, err); {
 	case errors.As(err, &p):
 		return p
-	case shoes != nil:
-		return shoes
+	case ofShoe != nil:
+		return ofShoe
 	case errors.As(err, &invalid):
 		p := newProblem(http.StatusUnprocessableEntity, "%s", sentence(invalid.Fields[0].Detail))
 		for _, f := range invalid.Fields {
@@ -128,15 +132,15 @@ func (a *API) problem(r *http.Request, err error) *problem {
 			return p.at("/commitment_id")
 		}
 		return p
-	case errors.Is(err, dealer.ErrRunning):
+	case errors.Is(err, journal.ErrInFlight):
 		return newProblem(http.StatusConflict, "A request with this key, commitment or shoe is still being answered. Wait for it, or ask again in a second.")
-	case errors.Is(err, dealer.ErrOtherRequest):
+	case errors.Is(err, journal.ErrKeyReused):
 		return newProblem(http.StatusUnprocessableEntity, "This Idempotency-Key came with another request before. Repeat that request as it was, or choose a new key for this one.")
 	case errors.Is(err, ledger.ErrNotFound):
 		return newProblem(http.StatusNotFound, "There is no record with this id. An audit id is the audit_id of an answer, as it stands.")
-	case errors.Is(err, dealer.ErrNotTheSeed):
+	case errors.Is(err, disclosure.ErrWrongSeed):
 		return newProblem(http.StatusForbidden, "This is not the seed of the record. Send the seed of the answer that had this audit id.").at("/seed")
-	case errors.Is(err, dealer.ErrNoSeed):
+	case errors.Is(err, disclosure.ErrNoSeed):
 		return newProblem(http.StatusUnprocessableEntity, "This record has no seed to check or to reveal. That of a commitment is the seed of the shuffle that used it; those of a shoe are shown when it is closed.")
 	case errors.Is(err, ledger.ErrBusy):
 		return problemBusy("More shuffles are waiting to become durable than the queue holds. Nothing was shuffled; ask again in a second.")
@@ -166,24 +170,24 @@ func problemSettled(e *dealer.SettledError) *problem {
 
 // problemOfShoe is the problem of an error of shoes; nil for any other.
 func problemOfShoe(r *http.Request, err error) *problem {
-	var over *dealer.ShoeOverError
-	var version *dealer.VersionError
-	var cards *dealer.CardsError
+	var closed *shoes.ClosedError
+	var version *shoes.VersionError
+	var cards *shoes.CardsError
 	var short *shoe.ShortError
 	switch {
-	case errors.Is(err, dealer.ErrNoShoe):
+	case errors.Is(err, journal.ErrNoShoe):
 		return newProblem(http.StatusNotFound, "There is no shoe with this id. It is the shoe_id that POST /shoes answers, as it stands.")
 	case errors.Is(err, shoe.ErrNoPile):
 		return newProblem(http.StatusNotFound, "The shoe has no such pile; GET /shoes/{id}/piles lists them. Cards that are put to a pile make it.")
-	case errors.As(err, &over) && over.Status == dealer.ShoeClosed:
-		return newProblem(http.StatusConflict, "The shoe is closed, by the record with this audit_id: %s. Nothing more is dealt from it.", over.AuditID).because(over.AuditID)
-	case errors.As(err, &over):
-		return newProblem(http.StatusGone, "The shoe has expired, and nothing more is dealt from it. It can still be closed, which shows its seeds.").because(over.AuditID)
+	case errors.As(err, &closed) && closed.Status == shoe.Closed:
+		return newProblem(http.StatusConflict, "The shoe is closed, by the record with this audit_id: %s. Nothing more is dealt from it.", closed.AuditID).because(closed.AuditID)
+	case errors.As(err, &closed):
+		return newProblem(http.StatusGone, "The shoe has expired, and nothing more is dealt from it. It can still be closed, which shows its seeds.").because(closed.AuditID)
 	case errors.As(err, &version):
 		return newProblem(http.StatusPreconditionFailed, "The shoe is at version %d, and If-Match is for another. Nothing was changed; look at the shoe again, and decide anew.", version.Version)
 	case errors.As(err, &cards):
 		return problemCards(cards)
-	case errors.Is(err, dealer.ErrNotSeen):
+	case errors.Is(err, shoes.ErrNotSeen):
 		return newProblem(http.StatusConflict, "The card at this position has not been drawn. It is shown to nobody before that, or before the shoe is closed.")
 	case errors.As(err, &short):
 		p := newProblem(http.StatusUnprocessableEntity, "Wanted: %d; left there: %d. Nothing was taken; ask for fewer, or put cards there first.", short.Want, short.Have)
@@ -200,7 +204,7 @@ func problemOfShoe(r *http.Request, err error) *problem {
 }
 
 // problemCards says which card of the request cannot be taken.
-func problemCards(e *dealer.CardsError) *problem {
+func problemCards(e *shoes.CardsError) *problem {
 	p := newProblem(http.StatusUnprocessableEntity, "This card does not lie there, or is named twice. Nothing was moved.")
 	if e.Ambiguous {
 		p = newProblem(http.StatusUnprocessableEntity, "Several cards of this code lie there. Nothing was moved; name the card by its number, the member card of an answer.")
@@ -209,7 +213,7 @@ func problemCards(e *dealer.CardsError) *problem {
 }
 
 // place points at a field by the way the request named it: members of a body, parameters of a query.
-func place(r *http.Request, f dealer.FieldError) fieldError {
+func place(r *http.Request, f order.FieldError) fieldError {
 	detail := sentence(f.Detail)
 	if r.Method != http.MethodGet {
 		return fieldError{Pointer: &f.Pointer, Detail: detail}

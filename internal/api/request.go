@@ -32,7 +32,9 @@ type shuffleRequest struct {
 	repeats   bool     // the answer is a list of shuffles, even if of one
 	details   bool     // deck cards are answered whole
 	expires   time.Duration
-	body      *body // which it was read from; nil if it was read from a query
+	body      *body   // which it was read from; nil if it was read from a query
+	budget    *budget // of memory
+	reserved  int64   // bytes of the budget
 }
 
 // A form says what a request has of all that a shuffle can be asked for.
@@ -61,7 +63,30 @@ var requests = sync.Pool{New: func() any { return new(shuffleRequest) }}
 // commonSize is how many items a request may have whose room is kept.
 const commonSize = 1024
 
-func newRequest() *shuffleRequest { return requests.Get().(*shuffleRequest) }
+// newRequest returns an empty request, which reserves memory for its orders from the budget. Release
+// it after use.
+func (a *API) newRequest() *shuffleRequest {
+	q := requests.Get().(*shuffleRequest)
+	q.budget, q.Reserve = &a.memory, q.reserve
+	return q
+}
+
+// elementBytes is the memory of an element that is shuffled: its position, twice where the algorithm
+// copies it, its notes, and the place of an item in the body.
+const elementBytes = 40
+
+// reserve takes memory for elements that are shuffled from the budget, unless they are few.
+func (q *shuffleRequest) reserve(elements uint64) error {
+	n := int64(elements) * elementBytes
+	if n <= freeBody {
+		return nil
+	}
+	if !q.budget.take(n) {
+		return problemMemory()
+	}
+	q.reserved += n
+	return nil
+}
 
 // readRequest reads a request of a form, and returns its body as well. It is to be released.
 func (a *API) readRequest(w http.ResponseWriter, r *http.Request, f *form) (q *shuffleRequest, text []byte, err error) {
@@ -69,9 +94,9 @@ func (a *API) readRequest(w http.ResponseWriter, r *http.Request, f *form) (q *s
 	if err != nil {
 		return nil, nil, err
 	}
-	q = newRequest()
+	q = a.newRequest()
 	q.body = b
-	if err := q.decode(b.bytes, a.Dealer.Limits().Items, f); err != nil {
+	if err := q.decode(b.bytes, a.Rules.Limits.Items, f); err != nil {
 		q.release()
 		return nil, nil, err
 	}
@@ -84,6 +109,7 @@ func (q *shuffleRequest) release() {
 		q.body.release()
 		q.body = nil
 	}
+	q.budget.give(q.reserved)
 	if cap(q.items) > commonSize {
 		longItems.leave(q.items)
 		return

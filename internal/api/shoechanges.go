@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
-	"riffle/internal/dealer"
 	"riffle/internal/shoe"
+	"riffle/internal/shoes"
 )
 
 // drawFromShoe answers POST /shoes/{id}/draw.
@@ -19,25 +19,25 @@ func (a *API) drawFromShoe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &dealer.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt, Openings: openings}
+	c := &shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt, Openings: openings}
 	return a.changeShoe(w, r, c, "count", "from", "to", "put")
 }
 
 // returnToShoe answers POST /shoes/{id}/return.
 func (a *API) returnToShoe(w http.ResponseWriter, r *http.Request) error {
-	c := &dealer.Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
+	c := &shoes.Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
 	return a.changeWithoutQuery(w, r, c, "cards", "put")
 }
 
 // reshuffleShoe answers POST /shoes/{id}/reshuffle.
 func (a *API) reshuffleShoe(w http.ResponseWriter, r *http.Request) error {
-	c := &dealer.Change{Kind: audit.KindReshuffle, From: shoe.Deck}
+	c := &shoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}
 	return a.changeWithoutQuery(w, r, c, "cards", "algorithm", "client_seed")
 }
 
 // closeShoe answers POST /shoes/{id}/close.
 func (a *API) closeShoe(w http.ResponseWriter, r *http.Request) error {
-	return a.changeWithoutQuery(w, r, &dealer.Change{Kind: audit.KindClose})
+	return a.changeWithoutQuery(w, r, &shoes.Change{Kind: audit.KindClose})
 }
 
 // endShoe answers DELETE /shoes/{id}.
@@ -49,7 +49,7 @@ func (a *API) endShoe(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	return a.carryOut(w, r, id, &dealer.Change{Kind: audit.KindExpire}, nil)
+	return a.carryOut(w, r, id, &shoes.Change{Kind: audit.KindExpire}, nil)
 }
 
 // addToPile answers POST /shoes/{id}/piles/{pile}/add.
@@ -58,7 +58,7 @@ func (a *API) addToPile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &dealer.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: place, Put: shoe.Top}
+	c := &shoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: place, Put: shoe.Top}
 	return a.changeWithoutQuery(w, r, c, "cards", "put")
 }
 
@@ -72,7 +72,7 @@ func (a *API) drawFromPile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &dealer.Change{Kind: audit.KindDraw, From: place, Taken: shoe.Top, To: shoe.Dealt, Openings: openings}
+	c := &shoes.Change{Kind: audit.KindDraw, From: place, Taken: shoe.Top, To: shoe.Dealt, Openings: openings}
 	return a.changeShoe(w, r, c, "count", "cards", "from", "to", "put")
 }
 
@@ -82,7 +82,7 @@ func (a *API) shufflePile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.changeWithoutQuery(w, r, &dealer.Change{Kind: audit.KindReshuffle, From: place}, "algorithm", "client_seed")
+	return a.changeWithoutQuery(w, r, &shoes.Change{Kind: audit.KindReshuffle, From: place}, "algorithm", "client_seed")
 }
 
 // returnFromPile answers POST /shoes/{id}/piles/{pile}/return.
@@ -91,11 +91,11 @@ func (a *API) returnFromPile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &dealer.Change{Kind: audit.KindReturn, From: place, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
+	c := &shoes.Change{Kind: audit.KindReturn, From: place, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
 	return a.changeWithoutQuery(w, r, c, "cards", "put")
 }
 
-func (a *API) changeWithoutQuery(w http.ResponseWriter, r *http.Request, c *dealer.Change, members ...string) error {
+func (a *API) changeWithoutQuery(w http.ResponseWriter, r *http.Request, c *shoes.Change, members ...string) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (a *API) changeWithoutQuery(w http.ResponseWriter, r *http.Request, c *deal
 }
 
 // changeShoe changes the shoe of the path, as the members of the body say that there may be.
-func (a *API) changeShoe(w http.ResponseWriter, r *http.Request, c *dealer.Change, members ...string) error {
+func (a *API) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Change, members ...string) error {
 	id, err := shoeID(r)
 	if err != nil {
 		return err
@@ -120,39 +120,36 @@ func (a *API) changeShoe(w http.ResponseWriter, r *http.Request, c *dealer.Chang
 }
 
 // carryOut makes a change and answers with what has become of the shoe.
-func (a *API) carryOut(w http.ResponseWriter, r *http.Request, id uuid.UUID, c *dealer.Change, body []byte) error {
+func (a *API) carryOut(w http.ResponseWriter, r *http.Request, id uuid.UUID, c *shoes.Change, body []byte) error {
 	var err error
 	if c.IfVersion, err = ifVersion(r); err != nil {
 		return err
 	}
-	call, end, err := a.begin(r, body)
+	if c.Key, err = idempotencyKey(r, body); err != nil {
+		return err
+	}
+	result, err := a.Shoes.Apply(r.Context(), id, c)
 	if err != nil {
 		return err
 	}
-	defer end()
-	c.Call = call
-	changed, err := a.Dealer.Change(r.Context(), id, c)
-	if err != nil {
-		return err
-	}
-	out := a.shoeStream(w, &changed.Shoe)
-	out.buf = appendIDs(out.buf, changed.AuditID, changed.LogIndex, &changed.Shoe)
-	out.buf = appendTable(out.buf, &changed.Shoe)
-	switch record := changed.Record; {
+	out := a.shoeStream(w, &result.Shoe)
+	out.buf = appendIDs(out.buf, result.AuditID, result.LogIndex, &result.Shoe)
+	out.buf = appendTable(out.buf, &result.Shoe)
+	switch record := result.Record; {
 	case record.Root != nil:
 		out.buf = append(out.buf, `,"size":`...)
 		out.buf = strconv.AppendUint(out.buf, record.Statement.Size, 10)
 		out.buf = append(append(out.buf, `,"algorithm":"`...), record.Statement.Algorithm...)
 		out.buf = appendSealed(append(out.buf, '"'), record)
-	case len(changed.Cards) > 0:
-		out.cards(changed.Cards)
+	case len(result.Cards) > 0:
+		out.cards(result.Cards)
 	}
 	out.buf = append(out.buf, "}\n"...)
 	return out.finish()
 }
 
 // cards writes the member that lists cards.
-func (s *stream) cards(list []dealer.ShoeCard) {
+func (s *stream) cards(list []shoes.Card) {
 	s.buf = append(s.buf, `,"cards":[`...)
 	for i := range list {
 		if i > 0 {
@@ -165,7 +162,7 @@ func (s *stream) cards(list []dealer.ShoeCard) {
 }
 
 // appendCard appends a card of a shoe: its code and which of its copies it is, or the caller's item to the byte.
-func appendCard(b []byte, c *dealer.ShoeCard) []byte {
+func appendCard(b []byte, c *shoes.Card) []byte {
 	b = append(b, `{"card":`...)
 	b = strconv.AppendUint(b, c.Number, 10)
 	if c.Card != nil {
@@ -196,7 +193,7 @@ func appendCard(b []byte, c *dealer.ShoeCard) []byte {
 }
 
 // decodeChange reads the body of a change that takes some members.
-func decodeChange(body []byte, c *dealer.Change, members []string) error {
+func decodeChange(body []byte, c *shoes.Change, members []string) error {
 	d := newReader(body)
 	defer d.release()
 	given := map[string]bool{}
@@ -217,7 +214,7 @@ func decodeChange(body []byte, c *dealer.Change, members []string) error {
 }
 
 // changeMember reads one member of a change.
-func changeMember(d *reader, name string, c *dealer.Change) (err error) {
+func changeMember(d *reader, name string, c *shoes.Change) (err error) {
 	switch name {
 	case "count":
 		c.Count, err = d.count("/count")
@@ -253,7 +250,7 @@ func changeMember(d *reader, name string, c *dealer.Change) (err error) {
 }
 
 // complete adds to a change what its body has left out, and refuses what does not go together.
-func complete(c *dealer.Change, given map[string]bool) error {
+func complete(c *shoes.Change, given map[string]bool) error {
 	switch {
 	case c.Kind == audit.KindAdd && !given["cards"]:
 		return newProblem(http.StatusUnprocessableEntity, "Name the cards to add, by number or by code.").at("/cards")
@@ -274,13 +271,13 @@ func complete(c *dealer.Change, given map[string]bool) error {
 }
 
 // readCards reads cards by their numbers and codes.
-func readCards(d *reader) ([]dealer.CardName, error) {
-	cards := []dealer.CardName{}
+func readCards(d *reader) ([]shoes.CardName, error) {
+	cards := []shoes.CardName{}
 	err := d.list("/cards", func(i int) error {
 		if i == shoe.MaxCards {
 			return newProblem(http.StatusUnprocessableEntity, "A shoe has at most %d cards; name each of them once.", shoe.MaxCards).at("/cards")
 		}
-		var name dealer.CardName
+		var name shoes.CardName
 		var err error
 		pointer := "/cards/" + strconv.Itoa(i)
 		switch d.PeekKind() {

@@ -13,16 +13,18 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
-	"riffle/internal/dealer"
+	"riffle/internal/disclosure"
+	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/shoe"
+	"riffle/internal/shoes"
 )
 
 // shoeID reads the id of the path. One that is malformed answers like one that is not there.
 func shoeID(r *http.Request) (uuid.UUID, error) {
 	id, ok := parseID(chi.URLParam(r, "id"))
 	if !ok {
-		return uuid.Nil, dealer.ErrNoShoe
+		return uuid.Nil, journal.ErrNoShoe
 	}
 	return id, nil
 }
@@ -84,30 +86,10 @@ func (a *API) makeShoe(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer q.release()
-	call, end, err := a.begin(r, body)
-	if err != nil {
+	if q.Key, err = idempotencyKey(r, body); err != nil {
 		return err
 	}
-	defer end()
-	q.Call = call
-	if made, err := a.Dealer.Changed(r.Context(), call, false); made != nil || err != nil {
-		return a.sendMade(w, made, err)
-	}
-	asked := &dealer.ShoeRequest{Request: q.Request, Values: q.values(body), Expires: q.expires}
-	plan, err := a.Dealer.PlanShoe(r.Context(), asked)
-	if err != nil {
-		return err
-	}
-	give, err := a.hold(plan.Held())
-	if err != nil {
-		return err
-	}
-	defer give()
-	made, err := a.Dealer.MakeShoe(r.Context(), plan)
-	return a.sendMade(w, made, err)
-}
-
-func (a *API) sendMade(w http.ResponseWriter, made *dealer.Changed, err error) error {
+	made, err := a.Shoes.Create(r.Context(), &shoes.Request{Request: q.Request, Items: q.values(body), Expires: q.expires})
 	if err != nil {
 		return err
 	}
@@ -117,13 +99,13 @@ func (a *API) sendMade(w http.ResponseWriter, made *dealer.Changed, err error) e
 }
 
 // shoeStream begins an answer about a shoe.
-func (a *API) shoeStream(w http.ResponseWriter, s *dealer.Shoe) *stream {
+func (a *API) shoeStream(w http.ResponseWriter, s *shoes.Shoe) *stream {
 	w.Header()["Etag"] = []string{versionTag(s.Version)}
 	return a.newStream(w)
 }
 
 // appendShoe appends a shoe as it is at its version: an object that is still open.
-func appendShoe(b []byte, s *dealer.Shoe) []byte {
+func appendShoe(b []byte, s *shoes.Shoe) []byte {
 	b = appendIDs(b, s.First.ID, s.LogIndex, s)
 	b = append(b, `,"algorithm":"`...)
 	b = append(b, s.First.Statement.Algorithm...)
@@ -134,7 +116,7 @@ func appendShoe(b []byte, s *dealer.Shoe) []byte {
 }
 
 // appendIDs appends by what a record and its shoe are known: an object that is still open.
-func appendIDs(b []byte, id uuid.UUID, index uint64, s *dealer.Shoe) []byte {
+func appendIDs(b []byte, id uuid.UUID, index uint64, s *shoes.Shoe) []byte {
 	b = append(append(b, `{"audit_id":"`...), id.String()...)
 	b = append(b, `","log_index":`...)
 	b = strconv.AppendUint(b, index, 10)
@@ -145,14 +127,14 @@ func appendIDs(b []byte, id uuid.UUID, index uint64, s *dealer.Shoe) []byte {
 }
 
 // appendVersion appends which shoe it is, and at which version.
-func appendVersion(b []byte, s *dealer.Shoe) []byte {
+func appendVersion(b []byte, s *shoes.Shoe) []byte {
 	b = append(append(b, `"shoe_id":"`...), s.ID.String()...)
 	b = append(b, `","version":`...)
 	return strconv.AppendUint(b, s.Version, 10)
 }
 
 // appendTable appends how many cards lie where, and until when they are dealt.
-func appendTable(b []byte, s *dealer.Shoe) []byte {
+func appendTable(b []byte, s *shoes.Shoe) []byte {
 	b = append(b, `,"remaining":`...)
 	b = strconv.AppendUint(b, s.Remaining, 10)
 	b = append(b, `,"dealt":`...)
@@ -168,7 +150,7 @@ func appendTable(b []byte, s *dealer.Shoe) []byte {
 }
 
 // appendPiles appends the piles by their names, of which no character needs an escape.
-func appendPiles(b []byte, s *dealer.Shoe) []byte {
+func appendPiles(b []byte, s *shoes.Shoe) []byte {
 	b = append(b, `"piles":{`...)
 	for i := range s.Piles {
 		if i > 0 {
@@ -204,7 +186,7 @@ func (a *API) getShoe(w http.ResponseWriter, r *http.Request) error {
 }
 
 // findShoe finds the shoe of a path that takes no parameters.
-func (a *API) findShoe(r *http.Request) (*dealer.Shoe, error) {
+func (a *API) findShoe(r *http.Request) (*shoes.Shoe, error) {
 	id, err := shoeID(r)
 	if err != nil {
 		return nil, err
@@ -212,7 +194,7 @@ func (a *API) findShoe(r *http.Request) (*dealer.Shoe, error) {
 	if err := noParameters(r); err != nil {
 		return nil, err
 	}
-	return a.Dealer.Shoe(r.Context(), id)
+	return a.Shoes.Get(r.Context(), id)
 }
 
 // listPiles answers GET /shoes/{id}/piles.
@@ -251,11 +233,11 @@ func (a *API) listLying(w http.ResponseWriter, r *http.Request, place shoe.Place
 	if err != nil {
 		return err
 	}
-	s, err := a.Dealer.Shoe(r.Context(), id)
+	s, err := a.Shoes.Get(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	cards, err := a.Dealer.Lying(r.Context(), s, place, openings)
+	cards, err := a.Shoes.Cards(r.Context(), s, place, openings)
 	if err != nil {
 		return err
 	}
@@ -294,7 +276,7 @@ func (a *API) openCard(w http.ResponseWriter, r *http.Request) error {
 	if wrong != nil || strconv.FormatUint(position, 10) != text {
 		return problemNoPosition()
 	}
-	card, err := a.Dealer.OpenCard(r.Context(), id, sealedBy, position)
+	card, err := a.Shoes.Card(r.Context(), id, sealedBy, position)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return problemNoPosition()
 	} else if err != nil {
@@ -320,7 +302,7 @@ func (a *API) proveShoe(w http.ResponseWriter, r *http.Request) error {
 	var text bytes.Buffer
 	held := int64(freeBody)
 	defer func() { a.memory.give(held - freeBody) }()
-	err = a.Dealer.ProveShoe(r.Context(), id, func(p *dealer.Proof) error {
+	err = a.Disclosure.ProveShoe(r.Context(), id, func(p *disclosure.Proof) error {
 		text.Write(proofText(p))
 		for int64(text.Cap()) > held {
 			if !a.memory.take(held) {
@@ -345,7 +327,7 @@ func (d *reader) expiresIn() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	const most = uint64(dealer.MaxExpiry / time.Second)
+	const most = uint64(shoes.MaxExpiry / time.Second)
 	if *n < 1 || *n > most {
 		return 0, newProblem(http.StatusUnprocessableEntity, "expires_in is from 1 to %d seconds, or left out for a shoe that does not expire.", most).at("/expires_in")
 	}

@@ -23,66 +23,20 @@ func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer q.release()
-	return a.deal(w, r, q, body)
+	return a.respond(w, r, q, body)
 }
 
-// elementBytes is what an element that is shuffled takes up: its position, a second time where the algorithm makes a copy,
-// what it notes besides, and where an item stands in the body.
-const elementBytes = 40
-
-// deal deals a request and answers it. body holds the caller's items, if it has any.
-func (a *API) deal(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte) error {
-	call, end, err := a.begin(r, body)
+// respond shuffles a request and answers it. body holds the caller's items, if it has any.
+func (a *API) respond(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte) (err error) {
+	if q.Key, err = idempotencyKey(r, body); err != nil {
+		return err
+	}
+	s, err := a.Dealer.Shuffle(r.Context(), &q.Request)
 	if err != nil {
 		return err
 	}
-	defer end()
-	q.Call = call
-	dealt, err := a.Dealer.Dealt(r.Context(), call)
-	if err != nil {
-		return err
-	}
-	if dealt != nil {
-		return a.answerAgain(w, q, dealt, body)
-	}
-	plan, err := a.Dealer.Plan(r.Context(), &q.Request)
-	if err != nil {
-		return err
-	}
-	give, err := a.hold(plan.Held())
-	if err != nil {
-		return err
-	}
-	defer give()
-	result, err := a.Dealer.Deal(r.Context(), plan)
-	if err != nil {
-		return err
-	}
-	defer result.Release()
-	return a.answer(w, q, result, body)
-}
-
-// answerAgain answers a retry with what was dealt the first time.
-func (a *API) answerAgain(w http.ResponseWriter, q *shuffleRequest, dealt *dealer.Result, body []byte) error {
-	defer dealt.Release()
-	give, err := a.hold(dealt.Held())
-	if err != nil {
-		return err
-	}
-	defer give()
-	return a.answer(w, q, dealt, body)
-}
-
-// hold takes memory for elements that are shuffled, where they are many, until give is called.
-func (a *API) hold(elements uint64) (give func(), err error) {
-	held := int64(elements) * elementBytes
-	if held <= freeBody {
-		return func() {}, nil
-	}
-	if !a.memory.take(held) {
-		return nil, problemMemory()
-	}
-	return func() { a.memory.give(held) }, nil
+	defer s.Release()
+	return a.answer(w, q, s, body)
 }
 
 func noParameters(r *http.Request) error {
@@ -99,17 +53,17 @@ func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q := newRequest()
+	q := a.newRequest()
 	defer q.release()
 	if err := q.decodeQuery(query, kind.Name, len(kind.Parameters) > 0); err != nil {
 		return err
 	}
-	return a.deal(w, r, q, nil)
+	return a.respond(w, r, q, nil)
 }
 
 // deckType finds the deck type of the path and reads the query.
 func (a *API) deckType(r *http.Request) (*deck.Type, map[string]string, error) {
-	kind, ok := a.Decks.Type(chi.URLParam(r, "type"))
+	kind, ok := a.Rules.Decks.Type(chi.URLParam(r, "type"))
 	if !ok {
 		return nil, nil, newProblem(http.StatusNotFound, "There is no such deck type; GET /decks lists them.")
 	}
@@ -118,7 +72,7 @@ func (a *API) deckType(r *http.Request) (*deck.Type, map[string]string, error) {
 }
 
 // answer sends the result in the form that the request asked for. body holds the caller's items.
-func (a *API) answer(w http.ResponseWriter, q *shuffleRequest, result *dealer.Result, body []byte) error {
+func (a *API) answer(w http.ResponseWriter, q *shuffleRequest, result *dealer.Shuffle, body []byte) error {
 	out := a.newStream(w)
 	out.buf = append(out.buf, `{"audit_id":"`...)
 	out.buf = append(out.buf, result.AuditID.String()...)
@@ -140,7 +94,7 @@ func (a *API) answer(w http.ResponseWriter, q *shuffleRequest, result *dealer.Re
 
 // shuffled writes the members that hold the orders and returns the time that was spent shuffling. The caller's items are
 // shuffled themselves; of all else the positions are.
-func (s *stream) shuffled(q *shuffleRequest, result *dealer.Result, body []byte) (spent time.Duration) {
+func (s *stream) shuffled(q *shuffleRequest, result *dealer.Shuffle, body []byte) (spent time.Duration) {
 	if q.Items == nil {
 		writeOrders(s, q.repeats, result, s.elements(elements(q, result)), func(number uint64) []uint64 {
 			began := time.Now()
@@ -167,7 +121,7 @@ func (s *stream) shuffled(q *shuffleRequest, result *dealer.Result, body []byte)
 }
 
 // writeOrders writes the members that hold the orders. write appends elements to the answer, each with a comma behind it.
-func writeOrders[T any](out *stream, repeats bool, result *dealer.Result, write func([]T), order func(number uint64) []T) {
+func writeOrders[T any](out *stream, repeats bool, result *dealer.Shuffle, write func([]T), order func(number uint64) []T) {
 	hands := result.Statement.Hands
 	switch {
 	case repeats || result.Statement.Repeat > 1: // more than once also where only the commitment says so

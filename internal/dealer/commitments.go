@@ -5,33 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/rng"
 )
 
-// A Status is what has become of a commitment.
+// A Status says whether a commitment can be used.
 type Status string
 
 // The statuses of a commitment.
 const (
-	StatusOpen Status = "open" // it can be used
-	StatusLate Status = "late" // its deadline has passed, and the log does not say so yet
-	StatusUsed Status = "used" // a shuffle was made from it
-	StatusVoid Status = "void" // its deadline passed before it was used, and the log says so
+	StatusOpen Status = "open"       // it can be used
+	StatusLate Status = "late"       // its deadline has passed, and the log does not say so yet
+	StatusUsed Status = "used"       // a shuffle or a shoe used it
+	StatusVoid Status = journal.Void // its deadline passed before it was used, and the log says so
 )
 
 // Statuses returns all statuses.
 func Statuses() []Status { return []Status{StatusOpen, StatusLate, StatusUsed, StatusVoid} }
 
-// A Commitment is a seed and a statement that are fixed before a client seed is known.
+// A Commitment is a seed and a statement that were fixed before the client seed was known.
 type Commitment struct {
 	ID        uuid.UUID
 	LogIndex  uint64
@@ -45,253 +43,192 @@ type Commitment struct {
 // ErrNoCommitment is for an id that no commitment has.
 var ErrNoCommitment = errors.New("there is no such commitment")
 
-// A SettledError is for a commitment that cannot be used any more.
+// A SettledError is for a commitment that can no longer be used.
 type SettledError struct{ Commitment }
 
 func (e *SettledError) Error() string {
 	return fmt.Sprintf("the commitment %s is %s", e.ID, e.Status)
 }
 
-// commitmentClaims begins the names of claims on commitments. The commitment itself holds its claim, which is due at its
-// deadline, until a shuffle takes it, or a void, which gives it a status.
-const commitmentClaims = "commitment "
-
-func commitmentClaim(id uuid.UUID) string { return commitmentClaims + id.String() }
-
-// claimed returns the id that a claim has behind its prefix. The error is [ledger.ErrCorrupt].
-func claimed(claim *ledger.Claim, prefix string) (uuid.UUID, error) {
-	id, err := uuid.Parse(strings.TrimPrefix(claim.Name, prefix))
-	if err != nil {
-		return id, fmt.Errorf("%w: a claim %q", ledger.ErrCorrupt, claim.Name)
-	}
-	return id, nil
-}
-
-// committed is a commitment with what it takes to use it.
+// committed is a commitment with what is needed to use it.
 type committed struct {
 	index  uint64
 	record *audit.Record
 	seed   rng.Seed
 }
 
-// An openSet has commitments of this process that are open as far as it knows, so that the one who uses one need not read
-// it back. What another process has done to them shows when they are used.
-type openSet struct {
-	mu   sync.Mutex
-	list map[uuid.UUID]*committed
-}
+// maxOpen bounds the cache of open commitments: a few megabytes. The cache spares the shuffle that
+// uses a commitment reading it back. Another replica may have used it; the append detects that.
+const maxOpen = 1 << 14
 
-// mostOpen is how many commitments are remembered: a few megabytes.
-const mostOpen = 1 << 14
-
-func (o *openSet) get(id uuid.UUID) *committed {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.list[id]
-}
-
-func (o *openSet) add(c *committed) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.list == nil {
-		o.list = map[uuid.UUID]*committed{}
-	}
-	if len(o.list) >= mostOpen {
-		for id := range o.list {
-			delete(o.list, id) // any one: it is read back when it is used
-			break
-		}
-	}
-	o.list[c.record.ID] = c
-}
-
-func (o *openSet) remove(id uuid.UUID) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.list, id)
-}
-
-// Commit fixes a seed for a plan and logs the commitment to both. A retry of its call gets the first one. The error is one
-// of the ledger, of the source of randomness, [ErrOtherRequest] or a [*NotUniqueError].
-func (d *Dealer) Commit(ctx context.Context, plan *Plan) (*Commitment, error) {
-	seed, err := d.newSeed(plan)
-	if err != nil {
-		return nil, err
-	}
-	record, err := d.newRecord(audit.KindCommitment)
-	if err != nil {
-		return nil, err
-	}
-	c := &committed{record: record, seed: seed}
-	record.Parameters, record.Deadline = plan.parameters(), record.Time.Add(d.options.Deadline)
-	statement := plan.statement
-	statement.Seed = seed
-	record.Statement, record.Commitment = plan.statement, statement.Commitment()
-	claims := []ledger.Claim{{Name: commitmentClaim(record.ID), Due: record.Deadline.UnixMicro()}}
-	c.index, err = d.append(ctx, plan.request, record, kept{seed: seed, call: plan.request.Call}, claims)
-	if plan.request.Call.isTaken(err) {
-		return d.Committed(ctx, plan.request.Call)
-	} else if err != nil {
-		return nil, err
-	}
-	d.open.add(c)
-	d.observe(EventCommitted)
-	return c.show(), nil
-}
-
-// show returns what may be shown of a commitment, as it is when it is made.
-func (c *committed) show() *Commitment {
+// commitment returns the commitment as it is right after it was made.
+func (c *committed) commitment() *Commitment {
 	return &Commitment{
 		ID: c.record.ID, LogIndex: c.index, Statement: c.record.Statement, Hash: c.record.Commitment,
 		Deadline: c.record.Deadline, Status: StatusOpen,
 	}
 }
 
-// Committed returns the commitment that the call made before, as it was made; nil if this is its first attempt.
-func (d *Dealer) Committed(ctx context.Context, call *Call) (*Commitment, error) {
-	stored, record, err := d.earlier(ctx, call)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
+// Commit draws a seed for a request and logs the commitment to both, or replays the first attempt.
+// Errors are those of [Dealer.Shuffle].
+func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
+	replay := func(first *journal.Stored) (*Commitment, error) {
+		return (&committed{index: first.Index, record: first.Record}).commitment(), nil
 	}
-	return (&committed{index: stored.Index, record: record}).show(), nil
+	return journal.Once(ctx, d.journal, r.Key, replay, func() (*Commitment, error) {
+		draft, err := d.Prepare(ctx, &r.Request)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.Seed(draft); err != nil {
+			return nil, err
+		}
+		record, err := d.Record(audit.KindCommitment, draft)
+		if err != nil {
+			return nil, err
+		}
+		record.Statement.Seed = nil
+		record.Deadline = record.Time.Add(d.options.Deadline)
+		c := &committed{record: record, seed: draft.Seed}
+		c.index, err = d.Append(ctx, draft, &journal.Entry{
+			Record: record, Sidecar: journal.Sidecar{Key: r.Key},
+			Claims: []ledger.Claim{{Name: journal.CommitmentClaim(record.ID), Due: record.Deadline.UnixMicro()}},
+		})
+		if err != nil {
+			return nil, err
+		}
+		d.open.Put(record.ID, c, 1)
+		d.options.Observe(Committed)
+		return c.commitment(), nil
+	})
 }
 
-// Commitment returns the commitment with the id. The error is [ErrNoCommitment] or one of the ledger's.
+// Commitment returns the commitment with the id. The error is [ErrNoCommitment] or one of the
+// ledger's.
 func (d *Dealer) Commitment(ctx context.Context, id uuid.UUID) (*Commitment, error) {
-	stored, record, err := d.readCommitment(ctx, id)
+	stored, err := d.readCommitment(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	shown := (&committed{index: stored.Index, record: record}).show()
-	return shown, d.settle(ctx, shown, d.options.Now())
+	c := (&committed{index: stored.Index, record: stored.Record}).commitment()
+	return c, d.findStatus(ctx, c, d.journal.Now())
 }
 
-// readCommitment reads the entry of a commitment.
-func (d *Dealer) readCommitment(ctx context.Context, id uuid.UUID) (*ledger.Stored, *audit.Record, error) {
-	stored, err := d.log.ByID(ctx, id)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, nil, ErrNoCommitment
-	} else if err != nil {
-		return nil, nil, err
+// readCommitment reads the record of a commitment.
+func (d *Dealer) readCommitment(ctx context.Context, id uuid.UUID) (*journal.Stored, error) {
+	stored, err := d.journal.ByID(ctx, id)
+	if errors.Is(err, ledger.ErrNotFound) || err == nil && stored.Kind != audit.KindCommitment {
+		return nil, ErrNoCommitment
 	}
-	record, err := parse(stored)
-	if err == nil && record.Kind != audit.KindCommitment {
-		err = ErrNoCommitment
-	}
-	return stored, record, err
+	return stored, err
 }
 
-// settle finds out what has become of a commitment by now.
-func (d *Dealer) settle(ctx context.Context, c *Commitment, now time.Time) error {
-	holder, err := d.log.ByClaim(ctx, commitmentClaim(c.ID))
-	if errors.Is(err, ledger.ErrNotFound) {
-		return fmt.Errorf("%w: nobody holds the claim of the commitment %s", ledger.ErrCorrupt, c.ID)
-	} else if err != nil {
-		return err
-	}
-	record, err := parse(holder)
+// findStatus fills in the status of a commitment at a time: the record that holds its claim tells.
+func (d *Dealer) findStatus(ctx context.Context, c *Commitment, at time.Time) error {
+	holder, err := d.journal.ByClaim(ctx, journal.CommitmentClaim(c.ID))
 	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return fmt.Errorf("%w: no record holds the claim of the commitment %s", ledger.ErrCorrupt, c.ID)
 	case err != nil:
 		return err
-	case record.ID == c.ID && now.Before(c.Deadline):
+	case holder.ID == c.ID && at.Before(c.Deadline):
 		c.Status = StatusOpen
-	case record.ID == c.ID:
+	case holder.ID == c.ID:
 		c.Status = StatusLate
-	case record.CommitmentID != c.ID:
+	case holder.CommitmentID != c.ID:
 		return fmt.Errorf("%w: record %d holds the claim of the commitment %s and has not used it", ledger.ErrCorrupt, holder.Index, c.ID)
-	case record.UsesCommitment():
-		c.Status, c.SettledBy = StatusUsed, record.ID
+	case holder.UsesCommitment():
+		c.Status, c.SettledBy = StatusUsed, holder.ID
 	default:
-		c.Status, c.SettledBy = StatusVoid, record.ID
+		c.Status, c.SettledBy = StatusVoid, holder.ID
 	}
 	return nil
 }
 
-// toUse returns the commitment that a request wants to use. Whether it can be used shows when it is.
-func (d *Dealer) toUse(ctx context.Context, id uuid.UUID) (*committed, error) {
-	if c := d.open.get(id); c != nil {
+// findCommitment returns a commitment to use. Only its use shows whether it is still open.
+func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, error) {
+	if c, ok := d.open.Get(id); ok {
 		return c, nil
 	}
-	stored, record, err := d.readCommitment(ctx, id)
+	stored, err := d.readCommitment(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	seed, err := d.seedOf(ctx, stored, record)
+	seed, err := d.journal.Seed(ctx, stored)
 	if err != nil {
 		return nil, err
 	}
-	return &committed{index: stored.Index, record: record, seed: seed}, nil
+	return &committed{index: stored.Index, record: stored.Record, seed: seed}, nil
 }
 
-// use has an order take a commitment, and appends its record with what is kept beside it and the other claims that it takes.
-// The error is a [*SettledError] if that is too late.
-func (d *Dealer) use(ctx context.Context, plan *Plan, record *audit.Record, k kept, claims []ledger.Claim) (uint64, error) {
-	c := plan.committed
-	name := commitmentClaim(c.record.ID)
-	end, err := d.running.begin(name)
+// use appends the record that uses a commitment. The error is a [*SettledError] if the commitment was
+// used before, or if its deadline has passed.
+func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index uint64, err error) {
+	id := c.record.ID
+	claim := journal.CommitmentClaim(id)
+	done, err := d.journal.Begin(claim)
 	if err != nil {
 		return 0, err
 	}
-	defer end()
-	if d.open.get(c.record.ID) == nil || !record.Time.Before(c.record.Deadline) {
-		if err := d.usable(ctx, c, record.Time); err != nil {
+	defer done()
+	_, cached := d.open.Get(id)
+	if !cached || !e.Record.Time.Before(c.record.Deadline) {
+		if err := d.checkOpen(ctx, c, e.Record.Time); err != nil {
 			return 0, err
 		}
 	}
-	index, err := d.append(ctx, plan.request, record, k, append(claims, ledger.Claim{Name: name, Taken: true, From: c.index}))
-	var claimed *ledger.ClaimError
+	e.Claims = append(e.Claims, ledger.Claim{Name: claim, Taken: true, From: c.index})
+	index, err = d.journal.Append(ctx, e)
 	switch {
 	case err == nil:
-		d.open.remove(c.record.ID)
-		d.observe(EventUsed)
-	case errors.As(err, &claimed) && claimed.Name == name: // through another process
-		d.open.remove(c.record.ID)
-		if settled := d.usable(ctx, c, record.Time); settled != nil {
+		d.open.Delete(id)
+		d.options.Observe(Used)
+	case journal.Conflicts(err, claim): // another process was first
+		d.open.Delete(id)
+		if settled := d.checkOpen(ctx, c, e.Record.Time); settled != nil {
 			return 0, settled
 		}
 	}
 	return index, err
 }
 
-// usable returns a [*SettledError] unless the commitment is open at a time.
-func (d *Dealer) usable(ctx context.Context, c *committed, at time.Time) error {
-	shown := c.show()
-	if err := d.settle(ctx, shown, at); err != nil || shown.Status == StatusOpen {
+// checkOpen returns a [*SettledError] unless the commitment is open at a time.
+func (d *Dealer) checkOpen(ctx context.Context, c *committed, at time.Time) error {
+	found := c.commitment()
+	if err := d.findStatus(ctx, found, at); err != nil || found.Status == StatusOpen {
 		return err
 	}
-	if shown.Status != StatusUsed {
-		d.observe(EventLate)
+	if found.Status != StatusUsed {
+		d.options.Observe(Late)
 	}
-	return &SettledError{*shown}
+	return &SettledError{*found}
 }
 
-// Commitments returns commitments of a status, or of any if it is empty, in the order they were made, at most limit, behind
-// the one with the id.
+// Commitments returns commitments in the order in which they were made, at most limit, after the one
+// with the id: those of a status, or all if it is empty.
 func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID, limit int) ([]Commitment, error) {
-	q := ledger.ClaimQuery{Prefix: commitmentClaims, Limit: limit}
+	q := ledger.ClaimQuery{Prefix: journal.Commitments, Limit: limit}
 	switch status {
 	case StatusOpen:
 		q.DueBy = math.MaxInt64
 	case StatusLate:
-		q.DueBy = d.options.Now().UnixMicro()
+		q.DueBy = d.journal.Now().UnixMicro()
 	case StatusUsed:
 		q.Done = true
 	case StatusVoid:
 		q.Done, q.Status = true, string(StatusVoid)
 	}
 	if after != uuid.Nil {
-		q.After = commitmentClaim(after)
+		q.After = journal.CommitmentClaim(after)
 	}
 	list := []Commitment{}
 	for {
-		claims, err := d.log.Claims(ctx, q)
+		claims, err := d.journal.Log.Claims(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for i := range claims {
-			id, err := claimed(&claims[i], commitmentClaims)
+			id, err := journal.ClaimID(&claims[i], journal.Commitments)
 			if err != nil {
 				return nil, err
 			}
@@ -299,7 +236,7 @@ func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID
 			if err != nil {
 				return nil, err
 			}
-			if status == "" || c.Status == status { // one that is open may be late, and it may have changed meanwhile
+			if status == "" || c.Status == status { // an open claim may be late, or used in the meantime
 				list = append(list, *c)
 			}
 			if len(list) == limit {
@@ -315,102 +252,36 @@ func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID
 
 // CountCommitments returns how many commitments are open and how many are late.
 func (d *Dealer) CountCommitments(ctx context.Context) (open, late uint64, err error) {
-	return d.countDue(ctx, commitmentClaims)
+	return d.journal.CountDue(ctx, journal.Commitments)
 }
 
-// countDue returns how many claims are due later, and how many are by now.
-func (d *Dealer) countDue(ctx context.Context, prefix string) (later, late uint64, err error) {
-	q := ledger.ClaimQuery{Prefix: prefix, DueBy: d.options.Now().UnixMicro()}
-	if late, err = d.log.CountClaims(ctx, q); err != nil {
-		return 0, 0, err
-	}
-	q.DueBy = math.MaxInt64
-	all, err := d.log.CountClaims(ctx, q)
-	return all - min(late, all), late, err
+// ExpireCommitments logs late commitments as void and returns how many there were.
+func (d *Dealer) ExpireCommitments(ctx context.Context) (expired int, err error) {
+	return d.journal.Expire(ctx, journal.Commitments, d.void)
 }
 
-// expireAtOnce is how much is ended in one go. It shares few commits of the log.
-const expireAtOnce = 256
-
-// Expire logs as void the commitments that are late, and as expired the shoes that are, and returns how many that was. What was
-// used in the last moment is not.
-func (d *Dealer) Expire(ctx context.Context) (expired int, err error) {
-	for _, late := range []struct {
-		prefix string
-		end    func(context.Context, *ledger.Claim) error
-	}{{commitmentClaims, d.void}, {shoeClaims, d.expireShoe}} {
-		n, err := d.expire(ctx, late.prefix, late.end)
-		expired += n
-		if err != nil {
-			return expired, err
-		}
-	}
-	return expired, nil
-}
-
-func (d *Dealer) expire(ctx context.Context, prefix string, end func(context.Context, *ledger.Claim) error) (expired int, err error) {
-	q := ledger.ClaimQuery{Prefix: prefix, DueBy: d.options.Now().UnixMicro(), Limit: expireAtOnce}
-	for ctx.Err() == nil {
-		claims, err := d.log.Claims(ctx, q)
-		if err != nil || len(claims) == 0 {
-			return expired, err
-		}
-		outcomes := make([]error, len(claims))
-		var wait sync.WaitGroup
-		for i := range claims {
-			wait.Go(func() { outcomes[i] = end(ctx, &claims[i]) })
-		}
-		wait.Wait()
-		outcomes = slices.DeleteFunc(outcomes, func(err error) bool { return errors.Is(err, ledger.ErrClaimed) }) // settled by others
-		if err := errors.Join(outcomes...); err != nil {
-			return expired, err
-		}
-		expired += len(outcomes)
-	}
-	return expired, ctx.Err()
-}
-
-// void logs that a commitment was not used in time.
+// void logs that the commitment of a claim was not used in time.
 func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
-	id, err := claimed(claim, commitmentClaims)
+	id, err := journal.ClaimID(claim, journal.Commitments)
 	if err != nil {
 		return err
 	}
-	stored, commitment, err := d.readCommitment(ctx, id)
+	commitment, err := d.readCommitment(ctx, id)
 	if err != nil {
 		return err
 	}
-	record, err := d.newRecord(audit.KindVoid)
+	record, err := d.journal.NewRecord(audit.KindVoid)
 	if err != nil {
 		return err
 	}
 	record.CommitmentID, record.Commitment = id, commitment.Commitment
-	_, err = d.log.Append(ledger.Entry{
-		ID: record.ID, Reference: stored.Reference, Record: record.Append(nil),
-		Claims: []ledger.Claim{{Name: claim.Name, Taken: true, From: stored.Index, Status: string(StatusVoid)}},
+	_, err = d.journal.Append(ctx, &journal.Entry{
+		Record: record, Reference: commitment.Reference,
+		Claims: []ledger.Claim{{Name: claim.Name, Taken: true, From: commitment.Index, Status: string(StatusVoid)}},
 	})
-	d.open.remove(id)
+	d.open.Delete(id)
 	if err == nil {
-		d.observe(EventVoid)
+		d.options.Observe(Voided)
 	}
 	return err
-}
-
-// expireEvery is how often commitments and shoes are looked for whose time has passed.
-const expireEvery = time.Second
-
-// Run logs as void what gets late, until the context ends. What kept it from doing so is reported, and tried again.
-func (d *Dealer) Run(ctx context.Context, report func(error)) {
-	tick := time.NewTicker(expireEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if _, err := d.Expire(ctx); err != nil && ctx.Err() == nil {
-			report(err)
-		}
-	}
 }

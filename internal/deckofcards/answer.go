@@ -12,11 +12,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
-	"riffle/internal/dealer"
+	"riffle/internal/journal"
 	"riffle/internal/ledger"
+	"riffle/internal/order"
+	"riffle/internal/shoes"
 )
 
-// An answer has its fields in the order in which all answers have them; which ones it has depends on the call.
+// answer is a response. Its fields are in the order of the JSON; which ones are set depends on the path.
 type answer struct {
 	Success   bool
 	DeckID    string          // empty for none
@@ -28,10 +30,10 @@ type answer struct {
 	AuditID   string          // empty for none
 }
 
-// A card as answers have it.
+// card is a card in an answer.
 type card struct {
 	code string
-	host string // where its picture is
+	host string // scheme and host of its picture
 }
 
 type pile struct {
@@ -39,25 +41,25 @@ type pile struct {
 	Cards     []card // nil for none
 }
 
-// answered begins the answer to a change: what all of them have.
-func answered(c *dealer.Changed) *answer {
-	return &answer{Success: true, DeckID: deckID(c.Shoe.ID), AuditID: c.AuditID.String()}
+// newAnswer returns what every answer about a deck has.
+func newAnswer(r *shoes.Result) *answer {
+	return &answer{Success: true, DeckID: deckID(r.Shoe.ID), AuditID: r.AuditID.String()}
 }
 
 // remaining adds how many cards are in the deck.
-func (a *answer) remaining(s *dealer.Shoe) *answer {
+func (a *answer) remaining(s *shoes.Shoe) *answer {
 	a.Remaining = &s.Remaining
 	return a
 }
 
 // shuffled adds whether the deck was shuffled, which answers about whole decks have.
-func (a *answer) shuffled(s *dealer.Shoe) *answer {
+func (a *answer) shuffled(s *shoes.Shoe) *answer {
 	a.remaining(s).Shuffled = &s.Shuffled
 	return a
 }
 
 // piles adds how many cards each pile has.
-func (a *answer) piles(s *dealer.Shoe) *answer {
+func (a *answer) piles(s *shoes.Shoe) *answer {
 	a.Piles = map[string]pile{}
 	for _, p := range s.Piles {
 		a.Piles[p.Name] = pile{Remaining: p.Cards}
@@ -66,13 +68,13 @@ func (a *answer) piles(s *dealer.Shoe) *answer {
 }
 
 // cards adds cards.
-func (a *answer) cards(q *query, cards []dealer.ShoeCard) *answer {
-	a.Cards = shown(q, cards)
+func (a *answer) cards(q *request, cards []shoes.Card) *answer {
+	a.Cards = q.show(cards)
 	return a
 }
 
-// shown returns cards as answers have them.
-func shown(q *query, cards []dealer.ShoeCard) []card {
+// show returns cards as answers have them.
+func (q *request) show(cards []shoes.Card) []card {
 	list := make([]card, len(cards))
 	for i := range cards {
 		list[i] = card{nameOf(&cards[i]), q.host}
@@ -80,13 +82,13 @@ func shown(q *query, cards []dealer.ShoeCard) []card {
 	return list
 }
 
-// valueNames and suitNames are what answers call the first and the second character of a code.
+// valueNames and suitNames are the names of the first and the second character of a code.
 var (
 	valueNames = map[byte]string{'A': "ACE", '0': "10", 'J': "JACK", 'Q': "QUEEN", 'K': "KING", 'X': "JOKER"}
 	suitNames  = map[byte]string{'S': "SPADES", 'D': "DIAMONDS", 'C': "CLUBS", 'H': "HEARTS", '1': "BLACK", '2': "RED"}
 )
 
-// append appends the answer as JSON: compact, but for a space after each comma and colon, as clients that compare texts have it.
+// append appends the answer as the other service formats JSON: a space after each comma and colon.
 func (a *answer) append(b []byte) []byte {
 	b = append(b, `{"success": `...)
 	b = strconv.AppendBool(b, a.Success)
@@ -142,7 +144,7 @@ func appendCards(b []byte, cards []card) []byte {
 	return append(b, ']')
 }
 
-// append appends the card with what it is called and where its pictures are.
+// append appends the card with its name and the URLs of its pictures.
 func (c *card) append(b []byte) []byte {
 	value, suit, name := "", "", backName
 	if _, known := places[c.code]; known {
@@ -163,9 +165,9 @@ func (c *card) append(b []byte) []byte {
 	return append(appendText(append(b, `, "suit": `...), suit), '}')
 }
 
-// appendText appends a JSON string. What is no UTF-8 in a text that the caller has sent comes back as U+FFFD.
+// appendText appends a JSON string. Invalid UTF-8 of the caller becomes U+FFFD.
 func appendText(b []byte, text string) []byte {
-	b, _ = jsontext.AppendQuote(b, text) // the error says that it was so, and the text is there
+	b, _ = jsontext.AppendQuote(b, text) // appends the text also with an error about its encoding
 	return b
 }
 
@@ -173,7 +175,7 @@ func appendText(b []byte, text string) []byte {
 func write(w http.ResponseWriter, status int, a *answer) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store") // a second draw is another one, by GET too
+	h.Set("Cache-Control", "no-store") // a GET draws cards, too
 	send(w, status, a.append(make([]byte, 0, 512)))
 }
 
@@ -183,15 +185,15 @@ func send(w http.ResponseWriter, status int, body []byte) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil {
-		panic(http.ErrAbortHandler) // the caller is gone
+		panic(http.ErrAbortHandler) // the caller left
 	}
 }
 
-// A refusal is an error with the status and the text that the caller gets.
+// refusal is an error with the status and the text of its answer.
 type refusal struct {
 	status     int
 	text       string
-	auditID    uuid.UUID // of the record that last changed the deck; Nil where none is known
+	auditID    uuid.UUID // of the record that last changed the deck; Nil for none
 	retryAfter int       // seconds; 0 for none
 }
 
@@ -201,8 +203,8 @@ func refuse(status int, format string, args ...any) *refusal {
 	return &refusal{status: status, text: fmt.Sprintf(format, args...)}
 }
 
-// of names the deck that it is about.
-func (e *refusal) of(s *dealer.Shoe) *refusal {
+// of adds the audit id of the deck.
+func (e *refusal) of(s *shoes.Shoe) *refusal {
 	e.auditID = s.ChangedBy
 	return e
 }
@@ -211,7 +213,7 @@ func busy(text string) *refusal {
 	return &refusal{status: http.StatusServiceUnavailable, text: text, retryAfter: 1}
 }
 
-// The texts for what clients know from the other service.
+// Error texts of the other service.
 const (
 	noDeck      = "Deck ID does not exist."
 	notEnough   = "Not enough cards remaining to draw %d additional"
@@ -236,21 +238,21 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	write(w, e.status, refused)
 }
 
-// refusalOf is the one place where errors of the inner packages get a status and words.
+// refusalOf returns the status and text for an error of the inner packages.
 func refusalOf(err error) *refusal {
 	var own *refusal
-	var over *dealer.ShoeOverError
-	var invalid *dealer.Invalid
+	var closed *shoes.ClosedError
+	var invalid *order.Invalid
 	switch {
 	case errors.As(err, &own):
 		return own
-	case errors.Is(err, dealer.ErrNoShoe) || errors.As(err, &over):
+	case errors.Is(err, journal.ErrNoShoe) || errors.As(err, &closed):
 		return refuse(http.StatusNotFound, noDeck)
 	case errors.As(err, &invalid):
 		return refuse(http.StatusBadRequest, "This cannot be done: %s.", invalid.Fields[0].Detail)
-	case errors.Is(err, dealer.ErrRunning):
+	case errors.Is(err, journal.ErrInFlight):
 		return refuse(http.StatusConflict, "A request with this Idempotency-Key is still being answered. Ask again in a second.")
-	case errors.Is(err, dealer.ErrOtherRequest):
+	case errors.Is(err, journal.ErrKeyReused):
 		return refuse(http.StatusUnprocessableEntity, "This Idempotency-Key came with another request before. Choose a new key for this one.")
 	case errors.Is(err, ledger.ErrBusy):
 		return busy("More requests are waiting to become durable than the queue holds. Nothing was changed; ask again in a second.")
@@ -260,8 +262,6 @@ func refusalOf(err error) *refusal {
 		return busy("The service is stopping. Nothing was changed; ask again.")
 	case errors.Is(err, ledger.ErrUnavailable):
 		return busy("The store cannot be reached at the moment. Ask again in a second.")
-	case isPassing(err):
-		return busy("Too many others are changing this deck. Nothing was changed; ask again in a second.")
 	}
 	return refuse(http.StatusInternalServerError, "Something failed in the service, and it is in its log. Ask again, and tell the operator if it goes on.")
 }

@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"riffle/internal/audit"
-	"riffle/internal/dealer"
+	"riffle/internal/order"
+	"riffle/internal/shoes"
 )
 
-// The codes of cards: value, then suit, a ten being 0; and the two jokers. A new deck has them in this order, the jokers last.
+// The codes of cards are value and suit, with 0 for ten. A new deck has them in this order, with the
+// jokers last.
 const (
 	ranks  = "A234567890JQK"
 	suits  = "SDCH"
@@ -18,7 +20,7 @@ const (
 	jokers = 2
 )
 
-// sorted has all codes in the order of a new deck.
+// sorted are all codes in the order of a new deck.
 var sorted = func() (codes []string) {
 	for _, suit := range suits {
 		for _, rank := range ranks {
@@ -28,7 +30,7 @@ var sorted = func() (codes []string) {
 	return append(codes, "X1", "X2")
 }()
 
-// places has the place of each code in that order.
+// places are the positions of the codes in that order.
 var places = func() map[string]int {
 	places := map[string]int{}
 	for i, code := range sorted {
@@ -57,9 +59,9 @@ func codeOf(word string) (code string, known bool) {
 	return code, known
 }
 
-// nameOf returns the code of a card that lies in a shoe. The item of a shoe that was not made here may be no code; it stands for
-// itself.
-func nameOf(c *dealer.ShoeCard) string {
+// nameOf returns the code of a card. The item of a shoe that was created through another API may be no
+// code and is returned as it is.
+func nameOf(c *shoes.Card) string {
 	text := c.Item
 	if c.Card != nil {
 		text = c.Card.Code
@@ -72,16 +74,14 @@ func nameOf(c *dealer.ShoeCard) string {
 	return text
 }
 
-// items returns a deck of codes, the whole repeated for each copy, as items of a shoe.
-func items(codes []string, copies uint64) (*dealer.Items, []string) {
-	var values []string
+// setItems asks for a deck of codes as items, all of them once for each copy.
+func setItems(r *shoes.Request, codes []string, copies uint64) {
 	for range copies {
 		for _, code := range codes {
-			values = append(values, `"`+code+`"`)
+			r.Items = append(r.Items, `"`+code+`"`)
 		}
 	}
-	digest := sha256.Sum256([]byte("[" + strings.Join(values, ",") + "]"))
-	return &dealer.Items{Count: uint64(len(values)), Digest: digest}, values
+	r.Request.Items = &order.Items{Count: uint64(len(r.Items)), Digest: sha256.Sum256([]byte("[" + strings.Join(r.Items, ",") + "]"))}
 }
 
 // The deck types that shuffled whole decks are of.
@@ -90,8 +90,9 @@ const (
 	type54 = "standard54"
 )
 
-// isDeck reports whether a shoe is a deck of this API: one of standard cards, or one of items that has its lifetime.
-func isDeck(s *dealer.Shoe) bool {
+// isDeck reports whether a shoe is a deck of this API: of standard cards, or of items and with the
+// lifetime of this API.
+func isDeck(s *shoes.Shoe) bool {
 	name, _, ofType := audit.DeckOf(s.First.Statement.Input)
 	if ofType {
 		return name == type52 || name == type54
@@ -99,15 +100,16 @@ func isDeck(s *dealer.Shoe) bool {
 	return s.First.Statement.Input != audit.RangeInput && s.First.Expires.Sub(s.First.Time) == lifetime
 }
 
-// A makeup is what a deck consists of.
+// makeup is what a deck consists of.
 type makeup struct {
-	whole  bool // all cards; otherwise those that somebody named, and the rest is not known
+	whole  bool // all cards; otherwise cards that a request named, and the other fields are unknown
 	jokers bool
 	copies uint64
 }
 
-// makeupOf returns what the deck of a shoe consists of. A whole deck that was never shuffled is one of items, known by their digest.
-func makeupOf(s *dealer.Shoe) makeup {
+// makeupOf returns what the deck of a shoe consists of. A whole deck that was created unshuffled is of
+// items and recognized by their digest.
+func makeupOf(s *shoes.Shoe) makeup {
 	if name, copies, ofType := audit.DeckOf(s.First.Statement.Input); ofType {
 		return makeup{true, name == type54, copies}
 	}
@@ -117,17 +119,19 @@ func makeupOf(s *dealer.Shoe) makeup {
 		if rest > 0 {
 			continue
 		}
-		if all, _ := items(codes, copies); audit.ItemsInput(all.Digest) == s.First.Statement.Input {
+		var all shoes.Request
+		setItems(&all, codes, copies)
+		if audit.ItemsInput(all.Request.Items.Digest) == s.First.Statement.Input {
 			return makeup{true, withJokers, copies}
 		}
 	}
 	return makeup{jokers: true, copies: 1}
 }
 
-// inOrder sorts cards as a new deck has them: copy by copy.
-func inOrder(cards []dealer.ShoeCard) {
-	slices.SortStableFunc(cards, func(a, b dealer.ShoeCard) int {
-		if a.Card == nil || b.Card == nil { // the items lie in that order
+// sortCards sorts cards as a new deck has them, copy by copy.
+func sortCards(cards []shoes.Card) {
+	slices.SortStableFunc(cards, func(a, b shoes.Card) int {
+		if a.Card == nil || b.Card == nil { // items are numbered in that order
 			return int(a.Number) - int(b.Number)
 		}
 		if a.Card.Instance != b.Card.Instance {

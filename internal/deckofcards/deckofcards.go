@@ -1,11 +1,12 @@
-// Package deckofcards is a shoe as deckofcardsapi.com has it, so that its clients work when only their base URL changes.
+// Package deckofcards serves shoes under the API of deckofcardsapi.com, so that its clients work when
+// only their base URL changes.
 //
-// Paths, parameters, fields with their order, error texts and statuses are those of that service; docs/deckofcardsapi.md lists
-// them, and where this one differs and why. What is behind them is the same dealer as for /shoes: a deck is a sealed shoe, its
-// deck_id the id of the shoe, and what is done to it a record, which the one additional field of each answer, audit_id, leads to.
+// Paths, parameters, fields in their order, error texts and statuses are those of that service;
+// docs/deckofcardsapi.md lists them, and every known difference. A deck is a shoe: its deck_id is the
+// secret id of the shoe, what is done to it is a record, and the additional field audit_id of each
+// answer names that record.
 //
-// A handler reads its parameters, acts through [API.act] and encodes. What is not the caller's doing to know, above all that
-// somebody else changed the deck in between, is settled there by trying again.
+// A handler reads a [request], acts through [API.update] and returns an answer.
 package deckofcards
 
 import (
@@ -15,46 +16,36 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"riffle/internal/dealer"
 	"riffle/internal/deck"
+	"riffle/internal/shoes"
 )
 
-// lifetime is how long a deck is kept after its last change.
+// lifetime is the time to live of a deck after its last change.
 const lifetime = 14 * 24 * time.Hour
 
 // Options of an API. All are needed.
 type Options struct {
-	Dealer *dealer.Dealer
-	Decks  *deck.Catalogue // which the pictures are drawn from
+	Shoes  *shoes.Service
+	Decks  *deck.Catalogue // whose pictures are served
 	Logger *slog.Logger
 }
 
-// An API answers requests.
-type API struct {
-	Options
-	router *chi.Mux
-}
+// An API answers requests. Its routes are mounted by [API.Routes].
+type API struct{ Options }
 
-// New returns the API with a router of its own.
-func New(o Options) *API {
-	a := &API{Options: o, router: chi.NewRouter()}
-	a.Routes(a.router)
-	return a
-}
+// New returns the API.
+func New(o Options) *API { return &API{o} }
 
-// ServeHTTP answers a request.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.router.ServeHTTP(w, r) }
-
-// Routes registers what the API answers: everything under /api/ and /static/img/. Each path is there with the slash at its end
-// and without, for a redirect would lose the body of a POST.
+// Routes mounts the API on a router: everything under /api/ and /static/img/. Each path is served with
+// and without a slash at its end, since a redirect would lose the body of a POST.
 func (a *API) Routes(r chi.Router) {
 	either := func(pattern string, h handler) {
 		serve := a.handle(h)
 		r.Handle(pattern, serve)
 		r.Handle(pattern+"/", serve)
 	}
-	changes := func(pattern string, f func(*query) (*answer, error)) { either(pattern, handler{f, true}) }
-	reads := func(pattern string, f func(*query) (*answer, error)) { either(pattern, handler{f, false}) }
+	changes := func(pattern string, f func(*request) (*answer, error)) { either(pattern, handler{f, true}) }
+	reads := func(pattern string, f func(*request) (*answer, error)) { either(pattern, handler{f, false}) }
 
 	changes("/api/new", a.newDeck)
 	changes("/api/shuffle", a.newShuffled)
@@ -68,7 +59,7 @@ func (a *API) Routes(r chi.Router) {
 	changes("/api/deck/{deck_id}/shuffle", a.shuffle)
 	changes("/api/deck/{deck_id}/draw", a.draw)
 	changes("/api/deck/{deck_id}/draw/{location}", a.draw)
-	changes("/api/deck/{deck_id}/return", a.giveBack)
+	changes("/api/deck/{deck_id}/return", a.returnToDeck)
 	changes("/api/deck/{deck_id}/pile/{pile}/add", a.addToPile)
 	reads("/api/deck/{deck_id}/pile/{pile}/list", a.listPile)
 	changes("/api/deck/{deck_id}/pile/{pile}/shuffle", a.shufflePile)
@@ -80,18 +71,18 @@ func (a *API) Routes(r chi.Router) {
 	r.Handle("/static/img/{file}", http.HandlerFunc(a.picture))
 }
 
-// nowhere answers for paths that there are not.
-func nowhere(*query) (*answer, error) {
+// nowhere answers unknown paths.
+func nowhere(*request) (*answer, error) {
 	return nil, refuse(http.StatusNotFound, "There is nothing at this path. A deck begins at /api/deck/new/shuffle/.")
 }
 
-// A handler is a function that answers, and whether it changes something, which HEAD must not.
+// handler is a function that answers requests, and whether it changes decks, which HEAD must not.
 type handler struct {
-	answer  func(*query) (*answer, error)
+	answer  func(*request) (*answer, error)
 	changes bool
 }
 
-// handle makes an http.Handler of it.
+// handle returns the http.Handler of a handler.
 func (a *API) handle(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		allowAll(w)
@@ -104,12 +95,11 @@ func (a *API) handle(h handler) http.Handler {
 			a.fail(w, r, refuse(http.StatusMethodNotAllowed, "HEAD does not change a deck. Use GET or POST."))
 			return
 		}
-		q, end, err := a.read(w, r)
+		q, err := read(w, r)
 		if err != nil {
 			a.fail(w, r, err)
 			return
 		}
-		defer end()
 		found, err := h.answer(q)
 		if err != nil {
 			a.fail(w, r, err)
@@ -119,10 +109,10 @@ func (a *API) handle(h handler) http.Handler {
 	})
 }
 
-// allowAll lets pages of every origin read the answer.
+// allowAll lets pages of any origin read the answer.
 func allowAll(w http.ResponseWriter) { w.Header().Set("Access-Control-Allow-Origin", "*") }
 
-// preflight answers a browser that asks what it may send.
+// preflight answers a CORS preflight request.
 func preflight(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Headers", "accept, authorization, content-type, idempotency-key, user-agent, x-csrftoken, x-requested-with")

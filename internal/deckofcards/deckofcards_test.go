@@ -16,20 +16,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
+	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+	"riffle/internal/shoes"
 )
 
 // A site is the API over a store of its own.
 type site struct {
 	*API
+	http.Handler
 	log   *ledger.Log
 	decks *deck.Catalogue
-	now   time.Time // that the dealer goes by; zero for the clock
+	now   time.Time // of the service's clock; zero for the real time
 }
 
 func newSite(t *testing.T) *site {
@@ -53,26 +58,32 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s := &site{log: log, decks: decks}
-	s.API = s.process()
+	s.startProcess()
 	return s
 }
 
-// process returns the API as another process over the same store has it.
-func (s *site) process() *API {
-	d := dealer.New(s.log, s.decks, dealer.Options{
-		Random: rand.Reader, Limits: dealer.Limits{Items: 1_000_000, Results: 10_000_000},
-		Now: func() time.Time {
-			if s.now.IsZero() {
-				return time.Now()
-			}
-			return s.now
-		},
+// startProcess gives the site an API as another process over the same store has it.
+func (s *site) startProcess() {
+	j := journal.New(s.log, rand.Reader, func() time.Time {
+		if s.now.IsZero() {
+			return time.Now()
+		}
+		return s.now
 	})
-	return New(Options{Dealer: d, Decks: s.decks, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	rules := &order.Rules{Decks: s.decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
+	dealt := shoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, nil)
+	s.API = New(Options{Shoes: dealt, Decks: s.decks, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	router := chi.NewRouter()
+	s.Routes(router)
+	s.Handler = router
 }
 
 // other returns the site as another process serves it.
-func (s *site) other() *site { return &site{API: s.process(), log: s.log, decks: s.decks, now: s.now} }
+func (s *site) other() *site {
+	o := &site{log: s.log, decks: s.decks, now: s.now}
+	o.startProcess()
+	return o
+}
 
 func (s *site) size() uint64 {
 	committed, _ := s.log.Sizes()
@@ -237,8 +248,8 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/deck/new/?cards=AS,AS,X2&jokers_enabled=true&deck_count=2", 200, `{"success": true, "deck_id": "D", "remaining": 6, "shuffled": false+`},
 		{"GET /api/deck/D/draw/?count=6", 200, `{"success": true, "deck_id": "D", "cards": <AS AS X2 AS AS X2>, "remaining": 0+`},
 		{"POST /api/deck/new/shuffle/ cards=AS,KS", 200, `{"success": true, "deck_id": "D", "remaining": 2, "shuffled": true+`},
-		{"GET /api/deck/new/shuffle/?cards=", 400, `{"success": false, "error": "A deck has at least one card. Name those that it is to have as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
-		{"GET /api/deck/new/?cards=X1", 400, `{"success": false, "error": "A deck has at least one card. Name those that it is to have as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
+		{"GET /api/deck/new/shuffle/?cards=", 400, `{"success": false, "error": "A deck has at least one card. Name its cards as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
+		{"GET /api/deck/new/?cards=X1", 400, `{"success": false, "error": "A deck has at least one card. Name its cards as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
 		{"POST /api/deck/new/ deck_count=20&cards=" + strings.Repeat("AS,", 205), 400, `{"success": false, "error": "A deck has at most 4096 cards, and this would have 4100. Name fewer, or lower deck_count."-`},
 		{"POST /api/deck/new/ cards=" + strings.Repeat("AS,", 4097), 400, `{"success": false, "error": "cards names more than 4096 cards, which no deck has. Name fewer."-`},
 		{"POST /api/deck/new/ cards=" + strings.Repeat("AS,", 30000), 413, `{"success": false, "error": "The body is longer than 65536 bytes. Send fewer cards at once."-`},
@@ -255,7 +266,7 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/deck/D/shuffle/?jokers_enabled=false", 200, `{"success": true, "deck_id": "D", "remaining": 104, "shuffled": true+`},
 		{"POST /api/deck/D/shuffle/ cards=AS,X1,ZZ", 200, `{"success": true, "deck_id": "D", "remaining": 2, "shuffled": true+`},
 		{"GET /api/deck/D/draw/?count=2", 200, `{"success": true, "deck_id": "D", "cards": <AS AS>, "remaining": 0+`},
-		{"GET /api/deck/D/shuffle/?cards=ZZ", 400, `{"success": false, "error": "A deck has at least one card. Name those that it is to have as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
+		{"GET /api/deck/D/shuffle/?cards=ZZ", 400, `{"success": false, "error": "A deck has at least one card. Name its cards as in cards=AS,0S,KH; jokers, X1 and X2, need jokers_enabled=true."-`},
 		// Piles.
 		{"GET /api/deck/new/?jokers_enabled=true&cards=3S,4S,5S,6S,7S,8S,9S,0S,JS,QS,KS,X1,X2", 200, `{"success": true, "deck_id": "D", "remaining": 13, "shuffled": false+`},
 		{"GET /api/deck/D/pile/a/list/", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {}+`},
@@ -316,7 +327,7 @@ func TestAnswers(t *testing.T) {
 		}
 		if found := idOfRecord.FindStringSubmatch(got); found != nil {
 			got = strings.Replace(got, found[0], "+", 1)
-			if _, err := s.Dealer.Audit(t.Context(), uuid.MustParse(found[1])); err != nil {
+			if _, err := s.log.ByID(t.Context(), uuid.MustParse(found[1])); err != nil {
 				t.Errorf("%s: the audit_id %s: %v", row.request, found[1], err)
 			}
 			if isNew := s.size() > before; isNew == seen[found[1]] {
@@ -430,17 +441,13 @@ func TestDecksExpire(t *testing.T) {
 func TestOtherShoes(t *testing.T) {
 	s := newSite(t)
 	five := uint64(5)
-	for r, want := range map[*dealer.ShoeRequest]int{
-		{Request: dealer.Request{Deck: "standard54"}}:                                       200,
-		{Request: dealer.Request{Deck: "mahjong136"}}:                                       404,
-		{Request: dealer.Request{Size: &five}, Expires: lifetime}:                           404,
-		{Request: dealer.Request{Items: &dealer.Items{Count: 1}}, Values: []string{`"AS"`}}: 404,
+	for r, want := range map[*shoes.Request]int{
+		shoeOf(order.Request{Deck: "standard54"}):                    200,
+		shoeOf(order.Request{Deck: "mahjong136"}):                    404,
+		withExpiry(shoeOf(order.Request{Size: &five}), lifetime):     404,
+		shoeOf(order.Request{Items: &order.Items{Count: 1}}, `"AS"`): 404,
 	} {
-		plan, err := s.Dealer.PlanShoe(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		made, err := s.Dealer.MakeShoe(t.Context(), plan)
+		made, err := s.Shoes.Create(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -448,6 +455,15 @@ func TestOtherShoes(t *testing.T) {
 			t.Errorf("%+v: %d %s", r, w.Code, w.Body)
 		}
 	}
+}
+
+func withExpiry(r *shoes.Request, expires time.Duration) *shoes.Request {
+	r.Expires = expires
+	return r
+}
+
+func shoeOf(r order.Request, items ...string) *shoes.Request {
+	return &shoes.Request{Request: dealer.Request{Request: r}, Items: items}
 }
 
 // A retry with the same key gets the same cards, and no others are drawn.
@@ -495,7 +511,7 @@ func TestFailures(t *testing.T) {
 	s := newSite(t)
 	for err, want := range map[error]int{
 		ledger.ErrBusy: 503, ledger.ErrNoSpace: 503, ledger.ErrUnavailable: 503, ledger.ErrClosed: 503, ledger.ErrBroken: 500, io.ErrUnexpectedEOF: 500,
-		dealer.ErrRunning: 409, &dealer.VersionError{}: 500, &dealer.CardsError{}: 503,
+		journal.ErrInFlight: 409, &shoes.VersionError{}: 500, &shoes.CardsError{}: 500,
 	} {
 		w := httptest.NewRecorder()
 		s.fail(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil), fmt.Errorf("within: %w", err))

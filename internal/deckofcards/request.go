@@ -16,36 +16,35 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
-	"riffle/internal/dealer"
+	"riffle/internal/journal"
 	"riffle/internal/shoe"
 )
 
 // maxBody is the longest body, in bytes.
 const maxBody = 64 << 10
 
-// A query is a request as it was read.
-type query struct {
+// request is a request after it was read.
+type request struct {
 	ctx    context.Context
 	id     uuid.UUID // of the deck; Nil if the path has none, or one that no deck can have
 	pile   string
-	end    shoe.End          // where cards are drawn
-	values map[string]string // the parameters
-	host   string            // where pictures are: scheme and host
-	key    string            // what a retry is known by; empty for nothing
-	said   [2][]byte         // what that key stands for
-	call   *dealer.Call      // of both; nil without a key
-	made   *dealer.Changed   // what the call has done before; nil if this is its first attempt
+	end    shoe.End          // from which cards are drawn
+	values map[string]string // the parameters of query and body
+	host   string            // scheme and host of picture URLs
+	key    *journal.Key      // identifies retries; nil without an Idempotency-Key
+	keyFor func(part string) *journal.Key
 }
 
-// read reads a request, and marks its call as running until end is called.
-func (a *API) read(w http.ResponseWriter, r *http.Request) (q *query, end func(), err error) {
+// read reads a request with its body.
+func read(w http.ResponseWriter, r *http.Request) (*request, error) {
 	var body []byte
+	var err error
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
-			return nil, nil, bodyError(err)
+			return nil, bodyError(err)
 		}
 	}
-	q = &query{
+	q := &request{
 		ctx: r.Context(), id: parseID(chi.URLParam(r, "deck_id")), pile: chi.URLParam(r, "pile"), end: shoe.Top,
 		values: map[string]string{}, host: hostOf(r),
 	}
@@ -55,32 +54,24 @@ func (a *API) read(w http.ResponseWriter, r *http.Request) (q *query, end func()
 	case "random":
 		q.end = shoe.Random
 	}
-	q.take(r.URL.Query())
-	if err := q.takeBody(r.Header.Get("Content-Type"), body); err != nil {
-		return nil, nil, err
+	q.add(r.URL.Query())
+	if err := q.addBody(r.Header.Get("Content-Type"), body); err != nil {
+		return nil, err
 	}
-	if q.key = keyOf(r.Header); q.key == "" {
-		return q, func() {}, nil
+	q.keyFor = func(part string) *journal.Key {
+		key := keyOf(r.Header)
+		if key == "" {
+			return nil
+		}
+		return journal.NewKey(key+part, []byte(r.Method+" "+r.RequestURI+"\n"), body)
 	}
-	q.said = [2][]byte{[]byte(r.Method + " " + r.RequestURI + "\n"), body}
-	q.call = q.callOf("")
-	if end, err = a.Dealer.Begin(q.call); err != nil {
-		return nil, nil, err
-	}
-	if q.made, err = a.Dealer.Changed(q.ctx, q.call, false); err != nil {
-		end()
-		return nil, nil, err
-	}
-	return q, end, nil
+	q.key = q.keyFor("")
+	return q, nil
 }
 
-// callOf returns the call of a part of the request; nil without a key. Keys have no spaces, so no other key is that of a part.
-func (q *query) callOf(part string) *dealer.Call {
-	if q.key == "" {
-		return nil
-	}
-	return dealer.NewCall(q.key+part, q.said[:]...)
-}
+// newDeckKey is the part of a request that makes a new deck before it draws from it. Keys have no
+// spaces, so no other request has this key.
+const newDeckKey = " deck"
 
 func bodyError(err error) error {
 	var tooLarge *http.MaxBytesError
@@ -90,8 +81,8 @@ func bodyError(err error) error {
 	return refuse(http.StatusBadRequest, "The body did not arrive whole. Send it again.")
 }
 
-// take adds parameters; of one that comes several times, the last counts.
-func (q *query) take(values url.Values) {
+// add adds parameters. Of one that comes several times, the last counts.
+func (q *request) add(values url.Values) {
 	for name, list := range values {
 		if len(list) > 0 {
 			q.values[name] = list[len(list)-1]
@@ -99,8 +90,9 @@ func (q *query) take(values url.Values) {
 	}
 }
 
-// takeBody adds the parameters of a body, which go before those of the query. A body of a type that has none is passed over.
-func (q *query) takeBody(contentType string, body []byte) error {
+// addBody adds the parameters of a body, which override those of the query. A body of another type is
+// ignored.
+func (q *request) addBody(contentType string, body []byte) error {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		return nil //nolint:nilerr // a type that cannot be read is one that has no parameters
@@ -108,22 +100,21 @@ func (q *query) takeBody(contentType string, body []byte) error {
 	switch media {
 	case "application/x-www-form-urlencoded":
 		values, _ := url.ParseQuery(string(body)) // what is well-formed of it
-		q.take(values)
+		q.add(values)
 	case "multipart/form-data":
 		form, err := multipart.NewReader(bytes.NewReader(body), parameters["boundary"]).ReadForm(maxBody)
 		if err != nil {
 			return refuse(http.StatusBadRequest, "The body is not the multipart form that its Content-Type says. Send it again.")
 		}
-		q.take(form.Value)
+		q.add(form.Value)
 	case "application/json":
-		return q.takeJSON(body)
+		return q.addJSON(body)
 	}
 	return nil
 }
 
-// takeJSON adds the members of an object: texts, numbers, true and false as they are written, and a list as what has commas
-// between.
-func (q *query) takeJSON(body []byte) error {
+// addJSON adds the members of an object: strings, numbers and booleans as text, lists joined by commas.
+func (q *request) addJSON(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
@@ -151,7 +142,7 @@ func (q *query) takeJSON(body []byte) error {
 	return nil
 }
 
-// textOf returns a JSON value as a parameter; null and objects are none.
+// textOf returns a JSON value as the text of a parameter. Null and objects have none.
 func textOf(value any) (string, bool) {
 	switch v := value.(type) {
 	case string:
@@ -164,8 +155,8 @@ func textOf(value any) (string, bool) {
 	return "", false
 }
 
-// number returns a whole number, of which one that is left out is 1. What it has to be, the error says.
-func (q *query) number(name, what string) (int64, error) {
+// number returns an integer parameter, 1 if it is missing. The error says what it has to be.
+func (q *request) number(name, what string) (int64, error) {
 	text, given := q.values[name]
 	if !given {
 		return 1, nil
@@ -178,8 +169,8 @@ func (q *query) number(name, what string) (int64, error) {
 	return n, nil
 }
 
-// count returns how many cards are to be drawn, at least so many.
-func (q *query) count(least int64) (uint64, error) {
+// count returns how many cards to draw, at least so many.
+func (q *request) count(least int64) (uint64, error) {
 	what := "a whole number of " + strconv.FormatInt(least, 10) + " or more"
 	n, err := q.number("count", what)
 	if err == nil && n < least {
@@ -188,8 +179,8 @@ func (q *query) count(least int64) (uint64, error) {
 	return uint64(max(n, 0)), err
 }
 
-// decks returns how many copies of the deck there are to be.
-func (q *query) decks(most int64) (uint64, error) {
+// decks returns how many copies of a deck to use.
+func (q *request) decks(most int64) (uint64, error) {
 	n, err := q.number("deck_count", "a whole number")
 	switch {
 	case err != nil:
@@ -203,14 +194,14 @@ func (q *query) decks(most int64) (uint64, error) {
 }
 
 // flag returns whether a parameter is true, and whether it is true or false at all.
-func (q *query) flag(name string) (is, given bool) {
+func (q *request) flag(name string) (is, given bool) {
 	text := q.values[name]
 	is = strings.EqualFold(text, "true")
 	return is, is || strings.EqualFold(text, "false")
 }
 
-// cards returns the codes of the cards that are named, without those that are no codes, and whether there was a list at all.
-func (q *query) cards() (codes []string, given bool, err error) {
+// cards returns the codes in the parameter cards, without unknown ones, and whether it was given.
+func (q *request) cards() (codes []string, given bool, err error) {
 	text, given := q.values["cards"]
 	for word := range strings.SplitSeq(text, ",") {
 		if code, known := codeOf(word); known {
@@ -232,7 +223,7 @@ func parseID(text string) uuid.UUID {
 	return id
 }
 
-// deckID returns the id of a shoe as a deck_id, which clients take to be one word.
+// deckID returns the id of a shoe as a deck_id, which clients expect to be one word.
 func deckID(id uuid.UUID) string { return strings.ReplaceAll(id.String(), "-", "") }
 
 // hostOf returns the scheme and host that the client has used.
@@ -247,15 +238,15 @@ func hostOf(r *http.Request) string {
 // maxKey is the length of the longest idempotency key, in characters.
 const maxKey = 255
 
-// keyOf returns the Idempotency-Key, bare or in double quotes; empty if there is none that can be used. Clients of the other
-// service do not know the header, so a malformed one is no reason to refuse them.
+// keyOf returns the Idempotency-Key, bare or in double quotes; empty if there is none, or a malformed
+// one, for which clients that do not know the header are not refused.
 func keyOf(h http.Header) string {
 	key := strings.Trim(h.Get("Idempotency-Key"), " \t")
 	if len(key) > 1 && key[0] == '"' && key[len(key)-1] == '"' {
 		key = key[1 : len(key)-1]
 	}
-	visible := strings.IndexFunc(key, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '"' || c == '\\' }) < 0
-	if !visible || len(key) > maxKey {
+	isValid := strings.IndexFunc(key, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '"' || c == '\\' }) < 0
+	if !isValid || len(key) > maxKey {
 		return ""
 	}
 	return key

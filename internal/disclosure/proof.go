@@ -1,0 +1,183 @@
+package disclosure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/note"
+
+	"riffle/internal/audit"
+	"riffle/internal/journal"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/proof"
+)
+
+// A Proof is all that is needed to check a record offline.
+type Proof struct {
+	Audit
+	ClientSeed string           // the record's; empty for none
+	Inclusion  *proof.Inclusion // of the record, under a published checkpoint
+	LogKey     string           // checks the checkpoint
+}
+
+// Prove returns the proof that the record with the id is in the log. The error is one of the
+// ledger's; [ledger.ErrNotPublished] passes.
+func (s *Service) Prove(ctx context.Context, id uuid.UUID) (*Proof, error) {
+	stored, err := s.journal.ByID(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.prove(ctx, stored)
+}
+
+func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, error) {
+	log := s.journal.Log
+	inclusion, err := log.Prove(ctx, stored.Index)
+	if err != nil {
+		return nil, err
+	}
+	key := log.Verifier()
+	verifier, err := note.NewVerifier(key)
+	if err != nil {
+		return nil, err
+	}
+	// The store found the record by an index that the log does not prove.
+	if _, err := inclusion.Check(stored.Bytes, verifier); err != nil {
+		return nil, fmt.Errorf("%w: record %d: %w", ledger.ErrCorrupt, stored.Index, err)
+	}
+	a, err := s.show(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	return &Proof{Audit: *a, ClientSeed: stored.ClientSeed, Inclusion: inclusion, LogKey: key}, nil
+}
+
+// ProveShoe calls each with the proof of every record of the shoe with the secret id, from the first
+// to the last. The error is [journal.ErrNoShoe], one of the ledger's, or that of each.
+func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, each func(*Proof) error) error {
+	indexes, err := s.history(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, index := range indexes {
+		stored, err := s.journal.At(ctx, index)
+		if err != nil {
+			return err
+		}
+		p, err := s.prove(ctx, stored)
+		if err != nil {
+			return err
+		}
+		if err := each(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// history returns the log indexes of a shoe's records, from the first to the last. It follows the
+// states in their sidecars back from the record that holds the shoe's claim.
+func (s *Service) history(ctx context.Context, id uuid.UUID) ([]uint64, error) {
+	first, err := s.journal.FirstOfShoe(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.journal.ByClaim(ctx, journal.ShoeClaim(first.ID))
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := s.rules.DeckOf(first.Record); err != nil {
+		return nil, err
+	}
+	if stored.Kind == audit.KindShoe && stored.AuditID == first.ID { // the shoe was replaced in the meantime
+		return s.history(ctx, id)
+	}
+	var indexes []uint64
+	for {
+		if !stored.IsOfShoe(first.ID) {
+			return nil, fmt.Errorf("%w: record %d is not of the shoe %s", ledger.ErrCorrupt, stored.Index, first.ID)
+		}
+		indexes = append(indexes, stored.Index)
+		if stored.Index == first.Index {
+			slices.Reverse(indexes)
+			return indexes, nil
+		}
+		sidecar, err := s.journal.Sidecar(stored)
+		if err != nil {
+			return nil, err
+		}
+		if sidecar.Shoe.Previous >= stored.Index {
+			return nil, fmt.Errorf("%w: record %d does not lead back to the first of its shoe", ledger.ErrCorrupt, stored.Index)
+		}
+		if stored, err = s.journal.At(ctx, sidecar.Shoe.Previous); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Verify replays a record with the seed in its sidecar, and compares a shuffle with the commitment
+// that it used. Up to positions of the replayed orders are returned, once the seed is public: they
+// are the cards.
+func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64) (*Audit, *audit.Verification, error) {
+	stored, err := s.journal.ByID(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !stored.Deals() {
+		return nil, nil, ErrNoSeed
+	}
+	a, err := s.show(ctx, stored)
+	if err != nil {
+		return nil, nil, err
+	}
+	seed := a.Seed
+	if seed == nil {
+		if seed, err = s.journal.Seed(ctx, stored); err != nil && !errors.Is(err, ledger.ErrCorrupt) {
+			return nil, nil, err
+		}
+	}
+	v := audit.Verify(stored.Bytes, seed, positions) // without a seed it says that none opens the commitment
+	if v.OK && stored.Root != nil {
+		const detail = "salts from the seed and the cards in this order have the root in the record"
+		if err := addStep(ctx, v, "root", detail, s.checkRoot(ctx, stored, seed)); err != nil {
+			return nil, nil, err
+		}
+	}
+	if v.OK && stored.UsesCommitment() {
+		detail, err := s.checkUse(ctx, stored)
+		if err := addStep(ctx, v, "committed", detail, err); err != nil {
+			return nil, nil, err
+		}
+	}
+	if a.Seed == nil {
+		v.Orders, v.OrderDigest = nil, ""
+	}
+	return a, v, nil
+}
+
+// addStep adds a step that failed if err is not nil. It returns an error that says nothing about the
+// record: the store cannot be reached, or the caller left.
+func addStep(ctx context.Context, v *audit.Verification, name, detail string, err error) error {
+	if errors.Is(err, ledger.ErrUnavailable) || ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	step := audit.Step{Name: name, OK: err == nil, Detail: detail}
+	if err != nil {
+		step.Detail, v.OK = err.Error(), false
+	}
+	v.Steps = append(v.Steps, step)
+	return nil
+}
+
+// checkUse compares a shuffle with its commitment, and says where that is in the log.
+func (s *Service) checkUse(ctx context.Context, stored *journal.Stored) (string, error) {
+	commitment, err := s.journal.ByID(ctx, stored.CommitmentID)
+	if err != nil {
+		return "", err
+	}
+	detail := fmt.Sprintf("seed and statement stood in the log as record %d, %s", commitment.Index, commitment.ID)
+	return detail, journal.CheckCommitted(commitment, stored.Record, stored.Index)
+}

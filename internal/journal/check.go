@@ -1,0 +1,253 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/ledger"
+	"riffle/internal/shoe"
+)
+
+// A Checker checks what the log does not prove: that the sidecar and the claims of each record agree
+// with it. It reads a store that nobody writes to.
+type Checker struct {
+	// Decrypt returns the sidecar of an entry; nil if the key is not known, and then seeds,
+	// idempotency keys and the states of shoes are not checked.
+	Decrypt func(*ledger.Stored) ([]byte, error)
+	// ByID and ByClaim return the entry that has an id or holds a claim, or [ledger.ErrNotFound].
+	ByID    func(ctx context.Context, id uuid.UUID) (*ledger.Stored, error)
+	ByClaim func(ctx context.Context, name string) (*ledger.Stored, error)
+}
+
+// Unchecked returns the prefix of claims that the checker cannot tell anything about, which without
+// Decrypt are those of idempotency keys; empty for none.
+func (c *Checker) Unchecked() string {
+	if c.Decrypt == nil {
+		return keyClaims
+	}
+	return ""
+}
+
+// Entry checks one entry and returns the claims that it must hold. The error wraps
+// [ledger.ErrCorrupt]; claims are returned beside an error as far as they are known.
+//
+// It checks the id, the reference of a record with a statement, that the seed opens the commitment
+// and that other records have none, and that the use of a commitment agrees with it. The references
+// of reveals and voids are those of other records and are not checked.
+func (c *Checker) Entry(ctx context.Context, e *ledger.Stored) (claims []ledger.Claim, err error) {
+	s, err := parse(e, nil)
+	if err != nil {
+		return nil, err
+	}
+	usesCommitment := s.UsesCommitment()
+	switch s.Kind {
+	case audit.KindCommitment:
+		if claims, err = c.commitmentClaims(ctx, s); err != nil {
+			return nil, err
+		}
+	case audit.KindReveal:
+		claims = []ledger.Claim{{Name: RevealClaim(s.AuditID)}}
+	case audit.KindVoid:
+		claims = []ledger.Claim{{Name: CommitmentClaim(s.CommitmentID), Status: Void}}
+	case audit.KindShuffle:
+	default: // of a shoe
+		if claims, err = c.shoeClaims(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	if usesCommitment {
+		claims = append(claims, ledger.Claim{Name: CommitmentClaim(s.CommitmentID)})
+	}
+	if s.ID != e.ID {
+		return claims, corrupt(s, "is stored under another id")
+	}
+	if s.States() && s.Reference != s.Statement.Reference {
+		return claims, corrupt(s, "is stored under another reference")
+	}
+	if usesCommitment {
+		if err := c.checkUse(ctx, s); err != nil {
+			return claims, err
+		}
+	}
+	key, err := c.checkSidecar(s, s.States() && !usesCommitment)
+	return append(claims, key.claims()...), err
+}
+
+// Void is the status of the claim on a commitment that was not used in time.
+const Void = "void"
+
+func corrupt(s *Stored, format string, args ...any) error {
+	return fmt.Errorf("%w: record %d "+format, append([]any{ledger.ErrCorrupt, s.Index}, args...)...)
+}
+
+// holder returns the record that holds a claim. The error is [ledger.ErrNotFound] or another.
+func (c *Checker) holder(ctx context.Context, claim string) (*Stored, error) {
+	return parse(c.ByClaim(ctx, claim))
+}
+
+// commitmentClaims returns the claim that a commitment holds until it is used or void.
+func (c *Checker) commitmentClaims(ctx context.Context, s *Stored) ([]ledger.Claim, error) {
+	own := ledger.Claim{Name: CommitmentClaim(s.ID), Due: s.Deadline.UnixMicro()}
+	holder, err := c.holder(ctx, own.Name)
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return nil, corrupt(s, "is a commitment whose claim no record holds")
+	case err != nil:
+		return nil, err
+	case holder.Index == s.Index:
+		return []ledger.Claim{own}, nil
+	case holder.CommitmentID != s.ID:
+		return nil, corrupt(s, "is a commitment whose claim record %d holds without having used it", holder.Index)
+	}
+	return nil, nil
+}
+
+// shoeClaims returns the claims that a record of a shoe still holds, and checks the shoe's state.
+func (c *Checker) shoeClaims(ctx context.Context, s *Stored) (claims []ledger.Claim, err error) {
+	first := firstOf(s.Record)
+	var state *ShoeState
+	if c.Decrypt != nil {
+		if state, err = c.checkShoeState(ctx, s, first); err != nil {
+			return nil, err
+		}
+	}
+	last, err := c.holder(ctx, ShoeClaim(first))
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return nil, corrupt(s, "is of a shoe whose claim no record holds")
+	case err != nil:
+		return nil, err
+	case last.Index == s.Index:
+		claims = append(claims, lastClaim(last, first, state))
+	case last.AuditID != first || last.Version <= s.Version && last.Kind != audit.KindShoe: // a replacing shoe has a first version
+		return nil, corrupt(s, "is of a shoe whose claim record %d holds without having changed it later", last.Index)
+	}
+	if s.Kind == audit.KindShoe && s.AuditID != uuid.Nil {
+		claims = append(claims, ledger.Claim{Name: ShoeClaim(s.AuditID)})
+	}
+	if s.Kind != audit.KindShoe || state == nil {
+		return claims, nil
+	}
+	owner, err := c.holder(ctx, OwnerClaim(state.ID))
+	switch {
+	case err == nil && owner.Index == s.Index:
+		return append(claims, ledger.Claim{Name: OwnerClaim(state.ID)}), nil
+	case errors.Is(err, ledger.ErrNotFound) || err == nil && owner.Index < s.Index: // a later shoe may have replaced it
+		return nil, corrupt(s, "begins a shoe that its secret id does not lead to")
+	}
+	return claims, err
+}
+
+// firstOf returns the id of the first record of the shoe that a record is of.
+func firstOf(record *audit.Record) uuid.UUID {
+	if record.Kind == audit.KindShoe {
+		return record.ID
+	}
+	return record.AuditID
+}
+
+// lastClaim returns the claim on a shoe that its last record holds. Without the key, state is nil.
+func lastClaim(last *Stored, first uuid.UUID, state *ShoeState) ledger.Claim {
+	claim := ledger.Claim{Name: ShoeClaim(first)}
+	switch {
+	case state != nil:
+		return state.Claim(first)
+	case !last.Expires.IsZero():
+		claim.Due = last.Expires.UnixMicro()
+	case last.Kind != audit.KindClose && last.Kind != audit.KindExpire:
+		// An earlier record says when the shoe expires, and without the key it is not known which.
+		claim.Status, claim.Due = last.entry.Claims[0].Status, last.entry.Claims[0].Due
+	}
+	return claim
+}
+
+// Claim returns the claim on a shoe as a record with this state holds it: due when the shoe expires,
+// and with the status open as long as it is open and never expires.
+func (s *ShoeState) Claim(first uuid.UUID) ledger.Claim {
+	claim := ledger.Claim{Name: ShoeClaim(first)}
+	switch {
+	case s.Status != shoe.Open:
+	case s.Expires.IsZero():
+		claim.Status = string(shoe.Open)
+	default:
+		claim.Due = s.Expires.UnixMicro()
+	}
+	return claim
+}
+
+// checkShoeState checks the state of a shoe in the sidecar of a record, and returns it.
+func (c *Checker) checkShoeState(ctx context.Context, s *Stored, first uuid.UUID) (*ShoeState, error) {
+	sidecar, err := c.sidecar(s)
+	if err != nil {
+		return nil, err
+	}
+	begun := s.Index
+	if s.Kind != audit.KindShoe {
+		entry, err := c.ByID(ctx, first)
+		if err != nil {
+			return nil, corrupt(s, "changes a shoe that is not in the log")
+		}
+		begun = entry.Index
+	}
+	state := sidecar.Shoe
+	switch {
+	case state.Layout.Version != max(s.Version, 1):
+		return nil, corrupt(s, "has the state of another version in its sidecar")
+	case begun > s.Index:
+		return nil, corrupt(s, "changes a shoe that begins after it in the log")
+	case s.Root != nil && uint64(len(state.Order)) != s.Statement.Size:
+		return nil, corrupt(s, "does not have the order that it sealed in its sidecar")
+	}
+	return state, nil
+}
+
+func (c *Checker) sidecar(s *Stored) (*Sidecar, error) {
+	text, err := c.Decrypt(s.entry)
+	if err != nil {
+		return nil, err
+	}
+	sidecar, err := decodeSidecar(s.Kind, text)
+	if err != nil {
+		return nil, fmt.Errorf("record %d: %w", s.Index, err)
+	}
+	return sidecar, nil
+}
+
+// checkUse checks that a shuffle agrees with the commitment that it used.
+func (c *Checker) checkUse(ctx context.Context, s *Stored) error {
+	entry, err := c.ByID(ctx, s.CommitmentID)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return corrupt(s, "used a commitment that is not in the log")
+	} else if err != nil {
+		return err
+	}
+	commitment, err := parse(entry, nil)
+	if err == nil {
+		err = CheckCommitted(commitment, s.Record, s.Index)
+	}
+	if err != nil {
+		return corrupt(s, "does not agree with its commitment, record %d: %w", entry.Index, err)
+	}
+	return nil
+}
+
+// checkSidecar checks the seed in the sidecar of a record, and returns the key of its request.
+func (c *Checker) checkSidecar(s *Stored, hasSeed bool) (*Key, error) {
+	if c.Decrypt == nil {
+		return nil, nil
+	}
+	sidecar, err := c.sidecar(s)
+	switch {
+	case err != nil:
+		return nil, err
+	case !hasSeed && sidecar.Seed != nil:
+		return sidecar.Key, corrupt(s, "is a %s that has a seed in its sidecar, and should have none", s.Kind)
+	case hasSeed && !Opens(sidecar.Seed, s.Record):
+		return sidecar.Key, errNotOpened(s.Index)
+	}
+	return sidecar.Key, nil
+}

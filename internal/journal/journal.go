@@ -1,0 +1,265 @@
+// Package journal keeps audit records over the ledger, each with an encrypted sidecar.
+//
+// The ledger stores bytes in order. The journal knows what they mean: a record is public, and its
+// [Sidecar] holds what only the caller may have, the seed, the digest of the request's idempotency
+// key and the state of a shoe. Both are written in one transaction together with the claims that
+// make a request, a commitment or a shoe change hands exactly once.
+//
+// Start with [Journal.Append], which writes an [Entry], and [Once], which answers a request that
+// carries an idempotency key: whoever uses it never sees how a retry is replayed.
+package journal
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/ledger"
+	"riffle/internal/rng"
+)
+
+// A Journal appends records to a ledger and finds them again. It may be used concurrently.
+type Journal struct {
+	Log    *ledger.Log
+	Random io.Reader        // the operating system's generator: seeds and ids come from it
+	Now    func() time.Time // time.Now, but in tests
+
+	inFlight inFlight
+}
+
+// New returns the journal of a log.
+func New(log *ledger.Log, random io.Reader, now func() time.Time) *Journal {
+	return &Journal{Log: log, Random: random, Now: now}
+}
+
+// An Entry is a record to append, with what belongs to it.
+type Entry struct {
+	Record    *audit.Record
+	Reference string // to find the record by; may be empty
+	Sidecar   Sidecar
+	Claims    []ledger.Claim // besides that of the sidecar's key
+	Unique    bool           // refuse if there is another attempt at the reference
+}
+
+// A Stored record has its place in the log.
+type Stored struct {
+	*audit.Record
+	Index     uint64
+	Reference string
+	Bytes     []byte // the exact bytes that are in the log
+
+	entry *ledger.Stored
+}
+
+// NewRecord returns a record of a kind with a new id and the time.
+func (j *Journal) NewRecord(kind audit.Kind) (*audit.Record, error) {
+	r := &audit.Record{Kind: kind}
+	return r, j.Identify(r)
+}
+
+// Identify gives a record a new id and the time.
+func (j *Journal) Identify(r *audit.Record) (err error) {
+	r.Time = j.Now().UTC().Truncate(time.Microsecond) // as it is written
+	r.ID, err = newID(r.Time, j.Random)
+	return err
+}
+
+// NewSeed draws a seed that is long enough for a draw out of a size.
+func (j *Journal) NewSeed(size, draw uint64) (rng.Seed, error) {
+	return rng.NewSeed(j.Random, rng.Blocks(size, draw))
+}
+
+// newID returns a UUIDv7 (RFC 9562, 5.7) whose 74 free bits are all random, so that ids cannot be
+// guessed from each other.
+func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
+	if _, err := io.ReadFull(random, id[6:]); err != nil {
+		return uuid.Nil, fmt.Errorf("reading randomness for an id: %w", err)
+	}
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))
+	copy(id[:6], ms[2:])
+	id[6] = 0x70 | id[6]&0x0f
+	id[8] = 0x80 | id[8]&0x3f
+	return id, nil
+}
+
+// recordSize is room for most records, in bytes.
+const recordSize = 1024
+
+// Append writes an entry and returns the index of its record once that survives power loss. The
+// error is one of the ledger's, a [*NotUniqueError], or a [*ledger.ClaimError] that says which claim
+// another record holds; then nothing was written.
+func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error) {
+	entry := ledger.Entry{
+		ID: e.Record.ID, Reference: e.Reference, Sidecar: e.Sidecar.encode(),
+		Claims: append(e.Claims, e.Sidecar.Key.claims()...),
+		Record: e.Record.Append(make([]byte, 0, recordSize)),
+	}
+	if !e.Unique {
+		return j.Log.Append(entry)
+	}
+	if err := j.checkUnique(ctx, e.Record); err != nil { // cheaper here than in the ledger's writer
+		return 0, err
+	}
+	entry.Conflicts = func(earlier []byte) bool { return isOtherAttempt(earlier, e.Record) }
+	index, err = j.Log.Append(entry)
+	if errors.Is(err, ledger.ErrPrecondition) {
+		if found := j.checkUnique(ctx, e.Record); found != nil {
+			return 0, found
+		}
+	}
+	return index, err
+}
+
+// A NotUniqueError is for a second attempt at a reference that was to have only one.
+type NotUniqueError struct{ AuditID uuid.UUID } // of the first
+
+func (e *NotUniqueError) Error() string {
+	return fmt.Sprintf("the reference has the record %s", e.AuditID)
+}
+
+// checkUnique returns a [*NotUniqueError] if the reference of a record has another attempt.
+func (j *Journal) checkUnique(ctx context.Context, record *audit.Record) error {
+	first, err := j.Log.FirstByReference(ctx, record.Statement.Reference, func(e *ledger.Stored) bool {
+		return isOtherAttempt(e.Record, record)
+	})
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return &NotUniqueError{first.ID}
+}
+
+// isOtherAttempt reports whether an earlier record of the same reference is another attempt than
+// record: a shuffle, a shoe, or the commitment to one. A shuffle and the commitment that it uses are
+// one attempt.
+func isOtherAttempt(earlier []byte, record *audit.Record) bool {
+	other, err := audit.ParseRecord(earlier)
+	switch {
+	case err != nil:
+		return true // an unreadable record must not make room for a second attempt
+	case other.Kind == audit.KindCommitment:
+		return other.ID != record.CommitmentID
+	case other.Kind == audit.KindShuffle || other.Kind == audit.KindShoe:
+		return other.CommitmentID == uuid.Nil || other.CommitmentID != record.CommitmentID
+	}
+	return false
+}
+
+// ByID returns the record with the id. The error is [ledger.ErrNotFound] or another of the ledger's.
+func (j *Journal) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
+	return parse(j.Log.ByID(ctx, id))
+}
+
+// At returns the record at an index of the log. Errors are those of ByID.
+func (j *Journal) At(ctx context.Context, index uint64) (*Stored, error) {
+	return parse(j.Log.At(ctx, index))
+}
+
+// ByClaim returns the record that holds the claim. Errors are those of ByID.
+func (j *Journal) ByClaim(ctx context.Context, claim string) (*Stored, error) {
+	return parse(j.Log.ByClaim(ctx, claim))
+}
+
+// ErrNoShoe is for an id that no shoe has.
+var ErrNoShoe = errors.New("there is no such shoe")
+
+// FirstOfShoe returns the first record of the shoe with the secret id. The error is [ErrNoShoe] or one
+// of the ledger's.
+func (j *Journal) FirstOfShoe(ctx context.Context, id uuid.UUID) (*Stored, error) {
+	first, err := j.ByClaim(ctx, OwnerClaim(id))
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, ErrNoShoe
+	}
+	return first, err
+}
+
+// ByReference returns at most limit records of a reference in log order, from an index on.
+func (j *Journal) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]*Stored, error) {
+	entries, err := j.Log.ByReference(ctx, reference, from, limit)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*Stored, len(entries))
+	for i := range entries {
+		if list[i], err = parse(&entries[i], nil); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// parse reads the record of an entry. The error is [ledger.ErrCorrupt] if it is not well-formed.
+func parse(e *ledger.Stored, err error) (*Stored, error) {
+	if err != nil {
+		return nil, err
+	}
+	record, err := audit.ParseRecord(e.Record)
+	if err != nil {
+		return nil, fmt.Errorf("%w: record %d: %w", ledger.ErrCorrupt, e.Index, err)
+	}
+	return &Stored{Record: record, Index: e.Index, Reference: e.Reference, Bytes: e.Record, entry: e}, nil
+}
+
+// Sidecar decrypts the sidecar of a record. The error is [ledger.ErrCorrupt].
+func (j *Journal) Sidecar(s *Stored) (*Sidecar, error) {
+	text, err := j.Log.Sidecar(s.entry)
+	if err != nil {
+		return nil, err
+	}
+	return decodeSidecar(s.Kind, text)
+}
+
+// Seed returns the seed of a shuffle, a commitment, or another record that has one. A shuffle that
+// used a commitment has its seed in the commitment's sidecar. The log proves records and not
+// sidecars, so the seed is returned only if it opens the record's commitment; otherwise the error is
+// [ledger.ErrCorrupt].
+func (j *Journal) Seed(ctx context.Context, s *Stored) (rng.Seed, error) {
+	holder := s
+	if s.UsesCommitment() {
+		var err error
+		if holder, err = j.ByID(ctx, s.CommitmentID); errors.Is(err, ledger.ErrNotFound) {
+			return nil, fmt.Errorf("%w: record %d used a commitment that is not in the log", ledger.ErrCorrupt, s.Index)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	sidecar, err := j.Sidecar(holder)
+	if err != nil {
+		return nil, err
+	}
+	if !Opens(sidecar.Seed, s.Record) {
+		return nil, errNotOpened(s.Index)
+	}
+	return sidecar.Seed, nil
+}
+
+// Opens reports whether a seed is the one that a record commits to.
+func Opens(seed rng.Seed, record *audit.Record) bool {
+	statement := record.Statement
+	statement.Seed = seed
+	return statement.Commitment() == record.Commitment
+}
+
+func errNotOpened(index uint64) error {
+	return fmt.Errorf("%w: the seed of record %d does not open its commitment", ledger.ErrCorrupt, index)
+}
+
+// CheckCommitted returns an error unless record, at an index of the log, is an honest use of a
+// commitment that was logged before it.
+func CheckCommitted(commitment *Stored, record *audit.Record, index uint64) error {
+	if err := record.CheckCommitted(commitment.Record); err != nil {
+		return err
+	}
+	if commitment.Index >= index {
+		return fmt.Errorf("the commitment is record %d, which is not before this one", commitment.Index)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package journal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+
+	"riffle/internal/ledger"
+)
+
+// Errors of a request that carries an idempotency key.
+var (
+	// ErrInFlight is for a request whose first attempt is still in flight, or that needs a commitment
+	// or a shoe which another request is using at the moment.
+	ErrInFlight = errors.New("a request for the same thing is in flight")
+	// ErrKeyReused is for an idempotency key that came with a different request before.
+	ErrKeyReused = errors.New("the idempotency key belongs to another request")
+)
+
+// A Key identifies the retries of one request: the digests of its idempotency key and of all that
+// the request says. It is stored in the sidecar of the record that the request made.
+type Key struct{ key, request [sha256.Size]byte }
+
+// NewKey returns the key of a request, whose parts are hashed one after the other.
+func NewKey(key string, request ...[]byte) *Key {
+	k := &Key{key: sha256.Sum256([]byte(key))}
+	h := sha256.New()
+	for _, part := range request {
+		h.Write(part)
+	}
+	h.Sum(k.request[:0])
+	return k
+}
+
+// claim returns the name of the claim that the record of the request holds.
+func (k *Key) claim() string { return keyClaims + hex.EncodeToString(k.key[:]) }
+
+// claims returns the claims of a key, which may be nil.
+func (k *Key) claims() []ledger.Claim {
+	if k == nil {
+		return nil
+	}
+	return []ledger.Claim{{Name: k.claim()}}
+}
+
+// Once answers a request exactly once for its key, which may be nil. The first attempt runs do. A
+// retry runs replay with the record that the first attempt appended, also where that was through
+// another process at the same moment. The error is [ErrInFlight], [ErrKeyReused], one of the
+// ledger's, or that of do or replay.
+func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored) (T, error), do func() (T, error)) (T, error) {
+	var none T
+	if key == nil {
+		return do()
+	}
+	done, err := j.Begin(key.claim())
+	if err != nil {
+		return none, err
+	}
+	defer done()
+	first, err := j.firstAttempt(ctx, key)
+	switch {
+	case err == nil:
+		return replay(first)
+	case !errors.Is(err, ledger.ErrNotFound):
+		return none, err
+	}
+	result, err := do()
+	if Conflicts(err, key.claim()) {
+		if first, err = j.firstAttempt(ctx, key); err == nil {
+			return replay(first)
+		}
+	}
+	return result, err
+}
+
+// firstAttempt returns the record that holds the claim of a key. The error is [ledger.ErrNotFound],
+// [ErrKeyReused] or another of the ledger's.
+func (j *Journal) firstAttempt(ctx context.Context, key *Key) (*Stored, error) {
+	first, err := j.ByClaim(ctx, key.claim())
+	if err != nil {
+		return nil, err
+	}
+	sidecar, err := j.Sidecar(first)
+	switch {
+	case err != nil:
+		return nil, err
+	case sidecar.Key == nil || sidecar.Key.key != key.key:
+		return nil, fmt.Errorf("%w: record %d holds the claim of an idempotency key that is not its own", ledger.ErrCorrupt, first.Index)
+	case sidecar.Key.request != key.request:
+		return nil, ErrKeyReused
+	}
+	return first, nil
+}
+
+// Conflicts reports whether an append failed because another record holds the claim.
+func Conflicts(err error, claim string) bool {
+	var conflict *ledger.ClaimError
+	return errors.As(err, &conflict) && conflict.Name == claim
+}
+
+// inFlight holds the claims that requests of this process are working on.
+type inFlight struct {
+	mu     sync.Mutex
+	claims map[string]bool
+}
+
+// Begin marks a claim as in flight in this process until done is called. The error is [ErrInFlight].
+// It spares two requests at once a race for the claim; other processes do not see it.
+func (j *Journal) Begin(claim string) (done func(), err error) {
+	f := &j.inFlight
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.claims[claim] {
+		return nil, ErrInFlight
+	}
+	if f.claims == nil {
+		f.claims = map[string]bool{}
+	}
+	f.claims[claim] = true
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.claims, claim)
+	}, nil
+}

@@ -1,0 +1,160 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/ledger"
+	"riffle/internal/rng"
+	"riffle/internal/shoe"
+)
+
+// A Sidecar is stored encrypted beside a record: what only the caller may have.
+type Sidecar struct {
+	Seed rng.Seed   // nil if the record has none, or if its commitment's sidecar has it
+	Key  *Key       // nil if the request carried no idempotency key
+	Shoe *ShoeState // nil unless the record is of a shoe
+}
+
+// A ShoeState is a shoe after one of its records. The first record adds what the shoe is made of, and
+// a record that sealed cards adds their order.
+type ShoeState struct {
+	Layout   *shoe.Layout `json:"layout"`
+	Seals    []uint64     `json:"seals"`              // log indexes of the records that made the layout's seals
+	Previous uint64       `json:"previous"`           // log index of the record before
+	Status   shoe.Status  `json:"status"`             // after the record
+	Shuffled bool         `json:"shuffled,omitempty"` // whether the deck was ever shuffled
+	Expires  time.Time    `json:"expires,omitzero"`   // zero for never
+	TTL      int64        `json:"keep,omitempty"`     // seconds that each change lets the shoe live on; 0 for a fixed expiry
+
+	Order []uint32  `json:"order,omitempty"` // of a sealing: the number of the card at each position
+	ID    uuid.UUID `json:"id,omitzero"`     // of a first record: the secret id of the shoe
+	Items []string  `json:"items,omitempty"` // of a first record: the caller's items, as JSON
+}
+
+// keyed is the last byte of a sidecar with a key. Seeds are whole blocks of 32 bytes, so the length
+// tells the two forms apart.
+const keyed = 1
+
+// lengthSize is the number of bytes before the state of a shoe that say how long it is.
+const lengthSize = 4
+
+// encode returns the sidecar as it is encrypted; nil if there is nothing to store: the JSON of a
+// shoe's state behind its length, the seed, and for a request with a key the digests of key and
+// request and the byte 01.
+func (s *Sidecar) encode() []byte {
+	var b []byte
+	if s.Shoe != nil {
+		b = s.Shoe.appendJSON(make([]byte, lengthSize, 1024))
+		binary.BigEndian.PutUint32(b, uint32(len(b)-lengthSize))
+	}
+	b = append(b, s.Seed...)
+	if s.Key == nil {
+		return b
+	}
+	b = append(b, s.Key.key[:]...)
+	b = append(b, s.Key.request[:]...)
+	return append(b, keyed)
+}
+
+// decodeSidecar reads the sidecar of a record of a kind. The error is [ledger.ErrCorrupt].
+func decodeSidecar(kind audit.Kind, b []byte) (*Sidecar, error) {
+	if kind != audit.KindShoe && !kind.ChangesShoe() {
+		return decodeSeedAndKey(b)
+	}
+	if len(b) < lengthSize || uint64(len(b)-lengthSize) < uint64(binary.BigEndian.Uint32(b)) {
+		return nil, fmt.Errorf("%w: the sidecar of a shoe's record has %d bytes", ledger.ErrCorrupt, len(b))
+	}
+	end := lengthSize + binary.BigEndian.Uint32(b)
+	s, err := decodeSeedAndKey(b[end:])
+	if err != nil {
+		return nil, err
+	}
+	s.Shoe = &ShoeState{}
+	if err := json.Unmarshal(b[lengthSize:end], s.Shoe); err != nil || s.Shoe.Layout == nil {
+		return nil, fmt.Errorf("%w: the sidecar of a shoe's record has no state of the shoe", ledger.ErrCorrupt)
+	}
+	return s, nil
+}
+
+func decodeSeedAndKey(b []byte) (*Sidecar, error) {
+	s := &Sidecar{}
+	switch len(b) % rng.BlockSize {
+	case 0:
+	case 1:
+		const digests = 2 * sha256.Size
+		seed := len(b) - digests - 1
+		if seed < 0 || b[len(b)-1] != keyed {
+			return nil, fmt.Errorf("%w: the sidecar is of an unknown form", ledger.ErrCorrupt)
+		}
+		s.Key = &Key{}
+		copy(s.Key.key[:], b[seed:])
+		copy(s.Key.request[:], b[seed+sha256.Size:])
+		b = b[:seed]
+	default:
+		return nil, fmt.Errorf("%w: the sidecar has %d bytes", ledger.ErrCorrupt, len(b))
+	}
+	if len(b) > 0 {
+		s.Seed = bytes.Clone(b)
+	}
+	return s, nil
+}
+
+// SetIndex completes the state with the log index of its own record, which was not known when the
+// state was written: that record made the last seal if the state has an order.
+func (s *ShoeState) SetIndex(index uint64) {
+	if n := len(s.Seals); s.Order != nil && n > 0 {
+		s.Seals[n-1] = index
+	}
+}
+
+// appendJSON appends the state as json.Marshal does, which takes several times as long. It is written
+// with every card that is drawn.
+func (s *ShoeState) appendJSON(b []byte) []byte {
+	b = s.Layout.AppendJSON(append(b, `{"layout":`...))
+	b = append(b, `,"seals":[`...)
+	for i, index := range s.Seals {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, index, 10)
+	}
+	b = strconv.AppendUint(append(b, `],"previous":`...), s.Previous, 10)
+	b = append(append(append(b, `,"status":"`...), s.Status...), '"')
+	if s.Shuffled {
+		b = append(b, `,"shuffled":true`...)
+	}
+	if !s.Expires.IsZero() {
+		b = append(s.Expires.AppendFormat(append(b, `,"expires":"`...), time.RFC3339Nano), '"')
+	}
+	if s.TTL != 0 {
+		b = strconv.AppendInt(append(b, `,"keep":`...), s.TTL, 10)
+	}
+	if len(s.Order) > 0 {
+		b = append(b, `,"order":`...)
+		for i, number := range s.Order {
+			b = append(b, "[,"[min(i, 1)])
+			b = strconv.AppendUint(b, uint64(number), 10)
+		}
+		b = append(b, ']')
+	}
+	if s.ID != uuid.Nil {
+		b = append(append(append(b, `,"id":"`...), s.ID.String()...), '"')
+	}
+	if len(s.Items) > 0 {
+		items, err := json.Marshal(s.Items)
+		if err != nil {
+			panic("journal: strings do not marshal: " + err.Error())
+		}
+		b = append(append(b, `,"items":`...), items...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,102 @@
+package order
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/deck"
+)
+
+// checkDeck finds the deck that a request names.
+func (r *Rules) checkDeck(o *Order) error {
+	q := o.Request
+	kind, ok := r.Decks.Type(q.Deck)
+	if !ok {
+		return Refuse("/deck", "there is no deck type %q; GET /decks lists them", q.Deck)
+	}
+	var err error
+	o.Deck, err = kind.Deck(q.Parameters)
+	if parameter := (*deck.ParameterError)(nil); errors.As(err, &parameter) {
+		return Refuse("/parameters/"+escape(parameter.Name), "%s", parameter.Error())
+	} else if err != nil {
+		return err
+	}
+	o.Copies = 1
+	if q.Decks != nil {
+		o.Copies = *q.Decks
+	}
+	if most := r.Limits.Items / uint64(o.Deck.Size()); o.Copies < 1 || o.Copies > most {
+		return Refuse("/decks", "decks is from 1 to %d for a deck of %d", most, o.Deck.Size())
+	}
+	o.Statement.Size = o.Copies * uint64(o.Deck.Size())
+	o.Statement.Input = r.inputLine(o.Deck, o.Copies)
+	return nil
+}
+
+// presetHands returns the hand sizes that a deck type has under the name in the request.
+func presetHands(o *Order) ([]uint64, error) {
+	sizes, err := o.Deck.HandsFrom(int(o.Copies), o.Request.Preset)
+	if preset := (*deck.PresetError)(nil); errors.As(err, &preset) {
+		return nil, Refuse("/hands", "%s", preset.Reason)
+	} else if err != nil {
+		return nil, err
+	}
+	hands := make([]uint64, len(sizes))
+	for i, n := range sizes {
+		hands[i] = uint64(n)
+	}
+	return hands, nil
+}
+
+// A DeckChangedError is for a record of a deck whose type has other cards today.
+type DeckChangedError struct {
+	AuditID uuid.UUID
+	Type    string
+}
+
+func (e *DeckChangedError) Error() string {
+	return fmt.Sprintf("the deck type %s has changed since the record %s", e.Type, e.AuditID)
+}
+
+// DeckOf returns the deck of a record and its number of copies; nil if the record is of no deck. The
+// error is a [*DeckChangedError].
+func (r *Rules) DeckOf(record *audit.Record) (*deck.Deck, uint64, error) {
+	name, copies, ok := audit.DeckOf(record.Statement.Input)
+	if !ok {
+		return nil, 0, nil
+	}
+	changed := &DeckChangedError{record.ID, name}
+	kind, ok := r.Decks.Type(name)
+	if !ok {
+		return nil, 0, changed
+	}
+	cards, err := kind.Deck(record.Parameters)
+	if err != nil || r.inputLine(cards, copies) != record.Statement.Input {
+		return nil, 0, changed
+	}
+	return cards, copies, nil
+}
+
+// inputLine returns the input line of a statement for copies of a deck. Lines of single copies of
+// shared decks are cached.
+func (r *Rules) inputLine(cards *deck.Deck, copies uint64) string {
+	kind := cards.Type()
+	if shared, _ := kind.Deck(nil); copies != 1 || cards != shared {
+		return audit.DeckInput(kind.Name, copies, cards.Codes())
+	}
+	if line, found := r.inputs.Load(cards); found {
+		return line.(string)
+	}
+	line := audit.DeckInput(kind.Name, copies, cards.Codes())
+	r.inputs.Store(cards, line)
+	return line
+}
+
+// escape makes a name a token of a JSON pointer.
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}

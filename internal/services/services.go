@@ -1,0 +1,46 @@
+// Package services puts together what serves one log. Everything here belongs to that log alone.
+package services
+
+import (
+	"io"
+	"time"
+
+	"riffle/internal/audit"
+	"riffle/internal/dealer"
+	"riffle/internal/disclosure"
+	"riffle/internal/journal"
+	"riffle/internal/ledger"
+	"riffle/internal/order"
+	"riffle/internal/shoes"
+)
+
+// Options of services. Random is needed; the zero value of another field stands for its default.
+type Options struct {
+	Random            io.Reader          // the operating system's generator
+	Now               func() time.Time   // time.Now
+	Deadline          time.Duration      // until when a commitment can be used; dealer.DefaultDeadline
+	ObserveCommitment func(dealer.Event) // may be nil
+	ObserveShoe       func(audit.Kind)   // called with the kind of each record of a shoe; may be nil
+}
+
+// Services are the services over one log.
+type Services struct {
+	Log        *ledger.Log
+	Rules      *order.Rules
+	Dealer     *dealer.Dealer
+	Shoes      *shoes.Service
+	Disclosure *disclosure.Service
+}
+
+// New returns the services over a log, which check requests by rules.
+func New(log *ledger.Log, rules *order.Rules, o Options) *Services {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	records := journal.New(log, o.Random, o.Now)
+	d := dealer.New(records, rules, dealer.Options{Deadline: o.Deadline, Observe: o.ObserveCommitment})
+	return &Services{
+		Log: log, Rules: rules, Dealer: d,
+		Shoes: shoes.New(records, d, rules, o.ObserveShoe), Disclosure: disclosure.New(records, rules),
+	}
+}

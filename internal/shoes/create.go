@@ -1,0 +1,174 @@
+package shoes
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/dealer"
+	"riffle/internal/journal"
+	"riffle/internal/ledger"
+	"riffle/internal/order"
+	"riffle/internal/rng"
+	"riffle/internal/shoe"
+	"riffle/internal/shuffle"
+)
+
+// A Request asks for a shoe: of a whole deck, once, without hands. A Draw of 0 leaves the cards in
+// the order of the input, unsealed, until they are reshuffled.
+type Request struct {
+	dealer.Request
+	Items   []string      // the caller's items as JSON; nil unless the shoe is of items
+	Expires time.Duration // from now, at a fixed time; 0 for never
+	TTL     time.Duration // in place of Expires: from the last change, or up to a hundredth later
+}
+
+// Create seals a deck, or replays the first attempt. The errors are those of [dealer.Dealer.Shuffle].
+func (s *Service) Create(ctx context.Context, r *Request) (*Result, error) {
+	return s.once(ctx, r.Key, false, func() (*Result, error) {
+		return s.create(ctx, uuid.Nil, r, nil)
+	})
+}
+
+// Replace seals a deck as a new shoe that takes over the id of another one, as it is when replaced.
+// The errors are [journal.ErrNoShoe] and those of [Service.Create].
+func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *Request) (*Result, error) {
+	return s.once(ctx, r.Key, false, func() (*Result, error) {
+		release, err := s.locks.acquire(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		return retry(ctx, func() (*Result, error) {
+			old, err := s.read(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			return s.create(ctx, id, r, old)
+		})
+	})
+}
+
+// create appends the first record of a shoe: one with a new id, or one that replaces old under its id.
+func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, old *state) (*Result, error) {
+	draft, err := s.prepare(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.dealer.Seed(draft); err != nil {
+		return nil, err
+	}
+	if old == nil {
+		if id, err = uuid.NewRandomFromReader(s.journal.Random); err != nil {
+			return nil, fmt.Errorf("reading randomness for an id: %w", err)
+		}
+	}
+	record, err := s.dealer.Record(audit.KindShoe, draft)
+	if err != nil {
+		return nil, err
+	}
+	shuffled := record.Statement.Draw > 0
+	held := &journal.ShoeState{
+		ID: id, Layout: shoe.New(record.Statement.Size, shuffled), Seals: []uint64{0},
+		Status: shoe.Open, Shuffled: shuffled, Items: r.Items, TTL: int64(r.TTL / time.Second),
+	}
+	if lifetime := r.Expires + r.TTL; lifetime > 0 {
+		held.Expires = record.Time.Add(lifetime)
+		record.Expires = held.Expires
+	}
+	if held.Order, err = newOrder(record, draft.Seed); err != nil {
+		return nil, err
+	}
+	claims := []ledger.Claim{{Name: journal.OwnerClaim(id)}, held.Claim(record.ID)}
+	if old != nil {
+		record.AuditID = old.base.first.ID
+		claims[0].Taken, claims[0].From = true, old.base.index
+		claims = append(claims, ledger.Claim{Name: journal.ShoeClaim(old.base.first.ID), Taken: true, From: old.index})
+	}
+	stored := &journal.Stored{Record: record}
+	b, err := s.newBase(stored, held)
+	if err != nil {
+		return nil, err
+	}
+	if shuffled {
+		sealing := b.seals[1]
+		sealing.tree = audit.Seal(draft.Seed, record.Commitment, b.faces.Texts(held.Order))
+		root := sealing.tree.Root()
+		record.Root = &root
+	}
+	index, err := s.dealer.Append(ctx, draft, &journal.Entry{
+		Record: record, Sidecar: journal.Sidecar{Key: r.Key, Shoe: held}, Claims: claims,
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.index, held.Seals[0] = index, index
+	created := &state{base: b, ShoeState: held, id: record.ID, index: index}
+	s.store(created)
+	s.observe(audit.KindShoe)
+	return s.result(ctx, created, record, false)
+}
+
+// prepare checks a request for a shoe.
+func (s *Service) prepare(ctx context.Context, r *Request) (*dealer.Draft, error) {
+	draft, err := s.dealer.Prepare(ctx, &r.Request.Request)
+	if err != nil {
+		return nil, err
+	}
+	bytes := 0
+	for _, item := range r.Items {
+		bytes += len(item)
+	}
+	statement := &draft.Order.Statement
+	unsealed := r.Draw != nil && *r.Draw == 0
+	switch {
+	case statement.Size < 1 || statement.Size > shoe.MaxCards:
+		return nil, order.Refuse("", "a shoe has 1 to %d cards, and this would have %d", shoe.MaxCards, statement.Size)
+	case statement.Repeat != 1 || len(statement.Hands) > 0 || statement.Draw != statement.Size && !unsealed:
+		return nil, order.Refuse("/commitment_id", "a shoe uses a commitment to one shuffle of a whole deck: without hands, draw and repeat")
+	case bytes > MaxItemBytes:
+		return nil, order.Refuse("/items", "the items of a shoe have at most %d bytes together; seal names or numbers in place of long items", MaxItemBytes)
+	case r.Expires < 0 || r.Expires > MaxExpiry || r.Expires%time.Second != 0:
+		return nil, order.Refuse("/expires_in", "a shoe expires after 1 to %d seconds", MaxExpiry/time.Second)
+	}
+	return draft, r.reserve(statement)
+}
+
+func (r *Request) reserve(statement *audit.Statement) error {
+	if r.Reserve == nil {
+		return nil
+	}
+	return r.Reserve(order.Elements(statement))
+}
+
+// newOrder returns the order of the cards that a record seals, or that of the input if nothing of it
+// is drawn.
+func newOrder(record *audit.Record, seed rng.Seed) ([]uint32, error) {
+	s := &record.Statement
+	numbers := make([]uint32, s.Size)
+	if s.Draw == 0 {
+		for i := range numbers {
+			numbers[i] = uint32(i)
+		}
+		return numbers, nil
+	}
+	positions, err := draw(record, seed)
+	for i, position := range positions {
+		numbers[i] = uint32(position)
+	}
+	return numbers, err
+}
+
+// draw returns the positions that a record draws with its seed.
+func draw(record *audit.Record, seed rng.Seed) ([]uint64, error) {
+	stream, err := dealer.Stream(record, seed)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Release()
+	s := &record.Statement
+	return shuffle.Positions(s.Algorithm, s.Size, s.Draw, stream, nil), nil
+}
