@@ -18,19 +18,20 @@ import (
 	"time"
 )
 
-// A refusal is a request that has to be answered with a problem document and to leave nothing behind.
-type refusal struct {
+// A badRequest is a request that must be answered with a problem document and must not be recorded.
+type badRequest struct {
 	name    string
 	body    string
 	status  int
-	says    string // part of the detail; may be empty
+	detail  string // part of the problem's detail; may be empty
 	headers []string
 }
 
-// refuse sends every request and makes sure, after each, that the log has not grown and that the server is as it was.
-func refuse(t *testing.T, s *server, list []refusal) {
+// requireRejected sends every request. It checks after each that the log has not grown, and at the end that no request took
+// seconds and that memory stayed level.
+func requireRejected(t *testing.T, s *server, list []badRequest) {
 	t.Helper()
-	next := s.deal(`{"size": 2}`).LogIndex + 1
+	next := s.shuffle(`{"size": 2}`).LogIndex + 1
 	before, slowest := s.memory("VmHWM"), time.Duration(0)
 	for _, r := range list {
 		t.Run(r.name, func(t *testing.T) {
@@ -40,10 +41,10 @@ func refuse(t *testing.T, s *server, list []refusal) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if detail := a.problem(t, r.status); !strings.Contains(detail, r.says) {
-				t.Errorf("answered %q, which does not say %q", detail, r.says)
+			if detail := a.problem(t, r.status); !strings.Contains(detail, r.detail) {
+				t.Errorf("the detail is %q, want %q in it", detail, r.detail)
 			}
-			if index := s.deal(`{"size": 2}`).LogIndex; index != next {
+			if index := s.shuffle(`{"size": 2}`).LogIndex; index != next {
 				t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next)
 				next = index
 			}
@@ -51,21 +52,22 @@ func refuse(t *testing.T, s *server, list []refusal) {
 		})
 	}
 	after := s.memory("VmHWM")
-	t.Logf("%d refusals, the slowest after %v; memory at most %d, then %d MiB", len(list), slowest, before, after)
+	t.Logf("%d rejections, the slowest after %v; peak memory %d MiB before, %d MiB after", len(list), slowest, before, after)
 	if after > before+96 {
 		t.Errorf("memory grew from %d to %d MiB", before, after)
 	}
 	if slowest > 5*time.Second {
-		t.Errorf("a refusal took %v", slowest)
+		t.Errorf("a rejection took %v", slowest)
 	}
 }
 
+// nested returns empty arrays nested to a depth.
 func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
 
-func TestMalformedJSONIsRefused(t *testing.T) {
+func TestRejectsMalformedJSON(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
-	var list []refusal
+	var list []badRequest
 	for name, body := range map[string]string{
 		"nested 101 deep":                     `{"items": [` + nested(99) + `]}`,
 		"nested 101 deep in objects":          `{"items": [` + strings.Repeat(`{"a":`, 99) + "1" + strings.Repeat("}", 99) + `]}`,
@@ -173,9 +175,9 @@ func TestMalformedJSONIsRefused(t *testing.T) {
 		"True":                                `{"items": [True]}`,
 		"a no-break space":                    "{\"size\":\u00a05}",
 	} {
-		list = append(list, refusal{name: name, body: body, status: http.StatusBadRequest})
+		list = append(list, badRequest{name: name, body: body, status: http.StatusBadRequest})
 	}
-	refuse(t, s, list)
+	requireRejected(t, s, list)
 	if a := s.post("/shuffle", "", "Content-Type", "application/json"); a.status != http.StatusBadRequest {
 		t.Errorf("an empty body is answered %v", a)
 	}
@@ -184,10 +186,10 @@ func TestMalformedJSONIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDoneIsRefused(t *testing.T) {
+func TestRejectsImpossibleShuffles(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
-	var list []refusal
+	var list []badRequest
 	for name, body := range map[string]string{
 		"nothing":                             `{}`,
 		"two inputs":                          `{"size": 5, "deck": "standard52"}`,
@@ -238,38 +240,38 @@ func TestWhatCannotBeDoneIsRefused(t *testing.T) {
 		"parameters of a plain deck":          `{"deck": "standard52", "parameters": {"players": 4}}`,
 		"reveal later":                        `{"size": 5, "reveal": "later"}`,
 	} {
-		list = append(list, refusal{name: name, body: body, status: http.StatusUnprocessableEntity})
+		list = append(list, badRequest{name: name, body: body, status: http.StatusUnprocessableEntity})
 	}
-	refuse(t, s, list)
+	requireRejected(t, s, list)
 }
 
-// TestWrongMediaIsRefused sends bodies that are not JSON, by their header or in fact.
-func TestWrongMediaIsRefused(t *testing.T) {
+// TestRejectsOtherMediaTypes sends bodies that are not JSON according to their Content-Type or Content-Encoding.
+func TestRejectsOtherMediaTypes(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	const body = `{"size": 5}`
-	var list []refusal
+	var list []badRequest
 	for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp", "application/json; charset=latin1", "application/json; charset", "application/json, text/plain", "json", "*/*", ";", ""} {
-		list = append(list, refusal{"of type " + media, body, http.StatusUnsupportedMediaType, "Content-Type", []string{"Content-Type", media}})
+		list = append(list, badRequest{"of type " + media, body, http.StatusUnsupportedMediaType, "Content-Type", []string{"Content-Type", media}})
 	}
 	for _, coding := range []string{"gzip", "br", "identity, gzip", "zstd", "x"} {
-		list = append(list, refusal{"coded as " + coding, "\x1f\x8b\x08\x00", http.StatusUnsupportedMediaType, "compressed", []string{"Content-Encoding", coding}})
+		list = append(list, badRequest{"coded as " + coding, "\x1f\x8b\x08\x00", http.StatusUnsupportedMediaType, "compressed", []string{"Content-Encoding", coding}})
 	}
-	refuse(t, s, list)
+	requireRejected(t, s, list)
 	for _, media := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"} {
 		if a := s.post("/shuffle", body, "Content-Type", media); a.status != http.StatusOK {
 			t.Errorf("%s: answered %v", media, a)
 		}
 	}
-	answers := s.speak(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 11\r\n\r\n"+body)
+	answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 11\r\n\r\n"+body)
 	if len(answers) != 1 {
 		t.Fatalf("without a media type: answered %v", answers)
 	}
 	answers[0].problem(t, http.StatusUnsupportedMediaType)
 }
 
-// TestItemsComeBackAsTheyWereSent shuffles values that readers of JSON like to change.
-func TestItemsComeBackAsTheyWereSent(t *testing.T) {
+// TestItemsKeepTheirBytes shuffles JSON values that a decoder and encoder would change.
+func TestItemsKeepTheirBytes(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	items := []string{
@@ -294,7 +296,7 @@ func TestItemsComeBackAsTheyWereSent(t *testing.T) {
 	if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(items))) {
 		t.Errorf("sent\n%s\nand got\n%s", items, got)
 	}
-	// The digest of the record is of the array without white space, and with every other byte as it was sent.
+	// The digest in the record is of the array without white space between tokens, every other byte unchanged.
 	var packed bytes.Buffer
 	if err := json.Compact(&packed, []byte("["+strings.Join(items, ",")+"]")); err != nil {
 		t.Fatal(err)
@@ -309,8 +311,8 @@ func TestItemsComeBackAsTheyWereSent(t *testing.T) {
 	}
 }
 
-// TestSizesAtTheirEnds shuffles the least and the most.
-func TestSizesAtTheirEnds(t *testing.T) {
+// TestSmallestAndLargestSizes shuffles from nothing up to the limits (B6).
+func TestSmallestAndLargestSizes(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	for body, count := range map[string]int{
@@ -336,7 +338,7 @@ func TestSizesAtTheirEnds(t *testing.T) {
 	if len(repeated.Shuffles) != 3 {
 		t.Errorf("three shuffles of nothing are %v", repeated)
 	}
-	// Orders of the largest size are as large as numbers get, and exact.
+	// Positions in the largest size need 53 bits and are exact.
 	var d struct{ Items []json.Number }
 	s.read(s.post("/shuffle", `{"size": 9007199254740991, "draw": 1000}`), &d)
 	largest, limit := new(big.Int), big.NewInt(1<<53-1)
@@ -353,8 +355,8 @@ func TestSizesAtTheirEnds(t *testing.T) {
 	}
 }
 
-// TestMostThatCanBeAnsweredIsStreamed asks for ten million items and counts them. The server never holds them all.
-func TestMostThatCanBeAnsweredIsStreamed(t *testing.T) {
+// TestLargestAnswerIsStreamed asks for ten million items and counts them. Memory shows that the server streams them.
+func TestLargestAnswerIsStreamed(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	response, err := s.client.Post("http://"+s.addr+"/shuffle", "application/json", strings.NewReader(`{"size": 1000000, "repeat": 10}`))
@@ -373,34 +375,34 @@ func TestMostThatCanBeAnsweredIsStreamed(t *testing.T) {
 	if !errors.Is(err, io.EOF) {
 		t.Fatalf("after %d bytes: %v", size, err)
 	}
-	// Ten arrays in one, commas between a million items of each, between the ten, and between six members.
+	// Ten arrays within one; commas between the million items of each, between the ten, and between six members.
 	if want := 10*999_999 + 9 + 5; arrays != 11 || commas != want || !bytes.HasSuffix(end, []byte("\"}\n")) {
-		t.Errorf("%d bytes with %d ends of arrays and %d commas, want 11 and %d; at the end %q", size, arrays, commas, want, end)
+		t.Errorf("%d bytes with %d closing brackets and %d commas, want 11 and %d; they end in %q", size, arrays, commas, want, end)
 	}
 	most := s.memory("VmHWM")
 	if most > 256 {
-		t.Errorf("it took %d MiB to answer %d", most, size>>20)
+		t.Errorf("an answer took %d MiB of memory and has %d MiB", most, size>>20)
 	}
-	t.Logf("%d MiB were answered with at most %d MiB of memory", size>>20, most)
+	t.Logf("an answer of %d MiB took at most %d MiB of memory", size>>20, most)
 }
 
-// TestLongBodiesAreRefused sends more than the server takes, with and without telling it before.
-func TestLongBodiesAreRefused(t *testing.T) {
+// TestRejectsLongBodies sends bodies above -max-body, with a Content-Length and in chunks (B2).
+func TestRejectsLongBodies(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-max-body", "1048576", "-memory", "8388608", "-max-items", "1000"}}.start(t)
-	next := s.deal(small).LogIndex + 1
+	next := s.shuffle(smallShuffle).LogIndex + 1
 
-	// Announced: refused before any of it has come.
-	answers := s.speak(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1048577\r\n\r\n")
+	// A Content-Length above the limit is rejected before any of the body arrives.
+	answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1048577\r\n\r\n")
 	if len(answers) != 1 {
 		t.Fatalf("answered %v", answers)
 	}
 	answers[0].problem(t, http.StatusRequestEntityTooLarge)
-	// Announced as more than any number is.
-	if answers := s.speak(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999999999999\r\n\r\n"); len(answers) != 1 || answers[0].status != http.StatusBadRequest {
+	// A Content-Length above 64 bits is malformed.
+	if answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999999999999\r\n\r\n"); len(answers) != 1 || answers[0].status != http.StatusBadRequest {
 		t.Errorf("a length beyond 64 bits is answered %v", answers)
 	}
-	// Not announced: refused when it has come to be too long, however long it goes on.
+	// Endless chunks are rejected as soon as they exceed the limit.
 	before := s.memory("VmHWM")
 	c := s.dial(t)
 	sent := make(chan int)
@@ -419,57 +421,57 @@ func TestLongBodiesAreRefused(t *testing.T) {
 	} else if !errors.Is(err, syscall.ECONNRESET) {
 		t.Error(err)
 	}
-	total := <-sent // which ends because the server hangs up
+	total := <-sent // returns because the server closes the connection
 	if status != http.StatusRequestEntityTooLarge && status != 0 {
 		t.Errorf("an endless body is answered %d", status)
 	}
 	if total >= 1<<30 {
-		t.Error("the server takes an endless body")
+		t.Error("the server reads an endless body")
 	}
 	after := s.memory("VmHWM")
 	if after > before+64 {
 		t.Errorf("memory grew from %d to %d MiB", before, after)
 	}
-	// At the limit itself a body is taken, one byte above it not, whichever way it comes.
+	// A body at the limit is accepted and one byte more is not, either way.
 	for size, want := range map[int]int{1 << 20: http.StatusOK, 1<<20 + 1: http.StatusRequestEntityTooLarge} {
 		body := `{"size": 2` + strings.Repeat(" ", size-11) + "}"
 		for _, text := range []string{
 			fmt.Sprintf("Content-Length: %d\r\n\r\n%s", size, body),
 			fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", size, body),
 		} {
-			answers := s.speak(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"+text)
+			answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"+text)
 			if len(answers) != 1 || answers[0].status != want {
 				t.Errorf("a body of %d bytes is answered %v, want %d", size, answers, want)
 			}
 		}
 	}
-	if index := s.deal(small).LogIndex; index != next+2 {
+	if index := s.shuffle(smallShuffle).LogIndex; index != next+2 {
 		t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next+2)
 	}
-	t.Logf("the endless body was cut off after %d KiB; memory at most %d, then %d MiB", total>>10, before, after)
+	t.Logf("the endless body was cut off after %d KiB; peak memory %d MiB before, %d MiB after", total>>10, before, after)
 }
 
-// TestManyLongBodiesShareMemory sends long bodies at once, more than there is memory for.
-func TestManyLongBodiesShareMemory(t *testing.T) {
+// TestLongBodiesShareMemoryBudget sends more long bodies concurrently than fit into -memory.
+func TestLongBodiesShareMemoryBudget(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-max-body", "4194304", "-memory", "33554432", "-max-items", "1000"}}.start(t)
 	before := s.memory("VmHWM")
-	l := s.press(16, 4, `{"size": 2, "reference": "fault"`+strings.Repeat(" ", 4<<20-40)+"}")
-	if len(l.broken) > 0 || len(l.dealt) == 0 || len(l.dealt) == 64 || len(l.dealt)+l.refused[http.StatusServiceUnavailable] != 64 {
-		t.Errorf("%d were answered, refused %s, no answer: %v", len(l.dealt), counts(l.refused), l.broken)
+	l := s.load(16, 4, `{"size": 2, "reference": "fault"`+strings.Repeat(" ", 4<<20-40)+"}")
+	if len(l.failed) > 0 || len(l.answered) == 0 || len(l.answered) == 64 || len(l.answered)+l.rejected[http.StatusServiceUnavailable] != 64 {
+		t.Errorf("%d were answered, rejected %s, failed: %v", len(l.answered), formatCounts(l.rejected), l.failed)
 	}
 	after := s.memory("VmHWM")
 	if after > before+256 {
 		t.Errorf("memory grew from %d to %d MiB", before, after)
 	}
-	if held := s.holds("fault", l.dealt); held != len(l.dealt) {
-		t.Errorf("%d were answered, and the log holds %d", len(l.dealt), held)
+	if size := s.checkLog("fault", l.answered); size != len(l.answered) {
+		t.Errorf("%d were answered, and the log has %d", len(l.answered), size)
 	}
-	t.Logf("%d bodies of 4 MiB were answered, %d refused; memory at most %d, then %d MiB", len(l.dealt), l.refused[http.StatusServiceUnavailable], before, after)
+	t.Logf("%d bodies of 4 MiB were answered, %d rejected; peak memory %d MiB before, %d MiB after", len(l.answered), l.rejected[http.StatusServiceUnavailable], before, after)
 }
 
-// TestLongListsTakeFewBodies sends a million items again and again, and looks at what the server took for them at most.
-func TestLongListsTakeFewBodies(t *testing.T) {
+// TestMemoryOfLongLists shuffles a million items several times. The peak of memory must stay within four times the body.
+func TestMemoryOfLongLists(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	body := `{"items":["0123456789"` + strings.Repeat(`,"0123456789"`, 999_999) + `]}`
@@ -485,11 +487,11 @@ func TestLongListsTakeFewBodies(t *testing.T) {
 	}
 }
 
-// TestLengthsThatLieAreRefused sends bodies shorter or longer than their header says.
-func TestLengthsThatLieAreRefused(t *testing.T) {
+// TestRejectsWrongContentLength sends bodies shorter or longer than declared, and malformed lengths and chunks (B2).
+func TestRejectsWrongContentLength(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-read-timeout", "500ms", "-header-timeout", "300ms"}}.start(t)
-	next := s.deal(small).LogIndex + 1
+	next := s.shuffle(smallShuffle).LogIndex + 1
 	const head = "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 	for name, c := range map[string]struct {
 		text   string
@@ -520,69 +522,66 @@ func TestLengthsThatLieAreRefused(t *testing.T) {
 			}
 		}
 		var got []int
-		for _, a := range hear(t, conn) {
+		for _, a := range readAnswers(t, conn) {
 			got = append(got, a.status)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: answered %v, want %v", name, got, c.want)
 		}
 	}
-	if index := s.deal(small).LogIndex; index != next {
+	if index := s.shuffle(smallShuffle).LogIndex; index != next {
 		t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next)
 	}
 }
 
-// TestAmbiguousFramingEndsTheConnection sends requests that a proxy in front could take for one and the server for two. The
-// server refuses the first, or answers it by the reading that net/http has of it, and closes the connection either way: the
-// second is never carried out.
-func TestAmbiguousFramingEndsTheConnection(t *testing.T) {
+// TestRejectsAmbiguousFraming sends requests that a proxy in front could take for one and the server for two. The second must
+// never be carried out, so the server has to refuse the first and close the connection.
+func TestRejectsAmbiguousFraming(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-header-timeout", "1s", "-idle-timeout", "1s"}}.start(t)
 	number := 0
-	for _, c := range []struct {
-		name, text string
-		served     int // the status of the first where it is not refused
-	}{
-		{"both lengths", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 200},
-		{"both lengths, the other way round", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: <length>\r\n\r\n" + chunks, 200},
-		{"both lengths in odd letters", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nCONTENT-LENGTH: <length>\r\ntRANSFER-eNCODING: CHUNKED\r\n\r\n" + chunks, 200},
-		{"both lengths between bare line feeds", "POST /shuffle HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: <length>\nTransfer-Encoding: chunked\n\n" + chunks, 200},
-		{"both lengths, one folded", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding:\r\n chunked\r\n\r\n" + chunks, 200},
-		{"both lengths with the whole address", "POST http://x/shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 200},
-		{"both lengths behind a good request", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nPOST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 200},
-		{"both lengths behind a long header", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nX: " + strings.Repeat("x", 7_000) + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 200},
-		{"both lengths of a GET", "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 200},
-		{"both lengths of a deal", "GET /decks/standard52?reference=first HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 200},
-		{"both lengths to nowhere", "POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 404},
-		{"both lengths of a wrong method", "PUT /shuffle HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 405},
-		{"both lengths of a wrong type", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 415},
-		{"both lengths with a query", "POST /shuffle?x=1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 0},
-		{"both lengths of a reveal", "POST /audits/x/reveal HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 404},
-		{"both lengths of metrics", "GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, 200},
-		{"chunks in HTTP/1.0", "POST /shuffle HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}", 200},
-		{"chunks in HTTP/1.0 and no length", "POST /shuffle HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", 0},
-		{"two lengths", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nContent-Length: <length>\r\n\r\n{\"size\": 5}", 0},
-		{"two codings", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunks, 0},
-		{"two codings in two lines", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n" + chunks, 0},
-		{"an unknown coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: xchunked\r\n\r\n" + chunks, 0},
-		{"no coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: identity\r\nContent-Length: 11\r\n\r\n{\"size\": 5}", 0},
-		{"a space before the colon", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding : chunked\r\n\r\n{\"size\": 5}", 0},
-		{"a space before the name", "POST /shuffle HTTP/1.1\r\n Transfer-Encoding: chunked\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}", 0},
-		{"a vertical tab in the coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: \x0bchunked\r\n\r\n{\"size\": 5}", 0},
-		{"NUL in a header", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nX: a\x00b\r\n\r\n{\"size\": 5}", 0},
-		{"a bare line feed in a chunk", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb;x\n{\"size\": 5}\r\n0\r\n\r\n", 0},
-		{"two hosts", "POST /shuffle HTTP/1.1\r\nHost: x\r\nHost: y\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}", 0},
-		{"no host", "POST /shuffle HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}", 0},
-		{"a carriage return alone", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nX: a\rTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}", 0},
+	for _, c := range []struct{ name, text string }{
+		{"both lengths", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"both lengths, the other way round", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: <length>\r\n\r\n" + chunkedBody},
+		{"both lengths in odd letters", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nCONTENT-LENGTH: <length>\r\ntRANSFER-eNCODING: CHUNKED\r\n\r\n" + chunkedBody},
+		{"both lengths between bare line feeds", "POST /shuffle HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: <length>\nTransfer-Encoding: chunked\n\n" + chunkedBody},
+		{"both lengths, one folded", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding:\r\n chunked\r\n\r\n" + chunkedBody},
+		{"both lengths with the whole address", "POST http://x/shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"both lengths behind a good request", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nPOST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"both lengths behind a long header", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nX: " + strings.Repeat("x", 7_000) + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"both lengths of a GET", "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"both lengths of a deal", "GET /decks/standard52?reference=<reference> HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"both lengths to nowhere", "POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"both lengths of a wrong method", "PUT /shuffle HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"both lengths of a wrong type", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"both lengths with a query", "POST /shuffle?x=1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"both lengths of a reveal", "POST /audits/x/reveal HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"both lengths of metrics", "GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody},
+		{"chunks in HTTP/1.0", "POST /shuffle HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}"},
+		{"chunks in HTTP/1.0 and no length", "POST /shuffle HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"},
+		{"two lengths", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nContent-Length: <length>\r\n\r\n{\"size\": 5}"},
+		{"two codings", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunkedBody},
+		{"two codings in two lines", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n" + chunkedBody},
+		{"an unknown coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: xchunked\r\n\r\n" + chunkedBody},
+		{"no coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: identity\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
+		{"a space before the colon", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding : chunked\r\n\r\n{\"size\": 5}"},
+		{"a space before the name", "POST /shuffle HTTP/1.1\r\n Transfer-Encoding: chunked\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
+		{"a vertical tab in the coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: \x0bchunked\r\n\r\n{\"size\": 5}"},
+		{"NUL in a header", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nX: a\x00b\r\n\r\n{\"size\": 5}"},
+		{"a bare line feed in a chunk", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb;x\n{\"size\": 5}\r\n0\r\n\r\n"},
+		{"two hosts", "POST /shuffle HTTP/1.1\r\nHost: x\r\nHost: y\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
+		{"no host", "POST /shuffle HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
+		{"a carriage return alone", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nX: a\rTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			number++
 			reference := fmt.Sprintf("second-%d", number)
 			body := `{"size": 5, "reference": "` + reference + `"}`
 			second := fmt.Sprintf("POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-			_, first, _ := strings.Cut(strings.ReplaceAll(c.text, "\r", ""), "\n\n")
-			text := strings.ReplaceAll(c.text, "<length>", fmt.Sprint(len(first)+len(second)))
-			answers := s.speak(t, text+second)
+			text := strings.ReplaceAll(c.text, "<reference>", reference)
+			_, first, _ := strings.Cut(strings.ReplaceAll(text, "\r", ""), "\n\n")
+			text = strings.ReplaceAll(text, "<length>", fmt.Sprint(len(first)+len(second)))
+			answers := s.sendRaw(t, text+second)
 			if len(answers) == 0 {
 				t.Fatal("the connection was closed without an answer")
 			}
@@ -591,23 +590,23 @@ func TestAmbiguousFramingEndsTheConnection(t *testing.T) {
 			if last.status != c.served && (c.served != 0 || !refused) {
 				t.Errorf("answered %v", answers)
 			}
-			if found := s.list(reference); len(found) > 0 {
-				t.Errorf("the second request was carried out %d times", len(found))
+			if found := s.records(reference); len(found) > 0 {
+				t.Errorf("%d requests were carried out", len(found))
 			}
 		})
 	}
 }
 
-const chunks = "b\r\n{\"size\": 5}\r\n0\r\n\r\n"
+const chunkedBody = "b\r\n{\"size\": 5}\r\n0\r\n\r\n"
 
-// TestSlowClientsAreHungUpOn has clients that send slowly, or nothing.
-func TestSlowClientsAreHungUpOn(t *testing.T) {
+// TestDisconnectsSlowClients connects clients that send slowly or not at all (B1).
+func TestDisconnectsSlowClients(t *testing.T) {
 	t.Parallel()
-	// net/http has the time for a whole request stand in for one that is not set, so each is the only short one once.
+	// Each server has one short timeout, so that each case shows which timeout applies.
 	header := launch{args: []string{"-header-timeout", "300ms"}}.start(t)
 	idle := launch{args: []string{"-idle-timeout", "300ms"}}.start(t)
 	body := launch{args: []string{"-read-timeout", "700ms"}}.start(t)
-	next := body.deal(small).LogIndex + 1
+	next := body.shuffle(smallShuffle).LogIndex + 1
 	const head = "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 	for name, c := range map[string]struct {
 		s    *server
@@ -641,7 +640,7 @@ func TestSlowClientsAreHungUpOn(t *testing.T) {
 			}
 			began := time.Now()
 			var got []int
-			for _, a := range hear(t, conn) {
+			for _, a := range readAnswers(t, conn) {
 				got = append(got, a.status)
 			}
 			if !slices.Equal(got, c.want) {
@@ -650,13 +649,13 @@ func TestSlowClientsAreHungUpOn(t *testing.T) {
 			t.Logf("closed after %v", time.Since(began).Round(time.Millisecond))
 		})
 	}
-	if index := body.deal(small).LogIndex; index != next {
+	if index := body.shuffle(smallShuffle).LogIndex; index != next {
 		t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next)
 	}
 }
 
-// TestLongHeadersAreRefused sends a header longer than any request needs.
-func TestLongHeadersAreRefused(t *testing.T) {
+// TestRejectsLongHeaders sends a header of a megabyte.
+func TestRejectsLongHeaders(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	c := s.dial(t)

@@ -7,120 +7,68 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 )
 
-// Every shuffle of a fault test has the same reference, so that one listing is the whole log.
-const small = `{"size": 20, "reference": "fault"}`
-
-// large makes a record of seven kilobytes, most of them seed. A few hundred fill the write-ahead log up to the size at
-// which it is copied back.
-const large = `{"size": 9007199254740991, "draw": 1024, "reference": "fault"}`
-
-// everyFault asks for every N where the tests otherwise try some.
-var everyFault = os.Getenv("RIFFLE_FAULTS") == "all"
-
-// strace returns a command that runs the program and has one kind of system call go wrong. The program stays the child
-// of the test: strace detaches itself. Calls are counted by thread, so the Nth is that of the thread that comes to N
-// first. With files, only calls on these count. What was traced is in the file that log names.
-func strace(t *testing.T, fault string, files ...string) (command []string, log string) {
-	t.Helper()
-	log = filepath.Join(t.TempDir(), "strace")
-	call, _, _ := strings.Cut(fault, ":")
-	command = []string{
-		need(t, "strace"), "-D", "-f", "-qq", "-y", "-s", "0", "-o", log,
-		"-e", "signal=none", "-e", "trace=" + call, "-e", "inject=" + fault,
-	}
-	if !strings.Contains(fault, ":signal=") {
-		command = append(command, "--seccomp-bpf") // much faster, and it loses signals
-	}
-	for _, f := range files {
-		command = append(command, "-P", f)
-	}
-	return command, log
-}
-
-// traced returns what strace has written.
-func traced(t *testing.T, log string) []byte {
-	t.Helper()
-	text, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-// prepared returns a data folder whose tables are made, so that the first write there is that of the first shuffle.
-func prepared(t *testing.T) (data, store, wal string) {
-	t.Helper()
-	data = filepath.Join(t.TempDir(), "data")
-	launch{data: data}.start(t).stop()
-	store = filepath.Join(data, "riffle.db")
-	return data, store, store + "-wal"
-}
-
-// TestKilledAtAWriteHoldsWhatItAnswered kills the server at its Nth fsync or write to the store. A kill cuts what the
-// program does at any point, but does not lose what the kernel has taken: that fsync is called at all, and heard, is
-// shown by the tests of failing and of slow ones.
-func TestKilledAtAWriteHoldsWhatItAnswered(t *testing.T) {
+// TestKilledAtAnyWriteLosesNoRecord kills the server at its Nth fsync or write to the store (F1). A kill can interrupt the
+// program anywhere, but it loses nothing that the kernel has accepted. That the server calls fsync and heeds its result
+// is shown by the tests in which fsync fails or is slow.
+func TestKilledAtAnyWriteLosesNoRecord(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		call  string
-		fresh bool // from the first start on, tables and all
+		fresh bool // with a new data folder each time, so that creating the tables counts too
 		file  string
 		body  string
-		some  []int // the Ns that are always tried
+		some  []int // the sample of Ns
 	}{
-		{"fsync from the first start", "fsync", true, "", small, steps(1, 15, 1)},
-		{"write from the first start", "pwrite64", true, "", small, steps(1, 80, 4)},
-		{"fsync of the log", "fsync", false, "riffle.db-wal", small, steps(1, 10, 1)},
-		{"write of the log", "pwrite64", false, "riffle.db-wal", small, steps(1, 25, 1)},
-		{"write while copying back", "pwrite64", false, "riffle.db", large, []int{300}},
-		{"fsync while copying back", "fsync", false, "riffle.db", large, nil},
+		{"fsync from the first start", "fsync", true, "", smallShuffle, sequence(1, 15, 1)},
+		{"write from the first start", "pwrite64", true, "", smallShuffle, sequence(1, 80, 4)},
+		{"fsync of the log", "fsync", false, "riffle.db-wal", smallShuffle, sequence(1, 10, 1)},
+		{"write of the log", "pwrite64", false, "riffle.db-wal", smallShuffle, sequence(1, 25, 1)},
+		{"write while checkpointing", "pwrite64", false, "riffle.db", largeShuffle, []int{300}},
+		{"fsync while checkpointing", "fsync", false, "riffle.db", largeShuffle, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			// A log that was prepared goes on from run to run, and so is recovered again and again.
-			data, answered := "", []dealt(nil)
+			// Unless fresh, one log grows from run to run and is recovered after each.
+			data, answered := "", []shuffled(nil)
 			hit, ns := 0, c.some
 			if everyFault {
-				ns = steps(1, 5000, 1)
-				if c.body == large {
-					ns = steps(1, 5000, 50) // each takes seconds to come to
+				ns = sequence(1, 5000, 1)
+				if c.body == largeShuffle {
+					ns = sequence(1, 5000, 50) // each takes seconds to reach
 				}
 			}
-			for i, misses := 0, 0; i < len(ns) && misses < 5; i++ { // so many misses on end: no thread calls so often
+			for i, misses := 0, 0; i < len(ns) && misses < 5; i++ { // after five misses in a row, no thread makes N calls
 				if c.fresh {
 					data, answered = filepath.Join(t.TempDir(), "data"), nil
 				} else if data == "" {
-					data, _, _ = prepared(t)
+					data, _, _ = newStore(t)
 				}
 				var files []string
 				if c.file != "" {
 					files = []string{filepath.Join(data, c.file)}
 				}
 				under, _ := strace(t, fmt.Sprintf("%s:signal=KILL:when=%d", c.call, ns[i]), files...)
-				s := launch{data: data, under: under}.try(t)
+				s := launch{data: data, wrapper: under}.startOrExit(t)
 				killed := s.addr == ""
 				if !killed {
 					times := 6
-					if c.body == large {
+					if c.body == largeShuffle {
 						times = 200
 					}
-					l := s.press(8, times, c.body)
-					answered = append(answered, l.dealt...)
-					killed = len(l.broken) > 0
+					l := s.load(8, times, c.body)
+					answered = append(answered, l.answered...)
+					killed = len(l.failed) > 0
 				}
 				if killed {
 					if code := s.wait(); code != -1 {
-						t.Errorf("N = %d: the server ended by itself, with %d:\n%s", ns[i], code, s.log)
+						t.Errorf("N = %d: the server was not killed but exited with %d:\n%s", ns[i], code, s.log)
 					}
 					hit++
 					misses = 0
@@ -129,168 +77,160 @@ func TestKilledAtAWriteHoldsWhatItAnswered(t *testing.T) {
 					misses++
 				}
 				s = launch{data: data}.start(t)
-				held := s.holds("fault", answered)
-				s.stop() // which copies back, so that the next run starts with an empty write-ahead log
+				size := s.checkLog("fault", answered)
+				s.stop() // which leaves an empty write-ahead log to the next run
 				if everyFault {
-					t.Logf("N = %d: %d answered so far, the log holds %d", ns[i], len(answered), held)
+					t.Logf("N = %d: %d answered so far, the log has %d", ns[i], len(answered), size)
 				}
 			}
 			if hit == 0 && len(ns) > 0 {
-				t.Error("the server was killed at none of the calls")
+				t.Error("the server was never killed")
 			}
 			t.Logf("killed %d times, %d answers in the last log", hit, len(answered))
 		})
 	}
 }
 
-// steps returns the numbers from one to another.
-func steps(from, to, step int) (list []int) {
-	for n := from; n <= to; n += step {
-		list = append(list, n)
-	}
-	return list
-}
-
-// TestKilledUnderLoadHoldsWhatItAnswered kills the server between two instructions, wherever it is, on one growing log.
-func TestKilledUnderLoadHoldsWhatItAnswered(t *testing.T) {
+// TestKilledUnderLoadLosesNoRecord kills the server at arbitrary moments of its work on one growing log.
+func TestKilledUnderLoadLosesNoRecord(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	random := rand.New(rand.NewPCG(1, 2)) // the same moments, as far as moments can be the same
-	var answered []dealt
+	random := rand.New(rand.NewPCG(1, 2)) // roughly the same moments on each run
+	var answered []shuffled
 	for range 5 {
 		s := launch{data: data}.start(t)
-		s.holds("fault", answered)
-		done := make(chan *load)
-		go func() { done <- s.press(8, 1<<30, small) }()
+		s.checkLog("fault", answered)
+		done := make(chan *loadResult)
+		go func() { done <- s.load(8, 1<<30, smallShuffle) }()
 		enough := float64(20 + random.IntN(200))
 		until(t, "some shuffles are answered", func() bool { return s.metric("riffle_items_shuffled_total", "") >= 20*enough })
 		s.kill()
-		answered = append(answered, (<-done).dealt...)
+		answered = append(answered, (<-done).answered...)
 	}
 	s := launch{data: data}.start(t)
-	t.Logf("%d answers, all in a log of %d", len(answered), s.holds("fault", answered))
+	t.Logf("%d answers, all in a log of %d", len(answered), s.checkLog("fault", answered))
 }
 
-// TestFailedSyncEndsTheServer has fsyncs and writes fail. Nothing of the batch may be answered, for what is on disk is
-// unknown then, and a second fsync could report a success that is none.
-func TestFailedSyncEndsTheServer(t *testing.T) {
+// TestFailedFsyncStopsServer makes fsyncs and writes fail (F2). The batch must not be answered, since what is on disk is
+// unknown and a second fsync could falsely report success.
+func TestFailedFsyncStopsServer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		fault string
 		file  string
 		body  string
-		none  bool // it happens before anything can have been answered
+		none  bool // whether it fails before anything can be answered
 	}{
-		{"first fsync of the log", "fsync:error=EIO:when=1", "riffle.db-wal", small, true},
-		{"second fsync of the log", "fsync:error=EIO:when=2", "riffle.db-wal", small, false},
-		{"a later fsync of the log", "fsync:error=EIO:when=7", "riffle.db-wal", small, false},
-		{"a lasting failure", "fsync:error=EIO:when=5+", "riffle.db-wal", small, false},
-		{"first write of the log", "pwrite64:error=EIO:when=1", "riffle.db-wal", small, true},
-		{"a later write of the log", "pwrite64:error=EIO:when=30", "riffle.db-wal", small, false},
-		{"fsync while copying back", "fsync:error=EIO:when=1", "riffle.db", large, false},
-		{"write while copying back", "pwrite64:error=EIO:when=100", "riffle.db", large, false},
+		{"first fsync of the log", "fsync:error=EIO:when=1", "riffle.db-wal", smallShuffle, true},
+		{"second fsync of the log", "fsync:error=EIO:when=2", "riffle.db-wal", smallShuffle, false},
+		{"a later fsync of the log", "fsync:error=EIO:when=7", "riffle.db-wal", smallShuffle, false},
+		{"all fsyncs from the fifth on", "fsync:error=EIO:when=5+", "riffle.db-wal", smallShuffle, false},
+		{"first write of the log", "pwrite64:error=EIO:when=1", "riffle.db-wal", smallShuffle, true},
+		{"a later write of the log", "pwrite64:error=EIO:when=30", "riffle.db-wal", smallShuffle, false},
+		{"fsync while checkpointing", "fsync:error=EIO:when=1", "riffle.db", largeShuffle, false},
+		{"write while checkpointing", "pwrite64:error=EIO:when=100", "riffle.db", largeShuffle, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			data, _, _ := prepared(t)
+			data, _, _ := newStore(t)
 			under, log := strace(t, c.fault, filepath.Join(data, c.file))
-			s := launch{data: data, under: under}.start(t)
-			l := s.press(8, 300, c.body)
+			s := launch{data: data, wrapper: under}.start(t)
+			l := s.load(8, 300, c.body)
 			if code := s.wait(); code <= 0 {
-				t.Errorf("the server ended with %d, want an exit code that says that it failed", code)
+				t.Errorf("the server exited with %d, want an exit code for a failure", code)
 			}
-			if !bytes.Contains(traced(t, log), []byte("INJECTED")) {
-				t.Error("the fault did not happen")
+			if !bytes.Contains(straceOutput(t, log), []byte("INJECTED")) {
+				t.Error("the fault was not injected")
 			}
 			if stderr := s.log.String(); !strings.Contains(stderr, "server: the ledger failed") {
-				t.Errorf("the server ended with these words:\n%s", stderr)
+				t.Errorf("the server does not say that the ledger failed:\n%s", stderr)
 			}
-			if c.none && len(l.dealt) > 0 {
-				t.Errorf("%d shuffles were answered", len(l.dealt))
+			if c.none && len(l.answered) > 0 {
+				t.Errorf("%d shuffles were answered", len(l.answered))
 			}
-			for status := range l.refused {
+			for status := range l.rejected {
 				if status < http.StatusInternalServerError {
-					t.Errorf("answered %s", counts(l.refused))
+					t.Errorf("answered %s", formatCounts(l.rejected))
 				}
 			}
-			held := launch{data: data}.start(t).holds("fault", l.dealt)
-			t.Logf("%d answers, refusals %s, %d connections closed; the log holds %d", len(l.dealt), counts(l.refused), len(l.broken), held)
+			size := launch{data: data}.start(t).checkLog("fault", l.answered)
+			t.Logf("%d answers, rejections %s, %d connections closed; the log has %d", len(l.answered), formatCounts(l.rejected), len(l.failed), size)
 		})
 	}
 }
 
-// TestFailedSyncAtStartIsAnErrorOrNoMatter has each fsync fail with which a new store is made. The server has to refuse
-// to start or, where that fsync is not needed, to be as good as any.
-func TestFailedSyncAtStartIsAnErrorOrNoMatter(t *testing.T) {
+// TestFailedFsyncAtStart makes each fsync fail that creates a new store. The server must refuse to start, or work if that
+// fsync is not needed for durability.
+func TestFailedFsyncAtStart(t *testing.T) {
 	t.Parallel()
-	refused := 0
+	failed := 0
 	const starts = 14
 	for n := 1; n <= starts; n++ {
 		data := filepath.Join(t.TempDir(), "data")
 		under, _ := strace(t, fmt.Sprintf("fsync:error=EIO:when=%d", n))
-		s := launch{data: data, under: under}.try(t)
-		var answered []dealt
+		s := launch{data: data, wrapper: under}.startOrExit(t)
+		var answered []shuffled
 		if s.addr != "" {
-			answered = s.press(1, 1, small).dealt // by then it may be too late for the Nth fsync to be one of the start
+			answered = s.load(1, 1, smallShuffle).answered // the Nth fsync may be that of this shuffle
 			s.kill()
-		} else if refused++; s.code() != 1 || !strings.Contains(s.log.String(), "input/output error") && !strings.Contains(s.log.String(), "disk I/O error") {
+		} else if failed++; s.code() != 1 || !strings.Contains(s.log.String(), "input/output error") && !strings.Contains(s.log.String(), "disk I/O error") {
 			t.Errorf("fsync %d failed: exit code %d, %s", n, s.code(), s.log)
 		}
-		if n == 1 && refused == 0 {
-			t.Error("the very first fsync failed, and the server started")
+		if n == 1 && failed == 0 {
+			t.Error("the first fsync failed, and the server started")
 		}
 		s = launch{data: data}.start(t)
-		s.holds("fault", append(answered, s.deal(small)))
+		s.checkLog("fault", append(answered, s.shuffle(smallShuffle)))
 		s.kill()
 	}
-	t.Logf("%d of %d starts were refused", refused, starts)
+	t.Logf("%d of %d starts failed", failed, starts)
 }
 
-// TestFailedSyncOfWhatWasLeftIsAnError has the fsync fail that makes durable what a killed server has left in the
-// write-ahead log. What follows in the log would be readable only as long as that is, so there must be no start.
-func TestFailedSyncOfWhatWasLeftIsAnError(t *testing.T) {
+// TestFailedFsyncDuringRecovery fails the fsync that makes the write-ahead log of a killed server durable. The server must
+// not start, since frames appended later can only be read if those before them persist.
+func TestFailedFsyncDuringRecovery(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"riffle.db-wal", "riffle.db"} {
-		data, _, _ := prepared(t)
+		data, _, _ := newStore(t)
 		s := launch{data: data}.start(t)
-		answered := s.press(1, 3, small).dealt
+		answered := s.load(1, 3, smallShuffle).answered
 		s.kill()
 		under, log := strace(t, "fsync:error=EIO:when=1", filepath.Join(data, file))
-		s = launch{data: data, under: under}.try(t)
+		s = launch{data: data, wrapper: under}.startOrExit(t)
 		if s.addr != "" {
-			t.Errorf("an fsync of %s failed, and the server started:\n%s", file, traced(t, log))
+			t.Errorf("an fsync of %s failed, and the server started:\n%s", file, straceOutput(t, log))
 		} else if stderr := s.log.String(); s.code() != 1 || !strings.Contains(stderr, "server: opening ") {
 			t.Errorf("an fsync of %s failed: exit code %d, %s", file, s.code(), stderr)
 		}
 		s.kill()
-		launch{data: data}.start(t).holds("fault", answered)
+		launch{data: data}.start(t).checkLog("fault", answered)
 	}
 }
 
-// TestFailureWhileStoppingIsAFailure has the ledger break after SIGTERM, while requests are still being taken.
-func TestFailureWhileStoppingIsAFailure(t *testing.T) {
+// TestLedgerFailureDuringShutdown makes the ledger fail after SIGTERM, while -drain still accepts requests.
+func TestLedgerFailureDuringShutdown(t *testing.T) {
 	t.Parallel()
-	data, _, wal := prepared(t)
+	data, _, wal := newStore(t)
 	under, _ := strace(t, "fsync:error=EIO:when=1", wal)
-	s := launch{data: data, under: under, args: []string{"-drain", patience.String()}}.start(t)
+	s := launch{data: data, wrapper: under, args: []string{"-drain", waitLimit.String()}}.start(t)
 	s.signal(syscall.SIGTERM)
-	until(t, "the server says that it stops", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
-	if a, err := s.ask(http.MethodPost, "/shuffle", small); err == nil && a.status == http.StatusOK {
+	until(t, "the server is not ready", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
+	if a, err := s.ask(http.MethodPost, "/shuffle", smallShuffle); err == nil && a.status == http.StatusOK {
 		t.Errorf("answered %v", a)
 	}
 	if code := s.wait(); code <= 0 {
-		t.Errorf("the server ended with %d after its ledger failed:\n%s", code, s.log)
+		t.Errorf("the server exited with %d after its ledger failed:\n%s", code, s.log)
 	}
 }
 
-// TestFullDiskIsRefusedAndForgotten fills the file system of the data folder and makes room again.
-func TestFullDiskIsRefusedAndForgotten(t *testing.T) {
+// TestRecoversFromFullDisk fills the file system of the data folder and then frees it (F4).
+func TestRecoversFromFullDisk(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	s := launch{data: data, under: smallDisk(t, data, "4m")}.start(t)
-	// The file system is mounted where only the server sees it, and is reached through its process.
+	s := launch{data: data, wrapper: smallDisk(t, data, "4m")}.start(t)
+	// The file system is mounted in the server's namespace, and reached through /proc.
 	folder := filepath.Join("/proc", fmt.Sprint(s.cmd.Process.Pid), "root", data)
-	answered := s.press(4, 5, small).dealt
+	answered := s.load(4, 5, smallShuffle).answered
 
 	filler, err := os.Create(filepath.Join(folder, "filler"))
 	if err != nil {
@@ -305,23 +245,23 @@ func TestFullDiskIsRefusedAndForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := s.press(4, 10, small)
-	if len(l.broken) > 0 || l.refused[http.StatusServiceUnavailable] == 0 || len(l.refused) > 1 {
-		t.Fatalf("a full disk: answered %d, refused %s, no answer %v\n%s", len(l.dealt), counts(l.refused), l.broken, s.log)
+	l := s.load(4, 10, smallShuffle)
+	if len(l.failed) > 0 || l.rejected[http.StatusServiceUnavailable] == 0 || len(l.rejected) > 1 {
+		t.Fatalf("a full disk: answered %d, rejected %s, failed %v\n%s", len(l.answered), formatCounts(l.rejected), l.failed, s.log)
 	}
-	answered = append(answered, l.dealt...) // what still went into pages that were there
-	if detail := s.post("/shuffle", small).problem(t, http.StatusServiceUnavailable); !strings.Contains(detail, "space") {
-		t.Errorf("a full disk is %q", detail)
+	answered = append(answered, l.answered...) // which still fitted into allocated pages
+	if detail := s.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable); !strings.Contains(detail, "space") {
+		t.Errorf("the problem of a full disk is %q", detail)
 	}
 	if a := s.get("/readyz"); a.status != http.StatusServiceUnavailable {
-		t.Errorf("a full disk, and /readyz answers %v", a)
+		t.Errorf("/readyz answers %v with a full disk", a)
 	}
 	if a := s.get("/healthz"); a.status != http.StatusOK {
-		t.Errorf("a full disk, and /healthz answers %v: a restart would not help", a)
+		t.Errorf("/healthz answers %v with a full disk, which a restart cannot fix", a)
 	}
-	held := s.holds("fault", answered)
-	if held != len(answered) {
-		t.Errorf("%d shuffles were answered, and the log holds %d: a refused one was written", len(answered), held)
+	size := s.checkLog("fault", answered)
+	if size != len(answered) {
+		t.Errorf("%d shuffles were answered, and the log has %d: a rejected one was written", len(answered), size)
 	}
 
 	if err := os.Remove(filler.Name()); err != nil {
@@ -330,134 +270,90 @@ func TestFullDiskIsRefusedAndForgotten(t *testing.T) {
 	if err := filler.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if d := s.deal(small); d.LogIndex != uint64(held) {
-		t.Errorf("the first shuffle after the full disk has index %d, want %d", d.LogIndex, held)
+	if d := s.shuffle(smallShuffle); d.LogIndex != uint64(size) {
+		t.Errorf("the first shuffle after the full disk has index %d, want %d", d.LogIndex, size)
 	} else {
 		answered = append(answered, d)
 	}
 	if a := s.get("/readyz"); a.status != http.StatusOK {
-		t.Errorf("there is space again, and /readyz answers %v", a)
+		t.Errorf("/readyz answers %v after space was freed", a)
 	}
-	answered = append(answered, s.press(4, 5, small).dealt...)
-	if held := s.holds("fault", answered); held != len(answered) {
-		t.Errorf("%d shuffles were answered, and the log holds %d", len(answered), held)
+	answered = append(answered, s.load(4, 5, smallShuffle).answered...)
+	if size := s.checkLog("fault", answered); size != len(answered) {
+		t.Errorf("%d shuffles were answered, and the log has %d", len(answered), size)
 	}
-	t.Logf("%d of 40 requests to the full disk were refused", l.refused[http.StatusServiceUnavailable])
+	t.Logf("%d of 40 requests to the full disk were rejected", l.rejected[http.StatusServiceUnavailable])
 	s.stop()
 }
 
-// TestDiskThatRunsFullIsRefused has load itself fill the file system, which may happen in the middle of a batch and
-// while copying back.
-func TestDiskThatRunsFullIsRefused(t *testing.T) {
+// TestDiskFillsUpUnderLoad lets the load fill the file system, which may happen within a batch or a checkpoint.
+func TestDiskFillsUpUnderLoad(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	s := launch{data: data, under: smallDisk(t, data, "2m")}.start(t)
-	l := s.press(16, 100, large)
-	if len(l.broken) > 0 || l.refused[http.StatusServiceUnavailable] == 0 || len(l.refused) > 1 {
-		t.Fatalf("a full disk: answered %d, refused %s, no answer %v\n%s", len(l.dealt), counts(l.refused), l.broken, s.log)
+	s := launch{data: data, wrapper: smallDisk(t, data, "2m")}.start(t)
+	l := s.load(16, 100, largeShuffle)
+	if len(l.failed) > 0 || l.rejected[http.StatusServiceUnavailable] == 0 || len(l.rejected) > 1 {
+		t.Fatalf("a full disk: answered %d, rejected %s, failed %v\n%s", len(l.answered), formatCounts(l.rejected), l.failed, s.log)
 	}
-	if held := s.holds("fault", l.dealt); held != len(l.dealt) {
-		t.Errorf("%d shuffles were answered, and the log holds %d", len(l.dealt), held)
+	if size := s.checkLog("fault", l.answered); size != len(l.answered) {
+		t.Errorf("%d shuffles were answered, and the log has %d", len(l.answered), size)
 	}
-	t.Logf("%d answers until the disk was full, then %d refusals", len(l.dealt), l.refused[http.StatusServiceUnavailable])
-	s.stop() // with no room to copy back; what is in the write-ahead log stays there
+	t.Logf("%d answers until the disk was full, then %d rejections", len(l.answered), l.rejected[http.StatusServiceUnavailable])
+	s.stop() // without room for a checkpoint; the write-ahead log stays
 }
 
-// smallDisk returns a command that runs the program with a small file system of its own at the folder.
-func smallDisk(t *testing.T, folder, size string) []string {
-	t.Helper()
-	unshare := need(t, "unshare")
-	for _, own := range []string{"-m", "-Urm"} { // as root, or as root of a namespace of one's own
-		command := []string{unshare, own, "sh", "-c", `mount -t tmpfs -o size="$1" none "$2" && shift 2 && exec "$@"`, "sh", size, folder}
-		if exec.Command(command[0], append(command[1:], "true")...).Run() == nil {
-			return command
-		}
-	}
-	without(t, "no file system can be mounted here")
-	return nil
-}
-
-// TestSlowDiskShedsLoad has every fsync of the log take two seconds and four times as many callers come as may wait.
+// TestSlowDiskShedsLoad makes every fsync of the log take two seconds, with four times as many requests as the queue holds
+// (F5).
 func TestSlowDiskShedsLoad(t *testing.T) {
 	t.Parallel()
 	const queue, callers = 64, 256
-	data, _, wal := prepared(t)
+	data, _, wal := newStore(t)
 	under, _ := strace(t, "fsync:delay_enter=2000000", wal)
-	s := launch{data: data, under: under, args: []string{"-queue", fmt.Sprint(queue)}}.start(t)
-	if a := s.get("/readyz"); a.status != http.StatusOK {
-		t.Fatalf("before the first commit /readyz answers %v", a)
-	}
-	// One shuffle gets the first commit going. Everyone else comes while it hangs.
-	first := make(chan *load)
-	go func() { first <- s.press(1, 1, small) }()
-	until(t, "the commit hangs", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
-	before := s.memory("VmRSS")
-	rest := make(chan *load)
-	go func() { rest <- s.press(callers, 1, small) }()
-	until(t, "all but the queue are shed", func() bool { return s.metric("riffle_http_shed_total", "") >= callers-queue })
-	if depth := s.metric("riffle_queue_depth", ""); depth > queue {
-		t.Errorf("the queue holds %v, and its capacity is %d", depth, queue)
-	}
-	during := s.memory("VmRSS")
-	all := []*load{<-first, <-rest}
-	answered := slices.Concat(all[0].dealt, all[1].dealt)
-	if shed := all[1].refused[http.StatusServiceUnavailable]; shed != callers-queue || len(answered) != queue+1 {
-		t.Errorf("of %d callers %d were answered and %d shed", callers+1, len(answered), shed)
-	}
-	slowest, most := quantile(all[1].took, 1), quantile(all[1].took, 0.9)
-	if most > time.Second {
-		t.Errorf("nine of ten shed requests were answered within %v", most)
-	}
-	if during > before+64 {
-		t.Errorf("memory grew from %d to %d MiB", before, during)
-	}
-	until(t, "the server is ready again", func() bool { return s.get("/readyz").status == http.StatusOK })
-	s.holds("fault", answered)
-	t.Logf("shed answers: half within %v, nine of ten within %v, all within %v; memory %d, then %d MiB",
-		quantile(all[1].took, 0.5), most, slowest, before, during)
+	s := launch{data: data, wrapper: under, args: []string{"-queue", fmt.Sprint(queue)}}.start(t)
+	s.checkShedding(queue, callers, func() {})
 	s.kill()
 }
 
-// TestSecondServerIsRefused starts two servers on one data folder.
-func TestSecondServerIsRefused(t *testing.T) {
+// TestRejectsSecondServer starts two servers on one data folder (F8).
+func TestRejectsSecondServer(t *testing.T) {
 	t.Parallel()
 	first := launch{}.start(t)
-	answered := []dealt{first.deal(small)}
-	second := launch{data: first.data}.try(t)
+	answered := []shuffled{first.shuffle(smallShuffle)}
+	second := launch{data: first.data}.startOrExit(t)
 	if second.addr != "" {
 		t.Fatal("two servers write to one data folder")
 	}
 	if code, stderr := second.code(), second.log.String(); code != 1 || !strings.Contains(stderr, "another process is writing to this store") {
-		t.Errorf("the second server ended with %d and %s", code, stderr)
+		t.Errorf("the second server exited with %d and %s", code, stderr)
 	}
-	answered = append(answered, first.deal(small))
+	answered = append(answered, first.shuffle(smallShuffle))
 	first.kill()
-	third := launch{data: first.data}.start(t) // at once: nobody has to remove a lock
-	third.holds("fault", append(answered, third.deal(small)))
+	third := launch{data: first.data}.start(t) // at once, without a lock to remove
+	third.checkLog("fault", append(answered, third.shuffle(smallShuffle)))
 }
 
-// TestNoRandomnessNoShuffle takes the system's generator away.
-func TestNoRandomnessNoShuffle(t *testing.T) {
+// TestNoShuffleWithoutRandomness makes the system's random number generator fail (F13).
+func TestNoShuffleWithoutRandomness(t *testing.T) {
 	t.Parallel()
-	data, _, _ := prepared(t)
+	data, _, _ := newStore(t)
 	under, log := strace(t, "getrandom:error=EIO")
-	s := launch{data: data, under: under}.try(t)
+	s := launch{data: data, wrapper: under}.startOrExit(t)
 	if s.addr != "" {
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
-				if a, err := s.ask(http.MethodPost, "/shuffle", small); err == nil && a.status == http.StatusOK {
+				if a, err := s.ask(http.MethodPost, "/shuffle", smallShuffle); err == nil && a.status == http.StatusOK {
 					t.Errorf("without randomness the server answered %v", a)
 				}
 			})
 		}
 		group.Wait()
 	}
-	if !bytes.Contains(traced(t, log), []byte("INJECTED")) {
-		without(t, "the program does not ask the kernel for randomness through a system call here")
+	if !bytes.Contains(straceOutput(t, log), []byte("INJECTED")) {
+		skipOrFail(t, "on this machine the program gets randomness without a system call")
 	}
 	s.kill()
-	if held := (launch{data: data}).start(t).holds("fault", nil); held != 0 {
-		t.Errorf("%d shuffles were recorded without randomness", held)
+	if size := (launch{data: data}).start(t).checkLog("fault", nil); size != 0 {
+		t.Errorf("%d shuffles were recorded without randomness", size)
 	}
 }

@@ -15,42 +15,52 @@ import (
 	"testing"
 )
 
-// TestStopAnswersWhatItAccepted stops the server in the middle of a load. What was answered is in the log, and what is
-// in the log was answered: nobody is left with a shuffle that was recorded and not told.
-func TestStopAnswersWhatItAccepted(t *testing.T) {
+// TestShutdownAnswersRequestsInFlight stops the server under load. The answered shuffles are exactly those in the log: none
+// is recorded without an answer (F11).
+func TestShutdownAnswersRequestsInFlight(t *testing.T) {
 	t.Parallel()
-	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-		t.Run(fmt.Sprint(signal), func(t *testing.T) {
-			s := launch{}.start(t)
-			done := make(chan *load)
-			go func() { done <- s.press(16, 1<<30, small) }()
-			until(t, "some shuffles are answered", func() bool { return s.metric("riffle_items_shuffled_total", "") >= 20*200 })
-			s.signal(signal)
+	for _, c := range []struct {
+		name     string
+		signal   os.Signal
+		postgres bool
+	}{
+		{"SIGTERM", syscall.SIGTERM, false}, {"SIGINT", os.Interrupt, false}, {"SIGTERM on PostgreSQL", syscall.SIGTERM, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := launch{data: filepath.Join(t.TempDir(), "data")}
+			if c.postgres {
+				l = newDatabase(t).replica()
+			}
+			s := l.start(t)
+			done := make(chan *loadResult)
+			go func() { done <- s.load(16, 1<<30, smallShuffle) }()
+			until(t, "200 shuffles are answered", func() bool { return s.metric("riffle_items_shuffled_total", "") >= 20*200 })
+			s.signal(c.signal)
 			if code := s.wait(); code != 0 {
-				t.Errorf("the server ended with %d:\n%s", code, s.log)
+				t.Errorf("the server exited with %d:\n%s", code, s.log)
 			}
 			if _, err := os.Stat(filepath.Join(s.data, "riffle.db-wal")); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("the write-ahead log was not copied back: %v", err)
+				t.Errorf("the write-ahead log was not copied into the database: %v", err)
 			}
-			l := <-done
-			for _, err := range l.broken {
+			results := <-done
+			for _, err := range results.failed {
 				if errors.Is(err, errCutOff) {
 					t.Error(err)
 				}
 			}
-			if len(l.refused) > 0 {
-				t.Errorf("accepted requests were refused: %s", counts(l.refused))
+			if len(results.rejected) > 0 {
+				t.Errorf("requests in flight were rejected: %s", formatCounts(results.rejected))
 			}
-			if held := (launch{data: s.data}).start(t).holds("fault", l.dealt); held != len(l.dealt) {
-				t.Errorf("%d shuffles were answered, and the log holds %d", len(l.dealt), held)
+			if size := l.start(t).checkLog("fault", results.answered); size != len(results.answered) {
+				t.Errorf("%d shuffles were answered, and the log has %d", len(results.answered), size)
 			}
-			t.Logf("%d answers", len(l.dealt))
+			t.Logf("%d answers", len(results.answered))
 		})
 	}
 }
 
-// TestStopAnswersALongRequest stops the server while it sends a long answer to a slow caller.
-func TestStopAnswersALongRequest(t *testing.T) {
+// TestShutdownFinishesStreamedAnswer stops the server while it streams a long answer to a slow client.
+func TestShutdownFinishesStreamedAnswer(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	response, err := s.client.Post("http://"+s.addr+"/shuffle", "application/json", strings.NewReader(`{"size": 1000000, "repeat": 5}`))
@@ -68,20 +78,20 @@ func TestStopAnswersALongRequest(t *testing.T) {
 		t.Errorf("after %d bytes: %v", text.Len(), err)
 	}
 	if code := s.wait(); code != 0 {
-		t.Errorf("the server ended with %d:\n%s", code, s.log)
+		t.Errorf("the server exited with %d:\n%s", code, s.log)
 	}
 }
 
-// TestDrainSaysNotReadyAndAnswers has the server wait for load balancers before it stops.
-func TestDrainSaysNotReadyAndAnswers(t *testing.T) {
+// TestDrainServesWhileNotReady checks that -drain gives load balancers time to see that the server is not ready.
+func TestDrainServesWhileNotReady(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-drain", "1s"}}.start(t)
-	answered := []dealt{s.deal(small)}
+	answered := []shuffled{s.shuffle(smallShuffle)}
 	s.signal(syscall.SIGTERM)
 	for {
 		a, err := s.ask(http.MethodGet, "/readyz", "")
 		if err != nil {
-			t.Fatalf("the server stopped without saying that it is not ready: %v", err)
+			t.Fatalf("the server stopped before /readyz answered 503: %v", err)
 		}
 		if a.status != http.StatusOK {
 			a.problem(t, http.StatusServiceUnavailable)
@@ -89,17 +99,17 @@ func TestDrainSaysNotReadyAndAnswers(t *testing.T) {
 		}
 	}
 	if a := s.get("/healthz"); a.status != http.StatusOK {
-		t.Errorf("while it drains /healthz answers %v", a)
+		t.Errorf("/healthz answers %v during -drain", a)
 	}
-	answered = append(answered, s.deal(small))
+	answered = append(answered, s.shuffle(smallShuffle))
 	if code := s.wait(); code != 0 {
-		t.Errorf("the server ended with %d:\n%s", code, s.log)
+		t.Errorf("the server exited with %d:\n%s", code, s.log)
 	}
-	launch{data: s.data}.start(t).holds("fault", answered)
+	launch{data: s.data}.start(t).checkLog("fault", answered)
 }
 
-// TestGraceEnds has a caller that never takes its answer. The server ends all the same, and says that it was not well.
-func TestGraceEnds(t *testing.T) {
+// TestShutdownGivesUpAfterGrace has a client that never reads its answer. The server exits after -grace, with an error.
+func TestShutdownGivesUpAfterGrace(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-grace", "100ms"}}.start(t)
 	response, err := s.client.Post("http://"+s.addr+"/shuffle", "application/json", strings.NewReader(`{"size": 1000000, "repeat": 10}`))
@@ -109,40 +119,40 @@ func TestGraceEnds(t *testing.T) {
 	defer func() { _ = response.Body.Close() }()
 	s.signal(syscall.SIGTERM)
 	if code := s.wait(); code != 1 || !strings.Contains(s.log.String(), "still in flight after 100ms") {
-		t.Errorf("the server ended with %d:\n%s", code, s.log)
+		t.Errorf("the server exited with %d:\n%s", code, s.log)
 	}
 	if _, err := new(bytes.Buffer).ReadFrom(response.Body); err == nil {
-		t.Error("the answer that was cut off looks whole")
+		t.Error("an answer that was cut off looks complete")
 	}
 }
 
-func TestFurtherSignalEndsAtOnce(t *testing.T) {
+func TestSecondSignalKills(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-drain", "1h"}}.start(t)
-	answered := s.press(4, 5, small).dealt
+	answered := s.load(4, 5, smallShuffle).answered
 	s.signal(syscall.SIGTERM)
-	until(t, "the server says that it is stopping", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
-	until(t, "a further signal ends the server", func() bool {
-		_ = s.cmd.Process.Signal(syscall.SIGTERM) // which may have ended just now
+	until(t, "the server is not ready", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
+	until(t, "a second signal kills the server", func() bool {
+		_ = s.cmd.Process.Signal(syscall.SIGTERM) // fails if the server has just exited
 		select {
-		case <-s.ended:
+		case <-s.exited:
 			return true
 		default:
 			return false
 		}
 	})
 	if s.code() == 0 {
-		t.Errorf("the server ended well in the middle of stopping:\n%s", s.log)
+		t.Errorf("the server exited with 0 before -drain was over:\n%s", s.log)
 	}
 	s = launch{data: s.data}.start(t)
-	s.holds("fault", answered)
+	s.checkLog("fault", answered)
 }
 
-// TestEverythingIsThereAfterRestart compares what is served before and after.
-func TestEverythingIsThereAfterRestart(t *testing.T) {
+// TestRestartServesSameAnswers compares the answers before and after a restart.
+func TestRestartServesSameAnswers(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
-	answered := s.press(4, 5, small).dealt
+	answered := s.load(4, 5, smallShuffle).answered
 	revealed := answered[3]
 	if a := s.post("/audits/"+revealed.AuditID+"/reveal", `{"seed": "`+revealed.Seed+`"}`); a.status != http.StatusOK {
 		t.Fatal(a)
@@ -162,21 +172,21 @@ func TestEverythingIsThereAfterRestart(t *testing.T) {
 			t.Errorf("%s was %s and is %v", p, before[p], a)
 		}
 	}
-	s.holds("fault", answered)
+	s.checkLog("fault", answered)
 }
 
-// TestSeedsStaySecret looks for seeds wherever somebody else than their caller could read.
+// TestSeedsStaySecret looks for seeds everywhere that anyone but their caller could read.
 func TestSeedsStaySecret(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-log-level", "debug", "-queue", "8"}}.start(t)
-	answered := s.press(32, 8, small).dealt
+	answered := s.load(32, 8, smallShuffle).answered
 	for _, body := range []string{`{"deck": "standard52", "reference": "fault"}`, `{"deck": "undercover", "reference": "fault"}`, `{"items": [1, 2, 3, 4], "client_seed": "c", "reference": "fault"}`} {
-		var d dealt
+		var d shuffled
 		a := s.post("/shuffle", body)
 		if a.status != http.StatusOK {
 			t.Fatal(a)
 		}
-		d.AuditID, d.Seed = member(t, a, "audit_id"), member(t, a, "seed")
+		d.AuditID, d.Seed = textMember(t, a, "audit_id"), textMember(t, a, "seed")
 		answered = append(answered, d)
 	}
 	public := answered[len(answered)-1]
@@ -185,7 +195,7 @@ func TestSeedsStaySecret(t *testing.T) {
 	}
 	answered = answered[:len(answered)-1]
 
-	// What a stranger can ask, and what goes wrong with seeds in hand.
+	// Everything that a stranger can ask for, and errors in requests that contain seeds.
 	seen := map[string][]byte{}
 	look := func(method, path, body string, headers ...string) {
 		t.Helper()
@@ -223,11 +233,11 @@ func TestSeedsStaySecret(t *testing.T) {
 		forms := [][]byte{[]byte(d.Seed), []byte(strings.ToUpper(d.Seed)), seed, []byte(base64.RawStdEncoding.EncodeToString(seed)), []byte(base64.RawURLEncoding.EncodeToString(seed))}
 		for where, text := range seen {
 			if slices.ContainsFunc(forms, func(form []byte) bool { return bytes.Contains(text, form) }) {
-				t.Errorf("the seed of %s stands in the answer to %s:\n%s", d.AuditID, where, text)
+				t.Errorf("the seed of %s is in the answer to %s:\n%s", d.AuditID, where, text)
 			}
 		}
 	}
-	// The data folder holds seeds, so nobody but its owner may look into it.
+	// The data folder holds seeds, so only its owner may read it.
 	for _, name := range []string{"", "riffle.db", "riffle.db.lock"} {
 		info, err := os.Stat(filepath.Join(s.data, name))
 		if err != nil {

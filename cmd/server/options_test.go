@@ -2,11 +2,9 @@ package main_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,32 +13,19 @@ import (
 	"time"
 )
 
-// once runs the program to its end and returns its exit code and what it wrote.
-func once(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	command := exec.CommandContext(t.Context(), program, args...)
-	command.Env, command.Dir = append(environment(), env...), t.TempDir()
-	command.Stdout, command.Stderr = &out, &errs
-	timer := time.AfterFunc(patience, func() { _ = command.Process.Kill() })
-	defer timer.Stop()
-	_ = command.Run() // how it went is in ProcessState
-	return command.ProcessState.ExitCode(), out.String(), errs.String()
-}
-
 func TestVersionAndHelp(t *testing.T) {
 	t.Parallel()
-	code, stdout, stderr := once(t, nil, "-version")
+	code, stdout, stderr := runToExit(t, nil, "-version")
 	if code != 0 || !strings.HasPrefix(stdout, "riffle "+version+" ") || stderr != "" {
 		t.Errorf("-version: %d, %q, %q", code, stdout, stderr)
 	}
-	code, _, stderr = once(t, nil, "-help")
+	code, _, stderr = runToExit(t, nil, "-help")
 	if code != 0 || !strings.Contains(stderr, "-max-items") || !strings.Contains(stderr, "RIFFLE_MAX_ITEMS") {
 		t.Errorf("-help: %d, %q", code, stderr)
 	}
 }
 
-func TestBadSettingsAreRefused(t *testing.T) {
+func TestRejectsBadSettings(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -58,7 +43,7 @@ func TestBadSettingsAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		env  []string
-		says string // part of the error
+		text string // part of the error
 	}{
 		{[]string{"-queue", "0"}, nil, "-queue must be at least 1, got"},
 		{[]string{"-queue", "-5"}, nil, "-queue must be at least 1, got"},
@@ -92,23 +77,23 @@ func TestBadSettingsAreRefused(t *testing.T) {
 		{[]string{"-healthcheck", "-addr", "nowhere"}, nil, "missing port"},
 	} {
 		t.Run(strings.Join(slices.Concat(c.args, c.env), " "), func(t *testing.T) {
-			code, _, stderr := once(t, append([]string{"RIFFLE_ADDR=127.0.0.1:0"}, c.env...), c.args...)
+			code, _, stderr := runToExit(t, append([]string{"RIFFLE_ADDR=127.0.0.1:0"}, c.env...), c.args...)
 			lines := strings.Split(strings.TrimSpace(stderr), "\n")
 			last := lines[len(lines)-1]
-			if code != 1 || !strings.HasPrefix(last, "server: ") || !strings.Contains(stderr, c.says) {
-				t.Errorf("exit code %d, and last words %q; want 1 and %q", code, last, c.says)
+			if code != 1 || !strings.HasPrefix(last, "server: ") || !strings.Contains(stderr, c.text) {
+				t.Errorf("exit code %d and error %q, want 1 and %q", code, last, c.text)
 			}
 		})
 	}
 }
 
-// TestEnvironmentAndFlags sets the same setting both ways.
-func TestEnvironmentAndFlags(t *testing.T) {
+// TestFlagsOverrideEnvironment sets settings by flag, by variable, and by both.
+func TestFlagsOverrideEnvironment(t *testing.T) {
 	t.Parallel()
 	env := []string{"RIFFLE_MAX_ITEMS=10", "RIFFLE_QUEUE=77", "RIFFLE_DATA=/dev/null/not-a-folder", "RIFFLE_HEALTHCHECK=true", "RIFFLE_VERSION=true"}
 	s := launch{env: env, args: []string{"-max-items", "20"}}.start(t)
 	if capacity := s.metric("riffle_queue_capacity", ""); capacity != 77 {
-		t.Errorf("RIFFLE_QUEUE=77 makes a queue of %v", capacity)
+		t.Errorf("RIFFLE_QUEUE=77 gives a queue of %v", capacity)
 	}
 	if a := s.post("/shuffle", `{"size": 20}`); a.status != http.StatusOK {
 		t.Errorf("-max-items 20 over RIFFLE_MAX_ITEMS=10: a shuffle of 20 is answered %v", a)
@@ -122,21 +107,21 @@ func TestEnvironmentAndFlags(t *testing.T) {
 	s.get("/static/img/AS.png").problem(t, http.StatusNotFound)
 }
 
-// TestNoSettingsAtAll starts the program in an empty folder, with the address from the environment alone: the one of
-// its own is for one program at a time.
-func TestNoSettingsAtAll(t *testing.T) {
+// TestDefaults starts the program in an empty folder with no setting but the address, since the default port may be in
+// use.
+func TestDefaults(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	s := &server{t: t, log: &output{listening: make(chan string, 1)}, ended: make(chan struct{}), client: &http.Client{Timeout: patience}}
+	s := &server{t: t, log: &logBuffer{listening: make(chan string, 1)}, exited: make(chan struct{}), client: &http.Client{Timeout: waitLimit}}
 	s.run([]string{"sh", "-c", `cd "$0" && umask 0 && exec "$@"`, folder, program}, nil, []string{"RIFFLE_ADDR=127.0.0.1:0"})
 	select {
 	case s.addr = <-s.log.listening:
-	case <-s.ended:
-		t.Fatalf("the server ended with %d:\n%s", s.code(), s.log)
-	case <-time.After(patience):
+	case <-s.exited:
+		t.Fatalf("the server exited with %d:\n%s", s.code(), s.log)
+	case <-time.After(waitLimit):
 		t.Fatalf("the server does not listen:\n%s", s.log)
 	}
-	s.deal(`{"size": 5}`)
+	s.shuffle(`{"size": 5}`)
 	info, err := os.Stat(filepath.Join(folder, "data"))
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the data folder: %v, %v; want mode 0700", info, err)
@@ -146,30 +131,30 @@ func TestNoSettingsAtAll(t *testing.T) {
 
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
-	s := launch{args: []string{"-drain", patience.String()}}.start(t)
-	if code, _, stderr := once(t, nil, "-healthcheck", "-addr", s.addr); code != 0 || stderr != "" {
-		t.Errorf("of a ready server: %d, %q", code, stderr)
+	s := launch{args: []string{"-drain", waitLimit.String()}}.start(t)
+	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-addr", s.addr); code != 0 || stderr != "" {
+		t.Errorf("a ready server: %d, %q", code, stderr)
 	}
-	if code, _, stderr := once(t, []string{"RIFFLE_ADDR=" + s.addr}, "-healthcheck"); code != 0 {
+	if code, _, stderr := runToExit(t, []string{"RIFFLE_ADDR=" + s.addr}, "-healthcheck"); code != 0 {
 		t.Errorf("with RIFFLE_ADDR: %d, %q", code, stderr)
 	}
 	_, port, _ := net.SplitHostPort(s.addr)
-	if code, _, stderr := once(t, nil, "-healthcheck", "-addr", ":"+port); code != 0 {
+	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-addr", ":"+port); code != 0 {
 		t.Errorf("with the address of all interfaces: %d, %q", code, stderr)
 	}
 	s.signal(syscall.SIGTERM)
-	until(t, "the server says that it stops", func() bool { return s.get("/readyz").status != http.StatusOK })
-	if code, _, stderr := once(t, nil, "-healthcheck", "-addr", s.addr); code != 1 || !strings.Contains(stderr, "not ready: 503") {
-		t.Errorf("of a stopping server: %d, %q", code, stderr)
+	until(t, "the server is not ready", func() bool { return s.get("/readyz").status != http.StatusOK })
+	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-addr", s.addr); code != 1 || !strings.Contains(stderr, "not ready: 503") {
+		t.Errorf("a stopping server: %d, %q", code, stderr)
 	}
 	s.kill()
-	if code, _, stderr := once(t, nil, "-healthcheck", "-addr", s.addr); code != 1 || !strings.Contains(stderr, "connection refused") {
-		t.Errorf("of no server: %d, %q", code, stderr)
+	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-addr", s.addr); code != 1 || !strings.Contains(stderr, "connection refused") {
+		t.Errorf("no server: %d, %q", code, stderr)
 	}
 }
 
-// coins is a deck type of an operator's own.
-const coins = `{
+// coinsDeck is an operator's deck type.
+const coinsDeck = `{
   "type": "coins",
   "name": {"en": "Two coins", "zh": "两枚硬币"},
   "family": "other",
@@ -181,7 +166,7 @@ const coins = `{
 }
 `
 
-func TestDeckTypesOfAnOperator(t *testing.T) {
+func TestOperatorDeckTypes(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	write := func(name, text string) {
@@ -190,7 +175,7 @@ func TestDeckTypesOfAnOperator(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("coins.json", coins)
+	write("coins.json", coinsDeck)
 	s := launch{args: []string{"-decks", folder}}.start(t)
 	var list struct{ Decks []struct{ Type string } }
 	s.read(s.get("/decks"), &list)
@@ -204,34 +189,20 @@ func TestDeckTypesOfAnOperator(t *testing.T) {
 	}
 	s.stop()
 
-	for name, c := range map[string]struct{ text, says string }{
-		"a double code":  {strings.Replace(coins, `"T"`, `"H"`, 1), `bad.json:8: the code "H" is taken by line 7`},
-		"no JSON":        {"{\n\n]", "bad.json:3: this is not JSON"},
-		"a wrong size":   {strings.Replace(coins, `"size": 2`, `"size": 3`, 1), "bad.json:5:"},
-		"a taken name":   {strings.Replace(coins, `"coins"`, `"standard52"`, 1), "standard52"},
-		"an empty file":  {"", "bad.json:1: the file is empty"},
-		"an extra field": {strings.Replace(coins, `"size"`, `"sise": 2, "size"`, 1), `bad.json:5: a type has no field "sise"`},
+	for name, c := range map[string]struct{ text, message string }{
+		"a duplicate code": {strings.Replace(coinsDeck, `"T"`, `"H"`, 1), `bad.json:8: the code "H" is taken by line 7`},
+		"not JSON":         {"{\n\n]", "bad.json:3: this is not JSON"},
+		"the wrong size":   {strings.Replace(coinsDeck, `"size": 2`, `"size": 3`, 1), "bad.json:5:"},
+		"a taken name":     {strings.Replace(coinsDeck, `"coins"`, `"standard52"`, 1), "standard52"},
+		"an empty file":    {"", "bad.json:1: the file is empty"},
+		"an unknown field": {strings.Replace(coinsDeck, `"size"`, `"sise": 2, "size"`, 1), `bad.json:5: a type has no field "sise"`},
 	} {
 		write("bad.json", c.text)
-		s := launch{args: []string{"-decks", folder}}.try(t)
+		s := launch{args: []string{"-decks", folder}}.startOrExit(t)
 		if s.addr != "" {
 			t.Errorf("%s: the server starts", name)
-		} else if stderr := s.log.String(); s.code() != 1 || !strings.Contains(stderr, c.says) || !strings.Contains(stderr, folder) {
+		} else if stderr := s.log.String(); s.code() != 1 || !strings.Contains(stderr, c.message) || !strings.Contains(stderr, folder) {
 			t.Errorf("%s: exit code %d, %s", name, s.code(), stderr)
 		}
 	}
-}
-
-// member returns a text member of a JSON answer.
-func member(t *testing.T, a *answer, name string) string {
-	t.Helper()
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(a.body, &members); err != nil {
-		t.Fatalf("answered %v: %v", a, err)
-	}
-	var text string
-	if err := json.Unmarshal(members[name], &text); err != nil {
-		t.Fatalf("answered %v: %v", a, err)
-	}
-	return text
 }

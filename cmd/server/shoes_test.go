@@ -13,17 +13,19 @@ import (
 	"time"
 )
 
-// A shoe is what the service answers of one, and of what was drawn from it.
+// A shoe is an answer that describes one, or a draw from it.
 type shoe struct {
-	ID        string `json:"shoe_id"`
-	AuditID   string `json:"audit_id"`
-	Status    string `json:"status"`
-	Version   int    `json:"version"`
-	Remaining int    `json:"remaining"`
-	Dealt     int    `json:"dealt"`
-	Cards     []card `json:"cards"`
+	Expires   time.Time `json:"expires"`
+	ID        string    `json:"shoe_id"`
+	AuditID   string    `json:"audit_id"`
+	Status    string    `json:"status"`
+	Version   int       `json:"version"`
+	Remaining int       `json:"remaining"`
+	Dealt     int       `json:"dealt"`
+	Cards     []card    `json:"cards"`
 }
 
+// A card is one that was drawn.
 type card struct {
 	Number   int    `json:"card"`
 	Code     string `json:"code"`
@@ -31,25 +33,27 @@ type card struct {
 	Position int    `json:"position"`
 }
 
+// newShoe makes a shoe.
 func (s *server) newShoe(body string) (made shoe) {
 	s.t.Helper()
 	s.read(s.post("/shoes", body), &made)
 	return made
 }
 
+// shoe looks up a shoe.
 func (s *server) shoe(id string) (found shoe) {
 	s.t.Helper()
 	s.read(s.get("/shoes/"+id), &found)
 	return found
 }
 
-// A hand is what clients together have drawn.
-type hand struct {
+// A drawnCards counts the cards that concurrent clients draw from one shoe.
+type drawnCards struct {
 	mu    sync.Mutex
-	drawn map[int]int
+	drawn map[int]int // how often, by number
 }
 
-func (h *hand) take(cards []card) {
+func (h *drawnCards) add(cards []card) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range cards {
@@ -57,8 +61,8 @@ func (h *hand) take(cards []card) {
 	}
 }
 
-// all reports an error unless each of so many cards was drawn once.
-func (h *hand) all(t *testing.T, size int) {
+// requireEachOnce reports an error unless each of the shoe's cards was drawn exactly once.
+func (h *drawnCards) requireEachOnce(t *testing.T, size int) {
 	t.Helper()
 	for n := range size {
 		if h.drawn[n] != 1 {
@@ -66,14 +70,15 @@ func (h *hand) all(t *testing.T, size int) {
 		}
 	}
 	if len(h.drawn) != size {
-		t.Errorf("%d cards were drawn, and there are %d", len(h.drawn), size)
+		t.Errorf("%d different cards were drawn from a shoe of %d", len(h.drawn), size)
 	}
 }
 
-// drain has 64 clients draw from one shoe, spread over the servers and over ways to draw, until nothing is left. Nobody may fail.
-func drain(t *testing.T, id string, size int, servers ...*server) {
+// drawConcurrently lets 64 clients draw from one shoe in different ways until it is empty, through the servers in turn. No
+// draw may fail.
+func drawConcurrently(t *testing.T, id string, size int, servers ...*server) {
 	t.Helper()
-	h := &hand{drawn: map[int]int{}}
+	h := &drawnCards{drawn: map[int]int{}}
 	var wait sync.WaitGroup
 	for client := range 64 {
 		s := servers[client%len(servers)]
@@ -86,7 +91,7 @@ func drain(t *testing.T, id string, size int, servers ...*server) {
 					if s.shoe(id).Remaining == 0 {
 						return
 					}
-					body = `{}` // one at a time, for fewer are left than it wanted
+					body = `{}` // since fewer cards remain than it asked for
 					continue
 				case err != nil || a.status != http.StatusOK:
 					t.Errorf("a draw was answered %v, %v", a, err)
@@ -97,12 +102,12 @@ func drain(t *testing.T, id string, size int, servers ...*server) {
 					t.Error(err)
 					return
 				}
-				h.take(drawn.Cards)
+				h.add(drawn.Cards)
 			}
 		})
 	}
 	wait.Wait()
-	h.all(t, size)
+	h.requireEachOnce(t, size)
 	for _, s := range servers {
 		if found := s.shoe(id); found.Remaining != 0 {
 			t.Errorf("the shoe is %+v", found)
@@ -110,110 +115,67 @@ func drain(t *testing.T, id string, size int, servers ...*server) {
 	}
 }
 
-// TestShoeUnderFire has 64 clients draw six decks from one shoe at once, through one server and through three replicas.
-func TestShoeUnderFire(t *testing.T) {
+// TestConcurrentDrawsDealEachCardOnce empties one shoe through a single server, and another through three replicas.
+func TestConcurrentDrawsDealEachCardOnce(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
-	drain(t, s.newShoe(`{"deck": "standard52", "decks": 6}`).ID, 312, s)
+	drawConcurrently(t, s.newShoe(`{"deck": "standard52", "decks": 6}`).ID, 312, s)
 	s.kill()
 
 	db := newDatabase(t)
 	replicas := []*server{db.replica().start(t), db.replica().start(t), db.replica().start(t)}
 	made := replicas[0].newShoe(`{"deck": "standard52", "decks": 2, "reference": "fire"}`)
-	drain(t, made.ID, 104, replicas...)
-	if n := replicas[1].shoe(made.ID).Version; n != replicas[2].records("fire") {
-		t.Errorf("the shoe is at version %d, and has %d records", n, replicas[2].records("fire"))
+	drawConcurrently(t, made.ID, 104, replicas...)
+	if n := replicas[1].shoe(made.ID).Version; n != len(replicas[2].records("fire")) {
+		t.Errorf("the shoe is at version %d, and has %d records", n, len(replicas[2].records("fire")))
 	}
 }
 
-// A drawing is one draw with a key, and what it was answered first.
-type drawing struct {
-	key   string
-	first []byte
-}
-
-// ask draws, and asks again where it is told to. An answer of 200 has to be the first one again.
-func (d *drawing) ask(s *server, id string) error {
-	draw := func() (*answer, error) {
-		return s.ask(http.MethodPost, "/shoes/"+id+"/draw?proof=true", `{"count": 2}`, "Idempotency-Key", d.key)
-	}
-	a, err := draw()
-	for end := time.Now().Add(patience); err == nil && a.header.Get("Retry-After") != "" && time.Now().Before(end); a, err = draw() {
-		time.Sleep(10 * time.Millisecond)
-	}
-	switch {
-	case err != nil:
-		return err
-	case a.status != http.StatusOK:
-		return fmt.Errorf("answered %v", a)
-	case d.first != nil && !bytes.Equal(a.body, d.first):
-		s.t.Errorf("a draw with the key %s was answered\n%s and then\n%s", d.key, d.first, a.body)
-	}
-	d.first = a.body
-	return nil
-}
-
-// drawings are so many draws of two cards.
-func drawings(label string, n int) (list []*drawing) {
+// newDraws returns n draws of two cards from a shoe, each with its own idempotency key.
+func newDraws(shoe, label string, n int) (list []*keyed) {
 	for i := range n {
-		list = append(list, &drawing{key: fmt.Sprintf("%s-%d", label, i)})
+		list = append(list, &keyed{path: "/shoes/" + shoe + "/draw?proof=true", body: `{"count": 2}`, key: fmt.Sprintf("%s-%d", label, i)})
 	}
 	return list
 }
 
-// drawAll sends draws at the same time to servers in turn, and returns how many have an answer.
-func drawAll(id string, list []*drawing, servers ...*server) (answered int) {
-	outcomes := make([]error, len(list))
-	var wait sync.WaitGroup
-	for i, d := range list {
-		wait.Go(func() { outcomes[i] = d.ask(servers[i%len(servers)], id) })
-	}
-	wait.Wait()
-	for _, err := range outcomes {
-		if err == nil {
-			answered++
-		}
-	}
-	return answered
-}
-
-// dealtOnce reports an error unless the draws have cards of their own, and all of the shoe's together.
-func dealtOnce(t *testing.T, list []*drawing, size int) {
+// dealtOnce reports an error unless the answers to the draws together have each card of the shoe exactly once.
+func dealtOnce(t *testing.T, list []*keyed, size int) {
 	t.Helper()
-	h := &hand{drawn: map[int]int{}}
+	h := &drawnCards{drawn: map[int]int{}}
 	for _, d := range list {
 		var drawn shoe
 		if err := json.Unmarshal(d.first, &drawn); err != nil || len(drawn.Cards) != 2 {
 			t.Fatalf("a draw was answered %s: %v", d.first, err)
 		}
-		h.take(drawn.Cards)
+		h.add(drawn.Cards)
 	}
-	h.all(t, size)
+	h.requireEachOnce(t, size)
 }
 
-// TestShoeKilledWhileDealing has the server killed, or its disk fail, at steps of making draws durable while 26 clients draw at
-// once, and then the same draws repeated. Each has the cards that it had, if it had any, no card is dealt twice, and none is lost.
-func TestShoeKilledWhileDealing(t *testing.T) {
+// TestKilledDuringDrawsDealsEachCardOnce kills the server, or fails its disk, while 26 clients draw concurrently, and then
+// repeats the draws. A draw that was answered gets the same cards again, no card is dealt twice, and none is lost.
+func TestKilledDuringDrawsDealsEachCardOnce(t *testing.T) {
 	t.Parallel()
 	before, after := 0, 0
 	for _, fault := range []string{"pwrite64:signal=KILL:when=%d", "fsync:signal=KILL:when=%d", "fsync:error=EIO:when=%d"} {
 		ns := []int{2, 9, 17}
 		if everyFault {
-			ns = steps(1, 60, 1)
+			ns = sequence(1, 60, 1)
 		}
 		for _, n := range ns {
-			data, _, wal := prepared(t)
+			data, _, wal := newStore(t)
 			s := launch{data: data}.start(t)
 			id := s.newShoe(`{"deck": "standard52"}`).ID
 			s.stop()
 			under, _ := strace(t, fmt.Sprintf(fault, n), wal)
-			list := drawings(fmt.Sprintf("%.8s-%d", strings.ReplaceAll(fault, ":", "-"), n), 26)
-			if s = (launch{data: data, under: under}).try(t); s.addr != "" {
-				before += drawAll(id, list, s)
+			list := newDraws(id, fmt.Sprintf("%.8s-%d", strings.ReplaceAll(fault, ":", "-"), n), 26)
+			if s = (launch{data: data, wrapper: under}).startOrExit(t); s.addr != "" {
+				before += sendAll(list, (*keyed).sendAgain, s)
 			}
 			s.kill()
 			s = launch{data: data}.start(t)
-			if done := drawAll(id, list, s); done != len(list) {
+			if done := sendAll(list, (*keyed).sendAgain, s); done != len(list) {
 				t.Errorf("%s: %d of %d retries are answered", fmt.Sprintf(fault, n), done, len(list))
 			}
 			after += len(list)
@@ -223,69 +185,67 @@ func TestShoeKilledWhileDealing(t *testing.T) {
 	}
 	t.Logf("%d of %d draws were answered before the fault", before, after)
 	if before == 0 || before == after {
-		t.Error("no fault came between two draws")
+		t.Error("no fault happened between two draws")
 	}
 }
 
-// TestShoeThroughReplicasThatDie has three replicas deal one shoe with keys, kills one and cuts connections in the middle, and asks
-// all of it again through those that are left.
-func TestShoeThroughReplicasThatDie(t *testing.T) {
+// TestDrawsThroughFailingReplicas draws from one shoe through three replicas, kills one and cuts the connections to the
+// database meanwhile, and repeats each draw through the others.
+func TestDrawsThroughFailingReplicas(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
 	replicas := []*server{db.replica().start(t), db.replica().start(t), db.replica().start(t)}
 	id := replicas[0].newShoe(`{"deck": "standard52", "decks": 2}`).ID
-	list := drawings("dies", 52)
+	list := newDraws(id, "replica", 52)
 	var wait sync.WaitGroup
-	wait.Go(func() { drawAll(id, list, replicas...) })
-	until(t, "some are dealt", func() bool { return replicas[1].shoe(id).Dealt > 6 })
+	wait.Go(func() { sendAll(list, (*keyed).sendAgain, replicas...) })
+	until(t, "some cards are dealt", func() bool { return replicas[1].shoe(id).Dealt > 6 })
 	replicas[0].kill()
-	if err := db.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'riffle_%'"); err != nil {
-		t.Error(err)
-	}
+	db.cutConnections(t)
 	wait.Wait()
 	replicas[0] = db.replica().start(t)
 	for range 3 {
-		if done := drawAll(id, list, replicas...); done != len(list) {
+		if done := sendAll(list, (*keyed).sendAgain, replicas...); done != len(list) {
 			t.Errorf("%d of %d retries are answered", done, len(list))
 		}
-		replicas = append(replicas[1:], replicas[0]) // each is asked of the draws of another
+		replicas = append(replicas[1:], replicas[0]) // so that each draw goes to another replica
 	}
 	dealtOnce(t, list, 104)
 }
 
-// TestShoeSurvivesTheServer goes on after a kill, and expires while no server runs.
-func TestShoeSurvivesTheServer(t *testing.T) {
+// TestShoeSurvivesRestart draws from a shoe after the server was killed, and lets another expire while no server runs.
+func TestShoeSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	lasting, short := s.newShoe(`{"deck": "mahjong136"}`), s.newShoe(`{"deck": "mahjong136", "expires_in": 1}`)
 	var first shoe
 	s.read(s.post("/shoes/"+lasting.ID+"/draw", `{"count": 13, "to": "east"}`), &first)
 	s.kill()
-	time.Sleep(time.Second)
+	until(t, "the shoe has expired", func() bool { return time.Now().After(short.Expires) })
 	s = launch{data: s.data}.start(t)
 	if found := s.shoe(lasting.ID); found.Remaining != 123 || found.Version != 2 {
 		t.Errorf("after a kill the shoe is %+v", found)
 	}
 	var second shoe
 	s.read(s.post("/shoes/"+lasting.ID+"/draw", `{"count": 123}`), &second)
-	h := &hand{drawn: map[int]int{}}
-	h.take(first.Cards)
-	h.take(second.Cards)
-	h.all(t, 136)
+	h := &drawnCards{drawn: map[int]int{}}
+	h.add(first.Cards)
+	h.add(second.Cards)
+	h.requireEachOnce(t, 136)
 	s.post("/shoes/"+short.ID+"/draw", `{}`).problem(t, http.StatusGone)
-	until(t, "the log says that it has expired", func() bool { return s.metric("riffle_shoe_changes_total", `kind="expire"`) == 1 })
+	until(t, "the expiry is logged", func() bool { return s.metric("riffle_shoe_changes_total", `kind="expire"`) == 1 })
 	s.post("/shoes/"+short.ID+"/draw", `{}`).problem(t, http.StatusGone)
 	if n := s.metric("riffle_shoes", ""); n != 1 {
 		t.Errorf("%v shoes are open, want 1", n)
 	}
 }
 
-// TestOrderOfAShoeStaysSecret looks for the order of what is not drawn, for its salts and for the shoe's id, in what the service
-// writes and what it shows to others than the owner.
-func TestOrderOfAShoeStaysSecret(t *testing.T) {
+// TestShoeOrderStaysSecret looks for undrawn cards, salts and the shoe's id in everything that the service stores, logs, or
+// serves to anyone but the owner.
+func TestShoeOrderStaysSecret(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-log-level", "debug"}}.start(t)
-	words := make([]string, 40) // that stand nowhere else
+	words := make([]string, 40) // which appear nowhere else
 	for i := range words {
 		words[i] = fmt.Sprintf("%q", fmt.Sprintf("card-%d-%x", i, i*i+977))
 	}
@@ -305,7 +265,7 @@ func TestOrderOfAShoeStaysSecret(t *testing.T) {
 	} {
 		places[path] = s.get(path).body
 	}
-	places["what is not there"] = s.post("/shoes/"+made.AuditID+"/draw", `{}`).body
+	places["a draw from an unknown shoe"] = s.post("/shoes/"+made.AuditID+"/draw", `{}`).body
 	s.stop()
 	places["log"] = []byte(s.log.String())
 	files, err := filepath.Glob(filepath.Join(s.data, "*"))

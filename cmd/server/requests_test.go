@@ -1,0 +1,469 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
+)
+
+// An answer is a response that was read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a *answer) String() string { return fmt.Sprintf("%d %.500s", a.status, a.body) }
+
+// ask sends a request and reads the answer to its end. The headers are pairs of name and value. A body is sent as JSON
+// unless a header says otherwise.
+func (s *server) ask(method, path, body string, headers ...string) (*answer, error) {
+	request, err := http.NewRequest(method, "http://"+s.addr+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return nil, fmt.Errorf("%w: status %d, then: %w", errCutOff, response.StatusCode, err)
+	}
+	return &answer{response.StatusCode, response.Header, text}, nil
+}
+
+// errCutOff is the error for an answer that began but is incomplete.
+var errCutOff = errors.New("the answer was cut off")
+
+// get sends a GET request, which must be answered.
+func (s *server) get(path string) *answer {
+	s.t.Helper()
+	a, err := s.ask(http.MethodGet, path, "")
+	if err != nil {
+		s.t.Fatalf("GET %s: %v\n%s", path, err, s.log)
+	}
+	return a
+}
+
+// post sends a POST request, which must be answered.
+func (s *server) post(path, body string, headers ...string) *answer {
+	s.t.Helper()
+	a, err := s.ask(http.MethodPost, path, body, headers...)
+	if err != nil {
+		s.t.Fatalf("POST %s %.200s: %v\n%s", path, body, err, s.log)
+	}
+	return a
+}
+
+// read decodes an answer into v. It must have status 200.
+func (s *server) read(a *answer, v any) {
+	s.t.Helper()
+	if a.status != http.StatusOK {
+		s.t.Fatalf("answered %v, want 200", a)
+	}
+	if err := json.Unmarshal(a.body, v); err != nil {
+		s.t.Fatalf("answered %v: %v", a, err)
+	}
+}
+
+// problem checks that an answer is a problem document (RFC 9457) with the status, as the service writes them, and returns
+// its detail.
+func (a *answer) problem(t *testing.T, status int) string {
+	t.Helper()
+	var p struct {
+		Type, Title, Detail string
+		Status              int
+	}
+	switch err := json.Unmarshal(a.body, &p); {
+	case a.status != status:
+		t.Errorf("answered %v, want %d", a, status)
+	case err != nil || a.header.Get("Content-Type") != "application/problem+json":
+		t.Errorf("answered %v as %s, want a problem document", a, a.header.Get("Content-Type"))
+	case p.Status != a.status || p.Detail == "" || p.Type == "" || p.Title == "":
+		t.Errorf("answered %v, a problem document with status %d and detail %q", a, p.Status, p.Detail)
+	case status == http.StatusServiceUnavailable && a.header.Get("Retry-After") == "":
+		t.Errorf("answered %v without Retry-After", a)
+	}
+	return p.Detail
+}
+
+// textMember returns a string member of a JSON answer.
+func textMember(t *testing.T, a *answer, name string) string {
+	t.Helper()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(a.body, &members); err != nil {
+		t.Fatalf("answered %v: %v", a, err)
+	}
+	var text string
+	if err := json.Unmarshal(members[name], &text); err != nil {
+		t.Fatalf("answered %v: %v", a, err)
+	}
+	return text
+}
+
+// dial opens a TCP connection to the server.
+func (s *server) dial(t *testing.T) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetReadDeadline(time.Now().Add(waitLimit)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// sendRaw sends bytes on a new connection and returns the answers until the server closes it. A server that keeps it open
+// fails the test.
+func (s *server) sendRaw(t *testing.T, text string) []*answer {
+	t.Helper()
+	c := s.dial(t)
+	go func() { _, _ = io.WriteString(c, text) }() // fails if the server closes the connection early, as it may
+	return readAnswers(t, c)
+}
+
+// readAnswers reads answers until the server closes the connection.
+func readAnswers(t *testing.T, c net.Conn) (answers []*answer) {
+	t.Helper()
+	in := bufio.NewReader(c)
+	for {
+		response, err := http.ReadResponse(in, nil)
+		var timeout net.Error
+		if errors.As(err, &timeout) && timeout.Timeout() {
+			t.Fatalf("the server keeps the connection open after %v", answers)
+		} else if err != nil {
+			return answers
+		}
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatalf("%v: status %d, then: %v", errCutOff, response.StatusCode, err)
+		}
+		answers = append(answers, &answer{response.StatusCode, response.Header, text})
+	}
+}
+
+// A shuffled is the answer to a shuffle of a size, and its record as it was served right afterwards.
+type shuffled struct {
+	AuditID    string   `json:"audit_id"`
+	LogIndex   uint64   `json:"log_index"`
+	Items      []uint64 `json:"items"`
+	Commitment string   `json:"commitment"`
+	Seed       string   `json:"seed"`
+	record     []byte   // nil if the server was gone by then
+}
+
+// shuffle asks for a shuffle, which must succeed.
+func (s *server) shuffle(body string) shuffled {
+	s.t.Helper()
+	var d shuffled
+	s.read(s.post("/shuffle", body), &d)
+	return d
+}
+
+// A loadResult sums up the answers to many requests.
+type loadResult struct {
+	mu       sync.Mutex
+	answered []shuffled
+	rejected map[int]int     // answers other than 200, by status
+	failed   []error         // requests without a complete answer
+	took     []time.Duration // time to each rejection
+}
+
+// load has clients ask for shuffles concurrently, each the given number of times or until a request fails.
+func (s *server) load(clients, times int, body string) *loadResult {
+	l := &loadResult{rejected: map[int]int{}}
+	var group sync.WaitGroup
+	for range clients {
+		group.Go(func() {
+			for range times {
+				began := time.Now()
+				a, err := s.ask(http.MethodPost, "/shuffle", body)
+				if !l.add(s, a, err, time.Since(began)) {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return l
+}
+
+// add adds an answer, and the record of a shuffle, and reports whether the answer was complete.
+func (l *loadResult) add(s *server, a *answer, err error, took time.Duration) bool {
+	var d shuffled
+	switch {
+	case err != nil:
+	case a.status == http.StatusOK:
+		if err = json.Unmarshal(a.body, &d); err != nil {
+			err = fmt.Errorf("%w: %w", errCutOff, err)
+			break
+		}
+		var shown struct{ Record json.RawMessage }
+		if a, err := s.ask(http.MethodGet, "/audits/"+d.AuditID, ""); err == nil && json.Unmarshal(a.body, &shown) == nil {
+			d.record = shown.Record
+		}
+	default:
+		a.problem(s.t, a.status)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err != nil:
+		l.failed = append(l.failed, err)
+	case a.status == http.StatusOK:
+		l.answered = append(l.answered, d)
+	default:
+		l.rejected[a.status]++
+		l.took = append(l.took, took)
+	}
+	return err == nil
+}
+
+// A listedRecord is a record in the log.
+type listedRecord struct {
+	AuditID  string          `json:"audit_id"`
+	LogIndex uint64          `json:"log_index"`
+	Record   json.RawMessage `json:"record"`
+	Revealed bool            `json:"revealed"`
+}
+
+// records returns all records of a reference.
+func (s *server) records(reference string) []listedRecord {
+	s.t.Helper()
+	var all []listedRecord
+	for from := uint64(0); ; {
+		var page struct {
+			Audits []listedRecord
+			Next   *uint64
+		}
+		s.read(s.get(fmt.Sprintf("/audits?reference=%s&limit=1000&from=%d", reference, from)), &page)
+		all = append(all, page.Audits...)
+		if page.Next == nil {
+			return all
+		}
+		from = *page.Next
+	}
+}
+
+// A keyed is a request with an idempotency key, and its first answer; nil until one arrives.
+type keyed struct {
+	path, body, key, reference string
+	first                      []byte
+}
+
+// newKeyed returns n requests, each with its own key and reference. Every other one is a commitment.
+func newKeyed(label string, n int) (list []*keyed) {
+	for i := range n {
+		name := fmt.Sprintf("%s-%d", label, i)
+		list = append(list, &keyed{
+			path: []string{"/shuffle", "/commitments"}[i%2], body: fmt.Sprintf(`{"size": 20, "reference": %q}`, name), key: "key-" + name, reference: name,
+		})
+	}
+	return list
+}
+
+// errRetryAfter is the error for an answer with Retry-After.
+var errRetryAfter = errors.New("to be sent again")
+
+// send sends the request. An answer of 200 must equal the first one.
+func (k *keyed) send(s *server) error {
+	a, err := s.ask(http.MethodPost, k.path, k.body, "Idempotency-Key", k.key)
+	switch {
+	case err != nil:
+		return err
+	case a.header.Get("Retry-After") != "":
+		return fmt.Errorf("%w: answered %v", errRetryAfter, a)
+	case a.status != http.StatusOK:
+		return fmt.Errorf("answered %v", a)
+	case k.first != nil && !bytes.Equal(a.body, k.first):
+		s.t.Errorf("%s with the key %s was answered\n%s and then\n%s", k.path, k.key, k.first, a.body)
+	}
+	k.first = a.body
+	return nil
+}
+
+// sendAgain sends the request until the answer has no Retry-After.
+func (k *keyed) sendAgain(s *server) (err error) {
+	for end := time.Now().Add(waitLimit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if err = k.send(s); !errors.Is(err, errRetryAfter) {
+			return err
+		}
+	}
+	return err
+}
+
+// sendAll sends requests concurrently, to the servers in turn, and returns how many were answered with 200.
+func sendAll(list []*keyed, send func(*keyed, *server) error, servers ...*server) (answered int) {
+	var group sync.WaitGroup
+	errs := make([]error, len(list))
+	for i, k := range list {
+		group.Go(func() { errs[i] = send(k, servers[i%len(servers)]) })
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err == nil {
+			answered++
+		}
+	}
+	return answered
+}
+
+// fullyChecked is how many answers checkLog verifies in full.
+const fullyChecked = 100
+
+// checkLog checks that the log has no gap and holds every answered shuffle with the record that was served then. It also
+// replays, verifies and proves the last of them. All records of the log must have the reference. It returns their number.
+func (s *server) checkLog(reference string, answered []shuffled) int {
+	s.t.Helper()
+	all := s.records(reference)
+	for i, r := range all {
+		if r.LogIndex != uint64(i) {
+			s.t.Fatalf("record number %d of the log has the index %d: the log has a gap or a duplicate", i, r.LogIndex)
+		}
+	}
+	for i, d := range answered {
+		if d.LogIndex >= uint64(len(all)) || all[d.LogIndex].AuditID != d.AuditID {
+			s.t.Errorf("%s was answered with index %d and is missing from a log of %d", d.AuditID, d.LogIndex, len(all))
+			continue
+		}
+		record := all[d.LogIndex].Record
+		if d.record != nil && !bytes.Equal(record, d.record) {
+			s.t.Errorf("the record of %s was %s and is %s", d.AuditID, d.record, record)
+		}
+		if i < len(answered)-fullyChecked {
+			continue
+		}
+		// The seed in the answer and the record in the log now must yield the order in the answer.
+		seed := make([]byte, len(d.Seed)/2)
+		if _, err := fmt.Sscanf(d.Seed, "%x", &seed); err != nil {
+			s.t.Errorf("the seed %q: %v", d.Seed, err)
+		}
+		v := audit.Verify(record, seed, 1<<20)
+		if !v.OK || !slices.Equal(v.Orders[0], d.Items) || v.Record.Commitment.String() != d.Commitment {
+			s.t.Errorf("record %s with the seed and order of its answer: %+v", record, v.Steps)
+		}
+		// And the stored seed must open the commitment.
+		var verified struct{ Verified bool }
+		if s.read(s.get("/audits/"+d.AuditID+"/verify"), &verified); !verified.Verified {
+			s.t.Errorf("the service does not verify %s", d.AuditID)
+		}
+		s.checkProof(d, record)
+	}
+	return len(all)
+}
+
+// checkProof checks that an answered shuffle has a proof that verifies offline.
+func (s *server) checkProof(d shuffled, record []byte) {
+	s.t.Helper()
+	answer := s.get("/audits/" + d.AuditID + "/proof")
+	file, err := prooffile.Parse(answer.body)
+	if err != nil {
+		s.t.Fatalf("answered %v: %v", answer, err)
+	}
+	verifier, err := prooffile.Verifier(file.LogKey)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	checkpoint, err := file.Inclusion.Check(file.Record, verifier)
+	if err != nil || !bytes.Equal(file.Record, record) || file.Inclusion.Index != d.LogIndex || checkpoint.Size <= d.LogIndex {
+		s.t.Errorf("the proof of record %d, %s: %v, %+v, %+v", d.LogIndex, record, err, file, checkpoint)
+	}
+}
+
+// checkShedding sends requests to a server whose commits hang, more than its queue can hold, until all others are shed. It
+// checks that they are answered 503 at once, that memory stays level, and that the server recovers after resume.
+func (s *server) checkShedding(queue, callers int, resume func()) {
+	s.t.Helper()
+	ready := func() bool { return s.get("/readyz").status == http.StatusOK }
+	if !ready() {
+		s.t.Fatal("the server is not ready before the first commit")
+	}
+	// One shuffle starts the first commit. All others arrive while it hangs.
+	first, others := make(chan *loadResult), make(chan *loadResult)
+	go func() { first <- s.load(1, 1, smallShuffle) }()
+	until(s.t, "a commit hangs", func() bool { return !ready() })
+	before := s.memory("VmRSS")
+	go func() { others <- s.load(callers, 1, smallShuffle) }()
+	until(s.t, "all but the queue are shed", func() bool { return s.metric("riffle_http_shed_total", "") >= float64(callers-queue) })
+	if depth := s.metric("riffle_queue_depth", ""); depth > float64(queue) {
+		s.t.Errorf("the queue holds %v, more than its capacity of %d", depth, queue)
+	}
+	during := s.memory("VmRSS")
+	resume()
+	one, many := <-first, <-others
+	answered := slices.Concat(one.answered, many.answered)
+	if shed := many.rejected[http.StatusServiceUnavailable]; shed != callers-queue || len(answered) != queue+1 {
+		s.t.Errorf("of %d requests %d were answered and %d shed", callers+1, len(answered), shed)
+	}
+	if most := quantile(many.took, 0.9); most > time.Second {
+		s.t.Errorf("nine of ten shed requests were answered within %v, want 1s", most)
+	}
+	if during > before+64 {
+		s.t.Errorf("memory grew from %d to %d MiB", before, during)
+	}
+	until(s.t, "the server is ready", ready)
+	s.checkLog("fault", answered)
+	s.t.Logf("shed answers: half within %v, nine of ten within %v, all within %v; memory %d, then %d MiB",
+		quantile(many.took, 0.5), quantile(many.took, 0.9), quantile(many.took, 1), before, during)
+}
+
+// metric returns the sum of a metric over all label sets that contain the text.
+func (s *server) metric(name, labels string) float64 {
+	s.t.Helper()
+	sum := 0.0
+	lines := bufio.NewScanner(bytes.NewReader(s.get("/metrics").body))
+	for lines.Scan() {
+		rest, ok := strings.CutPrefix(lines.Text(), name)
+		if !ok || rest == "" || rest[0] != '{' && rest[0] != ' ' || !strings.Contains(rest, labels) {
+			continue
+		}
+		value, err := strconv.ParseFloat(rest[strings.LastIndexByte(rest, ' ')+1:], 64)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		sum += value
+	}
+	return sum
+}
+
+// quantile returns the smallest duration that at least the given part of the list does not exceed.
+func quantile(list []time.Duration, part float64) time.Duration {
+	if len(list) == 0 {
+		return 0
+	}
+	list = slices.Sorted(slices.Values(list))
+	return list[min(len(list)-1, int(part*float64(len(list))))]
+}
+
+// formatCounts formats a map of counts in the order of its keys.
+func formatCounts[K ~int | ~string](m map[K]int) string {
+	var list []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, fmt.Sprintf("%v: %d", k, m[k]))
+	}
+	return strings.Join(list, ", ")
+}
