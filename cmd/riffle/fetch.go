@@ -10,7 +10,8 @@ import (
 // fetchTimeout limits the time to fetch a proof.
 const fetchTimeout = 30 * time.Second
 
-// fetch gets a proof file over HTTP. The server is not trusted: the file is verified like any other.
+// fetch gets a proof file over HTTP. The server is not trusted: the file is verified like any
+// other.
 func fetch(ctx context.Context, address string) (_ []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()

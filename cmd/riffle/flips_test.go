@@ -46,12 +46,13 @@ const (
 	harmful   = "HARMFUL" // unnoticed, and the log differs
 )
 
-// TestFlips flips single bytes of a store. Each flip must be detected or harmless, and never a silently shorter log (F7):
-// riffle log check finds it, or the service refuses to start, or the log has all its contents and accepts new records.
+// TestFlips flips single bytes of a store. Each flip must be detected or harmless, and never a
+// silently shorter log (F7): riffle log check finds it, or the service refuses to start, or the log
+// has all its contents and accepts new records.
 //
-// The bytes are those of riffle.db after a stop, and those of the write-ahead log, the second copy of the checkpoint and
-// the keys after a kill. With -flips all, each byte is inverted, and then a single bit of it; a sample does one of the
-// two.
+// The bytes are those of riffle.db after a stop, and those of the write-ahead log, the second copy
+// of the checkpoint and the keys after a kill. With -flips all, each byte is inverted, and then a
+// single bit of it; a sample does one of the two.
 func TestFlips(t *testing.T) {
 	for _, name := range []string{"RIFFLE_STORE", "RIFFLE_KEY_FILE", "RIFFLE_SEED_KEY", "RIFFLE_SEED_KEY_FILE"} {
 		t.Setenv(name, "")
@@ -116,7 +117,8 @@ func folderOf(file string) string {
 // size returns the length of a file.
 func (f *flipper) size(file string) int { return len(f.folders[folderOf(file)][file]) }
 
-// choose returns the flips to try, the same on every run. Nine tenths of a sample are in the two large files.
+// choose returns the flips to try, the same on every run. Nine tenths of a sample are in the two
+// large files.
 func (f *flipper) choose() (list []flip) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, file := range storeFiles {
@@ -244,7 +246,8 @@ func (c *contents) differs(want *contents) (names []string) {
 // A wrongError is the failure of a log that did open.
 type wrongError struct{ error }
 
-// use opens the log in a folder, reads its contents, appends records, closes it, and runs riffle log check.
+// use opens the log in a folder, reads its contents, appends records, closes it, and runs riffle
+// log check.
 func (f *flipper) use(folder string) (c *contents, err error) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
 	defer cancel()
@@ -309,7 +312,8 @@ func read(ctx context.Context, store ledger.Store, l *ledger.Log) (c *contents, 
 	return c, err
 }
 
-// appendRecords appends a shuffle with a reference, and the reveal of an existing record, which makes a claim.
+// appendRecords appends a shuffle with a reference, and the reveal of an existing record, which
+// makes a claim.
 func appendRecords(ctx context.Context, l *ledger.Log, c *contents) error {
 	decks, err := deck.Builtin()
 	if err != nil {

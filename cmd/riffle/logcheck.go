@@ -23,9 +23,9 @@ type logCommands struct {
 	Check logCheck `cmd:"" help:"Check a copy of a store, offline."`
 }
 
-// A logCheck checks a whole store: the engine's own structures, every record against the tree and the signed root, and
-// the root against the second copy of the checkpoint. Settings have the names that they have in the service, and an
-// empty one counts as unset.
+// A logCheck checks a whole store: the engine's own structures, every record against the tree and
+// the signed root, and the root against the second copy of the checkpoint. Settings have the names
+// that they have in the service, and an empty one counts as unset.
 type logCheck struct {
 	Data  string `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder, with checkpoint, log.key and, for SQLite, riffle.db and riffle.db-wal. Default ./data."`
 	Store string `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the log, postgres://... Default SQLite in the data folder."`
@@ -66,8 +66,8 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 	return r.verdict(r.checkStore(data, k.Store))
 }
 
-// seedKey reads the key that encrypts seeds: from --seed-key, RIFFLE_SEED_KEY, or the first of the folders that has one.
-// It returns nil with --without-seeds.
+// seedKey reads the key that encrypts seeds: from --seed-key, RIFFLE_SEED_KEY, or the first of the
+// folders that has one. It returns nil with --without-seeds.
 func (k *logCheck) seedKey(folders ...string) ([]byte, error) {
 	if k.WithoutSeeds {
 		return nil, nil
@@ -94,7 +94,8 @@ func (k *logCheck) seedKey(folders ...string) ([]byte, error) {
 	return nil, fmt.Errorf("there is no seed key at %s: use --seed-key to name it, or --without-seeds to skip the seeds", paths[len(paths)-1])
 }
 
-// readVerifier reads the key that verifies checkpoints from a file that holds the verifier key or the private key.
+// readVerifier reads the key that verifies checkpoints from a file that holds the verifier key or
+// the private key.
 func readVerifier(path string) (note.Verifier, error) {
 	key, err := readVerifierKey(path)
 	if err != nil {
@@ -169,9 +170,10 @@ func (r *logReport) check(store ledger.Store, name string) error {
 	return r.checkCopy(store)
 }
 
-// rightLog returns an error if this is not the store to check: it holds no log and no trace of one, or the log of another
-// key. A wrong key looks like tampering in either checkpoint alone. It is a wrong key if the store's checkpoint is intact
-// and signed by another key, and the second copy does not verify with the given key either.
+// rightLog returns an error if this is not the store to check: it holds no log and no trace of one,
+// or the log of another key. A wrong key looks like tampering in either checkpoint alone. It is a
+// wrong key if the store's checkpoint is intact and signed by another key, and the second copy does
+// not verify with the given key either.
 func (r *logReport) rightLog(store ledger.Store, head ledger.Head, name string) error {
 	if head.Size == 0 && len(head.Checkpoint) == 0 && len(r.second) == 0 {
 		if records, err := store.Range(r.ctx, 0, 1); err == nil && len(records) == 0 {
@@ -217,8 +219,9 @@ func (r *logReport) checkEngine(store ledger.Store) error {
 	return nil
 }
 
-// checkRecords runs the check of the ledger with a check of the journal at every record. The head is what the store had
-// before. A database does not say that somebody is writing to it, but it shows.
+// checkRecords checks every record, alone and in the tree. head is the store's head from before: a
+// database, unlike an SQLite file, does not refuse a second process, so a log that grew in the
+// meantime is reported as in use.
 func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
 	checker := journal.Checker{ByID: store.ByID, ByClaim: store.ByClaim}
 	seedKey := make([]byte, ledger.SeedKeySize) // any will do for a store from before seeds were encrypted
@@ -282,8 +285,9 @@ func (r *logReport) checkCopy(store ledger.Store) error {
 	return nil
 }
 
-// unreadable returns err if it says nothing about the contents of the store: the check was cancelled, or the store became
-// unreachable. It returns nil for any other error of an open store, which is a finding.
+// unreadable returns err if it says nothing about the contents of the store: the check was
+// cancelled, or the store became unreachable. It returns nil for any other error of an open store,
+// which is a finding.
 func (r *logReport) unreadable(err error) error {
 	if r.ctx.Err() != nil || environmental(err) {
 		return err
@@ -294,7 +298,8 @@ func (r *logReport) unreadable(err error) error {
 // clearLine erases the current line of a terminal.
 const clearLine = "\r\x1b[K"
 
-// showProgress returns a function that prints progress to the terminal, at most every 100 ms, or nil without a terminal.
+// showProgress returns a function that prints progress to the terminal, at most every 100 ms, or
+// nil without a terminal.
 func (r *logReport) showProgress() func(done, total uint64) {
 	if r.progress == nil {
 		return nil
@@ -321,8 +326,8 @@ func (r *logReport) find(name string, findings ...string) {
 	r.findings = append(r.findings, findings...)
 }
 
-// verdict prints the summary and returns the error that determines the exit code. err is that of a check that did not
-// complete; findings made before it stand.
+// verdict prints the summary and returns the error that determines the exit code. err is that of a
+// check that did not complete; findings made before it stand.
 func (r *logReport) verdict(err error) error {
 	if err != nil && len(r.findings) == 0 {
 		return err

@@ -1,9 +1,9 @@
-// Riffle is the offline companion of the shuffle service. It verifies proofs and checks logs without the service or its
-// secrets, and shuffles lines the way the service shuffles items.
+// Riffle is the offline companion of the shuffle service. It verifies proofs and checks logs
+// without the service or its secrets, and shuffles lines the way the service shuffles items.
 //
-// This file parses the command line and maps the outcome to an exit code; each command has its own file. The code is 0
-// for success, 1 if something checked is false, and 2 if it could not be checked, so that a script can tell a forged log
-// from a missing file.
+// This file parses the command line and maps the outcome to an exit code; each command has its own
+// file. The code is 0 for success, 1 if something checked is false, and 2 if it could not be
+// checked, so that a script can tell a forged log from a missing file.
 package main
 
 import (

@@ -35,10 +35,11 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"riffle": main})
 }
 
-// TestScripts runs the scripts in testdata. Each finds these folders: data, of a service that was stopped; killed, with
-// the same log, of one that was killed with its last records in the write-ahead log; older, a backup from before those
-// records; forked, that backup continued with other records and signed with the same key; tall, another log with more
-// records than a tile; and proofs, with proof files.
+// TestScripts runs the scripts in testdata. Each finds these folders: data, of a service that was
+// stopped; killed, with the same log, of one that was killed with its last records in the
+// write-ahead log; older, a backup from before those records; forked, that backup continued with
+// other records and signed with the same key; tall, another log with more records than a tile; and
+// proofs, with proof files.
 func TestScripts(t *testing.T) {
 	folders := t.TempDir()
 	makeFolders(t, folders)
@@ -108,7 +109,8 @@ func TestStoreNameHasNoCredentials(t *testing.T) {
 	}
 }
 
-// TestProgressIsShownAndErased shows progress on a terminal line that is erased afterwards, and not in the output.
+// TestProgressIsShownAndErased shows progress on a terminal line that is erased afterwards, and not
+// in the output.
 func TestProgressIsShownAndErased(t *testing.T) {
 	parent := t.TempDir()
 	makeFolders(t, parent)
@@ -154,7 +156,8 @@ func (s *growing) Head(ctx context.Context) (ledger.Head, error) {
 	return head, err
 }
 
-// TestStoreThatGrowsIsInUse checks a store that another process is writing to, which is an error and not a finding.
+// TestStoreThatGrowsIsInUse checks a store that another process is writing to, which is an error
+// and not a finding.
 func TestStoreThatGrowsIsInUse(t *testing.T) {
 	parent := t.TempDir()
 	makeFolders(t, parent)
@@ -239,10 +242,10 @@ func (f writerFunc) Write(p []byte) (int, error) {
 // madeRecords is the number of records in the log of makeFolders.
 const madeRecords = 46
 
-// makeFolders makes three data folders. data was closed; killed was copied while data was open, with the last records
-// only in the write-ahead log; older was copied before those were appended. The log has 42 small shuffles, most with a
-// reference, some with an idempotency key, and one that used a commitment; two reveals; and two commitments, one of them
-// open.
+// makeFolders makes three data folders. data was closed; killed was copied while data was open,
+// with the last records only in the write-ahead log; older was copied before those were appended.
+// The log has 42 small shuffles, most with a reference, some with an idempotency key, and one that
+// used a commitment; two reveals; and two commitments, one of them open.
 func makeFolders(t *testing.T, parent string) {
 	t.Helper()
 	folder := filepath.Join(parent, "data")
@@ -281,7 +284,8 @@ func makeFolders(t *testing.T, parent string) {
 	}
 }
 
-// fork makes the folder forked: the older backup continued with other records, as whoever has the key can do.
+// fork makes the folder forked: the older backup continued with other records, as whoever has the
+// key can do.
 func fork(t *testing.T, parent string) {
 	t.Helper()
 	folder := filepath.Join(parent, "forked")
@@ -295,7 +299,8 @@ func fork(t *testing.T, parent string) {
 	}
 }
 
-// makeTall makes the folder tall, with a log of 300 records. They are appended concurrently to share commits.
+// makeTall makes the folder tall, with a log of 300 records. They are appended concurrently to
+// share commits.
 func makeTall(t *testing.T, parent string) {
 	t.Helper()
 	l, d := openLog(t, filepath.Join(parent, "tall"))

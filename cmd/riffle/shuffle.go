@@ -26,7 +26,8 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// A shuffleCmd shuffles lines the way the service shuffles items. Its proof is the only record of a log of its own.
+// A shuffleCmd shuffles lines the way the service shuffles items. Its proof is the only record of a
+// log of its own.
 type shuffleCmd struct {
 	Algorithm  string  `default:"fisher-yates" enum:"fisher-yates,durstenfeld,inside-out,strike-out,sattolo" help:"One of ${enum}."`
 	Draw       *uint64 `placeholder:"N" help:"Write only the first N lines of the order."`
@@ -85,8 +86,8 @@ func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
-// read reads the input and requires it to be UTF-8. It returns early when ctx is done, although the read itself cannot
-// be cancelled.
+// read reads the input and requires it to be UTF-8. It returns early when ctx is done, although the
+// read itself cannot be cancelled.
 func (k *shuffleCmd) read(ctx context.Context, in io.Reader) ([]byte, error) {
 	type input struct {
 		text []byte
@@ -214,7 +215,8 @@ func (k *shuffleCmd) prove(c *console, record *audit.Record, seed rng.Seed) (err
 	return nil
 }
 
-// writeNew writes a file that must not exist, so that no proof is overwritten. It leaves no incomplete file behind.
+// writeNew writes a file that must not exist, so that no proof is overwritten. It leaves no
+// incomplete file behind.
 func writeNew(path string, text []byte) (err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a proof is public
 	if err != nil {

@@ -21,8 +21,9 @@ import (
 	"riffle/internal/ledger/sqlite"
 )
 
-// openStore opens the store that the service would open: the PostgreSQL database at the URL location, or the SQLite file
-// in the data folder if location is empty. It also returns the store's name for messages, which has no password in it.
+// openStore opens the store that the service would open: the PostgreSQL database at the URL
+// location, or the SQLite file in the data folder if location is empty. It also returns the store's
+// name for messages, which has no password in it.
 func openStore(ctx context.Context, folder, location string) (store ledger.Store, name string, err error) {
 	if location == "" {
 		name = filepath.Join(folder, "riffle.db")
@@ -63,8 +64,9 @@ func openSQLite(ctx context.Context, path string) (ledger.Store, error) {
 	return store, nil
 }
 
-// damaged reports whether a store could not be opened because its contents are damaged. SQLITE_ERROR means that a
-// statement does not fit the tables, and SQLITE_READONLY that a header forbids writing, since the files are writable.
+// damaged reports whether a store could not be opened because its contents are damaged.
+// SQLITE_ERROR means that a statement does not fit the tables, and SQLITE_READONLY that a header
+// forbids writing, since the files are writable.
 func damaged(err error) bool {
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_FORMAT:
@@ -73,16 +75,16 @@ func damaged(err error) bool {
 	return errors.Is(err, ledger.ErrCorrupt) || errors.Is(err, sql.ErrNoRows)
 }
 
-// environmental reports whether an open store could not be read for a reason other than its contents, such as a lock or
-// a lost connection.
+// environmental reports whether an open store could not be read for a reason other than its
+// contents, such as a lock or a lost connection.
 func environmental(err error) bool {
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
 		sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM, sqlite3.SQLITE_INTERRUPT:
 		return true
 	}
-	// These PostgreSQL errors are damage: internal errors (class XX, which covers bad pages and indexes), and missing
-	// files (58P01), tables (42P01) and columns (42703).
+	// These PostgreSQL errors are damage: internal errors (class XX, which covers bad pages and
+	// indexes), and missing files (58P01), tables (42P01) and columns (42703).
 	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
 		return !strings.HasPrefix(e.Code, "XX") && !slices.Contains([]string{"58P01", "42P01", "42703"}, e.Code)
 	}

@@ -27,8 +27,8 @@ type badRequest struct {
 	headers []string
 }
 
-// requireRejected sends every request. It checks after each that the log has not grown, and at the end that no request took
-// seconds and that memory stayed level.
+// requireRejected sends every request. It checks after each that the log has not grown, and at the
+// end that no request took seconds and that memory stayed level.
 func requireRejected(t *testing.T, s *server, list []badRequest) {
 	t.Helper()
 	next := s.shuffle(`{"size": 2}`).LogIndex + 1
@@ -245,7 +245,8 @@ func TestRejectsImpossibleShuffles(t *testing.T) {
 	requireRejected(t, s, list)
 }
 
-// TestRejectsOtherMediaTypes sends bodies that are not JSON according to their Content-Type or Content-Encoding.
+// TestRejectsOtherMediaTypes sends bodies that are not JSON according to their Content-Type or
+// Content-Encoding.
 func TestRejectsOtherMediaTypes(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -296,7 +297,8 @@ func TestItemsKeepTheirBytes(t *testing.T) {
 	if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(items))) {
 		t.Errorf("sent\n%s\nand got\n%s", items, got)
 	}
-	// The digest in the record is of the array without white space between tokens, every other byte unchanged.
+	// The digest in the record is of the array without white space between tokens, every other byte
+	// unchanged.
 	var packed bytes.Buffer
 	if err := json.Compact(&packed, []byte("["+strings.Join(items, ",")+"]")); err != nil {
 		t.Fatal(err)
@@ -355,7 +357,8 @@ func TestSmallestAndLargestSizes(t *testing.T) {
 	}
 }
 
-// TestLargestAnswerIsStreamed asks for ten million items and counts them. Memory shows that the server streams them.
+// TestLargestAnswerIsStreamed asks for ten million items and counts them. Memory shows that the
+// server streams them.
 func TestLargestAnswerIsStreamed(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -375,7 +378,8 @@ func TestLargestAnswerIsStreamed(t *testing.T) {
 	if !errors.Is(err, io.EOF) {
 		t.Fatalf("after %d bytes: %v", size, err)
 	}
-	// Ten arrays within one; commas between the million items of each, between the ten, and between six members.
+	// Ten arrays within one; commas between the million items of each, between the ten, and between
+	// six members.
 	if want := 10*999_999 + 9 + 5; arrays != 11 || commas != want || !bytes.HasSuffix(end, []byte("\"}\n")) {
 		t.Errorf("%d bytes with %d closing brackets and %d commas, want 11 and %d; they end in %q", size, arrays, commas, want, end)
 	}
@@ -470,7 +474,8 @@ func TestLongBodiesShareMemoryBudget(t *testing.T) {
 	t.Logf("%d bodies of 4 MiB were answered, %d rejected; peak memory %d MiB before, %d MiB after", len(l.answered), l.rejected[http.StatusServiceUnavailable], before, after)
 }
 
-// TestMemoryOfLongLists shuffles a million items several times. The peak of memory must stay within four times the body.
+// TestMemoryOfLongLists shuffles a million items several times. The peak of memory must stay within
+// four times the body.
 func TestMemoryOfLongLists(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -487,7 +492,8 @@ func TestMemoryOfLongLists(t *testing.T) {
 	}
 }
 
-// TestRejectsWrongContentLength sends bodies shorter or longer than declared, and malformed lengths and chunks (B2).
+// TestRejectsWrongContentLength sends bodies shorter or longer than declared, and malformed lengths
+// and chunks (B2).
 func TestRejectsWrongContentLength(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-read-timeout", "500ms", "-header-timeout", "300ms"}}.start(t)
@@ -534,8 +540,9 @@ func TestRejectsWrongContentLength(t *testing.T) {
 	}
 }
 
-// TestRejectsAmbiguousFraming sends requests that a proxy in front could take for one and the server for two. The second must
-// never be carried out, so the server has to refuse the first and close the connection.
+// TestRejectsAmbiguousFraming sends requests that a proxy in front could take for one and the
+// server for two. The second must never be carried out, so the server has to refuse the first and
+// close the connection.
 func TestRejectsAmbiguousFraming(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-header-timeout", "1s", "-idle-timeout", "1s"}}.start(t)

@@ -14,9 +14,10 @@ import (
 	"testing"
 )
 
-// TestKilledAtAnyWriteLosesNoRecord kills the server at its Nth fsync or write to the store (F1). A kill can interrupt the
-// program anywhere, but it loses nothing that the kernel has accepted. That the server calls fsync and heeds its result
-// is shown by the tests in which fsync fails or is slow.
+// TestKilledAtAnyWriteLosesNoRecord kills the server at its Nth fsync or write to the store (F1). A
+// kill can interrupt the program anywhere, but it loses nothing that the kernel has accepted. That
+// the server calls fsync and heeds its result is shown by the tests in which fsync fails or is
+// slow.
 func TestKilledAtAnyWriteLosesNoRecord(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -91,7 +92,8 @@ func TestKilledAtAnyWriteLosesNoRecord(t *testing.T) {
 	}
 }
 
-// TestKilledUnderLoadLosesNoRecord kills the server at arbitrary moments of its work on one growing log.
+// TestKilledUnderLoadLosesNoRecord kills the server at arbitrary moments of its work on one growing
+// log.
 func TestKilledUnderLoadLosesNoRecord(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -111,8 +113,8 @@ func TestKilledUnderLoadLosesNoRecord(t *testing.T) {
 	t.Logf("%d answers, all in a log of %d", len(answered), s.checkLog("fault", answered))
 }
 
-// TestFailedFsyncStopsServer makes fsyncs and writes fail (F2). The batch must not be answered, since what is on disk is
-// unknown and a second fsync could falsely report success.
+// TestFailedFsyncStopsServer makes fsyncs and writes fail (F2). The batch must not be answered,
+// since what is on disk is unknown and a second fsync could falsely report success.
 func TestFailedFsyncStopsServer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -159,8 +161,8 @@ func TestFailedFsyncStopsServer(t *testing.T) {
 	}
 }
 
-// TestFailedFsyncAtStart makes each fsync fail that creates a new store. The server must refuse to start, or work if that
-// fsync is not needed for durability.
+// TestFailedFsyncAtStart makes each fsync fail that creates a new store. The server must refuse to
+// start, or work if that fsync is not needed for durability.
 func TestFailedFsyncAtStart(t *testing.T) {
 	t.Parallel()
 	failed := 0
@@ -186,8 +188,9 @@ func TestFailedFsyncAtStart(t *testing.T) {
 	t.Logf("%d of %d starts failed", failed, starts)
 }
 
-// TestFailedFsyncDuringRecovery fails the fsync that makes the write-ahead log of a killed server durable. The server must
-// not start, since frames appended later can only be read if those before them persist.
+// TestFailedFsyncDuringRecovery fails the fsync that makes the write-ahead log of a killed server
+// durable. The server must not start, since frames appended later can only be read if those before
+// them persist.
 func TestFailedFsyncDuringRecovery(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"riffle.db-wal", "riffle.db"} {
@@ -207,7 +210,8 @@ func TestFailedFsyncDuringRecovery(t *testing.T) {
 	}
 }
 
-// TestLedgerFailureDuringShutdown makes the ledger fail after SIGTERM, while -drain still accepts requests.
+// TestLedgerFailureDuringShutdown makes the ledger fail after SIGTERM, while -drain still accepts
+// requests.
 func TestLedgerFailureDuringShutdown(t *testing.T) {
 	t.Parallel()
 	data, _, wal := newStore(t)
@@ -286,7 +290,8 @@ func TestRecoversFromFullDisk(t *testing.T) {
 	s.stop()
 }
 
-// TestDiskFillsUpUnderLoad lets the load fill the file system, which may happen within a batch or a checkpoint.
+// TestDiskFillsUpUnderLoad lets the load fill the file system, which may happen within a batch or a
+// checkpoint.
 func TestDiskFillsUpUnderLoad(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -302,8 +307,8 @@ func TestDiskFillsUpUnderLoad(t *testing.T) {
 	s.stop() // without room for a checkpoint; the write-ahead log stays
 }
 
-// TestSlowDiskShedsLoad makes every fsync of the log take two seconds, with four times as many requests as the queue holds
-// (F5).
+// TestSlowDiskShedsLoad makes every fsync of the log take two seconds, with four times as many
+// requests as the queue holds (F5).
 func TestSlowDiskShedsLoad(t *testing.T) {
 	t.Parallel()
 	const queue, callers = 64, 256

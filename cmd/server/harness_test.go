@@ -1,8 +1,9 @@
-// The tests of this package run the real program as an operator does, and expose it to hundreds of concurrent callers,
-// broken clients, full and failing disks, lost databases, and signals at any moment.
+// The tests of this package run the real program as an operator does, and expose it to hundreds of
+// concurrent callers, broken clients, full and failing disks, lost databases, and signals at any
+// moment.
 //
-// This file starts and stops servers and injects faults. requests_test.go sends requests, puts servers under load, and
-// checks the log against the answers.
+// This file starts and stops servers and injects faults. requests_test.go sends requests, puts
+// servers under load, and checks the log against the answers.
 package main_test
 
 import (
@@ -55,10 +56,12 @@ func build(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// waitLimit is how long a test waits for an event before it fails. It is generous because the machine may be busy.
+// waitLimit is how long a test waits for an event before it fails. It is generous because the
+// machine may be busy.
 const waitLimit = 30 * time.Second
 
-// requireTool returns the path of a tool that the test needs, and otherwise ends the test with skipOrFail.
+// requireTool returns the path of a tool that the test needs, and otherwise ends the test with
+// skipOrFail.
 func requireTool(t *testing.T, tool string) string {
 	t.Helper()
 	path, err := exec.LookPath(tool)
@@ -68,7 +71,8 @@ func requireTool(t *testing.T, tool string) string {
 	return path
 }
 
-// skipOrFail skips a test that cannot run on this machine. In CI, where every test must run, it fails the test.
+// skipOrFail skips a test that cannot run on this machine. In CI, where every test must run, it
+// fails the test.
 func skipOrFail(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -77,7 +81,8 @@ func skipOrFail(t *testing.T, format string, args ...any) {
 	t.Skipf("skipped: "+format, args...)
 }
 
-// A launch describes how to start the program. The zero value uses a new data folder and no other setting.
+// A launch describes how to start the program. The zero value uses a new data folder and no other
+// setting.
 type launch struct {
 	data    string   // the data folder
 	args    []string // flags other than -addr and -data
@@ -132,7 +137,8 @@ func (s *server) run(command, args, env []string) {
 	s.t.Helper()
 	ctx := s.t.Context()
 	if deadline, ok := s.t.Deadline(); ok {
-		// A test binary that exceeds its deadline exits without running cleanups, so its servers are killed before.
+		// A test binary that exceeds its deadline exits without running cleanups, so its servers
+		// are killed before.
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(context.Background(), deadline.Add(-time.Second))
 		s.t.Cleanup(cancel)
@@ -260,11 +266,12 @@ func runToExit(t *testing.T, env []string, args ...string) (code int, stdout, st
 	return command.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// smallShuffle is the shuffle of most fault tests. They all use one reference, so that listing it lists the whole log.
+// smallShuffle is the shuffle of most fault tests. They all use one reference, so that listing it
+// lists the whole log.
 const smallShuffle = `{"size": 20, "reference": "fault"}`
 
-// largeShuffle makes a record of seven kilobytes, most of them seed. A few hundred fill the write-ahead log to the size at
-// which SQLite checkpoints it.
+// largeShuffle makes a record of seven kilobytes, most of them seed. A few hundred fill the
+// write-ahead log to the size at which SQLite checkpoints it.
 const largeShuffle = `{"size": 9007199254740991, "draw": 1024, "reference": "fault"}`
 
 // everyFault makes fault tests try every N instead of a sample.
@@ -278,7 +285,8 @@ func sequence(from, to, step int) (list []int) {
 	return list
 }
 
-// newStore returns a data folder with an empty log, so that the first write to it is that of the first shuffle.
+// newStore returns a data folder with an empty log, so that the first write to it is that of the
+// first shuffle.
 func newStore(t *testing.T) (data, store, wal string) {
 	t.Helper()
 	data = filepath.Join(t.TempDir(), "data")
@@ -287,9 +295,10 @@ func newStore(t *testing.T) (data, store, wal string) {
 	return data, store, store + "-wal"
 }
 
-// strace returns a command that runs the program and injects a fault into one kind of system call, and the name of the
-// file that strace logs to. The program stays the child of the test, since strace detaches itself. Calls are counted per
-// thread, so when=N hits the first thread that makes N calls. With files, only calls on these count.
+// strace returns a command that runs the program and injects a fault into one kind of system call,
+// and the name of the file that strace logs to. The program stays the child of the test, since
+// strace detaches itself. Calls are counted per thread, so when=N hits the first thread that makes
+// N calls. With files, only calls on these count.
 func strace(t *testing.T, fault string, files ...string) (command []string, log string) {
 	t.Helper()
 	log = filepath.Join(t.TempDir(), "strace")
@@ -331,7 +340,8 @@ func smallDisk(t *testing.T, folder, size string) []string {
 	return nil
 }
 
-// A database is a PostgreSQL server whose database several replicas share, and the key of their log.
+// A database is a PostgreSQL server whose database several replicas share, and the key of their
+// log.
 type database struct {
 	*postgrestest.Cluster
 	url, key string

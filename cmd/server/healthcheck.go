@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// healthcheck returns an error unless the service at addr is ready. If addr means all interfaces, it asks localhost.
+// healthcheck returns an error unless the service at addr is ready. If addr means all interfaces,
+// it asks localhost.
 func healthcheck(ctx context.Context, addr string) (err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

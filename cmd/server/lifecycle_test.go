@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// TestShutdownAnswersRequestsInFlight stops the server under load. The answered shuffles are exactly those in the log: none
-// is recorded without an answer (F11).
+// TestShutdownAnswersRequestsInFlight stops the server under load. The answered shuffles are
+// exactly those in the log: none is recorded without an answer (F11).
 func TestShutdownAnswersRequestsInFlight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -59,7 +59,8 @@ func TestShutdownAnswersRequestsInFlight(t *testing.T) {
 	}
 }
 
-// TestShutdownFinishesStreamedAnswer stops the server while it streams a long answer to a slow client.
+// TestShutdownFinishesStreamedAnswer stops the server while it streams a long answer to a slow
+// client.
 func TestShutdownFinishesStreamedAnswer(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -82,7 +83,8 @@ func TestShutdownFinishesStreamedAnswer(t *testing.T) {
 	}
 }
 
-// TestDrainServesWhileNotReady checks that -drain gives load balancers time to see that the server is not ready.
+// TestDrainServesWhileNotReady checks that -drain gives load balancers time to see that the server
+// is not ready.
 func TestDrainServesWhileNotReady(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-drain", "1s"}}.start(t)
@@ -108,7 +110,8 @@ func TestDrainServesWhileNotReady(t *testing.T) {
 	launch{data: s.data}.start(t).checkLog("fault", answered)
 }
 
-// TestShutdownGivesUpAfterGrace has a client that never reads its answer. The server exits after -grace, with an error.
+// TestShutdownGivesUpAfterGrace has a client that never reads its answer. The server exits after
+// -grace, with an error.
 func TestShutdownGivesUpAfterGrace(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-grace", "100ms"}}.start(t)

@@ -1,7 +1,7 @@
 // Server is the shuffle service: a REST API over a durable, tamper-evident log.
 //
-// This file parses the settings and runs the service. The parts and their connections are listed in service.go, the
-// settings in options.go.
+// This file parses the settings and runs the service. The parts and their connections are listed in
+// service.go, the settings in options.go.
 package main
 
 import (
@@ -16,7 +16,8 @@ import (
 	"syscall"
 )
 
-// version and commit are set by the linker for a release. Without commit, revision asks the Go tool.
+// version and commit are set by the linker for a release. Without commit, revision asks the Go
+// tool.
 var (
 	version = "dev"
 	commit  = ""

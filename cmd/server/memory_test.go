@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMemorySettings also shows that an operator's GOGC and GOMEMLIMIT, which the runtime applies by itself, are left
-// alone.
+// TestMemorySettings also shows that an operator's GOGC and GOMEMLIMIT, which the runtime applies
+// by itself, are left alone.
 func TestMemorySettings(t *testing.T) {
 	t.Cleanup(func() {
 		debug.SetGCPercent(100)

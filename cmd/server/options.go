@@ -14,7 +14,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// options are the settings of the service. Each is a flag and an environment variable; the flag takes precedence.
+// options are the settings of the service. Each is a flag and an environment variable; the flag
+// takes precedence.
 type options struct {
 	addr        string
 	data        string
@@ -40,8 +41,8 @@ type options struct {
 	healthcheck, version, help bool
 }
 
-// parse reads the settings from flags and, where a flag is not given, from its RIFFLE_ variable. It writes help and
-// usage to stderr.
+// parse reads the settings from flags and, where a flag is not given, from its RIFFLE_ variable. It
+// writes help and usage to stderr.
 func parse(args []string, env func(string) string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	f := flag.NewFlagSet("server", flag.ContinueOnError)

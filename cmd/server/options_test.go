@@ -107,8 +107,8 @@ func TestFlagsOverrideEnvironment(t *testing.T) {
 	s.get("/static/img/AS.png").problem(t, http.StatusNotFound)
 }
 
-// TestDefaults starts the program in an empty folder with no setting but the address, since the default port may be in
-// use.
+// TestDefaults starts the program in an empty folder with no setting but the address, since the
+// default port may be in use.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -17,8 +17,8 @@ import (
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// TestReplicasShareOneLog starts several servers concurrently on an empty database, and kills one and stops another under
-// load.
+// TestReplicasShareOneLog starts several servers concurrently on an empty database, and kills one
+// and stops another under load.
 func TestReplicasShareOneLog(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
@@ -64,7 +64,8 @@ func TestReplicasShareOneLog(t *testing.T) {
 	}
 }
 
-// TestKilledReplicaHarmsNoOther kills a replica at its Nth write to a connection, while another serves requests.
+// TestKilledReplicaHarmsNoOther kills a replica at its Nth write to a connection, while another
+// serves requests.
 func TestKilledReplicaHarmsNoOther(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
@@ -100,8 +101,9 @@ func TestKilledReplicaHarmsNoOther(t *testing.T) {
 	t.Logf("%d replicas killed under load, %d answers, the log has %d", hit, len(answered), size)
 }
 
-// TestReconcilesLostDatabase cuts the connections, and then crashes the database server, while two replicas commit (F10).
-// Requests wait or are rejected with 503; answered shuffles are in the log once, and both replicas recover.
+// TestReconcilesLostDatabase cuts the connections, and then crashes the database server, while two
+// replicas commit (F10). Requests wait or are rejected with 503; answered shuffles are in the log
+// once, and both replicas recover.
 func TestReconcilesLostDatabase(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
@@ -166,8 +168,9 @@ func TestReconcilesLostDatabase(t *testing.T) {
 	}
 }
 
-// TestFailedFsyncOfDatabaseStopsServer makes an fsync of PostgreSQL's write-ahead log fail. PostgreSQL panics, since what
-// is on disk is unknown, and the server exits. Both recover after a restart.
+// TestFailedFsyncOfDatabaseStopsServer makes an fsync of PostgreSQL's write-ahead log fail.
+// PostgreSQL panics, since what is on disk is unknown, and the server exits. Both recover after a
+// restart.
 func TestFailedFsyncOfDatabaseStopsServer(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
@@ -199,7 +202,8 @@ func TestFailedFsyncOfDatabaseStopsServer(t *testing.T) {
 	t.Logf("%d answers, rejections %s; the log has %d", len(l.answered), formatCounts(l.rejected), size)
 }
 
-// TestSlowDatabaseShedsLoad makes commits hang by locking the head of the log in another transaction.
+// TestSlowDatabaseShedsLoad makes commits hang by locking the head of the log in another
+// transaction.
 func TestSlowDatabaseShedsLoad(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
@@ -224,7 +228,8 @@ func TestSlowDatabaseShedsLoad(t *testing.T) {
 	s.checkShedding(queue, callers, release)
 }
 
-// TestRejectsDatabaseThatLosesData starts on PostgreSQL servers that acknowledge commits before they are durable (F10).
+// TestRejectsDatabaseThatLosesData starts on PostgreSQL servers that acknowledge commits before
+// they are durable (F10).
 func TestRejectsDatabaseThatLosesData(t *testing.T) {
 	t.Parallel()
 	for _, setting := range []string{"fsync", "synchronous_commit"} {

@@ -30,8 +30,8 @@ type answer struct {
 
 func (a *answer) String() string { return fmt.Sprintf("%d %.500s", a.status, a.body) }
 
-// ask sends a request and reads the answer to its end. The headers are pairs of name and value. A body is sent as JSON
-// unless a header says otherwise.
+// ask sends a request and reads the answer to its end. The headers are pairs of name and value. A
+// body is sent as JSON unless a header says otherwise.
 func (s *server) ask(method, path, body string, headers ...string) (*answer, error) {
 	request, err := http.NewRequest(method, "http://"+s.addr+path, strings.NewReader(body))
 	if err != nil {
@@ -88,8 +88,8 @@ func (s *server) read(a *answer, v any) {
 	}
 }
 
-// problem checks that an answer is a problem document (RFC 9457) with the status, as the service writes them, and returns
-// its detail.
+// problem checks that an answer is a problem document (RFC 9457) with the status, as the service
+// writes them, and returns its detail.
 func (a *answer) problem(t *testing.T, status int) string {
 	t.Helper()
 	var p struct {
@@ -137,8 +137,8 @@ func (s *server) dial(t *testing.T) net.Conn {
 	return c
 }
 
-// sendRaw sends bytes on a new connection and returns the answers until the server closes it. A server that keeps it open
-// fails the test.
+// sendRaw sends bytes on a new connection and returns the answers until the server closes it. A
+// server that keeps it open fails the test.
 func (s *server) sendRaw(t *testing.T, text string) []*answer {
 	t.Helper()
 	c := s.dial(t)
@@ -166,7 +166,8 @@ func readAnswers(t *testing.T, c net.Conn) (answers []*answer) {
 	}
 }
 
-// A shuffled is the answer to a shuffle of a size, and its record as it was served right afterwards.
+// A shuffled is the answer to a shuffle of a size, and its record as it was served right
+// afterwards.
 type shuffled struct {
 	AuditID    string   `json:"audit_id"`
 	LogIndex   uint64   `json:"log_index"`
@@ -193,7 +194,8 @@ type loadResult struct {
 	took     []time.Duration // time to each rejection
 }
 
-// load has clients ask for shuffles concurrently, each the given number of times or until a request fails.
+// load has clients ask for shuffles concurrently, each the given number of times or until a request
+// fails.
 func (s *server) load(clients, times int, body string) *loadResult {
 	l := &loadResult{rejected: map[int]int{}}
 	var group sync.WaitGroup
@@ -275,7 +277,8 @@ type keyed struct {
 	first                      []byte
 }
 
-// newKeyed returns n requests, each with its own key and reference. Every other one is a commitment.
+// newKeyed returns n requests, each with its own key and reference. Every other one is a
+// commitment.
 func newKeyed(label string, n int) (list []*keyed) {
 	for i := range n {
 		name := fmt.Sprintf("%s-%d", label, i)
@@ -316,7 +319,8 @@ func (k *keyed) sendAgain(s *server) (err error) {
 	return err
 }
 
-// sendAll sends requests concurrently, to the servers in turn, and returns how many were answered with 200.
+// sendAll sends requests concurrently, to the servers in turn, and returns how many were answered
+// with 200.
 func sendAll(list []*keyed, send func(*keyed, *server) error, servers ...*server) (answered int) {
 	var group sync.WaitGroup
 	errs := make([]error, len(list))
@@ -335,8 +339,9 @@ func sendAll(list []*keyed, send func(*keyed, *server) error, servers ...*server
 // fullyChecked is how many answers checkLog verifies in full.
 const fullyChecked = 100
 
-// checkLog checks that the log has no gap and holds every answered shuffle with the record that was served then. It also
-// replays, verifies and proves the last of them. All records of the log must have the reference. It returns their number.
+// checkLog checks that the log has no gap and holds every answered shuffle with the record that was
+// served then. It also replays, verifies and proves the last of them. All records of the log must
+// have the reference. It returns their number.
 func (s *server) checkLog(reference string, answered []shuffled) int {
 	s.t.Helper()
 	all := s.records(reference)
@@ -394,8 +399,9 @@ func (s *server) checkProof(d shuffled, record []byte) {
 	}
 }
 
-// checkShedding sends requests to a server whose commits hang, more than its queue can hold, until all others are shed. It
-// checks that they are answered 503 at once, that memory stays level, and that the server recovers after resume.
+// checkShedding sends requests to a server whose commits hang, more than its queue can hold, until
+// all others are shed. It checks that they are answered 503 at once, that memory stays level, and
+// that the server recovers after resume.
 func (s *server) checkShedding(queue, callers int, resume func()) {
 	s.t.Helper()
 	ready := func() bool { return s.get("/readyz").status == http.StatusOK }

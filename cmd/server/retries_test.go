@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// TestRetryAfterFaultHasOneResult kills the server, or fails its disk, at each step of making a record durable, and then
-// repeats the requests (F3). Each has exactly one result, whether or not its record was durable before the fault.
+// TestRetryAfterFaultHasOneResult kills the server, or fails its disk, at each step of making a
+// record durable, and then repeats the requests (F3). Each has exactly one result, whether or not
+// its record was durable before the fault.
 func TestRetryAfterFaultHasOneResult(t *testing.T) {
 	t.Parallel()
 	persisted, lost, answered := 0, 0, 0
@@ -64,8 +65,8 @@ func TestRetryAfterFaultHasOneResult(t *testing.T) {
 	}
 }
 
-// TestRetryThroughOtherReplicaHasOneResult sends each request to two replicas concurrently, while their connections to the
-// database are cut, and then to a replica that has just started.
+// TestRetryThroughOtherReplicaHasOneResult sends each request to two replicas concurrently, while
+// their connections to the database are cut, and then to a replica that has just started.
 func TestRetryThroughOtherReplicaHasOneResult(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
@@ -136,8 +137,8 @@ func (s *server) useCommitment(id string) *answer {
 	return s.post("/shuffle", fmt.Sprintf(`{"commitment_id": %q, "client_seed": "came late"}`, id))
 }
 
-// TestCommitmentSurvivesRestart uses a commitment after the server was killed, and lets another expire while no server
-// runs.
+// TestCommitmentSurvivesRestart uses a commitment after the server was killed, and lets another
+// expire while no server runs.
 func TestCommitmentSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -179,8 +180,9 @@ func TestCommitmentSurvivesRestart(t *testing.T) {
 	}
 }
 
-// TestCommitmentThroughAnyReplica makes commitments through one replica and uses each through two concurrently, which must
-// succeed once. Unused ones expire in both replicas, and must be logged as void once.
+// TestCommitmentThroughAnyReplica makes commitments through one replica and uses each through two
+// concurrently, which must succeed once. Unused ones expire in both replicas, and must be logged as
+// void once.
 func TestCommitmentThroughAnyReplica(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
@@ -218,8 +220,8 @@ func TestCommitmentThroughAnyReplica(t *testing.T) {
 	}
 }
 
-// TestRequiresSeedKey starts the server without the key that encrypts seeds, with a wrong one, and with the key in a file
-// or a variable.
+// TestRequiresSeedKey starts the server without the key that encrypts seeds, with a wrong one, and
+// with the key in a file or a variable.
 func TestRequiresSeedKey(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestRunInProcess runs the program within the test. The other tests run a binary that they build, which the Go tool does
-// not know about. This one makes the test depend on all packages of the program, so that cached results expire.
+// TestRunInProcess runs the program within the test. The other tests run a binary that they build,
+// which the Go tool does not know about. This one makes the test depend on all packages of the
+// program, so that cached results expire.
 func TestRunInProcess(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer

@@ -122,8 +122,9 @@ func openStore(ctx context.Context, o *options) (ledger.Store, error) {
 	return sqlite.Open(ctx, filepath.Join(o.data, "riffle.db"))
 }
 
-// closeLog closes the ledger when nothing can append to it any more, and returns err with what went wrong in the ledger.
-// A ledger that has failed stays as it is: what it holds is read back by the next start.
+// closeLog closes the ledger when nothing can append to it any more, and returns err with what went
+// wrong in the ledger. A ledger that has failed stays as it is: what it holds is read back by the
+// next start.
 func closeLog(log *ledger.Log, err error) error {
 	if failure := log.Err(); failure == nil {
 		return errors.Join(err, log.Close())
@@ -133,8 +134,8 @@ func closeLog(log *ledger.Log, err error) error {
 	return err
 }
 
-// run serves until ctx is done or the ledger fails, and then shuts down: /readyz answers 503, requests in flight are
-// answered, and the ledger is closed last.
+// run serves until ctx is done or the ledger fails, and then shuts down: /readyz answers 503,
+// requests in flight are answered, and the ledger is closed last.
 func (s *service) run(ctx context.Context) (err error) {
 	defer func() { err = closeLog(s.log, err) }()
 	defer s.startExpiry()()
@@ -146,7 +147,8 @@ func (s *service) run(ctx context.Context) (err error) {
 	case err := <-served:
 		return err
 	case <-s.log.Failed():
-		// Nothing more can be recorded. Requests in flight get a second to be answered with an error.
+		// Nothing more can be recorded. Requests in flight get a second to be answered with an
+		// error.
 		return errors.Join(s.log.Err(), s.shutdown(time.Second))
 	case <-ctx.Done():
 	}
@@ -156,7 +158,8 @@ func (s *service) run(ctx context.Context) (err error) {
 	return s.shutdown(s.options.grace)
 }
 
-// startExpiry runs the expiry of commitments and shoes in the background. stop ends it and waits for it.
+// startExpiry runs the expiry of commitments and shoes in the background. stop ends it and waits
+// for it.
 func (s *service) startExpiry() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -173,8 +176,8 @@ func (s *service) startExpiry() (stop func()) {
 	}
 }
 
-// awaitDrain goes on serving for the -drain time, so that load balancers see that /readyz answers 503. It returns early
-// if the ledger fails.
+// awaitDrain goes on serving for the -drain time, so that load balancers see that /readyz answers
+// 503. It returns early if the ledger fails.
 func (s *service) awaitDrain() {
 	select {
 	case <-time.After(s.options.drain):
@@ -182,7 +185,8 @@ func (s *service) awaitDrain() {
 	}
 }
 
-// shutdown stops accepting connections and waits up to grace for requests in flight. Then it closes their connections.
+// shutdown stops accepting connections and waits up to grace for requests in flight. Then it closes
+// their connections.
 func (s *service) shutdown(grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()

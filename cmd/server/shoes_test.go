@@ -74,8 +74,8 @@ func (h *drawnCards) requireEachOnce(t *testing.T, size int) {
 	}
 }
 
-// drawConcurrently lets 64 clients draw from one shoe in different ways until it is empty, through the servers in turn. No
-// draw may fail.
+// drawConcurrently lets 64 clients draw from one shoe in different ways until it is empty, through
+// the servers in turn. No draw may fail.
 func drawConcurrently(t *testing.T, id string, size int, servers ...*server) {
 	t.Helper()
 	h := &drawnCards{drawn: map[int]int{}}
@@ -115,7 +115,8 @@ func drawConcurrently(t *testing.T, id string, size int, servers ...*server) {
 	}
 }
 
-// TestConcurrentDrawsDealEachCardOnce empties one shoe through a single server, and another through three replicas.
+// TestConcurrentDrawsDealEachCardOnce empties one shoe through a single server, and another through
+// three replicas.
 func TestConcurrentDrawsDealEachCardOnce(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -139,7 +140,8 @@ func newDraws(shoe, label string, n int) (list []*keyed) {
 	return list
 }
 
-// dealtOnce reports an error unless the answers to the draws together have each card of the shoe exactly once.
+// dealtOnce reports an error unless the answers to the draws together have each card of the shoe
+// exactly once.
 func dealtOnce(t *testing.T, list []*keyed, size int) {
 	t.Helper()
 	h := &drawnCards{drawn: map[int]int{}}
@@ -153,8 +155,9 @@ func dealtOnce(t *testing.T, list []*keyed, size int) {
 	h.requireEachOnce(t, size)
 }
 
-// TestKilledDuringDrawsDealsEachCardOnce kills the server, or fails its disk, while 26 clients draw concurrently, and then
-// repeats the draws. A draw that was answered gets the same cards again, no card is dealt twice, and none is lost.
+// TestKilledDuringDrawsDealsEachCardOnce kills the server, or fails its disk, while 26 clients draw
+// concurrently, and then repeats the draws. A draw that was answered gets the same cards again, no
+// card is dealt twice, and none is lost.
 func TestKilledDuringDrawsDealsEachCardOnce(t *testing.T) {
 	t.Parallel()
 	before, after := 0, 0
@@ -189,8 +192,8 @@ func TestKilledDuringDrawsDealsEachCardOnce(t *testing.T) {
 	}
 }
 
-// TestDrawsThroughFailingReplicas draws from one shoe through three replicas, kills one and cuts the connections to the
-// database meanwhile, and repeats each draw through the others.
+// TestDrawsThroughFailingReplicas draws from one shoe through three replicas, kills one and cuts
+// the connections to the database meanwhile, and repeats each draw through the others.
 func TestDrawsThroughFailingReplicas(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
@@ -213,7 +216,8 @@ func TestDrawsThroughFailingReplicas(t *testing.T) {
 	dealtOnce(t, list, 104)
 }
 
-// TestShoeSurvivesRestart draws from a shoe after the server was killed, and lets another expire while no server runs.
+// TestShoeSurvivesRestart draws from a shoe after the server was killed, and lets another expire
+// while no server runs.
 func TestShoeSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -240,8 +244,8 @@ func TestShoeSurvivesRestart(t *testing.T) {
 	}
 }
 
-// TestShoeOrderStaysSecret looks for undrawn cards, salts and the shoe's id in everything that the service stores, logs, or
-// serves to anyone but the owner.
+// TestShoeOrderStaysSecret looks for undrawn cards, salts and the shoe's id in everything that the
+// service stores, logs, or serves to anyone but the owner.
 func TestShoeOrderStaysSecret(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-log-level", "debug"}}.start(t)
