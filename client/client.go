@@ -1,19 +1,21 @@
-// Package client talks to a Riffle service. It is generated from openapi.yaml, which says what every call does; a new
-// contract makes a new client by go generate.
+// Package client is a client of the Riffle service, generated from openapi.yaml, which documents
+// every operation.
 //
-// Every call has two forms on [ClientWithResponses]: ShuffleWithResponse takes a [ShuffleRequest], and
-// ShuffleWithBodyWithResponse takes the bytes of one. An answer has a field for each status, JSON200 above all, and
-// [AsError] makes an error of those that are none. A call that makes a record takes parameters with an IdempotencyKey, by
-// which it can be sent again; they may be nil.
+// Each operation has two methods on [ClientWithResponses]: ShuffleWithResponse takes a
+// [ShuffleRequest], and ShuffleWithBodyWithResponse the bytes of a request body. A response has a
+// field for each status, such as JSON200, and [AsError] turns every status from 300 on into an
+// error. Operations that write a record take parameters with an IdempotencyKey, with which a
+// request can be retried safely; the parameters may be nil.
 //
-// An [Item] is the bytes of one JSON value, and so are the items of an answer: nothing is decoded, and a 64-bit id
-// comes back as it was sent. What a [ShuffleRequest] holds is made compact on the way out, with <, > and & escaped
-// within strings; to send other bytes, send the body yourself.
+// An [Item] is the raw bytes of a JSON value, so that a 64-bit id returns unchanged. Items in a
+// [ShuffleRequest] are compacted when it is encoded, and <, > and & in strings are escaped. To send
+// other bytes, send the body yourself.
 //
-// A card of a shoe is named, in [CardNames], by its number as any integer, or by its code as a string. What the owner of a shoe
-// sees of a card is a [ShoeCard]; an item that is null is one.
+// [CardNames] names a card of a shoe by its number, as any integer type, or by its code, as a
+// string. In a [ShoeCard] an item can be the JSON value null; a card without an item has a nil
+// [Item].
 //
-// A [Record] keeps the bytes that it came in, which are those that the log holds: MarshalJSON returns them.
+// A [Record] keeps the exact bytes that the log holds: MarshalJSON returns them.
 package client
 
 import (
@@ -23,20 +25,20 @@ import (
 
 //go:generate go tool oapi-codegen -config config.yaml ../openapi.yaml
 
-// Error makes a problem document an error.
+// Error returns the status, title and detail of the problem document.
 func (p *Problem) Error() string {
 	return fmt.Sprintf("%d %s: %s", p.Status, p.Title, p.Detail)
 }
 
-// An Answer is what the answers to all calls have in common.
+// An Answer is implemented by the responses of all operations.
 type Answer interface {
 	StatusCode() int
 	ContentType() string
 	GetBody() []byte
 }
 
-// AsError returns nil if a call did what it was asked to do, and otherwise why not: the [*Problem] of the answer where
-// it has one, which it has unless something between client and service answered.
+// AsError returns nil for a status below 300, and otherwise the [*Problem] in the answer. If there
+// is none, as when a proxy answered in place of the service, the error names the status.
 func AsError(a Answer) error {
 	if a.StatusCode() < 300 {
 		return nil

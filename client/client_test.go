@@ -28,7 +28,7 @@ import (
 	"riffle/internal/services"
 )
 
-// serve serves the real API, its ledger in the folder, at the url.
+// serve serves the real API at the url, with its ledger in the folder.
 func serve(folder string) (url string, stop func() error, err error) {
 	store, err := sqlite.Open(context.Background(), filepath.Join(folder, "riffle.db"))
 	if err != nil {
@@ -54,7 +54,7 @@ func serve(folder string) (url string, stop func() error, err error) {
 	return server.URL, func() error { server.Close(); return log.Close() }, nil
 }
 
-// connect returns a client of a service that runs as long as the test.
+// connect returns a client of a service that runs until the test ends.
 func connect(t *testing.T) *client.ClientWithResponses {
 	t.Helper()
 	url, stop, err := serve(t.TempDir())
@@ -73,7 +73,7 @@ func connect(t *testing.T) *client.ClientWithResponses {
 	return c
 }
 
-// must ends the test unless the call did what it was asked to.
+// must returns the answer to a call, and ends the test if the call failed.
 func must[A client.Answer](t *testing.T) func(a A, err error) A {
 	return func(a A, err error) A {
 		t.Helper()
@@ -87,7 +87,7 @@ func must[A client.Answer](t *testing.T) func(a A, err error) A {
 	}
 }
 
-func TestItemsSurvive(t *testing.T) {
+func TestItemsKeepTheirBytes(t *testing.T) {
 	c := connect(t)
 	items := []client.Item{
 		client.Item(`9007199254740993`), client.Item(`18446744073709551615`), client.Item(`-0`), client.Item(`1e400`),
@@ -135,7 +135,7 @@ func TestHandsAndParameters(t *testing.T) {
 	}
 }
 
-// A commitment comes first, the client seed after it, and the shuffle of both gets the same answer when it is sent again.
+// TestCommitment commits to a shuffle, uses the commitment with a client seed, and retries both.
 func TestCommitment(t *testing.T) {
 	c := connect(t)
 	ctx := t.Context()
@@ -209,7 +209,8 @@ func joined(hands [][]client.Item) string {
 	return strings.Join(list, " ")
 }
 
-// A shoe is dealt from at its versions, its items come back to the byte, and its proof has a line for each record.
+// TestShoe changes a shoe under If-Match, gets its items back byte for byte, and reads its proof of
+// one line per record.
 func TestShoe(t *testing.T) {
 	c := connect(t)
 	ctx := t.Context()
@@ -258,7 +259,7 @@ func TestAudit(t *testing.T) {
 	answer := must[*client.GetAuditResp](t)(c.GetAuditWithResponse(t.Context(), made.AuditID))
 	held := answer.JSON200
 	if held.Revealed || !held.Seed.IsNull() || held.LogIndex != made.LogIndex {
-		t.Errorf("held back: %+v", held)
+		t.Errorf("before the reveal: %+v", held)
 	}
 	record, err := held.Record.AsShuffleRecord()
 	if err != nil || record.ID != made.AuditID || record.Draw != 5 || record.Commitment != made.Commitment || *record.Reference != reference {
@@ -271,7 +272,7 @@ func TestAudit(t *testing.T) {
 
 	public := must[*client.RevealAuditResp](t)(c.RevealAuditWithResponse(t.Context(), made.AuditID, nil, client.RevealRequest{Seed: made.Seed})).JSON200
 	if !public.Revealed || public.Seed.MustGet() != made.Seed {
-		t.Errorf("revealed: %+v", public)
+		t.Errorf("after the reveal: %+v", public)
 	}
 	check := must[*client.VerifyAuditResp](t)(c.VerifyAuditWithResponse(t.Context(), made.AuditID)).JSON200
 	if orders, err := check.Orders.Get(); err != nil || !check.Verified || len(orders) != 1 || len(orders[0]) != 5 {
@@ -286,7 +287,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// The log is to be read with a client of its format; a proof and what goes with it are to be had here.
+// TestLog reads a proof and what it takes to verify it. Whole logs are for clients of tlog-tiles.
 func TestLog(t *testing.T) {
 	c := connect(t)
 	ctx := t.Context()
@@ -340,7 +341,7 @@ func TestOperation(t *testing.T) {
 		t.Errorf("one metric is %s", ready.Body)
 	}
 	if text := must[*client.ContractResp](t)(c.ContractWithResponse(ctx)); !bytes.Equal(text.Body, riffle.Contract) {
-		t.Error("the contract that is served is another")
+		t.Error("the served contract is not the one in the repository")
 	}
 }
 
@@ -352,7 +353,7 @@ func TestProblem(t *testing.T) {
 	}
 	var problem *client.Problem
 	if err := client.AsError(answer); !errors.As(err, &problem) || problem.Status != 404 || answer.ApplicationProblemJSON404 == nil {
-		t.Errorf("an audit that is not there: %v", err)
+		t.Errorf("an unknown audit: %v", err)
 	}
 	size, draw := uint64(3), uint64(4)
 	refused, err := c.ShuffleWithResponse(t.Context(), nil, client.ShuffleRequest{Size: &size, Draw: &draw})

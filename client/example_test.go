@@ -40,7 +40,7 @@ func play(ctx context.Context, url string) error {
 		return err
 	}
 
-	// A shuffle of three ids, which no float64 could hold. Sent again with the same key, it would get the same answer.
+	// Shuffle three ids that no float64 can hold. A retry with the same key gets the same answer.
 	reference, key := "table-4/round-9", uuid.NewString()
 	shuffled, err := riffle.ShuffleWithResponse(ctx, &client.ShuffleParams{IdempotencyKey: &key}, client.ShuffleRequest{
 		Items:     []client.Item{client.Item("9007199254740993"), client.Item("9007199254740995"), client.Item("9007199254740997")},
@@ -56,7 +56,7 @@ func play(ctx context.Context, url string) error {
 		fmt.Println(string(id))
 	}
 
-	// Its record, which is for everyone to see.
+	// Get its public record.
 	audit, err := riffle.GetAuditWithResponse(ctx, shuffled.JSON200.AuditID)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func play(ctx context.Context, url string) error {
 	fmt.Printf("%s of %d items, and the commitment is that of the answer: %t\n",
 		record.Algorithm, record.Size, record.Commitment == shuffled.JSON200.Commitment)
 
-	// A deck that there is not.
+	// Ask for an unknown deck.
 	refused, err := riffle.DealDeckWithResponse(ctx, "standard53", nil)
 	if err != nil {
 		return err
