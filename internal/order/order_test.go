@@ -59,23 +59,28 @@ func TestCheckMakesTheStatement(t *testing.T) {
 	}{
 		"items": {
 			Request{Items: items(3), Reference: "table 7"},
-			audit.Statement{Algorithm: "fisher-yates", Size: 3, Draw: 3, Repeat: 1, Input: audit.ItemsInput(sha256.Sum256([]byte("[]"))), Reference: "table 7"}, 0,
+			audit.Statement{Algorithm: "fisher-yates", Size: 3, Draw: 3, Repeat: 1, Input: audit.ItemsInput(sha256.Sum256([]byte("[]"))), Reference: "table 7"},
+			0,
 		},
 		"no items": {
 			Request{Items: items(0)},
-			audit.Statement{Algorithm: "fisher-yates", Repeat: 1, Input: audit.ItemsInput(sha256.Sum256([]byte("[]")))}, 0,
+			audit.Statement{Algorithm: "fisher-yates", Repeat: 1, Input: audit.ItemsInput(sha256.Sum256([]byte("[]")))},
+			0,
 		},
 		"size": {
 			Request{Size: ptr(1 << 40), Draw: ptr(5), Repeat: ptr(3), Hands: []uint64{2, 3}},
-			audit.Statement{Algorithm: "fisher-yates", Size: 1 << 40, Draw: 5, Repeat: 3, Input: "range", Hands: []uint64{2, 3}}, 0,
+			audit.Statement{Algorithm: "fisher-yates", Size: 1 << 40, Draw: 5, Repeat: 3, Input: "range", Hands: []uint64{2, 3}},
+			0,
 		},
 		"decks": {
 			Request{Deck: "standard52", Decks: ptr(2), Algorithm: "sattolo"},
-			audit.Statement{Algorithm: "sattolo", Size: 104, Draw: 104, Repeat: 1}, 2,
+			audit.Statement{Algorithm: "sattolo", Size: 104, Draw: 104, Repeat: 1},
+			2,
 		},
 		"preset": {
 			Request{Deck: "standard52", Preset: "bridge"},
-			audit.Statement{Algorithm: "fisher-yates", Size: 52, Draw: 52, Repeat: 1, Hands: []uint64{13, 13, 13, 13}}, 1,
+			audit.Statement{Algorithm: "fisher-yates", Size: 52, Draw: 52, Repeat: 1, Hands: []uint64{13, 13, 13, 13}},
+			1,
 		},
 	} {
 		o, err := rules.Check(&v.request, nil)
