@@ -1,0 +1,285 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/dealer"
+	"riffle/internal/disclosure"
+	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
+	"riffle/internal/ledger"
+	"riffle/internal/order"
+	"riffle/internal/rng"
+	"riffle/internal/shoe"
+	"riffle/internal/shoes"
+)
+
+// entry returns the entry of a record with its sidecar decrypted.
+func entry(t *testing.T, s *journaltest.Store, j *journal.Journal, id uuid.UUID) *ledger.Stored {
+	t.Helper()
+	list, err := s.Range(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(list, func(e ledger.Stored) bool { return e.ID == id })
+	if at < 0 {
+		t.Fatalf("there is no record %s", id)
+	}
+	if list[at].Sidecar, err = j.Log.Sidecar(&list[at]); err != nil {
+		t.Fatal(err)
+	}
+	return &list[at]
+}
+
+// checkers returns a checker of decrypted entries, and one that does not see their sidecars.
+func checkers(j *journal.Journal) (whole, blind *journal.Checker) {
+	decrypted := func(e *ledger.Stored) ([]byte, error) { return e.Sidecar, nil }
+	return &journal.Checker{Decrypt: decrypted, ByID: j.Log.ByID, ByClaim: j.Log.ByClaim},
+		&journal.Checker{ByID: j.Log.ByID, ByClaim: j.Log.ByClaim}
+}
+
+// A damage is done to one entry.
+type damage struct {
+	name, detail string // what is done, and a part of the error
+	id           uuid.UUID
+	hidden       bool // it can only be found in the sidecar
+	do           func(*ledger.Stored)
+}
+
+// checkDamages checks that each damage is found.
+func checkDamages(t *testing.T, s *journaltest.Store, j *journal.Journal, damages []damage) {
+	t.Helper()
+	whole, blind := checkers(j)
+	for _, d := range damages {
+		e := entry(t, s, j, d.id)
+		d.do(e)
+		if _, err := whole.Entry(t.Context(), e); !errors.Is(err, ledger.ErrCorrupt) || !strings.Contains(err.Error(), d.detail) {
+			t.Errorf("%s: %v, want ... %s ...", d.name, err, d.detail)
+		}
+		if _, err := blind.Entry(t.Context(), e); (err == nil) != d.hidden {
+			t.Errorf("%s, without the key: %v", d.name, err)
+		}
+	}
+}
+
+func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
+	s := journaltest.New(t)
+	j, rules := s.Journal(t), journaltest.Rules(t)
+	d, shown := dealer.New(j, rules, dealer.Options{}), disclosure.New(j, rules)
+	size := uint64(5)
+	shuffle := func(r dealer.Request) *dealer.Shuffle {
+		t.Helper()
+		made, err := d.Shuffle(t.Context(), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	revealed := func(reference string) (*dealer.Shuffle, uuid.UUID) {
+		t.Helper()
+		made := shuffle(dealer.Request{Request: order.Request{Deck: "standard52", Reference: reference}})
+		if _, err := shown.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil); err != nil {
+			t.Fatal(err)
+		}
+		reveal, err := j.ByClaim(t.Context(), journal.RevealClaim(made.AuditID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made, reveal.ID
+	}
+	commit := func(by *dealer.Dealer, key *journal.Key) *dealer.Commitment {
+		t.Helper()
+		c, err := by.Commit(t.Context(), &dealer.Request{Request: order.Request{Size: &size, Reference: "committed"}, Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first, firstReveal := revealed("table 1")
+	second, secondReveal := revealed("table 2")
+	public := shuffle(dealer.Request{Request: order.Request{Size: &size, RevealNow: true}})
+	keyed := shuffle(dealer.Request{Request: order.Request{Size: &size}, Key: journal.NewKey("key", []byte("request"))})
+	open, used := commit(d, nil), commit(d, journal.NewKey("commit"))
+	use := shuffle(dealer.Request{Request: order.Request{CommitmentID: used.ID, ClientSeed: "late"}})
+	hurried := dealer.New(j, rules, dealer.Options{Deadline: time.Microsecond})
+	void := commit(hurried, nil)
+	s.Now = func() time.Time { return void.Deadline }
+	if n, err := hurried.ExpireCommitments(t.Context()); n != 1 || err != nil {
+		t.Fatalf("%d commitments expired, %v", n, err)
+	}
+	voided, err := d.Commitment(t.Context(), void.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	whole, blind := checkers(j)
+	if whole.Unchecked() != "" || blind.Unchecked() != "key " {
+		t.Errorf("unchecked are claims %q and %q", whole.Unchecked(), blind.Unchecked())
+	}
+	for id, want := range map[uuid.UUID][]ledger.Claim{
+		first.AuditID: nil, second.AuditID: nil, public.AuditID: nil,
+		firstReveal:      {{Name: "reveal " + first.AuditID.String()}},
+		secondReveal:     {{Name: "reveal " + second.AuditID.String()}},
+		keyed.AuditID:    {{Name: keyClaim("key")}},
+		open.ID:          {{Name: "commitment " + open.ID.String(), Due: open.Deadline.UnixMicro()}},
+		used.ID:          {{Name: keyClaim("commit")}},
+		use.AuditID:      {{Name: "commitment " + used.ID.String()}},
+		void.ID:          nil,
+		voided.SettledBy: {{Name: "commitment " + void.ID.String(), Status: "void"}},
+	} {
+		if got, err := whole.Entry(t.Context(), entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("a sound entry has the claims %v, %v, want %v", got, err, want)
+		}
+		want = slices.DeleteFunc(want, func(c ledger.Claim) bool { return strings.HasPrefix(c.Name, "key ") })
+		if got, err := blind.Entry(t.Context(), entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("a sound entry has, without the key, the claims %v, %v, want %v", got, err, want)
+		}
+	}
+	s.Check(t, j)
+
+	sidecar := func(b []byte) func(*ledger.Stored) { return func(e *ledger.Stored) { e.Sidecar = b } }
+	replace := func(old, replacement string) func(*ledger.Stored) {
+		return func(e *ledger.Stored) { e.Record = bytes.Replace(e.Record, []byte(old), []byte(replacement), 1) }
+	}
+	checkDamages(t, s, j, []damage{
+		{"another id", "under another id", first.AuditID, false, func(e *ledger.Stored) { e.ID = second.AuditID }},
+		{"another reference", "under another reference", first.AuditID, false, func(e *ledger.Stored) { e.Reference = "table 2" }},
+		{"no reference", "under another reference", first.AuditID, false, func(e *ledger.Stored) { e.Reference = "" }},
+		{"a reference too many", "under another reference", public.AuditID, false, func(e *ledger.Stored) { e.Reference = "table 1" }},
+		{"a commitment's reference", "under another reference", open.ID, false, func(e *ledger.Stored) { e.Reference = "table 1" }},
+		{"another seed", "does not open", first.AuditID, true, sidecar(second.Statement.Seed)},
+		{"a bit of the seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar[len(e.Sidecar)-1] ^= 1 }},
+		{"half a seed", "does not open", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = e.Sidecar[:rng.BlockSize] }},
+		{"no seed", "does not open", first.AuditID, true, sidecar(nil)},
+		{"no public seed", "does not open", public.AuditID, true, sidecar(nil)},
+		{"a commitment without a seed", "does not open", open.ID, true, sidecar(nil)},
+		{"a byte too many", "the sidecar", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, 7) }},
+		{"two bytes too many", "the sidecar", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, 1, 1) }},
+		{"another reveal's id", "under another id", firstReveal, false, func(e *ledger.Stored) { e.ID = secondReveal }},
+		{"a reveal with a seed", "has a seed", firstReveal, true, sidecar(first.Statement.Seed)},
+		{"a void with a seed", "has a seed", voided.SettledBy, true, sidecar(first.Statement.Seed)},
+		{"a use with a seed", "has a seed", use.AuditID, true, sidecar(first.Statement.Seed)},
+		{"a use before its commitment", "does not agree with its commitment", use.AuditID, false, func(e *ledger.Stored) { e.Index = 0 }},
+		{"a use of another commitment", "does not agree with its commitment", use.AuditID, false, replace(used.ID.String(), void.ID.String())},
+		{"a use of a shuffle", "does not agree with its commitment", use.AuditID, false, replace(used.ID.String(), first.AuditID.String())},
+		{"a use of nothing", "not in the log", use.AuditID, false, replace(used.ID.String(), strings.Repeat("0", 8)+used.ID.String()[8:])},
+		{"another record", "under another id", first.AuditID, false, func(e *ledger.Stored) { e.Record = entry(t, s, j, second.AuditID).Record }},
+		{"no record", "", first.AuditID, false, func(e *ledger.Stored) { e.Record = nil }},
+		{"a record cut short", "", first.AuditID, false, func(e *ledger.Stored) { e.Record = e.Record[:len(e.Record)-1] }},
+		{"a record of no kind", "", first.AuditID, false, replace(`"kind":"shuffle"`, `"kind":"joke"`)},
+	})
+	for detail, moved := range map[string]map[string]string{
+		"without having used it": {journal.CommitmentClaim(used.ID): journal.CommitmentClaim(void.ID)},
+		"no record holds":        {journal.CommitmentClaim(used.ID): "nobody's"},
+	} {
+		s.Moved = moved
+		if _, err := whole.Entry(t.Context(), entry(t, s, j, used.ID)); !errors.Is(err, ledger.ErrCorrupt) || !strings.Contains(err.Error(), detail) {
+			t.Errorf("a commitment whose claim was moved: %v, want ... %s ...", err, detail)
+		}
+	}
+}
+
+func TestCheckerFindsWhatDoesNotAgreeWithAShoe(t *testing.T) {
+	s := journaltest.New(t)
+	j, rules := s.Journal(t), journaltest.Rules(t)
+	service := shoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, nil)
+	create := func(lifetime time.Duration) *shoes.Result {
+		t.Helper()
+		made, err := service.Create(t.Context(), &shoes.Request{Request: dealer.Request{Request: order.Request{Deck: "standard52"}}, Expires: lifetime})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	apply := func(of *shoes.Result, c shoes.Change) *shoes.Result {
+		t.Helper()
+		made, err := service.Apply(t.Context(), of.Shoe.ID, &c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	draw := shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt}
+	other, made := create(0), create(time.Hour)
+	drawn := apply(made, draw)
+	sealed := apply(made, shoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
+	last := apply(made, draw)
+	closed := apply(other, shoes.Change{Kind: audit.KindClose})
+	lasting, expiring := create(0), create(time.Minute)
+	s.Check(t, j)
+
+	whole, blind := checkers(j)
+	due := made.Shoe.Expires.UnixMicro()
+	for id, want := range map[uuid.UUID][]ledger.Claim{
+		made.AuditID:    {{Name: journal.OwnerClaim(made.Shoe.ID)}},
+		drawn.AuditID:   nil,
+		sealed.AuditID:  nil,
+		last.AuditID:    {{Name: journal.ShoeClaim(made.AuditID), Due: due}},
+		closed.AuditID:  {{Name: journal.ShoeClaim(other.AuditID)}},
+		lasting.AuditID: {{Name: journal.ShoeClaim(lasting.AuditID), Status: "open"}, {Name: journal.OwnerClaim(lasting.Shoe.ID)}},
+	} {
+		if got, err := whole.Entry(t.Context(), entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("a sound entry has the claims %v, %v, want %v", got, err, want)
+		}
+		want = slices.DeleteFunc(want, func(c ledger.Claim) bool { return strings.HasPrefix(c.Name, "key ") })
+		if got, err := blind.Entry(t.Context(), entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("a sound entry has, without the key, the claims %v, %v, want %v", got, err, want)
+		}
+	}
+	s.Tamper = func(e *ledger.Stored) { e.Claims = []ledger.Claim{{Due: 7}} } // the record says when the shoe expires
+	want := []ledger.Claim{{Name: journal.ShoeClaim(expiring.AuditID), Due: expiring.Shoe.Expires.UnixMicro()}}
+	if got, err := blind.Entry(t.Context(), entry(t, s, j, expiring.AuditID)); err != nil || !slices.Equal(got, want) {
+		t.Errorf("an expiring shoe has, without the key, the claims %v, %v, want %v", got, err, want)
+	}
+	s.Tamper = nil
+	of := func(id uuid.UUID) func(*ledger.Stored) {
+		sidecar := entry(t, s, j, id).Sidecar
+		return func(e *ledger.Stored) { e.Sidecar = sidecar }
+	}
+	checkDamages(t, s, j, []damage{
+		{"the state of another version", "another version", drawn.AuditID, true, of(last.AuditID)},
+		{"the state of a first version", "another version", drawn.AuditID, true, of(made.AuditID)},
+		{"no order of a sealing", "the order that it sealed", sealed.AuditID, true, func(e *ledger.Stored) {
+			cut := e.Sidecar[bytes.Index(e.Sidecar, []byte(`,"order":[`)):]
+			cut = cut[:bytes.IndexByte(cut, ']')+1]
+			e.Sidecar = bytes.Replace(e.Sidecar, cut, bytes.Repeat([]byte(" "), len(cut)), 1)
+		}},
+		{"a seed cut off", "does not open", sealed.AuditID, true, func(e *ledger.Stored) { e.Sidecar = e.Sidecar[:len(e.Sidecar)-rng.BlockSize] }},
+		{"a draw with a seed", "has a seed", drawn.AuditID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, make([]byte, rng.BlockSize)...) }},
+		{"no state", "the sidecar", drawn.AuditID, true, func(e *ledger.Stored) { e.Sidecar = nil }},
+		{"a change before its shoe", "begins after it", drawn.AuditID, true, func(e *ledger.Stored) { e.Index = 0 }},
+		{"a change of no shoe", "", drawn.AuditID, false, func(e *ledger.Stored) {
+			e.Record = bytes.Replace(e.Record, []byte(made.AuditID.String()), []byte(strings.Repeat("0", 8)+made.AuditID.String()[8:]), 1)
+		}},
+		{"a change of another shoe", "without having changed it later", last.AuditID, false, func(e *ledger.Stored) {
+			e.Record = bytes.Replace(e.Record, []byte(made.AuditID.String()), []byte(other.AuditID.String()), 1)
+		}},
+	})
+	for _, v := range []struct {
+		detail, claim, to string
+		id                uuid.UUID
+		hidden            bool
+	}{
+		{"without having changed it later", journal.ShoeClaim(made.AuditID), journal.OwnerClaim(made.Shoe.ID), last.AuditID, false},
+		{"without having changed it later", journal.ShoeClaim(made.AuditID), journal.ShoeClaim(other.AuditID), drawn.AuditID, false},
+		{"no record holds", journal.ShoeClaim(made.AuditID), "nobody's", last.AuditID, false},
+		{"secret id does not lead to", journal.OwnerClaim(made.Shoe.ID), "nobody's", made.AuditID, true},
+		{"secret id does not lead to", journal.OwnerClaim(lasting.Shoe.ID), journal.OwnerClaim(made.Shoe.ID), lasting.AuditID, true},
+	} {
+		s.Moved = map[string]string{v.claim: v.to}
+		if _, err := whole.Entry(t.Context(), entry(t, s, j, v.id)); !errors.Is(err, ledger.ErrCorrupt) || !strings.Contains(err.Error(), v.detail) {
+			t.Errorf("%s moved to %s: %v, want ... %s ...", v.claim, v.to, err, v.detail)
+		}
+		if _, err := blind.Entry(t.Context(), entry(t, s, j, v.id)); (err == nil) != v.hidden {
+			t.Errorf("%s moved to %s, without the key: %v", v.claim, v.to, err)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
+	"riffle/internal/ledger"
+)
+
+func TestClaimsHaveTheirNamesInStores(t *testing.T) {
+	id := uuid.MustParse("01234567-89ab-7fff-bfff-ffffffffffff")
+	for want, got := range map[string]string{
+		"reveal " + id.String():     journal.RevealClaim(id),
+		"commitment " + id.String(): journal.CommitmentClaim(id),
+		"shoe " + id.String():       journal.ShoeClaim(id),
+		"key shoe f58885587839447c136a60c37e335f1063ed08048126c6b78cffced2cb908f3b": journal.OwnerClaim(id),
+	} {
+		if got != want {
+			t.Errorf("the claim is %q, want %q", got, want)
+		}
+	}
+	if got, err := journal.ClaimID(&ledger.Claim{Name: journal.ShoeClaim(id)}, journal.Shoes); err != nil || got != id {
+		t.Errorf("the id of a claim is %s, %v", got, err)
+	}
+	if _, err := journal.ClaimID(&ledger.Claim{Name: "shoe 7"}, journal.Shoes); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("a claim without an id: %v", err)
+	}
+	for name, want := range map[string]bool{journal.ShoeClaim(id): true, journal.OwnerClaim(id): true, journal.CommitmentClaim(id): false, keyClaim("shoe"): false} {
+		if got := journal.IsShoeClaim(name); got != want {
+			t.Errorf("%q is on a shoe: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// appendDue appends n records that hold claims which are due at a time, or never.
+func appendDue(t *testing.T, j *journal.Journal, prefix string, n int, due time.Time) {
+	t.Helper()
+	at := int64(0)
+	if !due.IsZero() {
+		at = due.UnixMicro()
+	}
+	var wait sync.WaitGroup
+	for i := range n {
+		wait.Go(func() {
+			claim := ledger.Claim{Name: fmt.Sprintf("%s%s %d", prefix, due, i), Due: at}
+			if _, err := appendReveal(t.Context(), j, &journal.Entry{Claims: []ledger.Claim{claim}}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestExpireEndsEveryOverdueClaim(t *testing.T) {
+	s := journaltest.New(t)
+	j, other := s.Journal(t), s.Journal(t)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s.Now = func() time.Time { return now }
+	appendDue(t, j, "thing ", 300, now.Add(-time.Second))
+	appendDue(t, j, "thing ", 1, now)
+	appendDue(t, j, "thing ", 2, now.Add(time.Microsecond))
+	appendDue(t, j, "thing ", 3, time.Time{})
+	appendDue(t, j, "other ", 4, now)
+	count := func(wantLater, wantOverdue uint64) {
+		t.Helper()
+		if later, overdue, err := j.CountDue(t.Context(), "thing "); err != nil || later != wantLater || overdue != wantOverdue {
+			t.Errorf("%d are due later and %d overdue, %v, want %d and %d", later, overdue, err, wantLater, wantOverdue)
+		}
+	}
+	count(2, 301)
+	end := func(ctx context.Context, by *journal.Journal, c *ledger.Claim) error {
+		holder, err := by.ByClaim(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		taken := ledger.Claim{Name: c.Name, Taken: true, From: holder.Index}
+		_, err = appendReveal(ctx, by, &journal.Entry{Claims: []ledger.Claim{taken}})
+		return err
+	}
+	var once sync.Once
+	n, err := j.Expire(t.Context(), "thing ", func(ctx context.Context, c *ledger.Claim) error {
+		var race error
+		once.Do(func() { race = end(ctx, other, c) }) // one is used at the last moment
+		if race != nil {
+			return race
+		}
+		return end(ctx, j, c)
+	})
+	if err != nil || n != 301 {
+		t.Errorf("%d expired, %v, want 301", n, err)
+	}
+	count(2, 0)
+	now = now.Add(time.Microsecond)
+	count(0, 2)
+	failure := errors.New("failure")
+	if n, err := j.Expire(t.Context(), "thing ", func(context.Context, *ledger.Claim) error { return failure }); n != 0 || !errors.Is(err, failure) {
+		t.Errorf("%d expired with failures, %v", n, err)
+	}
+	count(0, 2)
+	n, err = j.Expire(t.Context(), "thing ", func(ctx context.Context, c *ledger.Claim) error {
+		if err := end(ctx, other, c); err != nil {
+			return err
+		}
+		return ledger.ErrClaimed
+	})
+	if err != nil || n != 0 {
+		t.Errorf("of two that others used %d expired, %v", n, err)
+	}
+	count(0, 0)
+}
+
+func TestSweepExpiresEverySecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		start := time.Now()
+		var calls, reports []string
+		failure := errors.New("failure")
+		expire := func(name string, fail func() error) func(context.Context) (int, error) {
+			return func(context.Context) (int, error) {
+				calls = append(calls, fmt.Sprint(name, time.Since(start)))
+				return 0, fail()
+			}
+		}
+		journal.Sweep(ctx, func(err error) { reports = append(reports, err.Error()) },
+			expire("a", func() error { return failure }),
+			expire("b", func() error {
+				if time.Since(start) == 3*time.Second {
+					cancel() // what failed for that reason is not reported
+					return ctx.Err()
+				}
+				return nil
+			}))
+		if want := []string{"a1s", "b1s", "a2s", "b2s", "a3s", "b3s"}; !slices.Equal(calls, want) {
+			t.Errorf("called were %q, want %q", calls, want)
+		}
+		if want := []string{"failure", "failure", "failure"}; !slices.Equal(reports, want) {
+			t.Errorf("reported were %q, want %q", reports, want)
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package journal_test
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/note"
+
+	"riffle/internal/audit"
+	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
+	"riffle/internal/ledger"
+)
+
+func TestRecordsAreFoundAsAppended(t *testing.T) {
+	s := journaltest.New(t)
+	j := s.Journal(t)
+	record, err := j.NewRecord(audit.KindReveal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record.AuditID, record.Commitment = uuid.Must(uuid.NewV7()), audit.Commitment{1, 2, 3}
+	claim := journal.RevealClaim(record.AuditID)
+	key := journal.NewKey("key", []byte("request"))
+	index, err := j.Append(t.Context(), &journal.Entry{
+		Record: record, Reference: "table 7", Sidecar: journal.Sidecar{Key: key}, Claims: []ledger.Claim{{Name: claim}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, find := range map[string]func() (*journal.Stored, error){
+		"id":    func() (*journal.Stored, error) { return j.ByID(t.Context(), record.ID) },
+		"index": func() (*journal.Stored, error) { return j.At(t.Context(), index) },
+		"claim": func() (*journal.Stored, error) { return j.ByClaim(t.Context(), claim) },
+		"key":   func() (*journal.Stored, error) { return j.ByClaim(t.Context(), keyClaim("key")) },
+		"reference": func() (*journal.Stored, error) {
+			list, err := j.ByReference(t.Context(), "table 7", 0, 10)
+			return slices.Concat(list, []*journal.Stored{nil})[0], err
+		},
+	} {
+		stored, err := find()
+		if err != nil {
+			t.Fatalf("by %s: %v", name, err)
+		}
+		if stored.ID != record.ID || !stored.Time.Equal(record.Time) || stored.Commitment != record.Commitment ||
+			stored.Index != index || stored.Reference != "table 7" || string(stored.Bytes) != string(record.Append(nil)) {
+			t.Errorf("by %s: %+v, want %+v at %d", name, stored, record, index)
+		}
+		if sidecar, err := j.Sidecar(stored); err != nil || *sidecar.Key != *key || sidecar.Seed != nil || sidecar.Shoe != nil {
+			t.Errorf("by %s: the sidecar is %+v, %v", name, sidecar, err)
+		}
+	}
+	for name, find := range map[string]func() (*journal.Stored, error){
+		"id":    func() (*journal.Stored, error) { return j.ByID(t.Context(), record.AuditID) },
+		"index": func() (*journal.Stored, error) { return j.At(t.Context(), index+1) },
+		"claim": func() (*journal.Stored, error) { return j.ByClaim(t.Context(), "reveal nothing") },
+	} {
+		if stored, err := find(); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("by an unknown %s: %+v, %v", name, stored, err)
+		}
+	}
+	if list, err := j.ByReference(t.Context(), "table 8", 0, 10); err != nil || len(list) != 0 {
+		t.Errorf("by an unknown reference: %+v, %v", list, err)
+	}
+	if stored, err := j.FirstOfShoe(t.Context(), record.ID); !errors.Is(err, journal.ErrNoShoe) {
+		t.Errorf("by an unknown shoe: %+v, %v", stored, err)
+	}
+	s.Tamper = func(e *ledger.Stored) { e.Record = e.Record[1:] }
+	if stored, err := j.ByID(t.Context(), record.ID); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("a record that was cut: %+v, %v", stored, err)
+	}
+	if list, err := j.ByReference(t.Context(), "table 7", 0, 10); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("a record of a reference that was cut: %+v, %v", list, err)
+	}
+}
+
+func TestAppendNamesTheClaimInConflict(t *testing.T) {
+	s := journaltest.New(t)
+	j := s.Journal(t)
+	entry := func(key *journal.Key, claims ...string) *journal.Entry {
+		e := &journal.Entry{Sidecar: journal.Sidecar{Key: key}}
+		for _, name := range claims {
+			e.Claims = append(e.Claims, ledger.Claim{Name: name})
+		}
+		return e
+	}
+	if _, err := appendReveal(t.Context(), j, entry(journal.NewKey("key"), "a", "b")); err != nil {
+		t.Fatal(err)
+	}
+	for want, e := range map[string]*journal.Entry{
+		"b":             entry(nil, "c", "b"),
+		keyClaim("key"): entry(journal.NewKey("key")),
+	} {
+		if _, err := appendReveal(t.Context(), j, e); !journal.Conflicts(err, want) || journal.Conflicts(err, "a") {
+			t.Errorf("%v, want a conflict over %q", err, want)
+		}
+	}
+	if n := s.Size(t); n != 1 {
+		t.Errorf("there are %d records, want 1", n)
+	}
+	if _, err := appendReveal(t.Context(), j, entry(nil, "c")); err != nil {
+		t.Errorf("a claim of an entry that was refused: %v", err)
+	}
+}
+
+func TestWithoutRandomnessThereIsNoRecord(t *testing.T) {
+	j := journaltest.Open(t)
+	broken := errors.New("the generator failed")
+	j.Random = io.MultiReader(io.LimitReader(rand.Reader, 9), failing{broken})
+	if _, err := j.NewRecord(audit.KindReveal); !errors.Is(err, broken) {
+		t.Errorf("an id without randomness: %v", err)
+	}
+	j.Random = failing{broken}
+	if seed, err := j.NewSeed(52, 52); !errors.Is(err, broken) || seed != nil {
+		t.Errorf("a seed without randomness: %x, %v", seed, err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// The log is in the order in which records were appended, whatever the clock says.
+func TestClockDoesNotDisorderTheLog(t *testing.T) {
+	s := journaltest.New(t)
+	j := s.Journal(t)
+	verifier, err := note.NewVerifier(j.Log.Verifier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	clocks := []time.Time{
+		start, start, start, // stopped
+		start.Add(-time.Hour), start.Add(-time.Hour), start.AddDate(-20, 0, 0), time.Unix(0, 0), // back
+		start.AddDate(10, 0, 0), start.AddDate(10, 0, 0), // ten years on
+		start.Add(time.Second),
+	}
+	for want, now := range clocks {
+		s.Now = func() time.Time { return now }
+		id, err := appendReveal(t.Context(), j, &journal.Entry{Reference: "one game"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := j.ByID(t.Context(), id)
+		if err != nil || stored.Index != uint64(want) {
+			t.Fatalf("at %s: %+v, %v, want the index %d", now, stored, err, want)
+		}
+		inclusion, err := j.Log.Prove(t.Context(), stored.Index)
+		if err != nil {
+			t.Fatalf("at %s: %v", now, err)
+		}
+		if _, err := inclusion.Check(stored.Bytes, verifier); err != nil {
+			t.Errorf("at %s: %v", now, err)
+		}
+	}
+	list, err := j.ByReference(t.Context(), "one game", 0, 100)
+	if err != nil || len(list) != len(clocks) {
+		t.Fatalf("%d records, %v, want %d", len(list), err, len(clocks))
+	}
+	for i, stored := range list {
+		if stored.Index != uint64(i) || !stored.Time.Equal(clocks[i]) {
+			t.Errorf("record %d has the index %d and the time %s, want %s", i, stored.Index, stored.Time, clocks[i])
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package journaltest
+
+import (
+	"testing"
+
+	"riffle/internal/journal"
+	"riffle/internal/ledger"
+)
+
+// Check checks every entry of the store through a journal, with its sidecar and again without, and
+// that there are no other claims than those that the entries hold.
+func (s *Store) Check(t *testing.T, j *journal.Journal) {
+	t.Helper()
+	for _, decrypt := range []func(*ledger.Stored) ([]byte, error){j.Log.Sidecar, nil} {
+		c := &journal.Checker{Decrypt: decrypt, ByID: j.Log.ByID, ByClaim: j.Log.ByClaim}
+		held := uint64(0)
+		for i := range s.Size(t) {
+			held += checkEntry(t, j, c, i)
+		}
+		all := count(t, j, "")
+		if c.Unchecked() != "" {
+			all -= count(t, j, c.Unchecked())
+		}
+		if held != all {
+			t.Errorf("the records hold %d claims, and the store has %d", held, all)
+		}
+	}
+}
+
+// checkEntry checks one entry and returns how many claims it holds.
+func checkEntry(t *testing.T, j *journal.Journal, c *journal.Checker, index uint64) uint64 {
+	t.Helper()
+	e, err := j.Log.At(t.Context(), index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims, err := c.Entry(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range claims {
+		holder, err := j.Log.ByClaim(t.Context(), want.Name)
+		if err != nil {
+			t.Fatalf("record %d does not hold %+v: %v", index, want, err)
+		}
+		if got := holder.Claims[0]; holder.Index != index || got.Due != want.Due || got.Status != want.Status {
+			t.Fatalf("record %d does not hold %+v: record %d holds %+v", index, want, holder.Index, got)
+		}
+	}
+	return uint64(len(claims))
+}
+
+func count(t *testing.T, j *journal.Journal, prefix string) uint64 {
+	t.Helper()
+	n, err := j.Log.CountClaims(t.Context(), ledger.ClaimQuery{Prefix: prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

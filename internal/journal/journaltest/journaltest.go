@@ -1,0 +1,156 @@
+// Package journaltest sets up journals over real stores for the tests of the packages that use them.
+package journaltest
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/deck"
+	"riffle/internal/journal"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+)
+
+// A Store is a SQLite store in a temporary directory. It can be tampered with, as by somebody who can
+// write to the database. Set its fields only while nothing reads them.
+type Store struct {
+	ledger.Store
+	Tamper  func(*ledger.Stored) // changes entries that are looked up by id, claim or reference; may be nil
+	Moved   map[string]string    // claims that were moved, each to the record that holds another claim
+	Reading func() error         // called before records are read back to be published; may be nil
+
+	Random io.Reader        // of new journals; crypto/rand
+	Now    func() time.Time // of all journals; time.Now
+
+	folder string     // of the keys
+	mu     sync.Mutex // held by the log that is appending
+}
+
+// New returns a new store. It is closed at the end of the test.
+func New(t *testing.T) *Store {
+	t.Helper()
+	folder := t.TempDir()
+	sound, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sound.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &Store{Store: sound, Random: rand.Reader, Now: time.Now, folder: folder}
+}
+
+// Open returns a journal on a new store that nobody tampers with.
+func Open(t *testing.T) *journal.Journal {
+	t.Helper()
+	return New(t).Journal(t)
+}
+
+// Journal returns a journal with a log of its own on the store. Two of them know as much of each
+// other as two processes. They are closed at the end of the test.
+func (s *Store) Journal(t *testing.T) *journal.Journal {
+	t.Helper()
+	log, err := ledger.Open(t.Context(), s, ledger.Options{
+		Folder: t.TempDir(), KeyFile: filepath.Join(s.folder, ledger.KeyName),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return journal.New(log, s.Random, func() time.Time { return s.Now() })
+}
+
+// Rules returns rules over the built-in decks, by which at most 1,000,000 items are shuffled and
+// 10,000,000 results are answered.
+func Rules(t *testing.T) *order.Rules {
+	t.Helper()
+	decks, err := deck.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
+}
+
+// Size returns how many records the store has.
+func (s *Store) Size(t *testing.T) uint64 {
+	t.Helper()
+	head, err := s.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head.Size
+}
+
+// Append appends a batch.
+func (s *Store) Append(ctx context.Context, b ledger.Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Store.Append(ctx, b)
+}
+
+// AppendNext appends a batch while the other logs on the store have to wait.
+func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return ledger.AppendAlone(ctx, s.Store, next)
+}
+
+// Close does nothing: the store outlives each of its logs.
+func (*Store) Close() error { return nil }
+
+// ByID returns the entry with the id after tampering.
+func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	return s.tampered(s.Store.ByID(ctx, id))
+}
+
+// ByClaim returns the entry that holds a claim after tampering.
+func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
+	moved, ok := s.Moved[claim]
+	if !ok {
+		return s.tampered(s.Store.ByClaim(ctx, claim))
+	}
+	return s.Store.ByClaim(ctx, moved)
+}
+
+// ByReference returns the entries of a reference after tampering.
+func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
+	list, err := s.Store.ByReference(ctx, reference, from, limit)
+	for i := range list {
+		if _, err := s.tampered(&list[i], nil); err != nil {
+			return nil, err
+		}
+	}
+	return list, err
+}
+
+// Records reads records back, unless Reading fails.
+func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
+	if s.Reading != nil {
+		if err := s.Reading(); err != nil {
+			return err
+		}
+	}
+	return s.Store.Records(ctx, from, n, each)
+}
+
+func (s *Store) tampered(e *ledger.Stored, err error) (*ledger.Stored, error) {
+	if err == nil && s.Tamper != nil {
+		s.Tamper(e)
+	}
+	return e, err
+}

@@ -1,0 +1,246 @@
+package journal_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
+	"riffle/internal/ledger"
+)
+
+// appendReveal appends a record of the simplest kind and returns its id.
+func appendReveal(ctx context.Context, j *journal.Journal, e *journal.Entry) (uuid.UUID, error) {
+	record, err := j.NewRecord(audit.KindReveal)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	record.AuditID = record.ID
+	e.Record = record
+	if _, err := j.Append(ctx, e); err != nil {
+		return uuid.Nil, err
+	}
+	return record.ID, nil
+}
+
+// An answer is what a request got.
+type answer struct {
+	id       uuid.UUID // of its record
+	replayed bool
+}
+
+// request answers a request with a key once. before is called in its first attempt; it may be nil.
+func request(ctx context.Context, j *journal.Journal, key *journal.Key, before func()) (answer, error) {
+	replay := func(first *journal.Stored) (answer, error) { return answer{first.ID, true}, nil }
+	return journal.Once(ctx, j, key, replay, func() (answer, error) {
+		if before != nil {
+			before()
+		}
+		id, err := appendReveal(ctx, j, &journal.Entry{Sidecar: journal.Sidecar{Key: key}})
+		return answer{id: id}, err
+	})
+}
+
+func made(t *testing.T, j *journal.Journal, key *journal.Key) answer {
+	t.Helper()
+	got, err := request(t.Context(), j, key, nil)
+	if err != nil || got.replayed {
+		t.Fatalf("the first attempt got %+v, %v", got, err)
+	}
+	return got
+}
+
+func TestOnceReplaysTheFirstAttempt(t *testing.T) {
+	s := journaltest.New(t)
+	j, other := s.Journal(t), s.Journal(t)
+	first := made(t, j, journal.NewKey("key", []byte("request")))
+	made(t, j, journal.NewKey("another key", []byte("request")))
+	for range 2 {
+		for _, process := range []*journal.Journal{j, other} {
+			got, err := request(t.Context(), process, journal.NewKey("key", []byte("req"), []byte("uest")), nil)
+			if err != nil || got != (answer{first.id, true}) {
+				t.Errorf("a retry got %+v, %v, want %s replayed", got, err, first.id)
+			}
+		}
+	}
+	if n := s.Size(t); n != 2 {
+		t.Errorf("there are %d records, want 2", n)
+	}
+}
+
+func TestOnceWithoutAKeyNeverReplays(t *testing.T) {
+	s := journaltest.New(t)
+	j := s.Journal(t)
+	first, second := made(t, j, nil), made(t, j, nil)
+	if first == second || s.Size(t) != 2 {
+		t.Errorf("two requests without a key have the records %s and %s", first.id, second.id)
+	}
+}
+
+func TestOnceRefusesAKeyOfAnotherRequest(t *testing.T) {
+	s := journaltest.New(t)
+	j, other := s.Journal(t), s.Journal(t)
+	made(t, j, journal.NewKey("key", []byte("request")))
+	for _, process := range []*journal.Journal{j, other} {
+		got, err := request(t.Context(), process, journal.NewKey("key", []byte("another request")), func() { t.Error("it was attempted") })
+		if !errors.Is(err, journal.ErrKeyReused) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	if n := s.Size(t); n != 1 {
+		t.Errorf("there are %d records, want 1", n)
+	}
+}
+
+// Two processes attempt a request at the same moment: both look for the key before either has appended.
+func TestOnceReplaysTheWinnerOfARace(t *testing.T) {
+	s := journaltest.New(t)
+	j, other := s.Journal(t), s.Journal(t)
+	var won answer
+	lost, err := request(t.Context(), j, journal.NewKey("key", []byte("request")), func() {
+		won = made(t, other, journal.NewKey("key", []byte("request")))
+	})
+	if err != nil || lost != (answer{won.id, true}) {
+		t.Errorf("the loser got %+v, %v, want %s replayed", lost, err, won.id)
+	}
+	got, err := request(t.Context(), j, journal.NewKey("contested", []byte("request")), func() {
+		made(t, other, journal.NewKey("contested", []byte("another request")))
+	})
+	if !errors.Is(err, journal.ErrKeyReused) {
+		t.Errorf("a loser to another request got %+v, %v", got, err)
+	}
+	if n := s.Size(t); n != 2 {
+		t.Errorf("there are %d records, want 2", n)
+	}
+}
+
+func TestOnceAppendsOneRecordHoweverManyAttemptIt(t *testing.T) {
+	s := journaltest.New(t)
+	processes := []*journal.Journal{s.Journal(t), s.Journal(t)}
+	for round := range 10 {
+		key := journal.NewKey(string(rune('a'+round)), []byte("request"))
+		answers, outcomes := make([]answer, 16), make([]error, 16)
+		var wait sync.WaitGroup
+		for i := range answers {
+			wait.Go(func() { answers[i], outcomes[i] = request(t.Context(), processes[i%2], key, nil) })
+		}
+		wait.Wait()
+		final, err := request(t.Context(), processes[0], key, nil)
+		if err != nil || !final.replayed {
+			t.Fatalf("a retry got %+v, %v", final, err)
+		}
+		first := 0
+		for i, err := range outcomes {
+			switch {
+			case err == nil && answers[i].id != final.id:
+				t.Errorf("attempt %d got %+v, want %s", i, answers[i], final.id)
+			case err == nil && !answers[i].replayed:
+				first++
+			case err != nil && !errors.Is(err, journal.ErrInFlight):
+				t.Errorf("attempt %d: %v", i, err)
+			}
+		}
+		if first != 1 || s.Size(t) != uint64(round+1) {
+			t.Fatalf("%d attempts were the first, and there are %d records in round %d", first, s.Size(t), round)
+		}
+	}
+}
+
+func TestOnceRefusesARetryInFlight(t *testing.T) {
+	j := journaltest.Open(t)
+	key := journal.NewKey("key", []byte("request"))
+	_, err := request(t.Context(), j, key, func() {
+		for _, same := range []*journal.Key{key, journal.NewKey("key", []byte("another request"))} {
+			if got, err := request(t.Context(), j, same, nil); !errors.Is(err, journal.ErrInFlight) {
+				t.Errorf("meanwhile %+v, %v", got, err)
+			}
+		}
+		made(t, j, journal.NewKey("another key"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := request(t.Context(), j, key, nil); err != nil || !got.replayed {
+		t.Errorf("afterwards %+v, %v", got, err)
+	}
+}
+
+func TestOnceAttemptsAgainAfterAFailure(t *testing.T) {
+	j := journaltest.Open(t)
+	key := journal.NewKey("key")
+	failure := errors.New("failure")
+	replay := func(*journal.Stored) (int, error) { return 7, failure }
+	for range 2 {
+		if got, err := journal.Once(t.Context(), j, key, replay, func() (int, error) { return 3, failure }); got != 3 || !errors.Is(err, failure) {
+			t.Errorf("a failed attempt got %d, %v", got, err)
+		}
+	}
+	// Another claim than the key's was contested: that is the caller's to handle.
+	conflict := &ledger.ClaimError{Name: "shoe"}
+	if _, err := journal.Once(t.Context(), j, key, replay, func() (int, error) { return 0, conflict }); !errors.Is(err, conflict) {
+		t.Errorf("an attempt with another conflict: %v", err)
+	}
+	made(t, j, key)
+	if got, err := journal.Once(t.Context(), j, key, replay, nil); got != 7 || !errors.Is(err, failure) {
+		t.Errorf("a failed replay got %d, %v", got, err)
+	}
+}
+
+func TestOnceDoesNothingUnlessItKnowsThatItIsFirst(t *testing.T) {
+	j := journaltest.Open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := request(ctx, j, journal.NewKey("key"), func() { t.Error("it was attempted") }); err == nil {
+		t.Errorf("without an answer of the store: %+v", got)
+	}
+}
+
+// keyClaim is the name of the claim on an idempotency key, as it is in stores.
+func keyClaim(key string) string {
+	digest := sha256.Sum256([]byte(key))
+	return "key " + hex.EncodeToString(digest[:])
+}
+
+func TestClaimMovedToARecordOfAnotherKeyReplaysNothing(t *testing.T) {
+	s := journaltest.New(t)
+	j := s.Journal(t)
+	for _, key := range []string{"mine", "theirs"} {
+		made(t, j, journal.NewKey(key))
+	}
+	made(t, j, nil)
+	s.Moved = map[string]string{keyClaim("mine"): keyClaim("theirs")}
+	if got, err := request(t.Context(), j, journal.NewKey("mine"), nil); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("moved to another key: %+v, %v", got, err)
+	}
+}
+
+func TestBeginMarksAClaimAsInFlight(t *testing.T) {
+	j := journaltest.Open(t)
+	done, err := j.Begin("claim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Begin("claim"); !errors.Is(err, journal.ErrInFlight) {
+		t.Errorf("the same claim: %v", err)
+	}
+	other, err := j.Begin("another claim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other()
+	if _, err := j.Begin("claim"); !errors.Is(err, journal.ErrInFlight) {
+		t.Errorf("the same claim, after another one was done: %v", err)
+	}
+	done()
+	if done, err = j.Begin("claim"); err != nil {
+		t.Fatalf("afterwards: %v", err)
+	}
+	done()
+}

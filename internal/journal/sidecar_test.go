@@ -1,0 +1,150 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/ledger"
+	"riffle/internal/shoe"
+)
+
+func TestSidecarDecodesAsEncoded(t *testing.T) {
+	for _, s := range []Sidecar{
+		{},
+		{Seed: bytes.Repeat([]byte{1}, 32)},
+		{Seed: bytes.Repeat([]byte{1}, 96)},
+		{Key: NewKey("k", []byte("r"))},
+		{Seed: bytes.Repeat([]byte{1}, 64), Key: NewKey("k")},
+	} {
+		for kind, state := range map[audit.Kind]*ShoeState{
+			audit.KindShuffle: nil,
+			audit.KindDraw:    {Layout: shoe.New(3, true), Seals: []uint64{4}, Previous: 4, Status: shoe.Open},
+		} {
+			s.Shoe = state
+			text := s.encode()
+			got, err := decodeSidecar(kind, text)
+			if err != nil || fmt.Sprintf("%x %v", got.Seed, got.Key) != fmt.Sprintf("%x %v", s.Seed, s.Key) {
+				t.Errorf("%x of a %s decodes as %+v, %v, want %+v", text, kind, got, err, s)
+				continue
+			}
+			if (got.Shoe == nil) != (state == nil) || state != nil && string(got.Shoe.appendJSON(nil)) != string(state.appendJSON(nil)) {
+				t.Errorf("the state of the %s decodes as %+v, want %+v", kind, got.Shoe, state)
+			}
+		}
+	}
+	if text := (&Sidecar{}).encode(); text != nil {
+		t.Errorf("an empty sidecar is encoded as %x", text)
+	}
+}
+
+func TestSidecarOfUnknownFormIsCorrupt(t *testing.T) {
+	state := `{"layout":{"version":1,"deck":"","dealt":"","piles":[],"seals":[]}}`
+	ofShoe := func(state, rest string) string { return "\x00\x00\x00" + string(rune(len(state))) + state + rest }
+	if _, err := decodeSidecar(audit.KindShoe, []byte(ofShoe(state, ""))); err != nil {
+		t.Fatalf("%s: %v", state, err)
+	}
+	for kind, texts := range map[audit.Kind][]string{
+		audit.KindShuffle: {"x", strings.Repeat("x", 65), strings.Repeat("x", 33), strings.Repeat("x", 66), strings.Repeat("\x01", 33)},
+		audit.KindShoe: {
+			"", "\x00\x00\x00", "\x00\x00\x00\x01", "\xff\xff\xff\xff{}", ofShoe("{}", ""), ofShoe(`{"layout":null}`, ""), ofShoe("nonsense", ""),
+			ofShoe(state, "x"), ofShoe(state[:len(state)-1], "}"), strings.Repeat("\x01", 64),
+		},
+	} {
+		for _, text := range texts {
+			if got, err := decodeSidecar(kind, []byte(text)); !errors.Is(err, ledger.ErrCorrupt) {
+				t.Errorf("%x of a %s decodes as %+v, %v", text, kind, got, err)
+			}
+		}
+	}
+}
+
+func FuzzDecodeSidecar(f *testing.F) {
+	f.Add(true, (&Sidecar{Seed: make([]byte, 32), Key: NewKey("k"), Shoe: &ShoeState{Layout: shoe.New(3, true)}}).encode())
+	f.Add(false, (&Sidecar{Seed: make([]byte, 32), Key: NewKey("k")}).encode())
+	f.Fuzz(func(t *testing.T, ofShoe bool, text []byte) {
+		kind := audit.KindShuffle
+		if ofShoe {
+			kind = audit.KindDraw
+		}
+		s, err := decodeSidecar(kind, text)
+		if err != nil {
+			if !errors.Is(err, ledger.ErrCorrupt) {
+				t.Error(err)
+			}
+			return
+		}
+		if !ofShoe && !bytes.Equal(s.encode(), text) {
+			t.Errorf("%x is encoded again as %x", text, s.encode())
+		}
+	})
+}
+
+func TestShoeStateIsEncodedAsByJSONMarshal(t *testing.T) {
+	none := &shoe.Layout{Piles: []shoe.Pile{}, Seals: []shoe.Seal{}}
+	layout := shoe.New(52, true)
+	for _, m := range []shoe.Move{{From: shoe.Deck, To: shoe.OnPile("a-_9"), Put: shoe.Top}, {From: shoe.Deck, To: shoe.Dealt}} {
+		var err error
+		if m.Cards, err = layout.Take(m.From, shoe.Bottom, 3); err != nil {
+			t.Fatal(err)
+		}
+		if layout, err = layout.Apply(&m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	layout, err := layout.Shuffle(shoe.OnPile("a-_9"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*ShoeState{
+		{Layout: none, Seals: []uint64{}},
+		{Layout: layout, Seals: []uint64{7, 1 << 40}, Previous: 9, Status: shoe.Open, Shuffled: true, Expires: time.Date(2026, 1, 2, 3, 4, 5, 120_000, time.UTC), TTL: 60},
+		{Layout: none, Seals: []uint64{0}, Status: shoe.Closed, Order: []uint32{3, 0, 2, 1}, ID: uuid.New(), Items: []string{`"a<\u2028>"`, "\u2028", `{"b": 2}`}},
+	} {
+		want, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.appendJSON(nil); string(got) != string(want) {
+			t.Errorf("encoded as %s, want %s", got, want)
+		}
+	}
+}
+
+func TestSetIndexCompletesTheLastSeal(t *testing.T) {
+	for want, s := range map[string]*ShoeState{
+		"[3 9]": {Seals: []uint64{3, 0}, Order: []uint32{0}},
+		"[3 4]": {Seals: []uint64{3, 4}}, // of a record that sealed nothing
+		"[]":    {Order: []uint32{0}},
+	} {
+		s.SetIndex(9)
+		if got := fmt.Sprint(s.Seals); got != want {
+			t.Errorf("the seals are %s, want %s", got, want)
+		}
+	}
+}
+
+func TestIDsAreUUIDv7(t *testing.T) {
+	now := time.UnixMilli(0x0123456789ab)
+	id, err := newID(now, bytes.NewReader(bytes.Repeat([]byte{0xff}, 10)))
+	if err != nil || id.String() != "01234567-89ab-7fff-bfff-ffffffffffff" {
+		t.Errorf("all ones: %s, %v", id, err)
+	}
+	id, err = newID(now, bytes.NewReader(make([]byte, 10)))
+	if err != nil || id.String() != "01234567-89ab-7000-8000-000000000000" {
+		t.Errorf("all zeroes: %s, %v", id, err)
+	}
+	if id.Version() != 7 {
+		t.Errorf("version %d", id.Version())
+	}
+	if _, err := newID(now, bytes.NewReader(make([]byte, 9))); err == nil {
+		t.Error("an id was made of 9 bytes of randomness")
+	}
+}
