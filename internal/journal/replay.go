@@ -68,10 +68,17 @@ func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored)
 		return none, err
 	}
 	result, err := do()
-	if Conflicts(err, key.claim()) {
-		if first, err = j.firstAttempt(ctx, key); err == nil {
-			return replay(first)
-		}
+	if err == nil || j.Log.Err() != nil { // a log that failed may not hold what can be read from it
+		return result, err
+	}
+	// Whatever do failed with, the cause may be that another process has answered the request: it has
+	// used the commitment, taken the last card or closed the shoe.
+	first, lookup := j.firstAttempt(ctx, key)
+	switch {
+	case lookup == nil:
+		return replay(first)
+	case Conflicts(err, key.claim()):
+		return result, lookup
 	}
 	return result, err
 }

@@ -121,6 +121,43 @@ func TestOnceReplaysTheWinnerOfARace(t *testing.T) {
 	}
 }
 
+// The loser of a race may fail before it appends: the shoe that it wants to close is closed by then.
+func TestOnceReplaysTheWinnerWhateverTheLoserFailedWith(t *testing.T) {
+	s := journaltest.New(t)
+	j, other := s.Journal(t), s.Journal(t)
+	closed := errors.New("the shoe is closed")
+	attempt := func(key, theirs *journal.Key) (answer, error) {
+		replay := func(first *journal.Stored) (answer, error) { return answer{first.ID, true}, nil }
+		return journal.Once(t.Context(), j, key, replay, func() (answer, error) {
+			made(t, other, theirs)
+			return answer{}, closed
+		})
+	}
+	if got, err := attempt(journal.NewKey("key"), journal.NewKey("key")); err != nil || !got.replayed {
+		t.Errorf("the loser got %+v, %v", got, err)
+	}
+	if got, err := attempt(journal.NewKey("mine"), journal.NewKey("theirs")); !errors.Is(err, closed) {
+		t.Errorf("a failure beside a request with another key got %+v, %v", got, err)
+	}
+	if got, err := attempt(journal.NewKey("reused"), journal.NewKey("reused", []byte("another request"))); !errors.Is(err, closed) {
+		t.Errorf("a failure beside another request with the key got %+v, %v", got, err)
+	}
+}
+
+// What can be read from a store whose commit failed may not be durable.
+func TestOnceReplaysNothingFromALogThatFailed(t *testing.T) {
+	s := journaltest.New(t)
+	j, other := s.Journal(t), s.Journal(t)
+	key := journal.NewKey("key")
+	got, err := request(t.Context(), j, key, func() {
+		made(t, other, key)
+		s.Appending = func() error { return errors.New("the disk failed") }
+	})
+	if !errors.Is(err, ledger.ErrBroken) || got.replayed {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestOnceAppendsOneRecordHoweverManyAttemptIt(t *testing.T) {
 	s := journaltest.New(t)
 	processes := []*journal.Journal{s.Journal(t), s.Journal(t)}

@@ -24,9 +24,10 @@ import (
 // write to the database. Set its fields only while nothing reads them.
 type Store struct {
 	ledger.Store
-	Tamper  func(*ledger.Stored) // changes entries that are looked up by id, claim or reference; may be nil
-	Moved   map[string]string    // claims that were moved, each to the record that holds another claim
-	Reading func() error         // called before records are read back to be published; may be nil
+	Tamper    func(*ledger.Stored) // changes entries that are looked up by id, claim or reference; may be nil
+	Moved     map[string]string    // claims that were moved, each to the record that holds another claim
+	Reading   func() error         // called before records are read back to be published; may be nil
+	Appending func() error         // called before a batch is appended; may be nil
 
 	Random io.Reader        // of new journals; crypto/rand
 	Now    func() time.Time // of all journals; time.Now
@@ -100,6 +101,11 @@ func (s *Store) Size(t *testing.T) uint64 {
 func (s *Store) Append(ctx context.Context, b ledger.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.Appending != nil {
+		if err := s.Appending(); err != nil {
+			return err
+		}
+	}
 	return s.Store.Append(ctx, b)
 }
 
