@@ -1,0 +1,462 @@
+package dealer
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/deck"
+	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
+	"riffle/internal/ledger"
+	"riffle/internal/order"
+	"riffle/internal/rng"
+	"riffle/internal/shuffle"
+)
+
+// newDealer returns a dealer on a new store.
+func newDealer(t *testing.T, options Options) (*Dealer, *journaltest.Store) {
+	t.Helper()
+	s := journaltest.New(t)
+	return New(s.Journal(t), journaltest.Rules(t), options), s
+}
+
+func ptr(n uint64) *uint64 { return &n }
+
+func items(n uint64) *order.Items {
+	return &order.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))}
+}
+
+func ask(r order.Request) *Request { return &Request{Request: r} }
+
+// keyed returns a request with an idempotency key.
+func keyed(key string, r order.Request) *Request {
+	return &Request{Request: r, Key: journal.NewKey(key, []byte("the request"))}
+}
+
+func mustShuffle(t *testing.T, d *Dealer, r *Request) *Shuffle {
+	t.Helper()
+	made, err := d.Shuffle(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// An interrupted source of randomness calls by before it is read for the first time.
+type interrupted struct {
+	once sync.Once
+	by   func()
+}
+
+func (r *interrupted) Read(p []byte) (int, error) {
+	r.once.Do(r.by)
+	return rand.Read(p)
+}
+
+// overtake has by happen once a request of the dealer is about to draw a seed.
+func overtake(d *Dealer, by func()) { d.journal.Random = &interrupted{by: by} }
+
+// The record in the store, with the seed of the answer, replays by the reference implementation to
+// the order that was answered.
+func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
+	d, _ := newDealer(t, Options{})
+	for _, alg := range shuffle.Algorithms() {
+		for _, r := range []order.Request{
+			{Deck: "standard52", ClientSeed: "the players' seed ♥", Reference: "table 7"},
+			{Deck: "mahjong136", Decks: ptr(2), Draw: ptr(54), Hands: []uint64{14, 13, 13, 13}},
+			{Items: items(3), Repeat: ptr(4)},
+			{Items: items(0)},
+			{Size: ptr(5000), Draw: ptr(17)},
+			{Size: ptr(2)},
+			{Items: items(400), Draw: ptr(3), Repeat: ptr(2)},
+		} {
+			r.Algorithm = string(alg)
+			made, err := d.Shuffle(t.Context(), ask(r))
+			if err != nil {
+				t.Fatalf("%s %+v: %v", alg, r, err)
+			}
+			stored, err := d.journal.ByID(t.Context(), made.AuditID)
+			if err != nil || stored.Index != made.LogIndex {
+				t.Fatalf("%s: stored as %+v, %v", alg, stored, err)
+			}
+			if sidecar, err := d.journal.Sidecar(stored); err != nil || !bytes.Equal(sidecar.Seed, made.Statement.Seed) {
+				t.Fatalf("%s: the sidecar is %+v, %v", alg, sidecar, err)
+			}
+			v := audit.Verify(stored.Bytes, made.Statement.Seed, 1<<20)
+			if !v.OK {
+				t.Fatalf("%s: %+v", alg, v.Steps)
+			}
+			for number, want := range v.Orders {
+				for _, scratch := range [][]uint64{nil, make([]uint64, 10), make([]uint64, 10_000)} {
+					if got := made.Positions(uint64(number), scratch); !slices.Equal(got, want) {
+						t.Errorf("%s %+v, shuffle %d: answered %d, replayed %d", alg, r, number, got, want)
+					}
+				}
+				elements := make([]uint64, made.Statement.Size)
+				for i := range elements {
+					elements[i] = uint64(i)
+				}
+				if got := Order(made, uint64(number), elements); !slices.Equal(got, want) {
+					t.Errorf("%s %+v, shuffle %d: ordered %d, replayed %d", alg, r, number, got, want)
+				}
+			}
+			if uint64(len(v.Orders)) != made.Statement.Repeat {
+				t.Errorf("%s: %d orders, want %d", alg, len(v.Orders), made.Statement.Repeat)
+			}
+			made.Release()
+		}
+	}
+}
+
+func TestSeedCoversEveryOrder(t *testing.T) {
+	d, _ := newDealer(t, Options{})
+	for _, kind := range d.rules.Decks.Types() {
+		for _, decks := range []uint64{1, 2, 8} {
+			draft, err := d.Prepare(t.Context(), &order.Request{Deck: kind.Name, Decks: &decks})
+			if err != nil {
+				t.Fatal(err)
+			}
+			record, err := d.Record(audit.KindShuffle, draft)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &record.Statement
+			if bits := float64(8 * len(s.Seed)); s.Size <= 1024 && bits < s.Results()+64 {
+				t.Errorf("%d %s: %v bits of seed for 2^%.1f orders", decks, kind.Name, bits, s.Results())
+			}
+		}
+	}
+}
+
+func TestTwoShufflesNeverShareASeed(t *testing.T) {
+	d, _ := newDealer(t, Options{})
+	seen := map[string]bool{}
+	for range 200 {
+		made := mustShuffle(t, d, ask(order.Request{Size: ptr(100)}))
+		for block := made.Statement.Seed; len(block) > 0; block = block[rng.BlockSize:] {
+			if seen[string(block[:rng.BlockSize])] {
+				t.Fatal("a seed block came twice")
+			}
+			seen[string(block[:rng.BlockSize])] = true
+		}
+	}
+}
+
+func TestRefusedRequestsAreNotWritten(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	for pointer, r := range map[string]order.Request{
+		"":                  {},
+		"/deck":             {Deck: "standard53"},
+		"/draw":             {Size: ptr(5), Draw: ptr(6)},
+		"/hands":            {Deck: "standard52", Hands: []uint64{27, 26}},
+		"/unique_reference": {Size: ptr(5), UniqueReference: true},
+	} {
+		_, shuffleErr := d.Shuffle(t.Context(), keyed("key", r))
+		_, commitErr := d.Commit(t.Context(), keyed("key", r))
+		for _, err := range []error{shuffleErr, commitErr} {
+			var invalid *order.Invalid
+			if !errors.As(err, &invalid) || invalid.Fields[0].Pointer != pointer {
+				t.Errorf("%+v: %v, want an error at %q", r, err, pointer)
+			}
+		}
+	}
+	if n := s.Size(t); n != 0 {
+		t.Errorf("%d records were written", n)
+	}
+	mustShuffle(t, d, keyed("key", order.Request{Size: ptr(5)})) // the key is still free
+}
+
+// A generator that fails, at any byte that it is asked for, leaves no record and no shuffle.
+func TestNoRandomnessNoShuffle(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	const needed = 2*rng.BlockSize + 10 // seed and id of 52 cards
+	broken := errors.New("the generator failed")
+	for n := int64(0); n < needed; n += 1 + n/8 { // every byte of the first few, and a sample of the rest
+		d.journal.Random = io.MultiReader(io.LimitReader(rand.Reader, n), failing{broken})
+		made, err := d.Shuffle(t.Context(), ask(order.Request{Deck: "standard52"}))
+		if !errors.Is(err, broken) || made != nil {
+			t.Fatalf("after %d bytes: %v, %v", n, made, err)
+		}
+		if records := s.Size(t); records != 0 {
+			t.Fatalf("after %d bytes: %d records", n, records)
+		}
+	}
+	d.journal.Random = io.LimitReader(rand.Reader, needed)
+	if _, err := d.Shuffle(t.Context(), ask(order.Request{Deck: "standard52"})); err != nil {
+		t.Errorf("with %d bytes: %v", needed, err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+func TestStuckGeneratorIsRefused(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	d.journal.Random = stuck{}
+	if _, err := d.Shuffle(t.Context(), ask(order.Request{Deck: "standard52"})); !errors.Is(err, rng.ErrSeed) {
+		t.Errorf("a generator that repeats itself: %v", err)
+	}
+	if n := s.Size(t); n != 0 {
+		t.Errorf("%d records were written", n)
+	}
+}
+
+type stuck struct{}
+
+func (stuck) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestReserveComesBeforeTheDraw(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	overtake(d, func() { t.Error("randomness was drawn") })
+	full := errors.New("the memory is used up")
+	for want, r := range map[uint64]order.Request{
+		52:      {Deck: "standard52", Draw: ptr(5)},
+		7:       {Size: ptr(1 << 40), Draw: ptr(7)},
+		100_000: {Items: items(100_000), Draw: ptr(7)},
+	} {
+		elements := uint64(0)
+		request := keyed("key", r)
+		request.Reserve = func(n uint64) error { elements = n; return full }
+		if made, err := d.Shuffle(t.Context(), request); !errors.Is(err, full) || made != nil {
+			t.Errorf("%+v: %+v, %v", r, made, err)
+		}
+		if elements != want {
+			t.Errorf("%+v: reserved were %d elements, want %d", r, elements, want)
+		}
+	}
+	d.journal.Random = rand.Reader
+	request := ask(order.Request{})
+	request.Reserve = func(uint64) error { t.Error("reserved for a request that is refused"); return nil }
+	if _, err := d.Shuffle(t.Context(), request); err == nil {
+		t.Error("a request for nothing is answered")
+	}
+	if n := s.Size(t); n != 0 {
+		t.Errorf("%d records were written", n)
+	}
+
+	// A commitment stays open, and a replay reserves what it needs.
+	c := commit(t, d, nil)
+	use := keyed("use", order.Request{CommitmentID: c.ID, ClientSeed: "x"})
+	use.Reserve = func(uint64) error { return full }
+	if _, err := d.Shuffle(t.Context(), use); !errors.Is(err, full) {
+		t.Errorf("a use without memory: %v", err)
+	}
+	if got, err := d.Commitment(t.Context(), c.ID); err != nil || got.Status != StatusOpen {
+		t.Errorf("the commitment is %+v, %v", got, err)
+	}
+	use.Reserve = nil
+	first := mustShuffle(t, d, use)
+	use.Reserve = func(n uint64) error {
+		if n != 5 {
+			t.Errorf("the replay reserves %d elements, want 5", n)
+		}
+		return full
+	}
+	if _, err := d.Shuffle(t.Context(), use); !errors.Is(err, full) {
+		t.Errorf("a replay without memory: %v", err)
+	}
+	use.Reserve = func(uint64) error { return nil }
+	if again := mustShuffle(t, d, use); again.AuditID != first.AuditID {
+		t.Errorf("the replay is %s, want %s", again.AuditID, first.AuditID)
+	}
+}
+
+// A retry gets what the first attempt was answered, through whatever process.
+func TestRetryOfAShuffleIsReplayed(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	other := New(s.Journal(t), d.rules, Options{})
+	c, contested := commit(t, d, nil), commit(t, d, nil)
+	for name, r := range map[string]order.Request{
+		"items":      {Items: items(60), Repeat: ptr(2), ClientSeed: "x"},
+		"deck":       {Deck: "undercover", Parameters: map[string]int{"players": 7}, Decks: ptr(2), Hands: []uint64{2, 3}, UniqueReference: true, Reference: "one"},
+		"commitment": {CommitmentID: c.ID, ClientSeed: "late"},
+	} {
+		first := mustShuffle(t, d, keyed(name, r))
+		before := s.Size(t)
+		for process, by := range []*Dealer{d, other} {
+			again := mustShuffle(t, by, keyed(name, r))
+			checkSame(t, fmt.Sprint(name, " through process ", process), again, first)
+			reused := &Request{Request: r, Key: journal.NewKey(name, []byte("another request"))}
+			if _, err := by.Shuffle(t.Context(), reused); !errors.Is(err, journal.ErrKeyReused) {
+				t.Errorf("%s: another request with the key: %v", name, err)
+			}
+		}
+		if s.Size(t) != before {
+			t.Errorf("%s: a retry made a record", name)
+		}
+		// At the same moment, another process attempts the request, and is first.
+		if r.CommitmentID != uuid.Nil {
+			r.CommitmentID = contested.ID
+		}
+		if r.Reference != "" {
+			r.Reference = "contested"
+		}
+		var won *Shuffle
+		overtake(d, func() { won = mustShuffle(t, other, keyed(name+" at once", r)) })
+		lost := mustShuffle(t, d, keyed(name+" at once", r))
+		checkSame(t, name+" at the same moment", lost, won)
+		overtake(d, func() { mustShuffle(t, other, keyed(name+" reused", order.Request{Size: ptr(3)})) })
+		reused := &Request{Request: order.Request{Size: ptr(3)}, Key: journal.NewKey(name+" reused", []byte("another request"))}
+		if _, err := d.Shuffle(t.Context(), reused); !errors.Is(err, journal.ErrKeyReused) {
+			t.Errorf("%s: another request with the key at the same moment: %v", name, err)
+		}
+		if s.Size(t) != before+2 {
+			t.Errorf("%s: a retry at the same moment made a record", name)
+		}
+	}
+}
+
+// checkSame checks that a replayed shuffle is that of the first attempt.
+func checkSame(t *testing.T, name string, again, first *Shuffle) {
+	t.Helper()
+	codes := func(s *Shuffle) []string {
+		if s.Deck == nil {
+			return nil
+		}
+		return s.Deck.Codes()
+	}
+	if again.AuditID != first.AuditID || again.LogIndex != first.LogIndex || again.Copies != first.Copies || !slices.Equal(codes(again), codes(first)) ||
+		fmt.Sprintf("%+v %s", again.Statement, again.Commitment) != fmt.Sprintf("%+v %s", first.Statement, first.Commitment) {
+		t.Errorf("%s: replayed as %+v, first was %+v", name, again, first)
+	}
+	for n := range first.Statement.Repeat {
+		if !slices.Equal(again.Positions(n, nil), first.Positions(n, nil)) {
+			t.Errorf("%s: another order", name)
+		}
+	}
+}
+
+// The claim of a key was moved to a record that answered another kind of request.
+func TestRetryIsNotAnsweredFromAnotherKindOfRecord(t *testing.T) {
+	d, _ := newDealer(t, Options{})
+	if _, err := d.Commit(t.Context(), keyed("key", order.Request{Size: ptr(5)})); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Shuffle(t.Context(), keyed("key", order.Request{Size: ptr(5)})); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// deckFile is a deck type of two cards. The code of the second is to be filled in.
+const deckFile = `{
+  "type": "mine", "name": {"en": "Mine", "zh": "我的"}, "family": "french", "size": 2,
+  "cards": [
+    {"code": "X", "name": {"en": "X", "zh": "X"}, "glyph": "x", "attributes": {}},
+    {"code": %q, "name": {"en": "Other", "zh": "其他"}, "glyph": "o", "attributes": {}}
+  ]
+}`
+
+func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
+	d, _ := newDealer(t, Options{})
+	with := func(code string) *Dealer {
+		decks, err := deck.Builtin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := decks.Load(fstest.MapFS{"mine.json": {Data: fmt.Appendf(nil, deckFile, code)}}); err != nil {
+			t.Fatal(err)
+		}
+		return New(d.journal, &order.Rules{Decks: decks, Limits: d.rules.Limits}, Options{})
+	}
+	before, after := with("A"), with("B")
+	request := keyed("key", order.Request{Deck: "mine"})
+	first := mustShuffle(t, before, request)
+	c, err := before.Commit(t.Context(), ask(order.Request{Deck: "mine"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, other := range map[string]*Dealer{"other cards": after, "no such deck": d} {
+		var changed *order.DeckChangedError
+		if _, err := other.Shuffle(t.Context(), request); !errors.As(err, &changed) || changed.AuditID != first.AuditID {
+			t.Errorf("a retry with %s: %v", name, err)
+		}
+		var invalid *order.Invalid
+		if _, err := other.Shuffle(t.Context(), ask(order.Request{CommitmentID: c.ID, ClientSeed: "x"})); !errors.As(err, &invalid) || invalid.Fields[0].Pointer != "/deck" {
+			t.Errorf("a commitment with %s: %v", name, err)
+		}
+	}
+	if again := mustShuffle(t, before, request); again.AuditID != first.AuditID {
+		t.Errorf("a retry with the same cards: %+v", again)
+	}
+}
+
+func TestUniqueReference(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	unique := func(r order.Request) error {
+		r.UniqueReference = true
+		_, err := d.Shuffle(t.Context(), ask(r))
+		return err
+	}
+	isTaken := func(what string, err error, by uuid.UUID) {
+		t.Helper()
+		var taken *journal.NotUniqueError
+		if !errors.As(err, &taken) || taken.AuditID != by {
+			t.Errorf("%s: %v, want that %s was first", what, err, by)
+		}
+	}
+	plain := mustShuffle(t, d, ask(order.Request{Size: ptr(5), Reference: "plain"}))
+	isTaken("after a plain one", unique(order.Request{Size: ptr(5), Reference: "plain"}), plain.AuditID)
+	if err := unique(order.Request{Size: ptr(5), Reference: "alone"}); err != nil {
+		t.Errorf("the first: %v", err)
+	}
+	if _, err := d.Shuffle(t.Context(), ask(order.Request{Size: ptr(5), Reference: "alone"})); err != nil {
+		t.Errorf("a second one that need not be unique: %v", err)
+	}
+	c := commit(t, d, nil) // reference "committed"
+	isTaken("beside a commitment", unique(order.Request{Size: ptr(5), Reference: "committed"}), c.ID)
+	if err := unique(order.Request{CommitmentID: c.ID, ClientSeed: "x"}); err != nil {
+		t.Errorf("the use of the one commitment: %v", err)
+	}
+	again := commit(t, d, nil)
+	isTaken("a second commitment", unique(order.Request{CommitmentID: again.ID, ClientSeed: "x"}), c.ID)
+	if got, err := d.Commitment(t.Context(), again.ID); err != nil || got.Status != StatusOpen {
+		t.Errorf("the second commitment is %+v, %v", got, err)
+	}
+	_, err := d.Commit(t.Context(), ask(order.Request{Size: ptr(5), Reference: "committed", UniqueReference: true}))
+	isTaken("a commitment that is to be unique", err, c.ID)
+
+	// Of many at once, one is accepted, and it is the first.
+	other := New(s.Journal(t), d.rules, Options{})
+	var wait sync.WaitGroup
+	outcomes := make([]error, 24)
+	for i := range outcomes {
+		wait.Go(func() {
+			by := []*Dealer{d, other}[i/2%2]
+			_, outcomes[i] = by.Shuffle(t.Context(), ask(order.Request{Size: ptr(5), Reference: "contested", UniqueReference: i%2 == 0}))
+		})
+	}
+	wait.Wait()
+	list, err := d.journal.ByReference(t.Context(), "contested", 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	won := 0
+	for i, err := range outcomes {
+		if i%2 == 1 {
+			if err != nil {
+				t.Errorf("a plain one: %v", err)
+			}
+			continue
+		}
+		if err == nil {
+			won++
+			continue
+		}
+		isTaken("one of many", err, list[0].ID)
+	}
+	if won > 1 || len(list) != 12+won {
+		t.Errorf("%d are unique, among %d", won, len(list))
+	}
+}
