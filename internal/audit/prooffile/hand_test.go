@@ -13,9 +13,9 @@ import (
 	"riffle/internal/audit/prooffile"
 )
 
-// A hand may be given as it was answered, or as its cards alone.
+// A hand may be a whole answer, an array of cards or one card.
 func TestParseHand(t *testing.T) {
-	list, hands := tables(t)
+	list, hands := dealtShoes(t)
 	b := list[1]
 	cards := hands[b.name][:5]
 	one, err := json.Marshal(cards[0])
@@ -41,8 +41,8 @@ func TestParseHand(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoHandIsRefused(t *testing.T) {
-	list, hands := tables(t)
+func TestInvalidHandsAreRejected(t *testing.T) {
+	list, hands := dealtShoes(t)
 	card := strings.Trim(handText(t, hands[list[1].name][:1]), "[]")
 	salt := hands[list[1].name][0].Salt
 	change := func(old, new string) string { return substitute(t, old, new)(card) }
@@ -81,9 +81,9 @@ func TestWhatIsNoHandIsRefused(t *testing.T) {
 	}
 }
 
-// What it takes to check a hand may be missing.
-func TestHandsThatCannotBeChecked(t *testing.T) {
-	list, hands := tables(t)
+// A hand is unchecked if something that it takes is missing.
+func TestUncheckedHands(t *testing.T) {
+	list, hands := dealtShoes(t)
 	every, plain, open := list[1], list[4], list[2]
 	without := slices.Clone(hands[every.name][:2])
 	without[1].Salt, without[1].Path = "", nil
@@ -121,10 +121,10 @@ func lastDetail(r checked) string {
 	return ""
 }
 
-// What is public before the close proves the cards that were drawn, and none of the others: no salt or path that is known goes with
-// any card at another position, and no record or file holds a salt.
+// What is public before the close proves the drawn cards and no others: no known salt and path
+// proves a card at another position, and no record or file contains a salt.
 func TestUndrawnCardsCannotBeProven(t *testing.T) {
-	list, hands := tables(t)
+	list, hands := dealtShoes(t)
 	b := list[2]
 	root := b.records[0].Root
 	var public strings.Builder
@@ -162,38 +162,9 @@ func TestUndrawnCardsCannotBeProven(t *testing.T) {
 	}
 }
 
-// A record of each kind says what it is of.
-func TestRecordsOfShoesAreDescribed(t *testing.T) {
-	list, _ := tables(t)
-	var all []string
-	for _, b := range list {
-		for _, text := range textsOf(b.files()) {
-			all = append(all, prooffile.Check(text, shoeGiven(t, b, "")).Steps[1].Detail)
-		}
-	}
-	for _, want := range []string{
-		"a shoe: 54 of 54, shuffled by fisher-yates; reference \"table 7 ♥\"",
-		"a shoe: 7, which lie as the input has them",
-		": 5 card(s) taken from the top of the deck",
-		": 3 card(s) taken from the bottom of the deck and put to the top of the pile nils",
-		": 4 card(s) taken at random from the deck and put to the bottom of the pile zoe",
-		": 1 card(s) taken by name from the pile nils",
-		": 2 card(s) taken by name from the dealt cards and put to the top of the pile discard",
-		": 2 card(s) taken by name from wherever they lay out of the deck and put to the bottom of the pile discard",
-		": the pile discard, 4 card(s), sealed in a new order by fisher-yates",
-		": all cards, 54 card(s), sealed in a new order by fisher-yates",
-		": over, and not closed",
-		": closed",
-	} {
-		if !slices.ContainsFunc(all, func(s string) bool { return strings.HasSuffix(s, want) }) {
-			t.Errorf("no record is %q:\n%s", want, strings.Join(all, "\n"))
-		}
-	}
-}
-
-// Whatever is given as a hand, it is refused or compared, and a changed one of a shoe does not hold by chance.
+// Any text is rejected as a hand or compared with the sealed cards.
 func FuzzParseHand(f *testing.F) {
-	list, hands := tables(f)
+	list, hands := dealtShoes(f)
 	for _, b := range list {
 		f.Add([]byte(handText(f, hands[b.name])))
 		f.Add([]byte(`{"cards":` + handText(f, hands[b.name][:1]) + "}"))

@@ -15,8 +15,8 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// A table is a shoe that a test deals from, without a service.
-type table struct {
+// A dealtShoe is a shoe that a test deals from, without a service.
+type dealtShoe struct {
 	t       testing.TB
 	name    string
 	input   *plan    // what is in it
@@ -31,11 +31,11 @@ type table struct {
 	sealers map[uint64]*audit.Record
 }
 
-// newTable makes a shoe of what a plan has. With a draw of 0 its cards lie as they are.
-func newTable(t testing.TB, p *plan) *table {
+// newShoe makes the shoe of a plan. With a draw of 0 it is not shuffled.
+func newShoe(t testing.TB, p *plan) *dealtShoe {
 	t.Helper()
 	inputOf(t, p)
-	b := &table{
+	b := &dealtShoe{
 		t: t, name: p.name, input: p, orders: map[uint64][]uint64{}, sealed: map[uint64]*audit.Sealed{}, sealers: map[uint64]*audit.Record{},
 	}
 	for i := range p.statement.Size {
@@ -84,7 +84,7 @@ func compacted(t testing.TB, text string) string {
 }
 
 // positions returns the order that a record and its seed make.
-func (b *table) positions(record *audit.Record, seed rng.Seed) []uint64 {
+func (b *dealtShoe) positions(record *audit.Record, seed rng.Seed) []uint64 {
 	b.t.Helper()
 	keys, err := rng.Keys(seed, record.Commitment, record.ClientSeed)
 	if err != nil {
@@ -98,8 +98,9 @@ func (b *table) positions(record *audit.Record, seed rng.Seed) []uint64 {
 	return shuffle.Positions(s.Algorithm, s.Size, s.Draw, source, nil)
 }
 
-// seal seals cards, by their numbers, in the order that the record makes, as the version of the layout.
-func (b *table) seal(record *audit.Record, seed rng.Seed, numbers []uint64) {
+// seal seals cards, by their numbers, in the order that the record makes, as the version of the
+// layout.
+func (b *dealtShoe) seal(record *audit.Record, seed rng.Seed, numbers []uint64) {
 	b.t.Helper()
 	var order []uint64
 	var cards [][]byte
@@ -115,7 +116,7 @@ func (b *table) seal(record *audit.Record, seed rng.Seed, numbers []uint64) {
 }
 
 // change begins a record of a kind that changes the shoe.
-func (b *table) change(kind audit.Kind) *audit.Record {
+func (b *dealtShoe) change(kind audit.Kind) *audit.Record {
 	first := b.records[0]
 	record, _ := recordOf(fmt.Sprintf("%s %d", b.name, len(b.records)+1), audit.Statement{}, "", nil)
 	record.Kind, record.AuditID, record.Version, record.Commitment = kind, first.ID, b.layout.Version+1, first.Commitment
@@ -124,7 +125,7 @@ func (b *table) change(kind audit.Kind) *audit.Record {
 }
 
 // draws has the record make an order of its own.
-func (b *table) draws(record *audit.Record, size, draw uint64) rng.Seed {
+func (b *dealtShoe) draws(record *audit.Record, size, draw uint64) rng.Seed {
 	record.Statement = audit.Statement{
 		Algorithm: shuffle.AlgorithmFisherYates, Size: size, Draw: draw, Repeat: 1, Input: audit.RangeInput,
 		Reference: b.records[0].Statement.Reference,
@@ -135,7 +136,7 @@ func (b *table) draws(record *audit.Record, size, draw uint64) rng.Seed {
 	return seed
 }
 
-func (b *table) at(place shoe.Place) shoe.Cards {
+func (b *dealtShoe) at(place shoe.Place) shoe.Cards {
 	b.t.Helper()
 	lying, err := b.layout.At(place)
 	if err != nil {
@@ -144,8 +145,9 @@ func (b *table) at(place shoe.Place) shoe.Cards {
 	return lying
 }
 
-// move moves cards, and returns them: so many from an end or at random, or those at the named places among them.
-func (b *table) move(kind audit.Kind, from shoe.Place, taken shoe.End, count uint64, to shoe.Place, put shoe.End, places ...uint64) shoe.Cards {
+// move moves cards, and returns them: so many from an end or at random, or those at the named
+// places among them.
+func (b *dealtShoe) move(kind audit.Kind, from shoe.Place, taken shoe.End, count uint64, to shoe.Place, put shoe.End, places ...uint64) shoe.Cards {
 	b.t.Helper()
 	record := b.change(kind)
 	record.From, record.Taken, record.To, record.Put = from, taken, to, put
@@ -172,7 +174,7 @@ func (b *table) move(kind audit.Kind, from shoe.Place, taken shoe.End, count uin
 }
 
 // reshuffle seals the cards of a place anew.
-func (b *table) reshuffle(from shoe.Place, clientSeed string) {
+func (b *dealtShoe) reshuffle(from shoe.Place, clientSeed string) {
 	b.t.Helper()
 	record := b.change(audit.KindReshuffle)
 	lying := b.at(from)
@@ -190,7 +192,7 @@ func (b *table) reshuffle(from shoe.Place, clientSeed string) {
 	b.records, b.seeds = append(b.records, record), append(b.seeds, seed)
 }
 
-func (b *table) end(kind audit.Kind) {
+func (b *dealtShoe) end(kind audit.Kind) {
 	record := b.change(kind)
 	b.layout = b.layout.End()
 	b.records, b.seeds = append(b.records, record), append(b.seeds, nil)
@@ -200,7 +202,7 @@ func (b *table) end(kind audit.Kind) {
 const logGap = 3
 
 // log returns the records by their indexes, and how many there are in the log.
-func (b *table) log() (records map[int][]byte, size int) {
+func (b *dealtShoe) log() (records map[int][]byte, size int) {
 	records = map[int][]byte{}
 	for i, r := range b.records {
 		records[logGap*(i+1)-1] = r.Append(nil)
@@ -208,8 +210,9 @@ func (b *table) log() (records map[int][]byte, size int) {
 	return records, logGap*len(b.records) + 2
 }
 
-// files returns the proof files of all records. Seeds of sealings are held back unless the last record closes the shoe.
-func (b *table) files() (list []*prooffile.File) {
+// files returns the proof files of all records. Seeds of sealings are held back unless the last
+// record closes the shoe.
+func (b *dealtShoe) files() (list []*prooffile.File) {
 	b.t.Helper()
 	signer, public := logKey(b.t, origin, 1)
 	records, size := b.log()
@@ -246,7 +249,7 @@ type wireCard struct {
 }
 
 // hand returns cards as they are answered.
-func (b *table) hand(cards shoe.Cards) (list []wireCard) {
+func (b *dealtShoe) hand(cards shoe.Cards) (list []wireCard) {
 	for ref := range cards.All() {
 		number := b.orders[ref.Seal][ref.Position]
 		c := wireCard{Card: number, Position: ref.Position, SealedBy: b.sealers[ref.Seal].ID.String()}
@@ -287,23 +290,9 @@ func parseHand(t testing.TB, text string) *prooffile.Hand {
 	return hand
 }
 
-// relogged puts the files of records, as they are now, into one log of the right key.
-func relogged(t testing.TB, files []*prooffile.File) {
-	t.Helper()
-	signer, _ := logKey(t, origin, 1)
-	records := map[int][]byte{}
-	size := 0
-	for _, f := range files {
-		records[int(f.Inclusion.Index)] = f.Record
-		size = max(size, int(f.Inclusion.Index)+1)
-	}
-	for _, f := range files {
-		f.Inclusion = includeAmong(t, records, place{int(f.Inclusion.Index), size}, signer)
-	}
-}
-
-// tables are the shoes that vectors and tests are made of, each with a hand that was drawn.
-func tables(t testing.TB) (list []*table, hands map[string][]wireCard) {
+// dealtShoes returns the shoes of the vectors and tests, by their order in the vectors, and a hand
+// that was drawn from each.
+func dealtShoes(t testing.TB) (list []*dealtShoe, hands map[string][]wireCard) {
 	t.Helper()
 	hands = map[string][]wireCard{}
 	statement := func(size, draw uint64, reference string) audit.Statement {
@@ -314,12 +303,12 @@ func tables(t testing.TB) (list []*table, hands map[string][]wireCard) {
 	for i := range byte(rng.BlockSize) {
 		worked.Seed = append(worked.Seed, i)
 	}
-	b := newTable(t, &plan{name: "worked", statement: worked})
+	b := newShoe(t, &plan{name: "worked", statement: worked})
 	cards := b.move(audit.KindDraw, shoe.Deck, shoe.Top, 2, shoe.Dealt, "")
 	b.end(audit.KindClose)
 	list, hands[b.name] = append(list, b), b.hand(cards)
 
-	b = newTable(t, &plan{name: "every change", statement: statement(54, 54, "table 7 ♥"), deck: "standard54", copies: 1, clientSeed: "Zoë"})
+	b = newShoe(t, &plan{name: "every change", statement: statement(54, 54, "table 7 ♥"), deck: "standard54", copies: 1, clientSeed: "Zoë"})
 	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 5, shoe.Dealt, "")
 	b.move(audit.KindDraw, shoe.Deck, shoe.Bottom, 3, shoe.OnPile("nils"), shoe.Top)
 	b.move(audit.KindDraw, shoe.Deck, shoe.Random, 4, shoe.OnPile("zoe"), shoe.Bottom)
@@ -339,12 +328,12 @@ func tables(t testing.TB) (list []*table, hands map[string][]wireCard) {
 	b.end(audit.KindClose)
 	list, hands[b.name] = append(list, b), append(b.hand(cards), b.hand(second)...)
 
-	b = newTable(t, &plan{name: "items, open", statement: statement(5, 5, ""), items: fruit})
+	b = newShoe(t, &plan{name: "items, open", statement: statement(5, 5, ""), items: fruit})
 	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 2, shoe.Dealt, "")
 	b.move(audit.KindDraw, shoe.Deck, shoe.Random, 1, shoe.Dealt, "")
 	list, hands[b.name] = append(list, b), b.hand(cards)
 
-	b = newTable(t, &plan{name: "items", statement: statement(12, 12, ""), items: values})
+	b = newShoe(t, &plan{name: "items", statement: statement(12, 12, ""), items: values})
 	b.move(audit.KindDraw, shoe.Deck, shoe.Top, 12, shoe.OnPile("p"), shoe.Top)
 	b.reshuffle(shoe.Deck, "") // of no cards
 	b.reshuffle(shoe.OnPile("p"), "x")
@@ -352,16 +341,18 @@ func tables(t testing.TB) (list []*table, hands map[string][]wireCard) {
 	b.end(audit.KindClose)
 	list, hands[b.name] = append(list, b), b.hand(cards)
 
-	b = newTable(t, &plan{name: "not shuffled", statement: statement(7, 0, ""), deck: "undercover", copies: 1, parameters: map[string]int{"players": 7}})
+	b = newShoe(t, &plan{name: "not shuffled", statement: statement(7, 0, ""), deck: "undercover", copies: 1, parameters: map[string]int{"players": 7}})
 	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, shoe.Dealt, "")
 	b.reshuffle(shoe.Deck, "")
 	second = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 3, shoe.Dealt, "")
 	b.end(audit.KindClose)
 	list, hands[b.name] = append(list, b), append(b.hand(cards), b.hand(second)...)
 
-	b = newTable(t, &plan{name: "one card", statement: statement(1, 1, "")})
+	b = newShoe(t, &plan{name: "one card", statement: statement(1, 1, "")})
 	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, shoe.Dealt, "")
 	b.end(audit.KindClose)
 	hands[b.name] = b.hand(cards)
 	return append(list, b), hands
 }
+
+func isClosed(b *dealtShoe) bool { return b.records[len(b.records)-1].Kind == audit.KindClose }

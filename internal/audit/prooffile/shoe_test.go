@@ -11,7 +11,7 @@ import (
 )
 
 // shoeGiven is what a shoe's files are checked against.
-func shoeGiven(t testing.TB, b *table, hand string) *prooffile.Given {
+func shoeGiven(t testing.TB, b *dealtShoe, hand string) *prooffile.Given {
 	t.Helper()
 	_, key := logKey(t, origin, 1)
 	var items *string
@@ -48,11 +48,9 @@ func check(texts [][]byte, g *prooffile.Given) checked {
 	}
 }
 
-func isClosed(b *table) bool { return b.records[len(b.records)-1].Kind == audit.KindClose }
-
-// A whole shoe verifies, with every hand that was drawn from it, and each of its records alone.
-func TestWholeShoesVerify(t *testing.T) {
-	list, hands := tables(t)
+// A shoe verifies as a whole, with the hand that was drawn from it, and each of its records alone.
+func TestShoesVerify(t *testing.T) {
+	list, hands := dealtShoes(t)
 	for _, b := range list {
 		hand := handText(t, hands[b.name])
 		for _, h := range []string{"", hand} {
@@ -91,9 +89,8 @@ func TestWholeShoesVerify(t *testing.T) {
 	}
 }
 
-// Without the items, and with the wrong ones.
-func TestWholeShoeOfItems(t *testing.T) {
-	list, _ := tables(t)
+func TestShoeWithoutItemsAndWithOthers(t *testing.T) {
+	list, _ := dealtShoes(t)
 	b := list[3]
 	g := shoeGiven(t, b, "")
 	g.Items = nil
@@ -108,10 +105,10 @@ func TestWholeShoeOfItems(t *testing.T) {
 	}
 }
 
-// A draw at random is of all cards that lie there, and not of the first of them.
-func TestRandomDrawIsOfAllCards(t *testing.T) {
+// A draw at random is from all cards of a place, not from the first of them.
+func TestRandomDrawTakesFromAllCards(t *testing.T) {
 	for _, size := range []uint64{2, 3, 4} {
-		list, _ := tables(t)
+		list, _ := dealtShoes(t)
 		b := list[2]
 		b.records, b.seeds = b.records[:2], b.seeds[:2] // two of five were drawn
 		record := b.change(audit.KindDraw)
@@ -130,10 +127,9 @@ func TestRandomDrawIsOfAllCards(t *testing.T) {
 	}
 }
 
-// Every byte counts.
-func TestWholeShoeWithAnyByteChangedFails(t *testing.T) {
+func TestShoeWithAnyByteChangedFails(t *testing.T) {
 	t.Parallel()
-	list, _ := tables(t)
+	list, _ := dealtShoes(t)
 	for _, b := range list {
 		texts := textsOf(b.files())
 		whole := string(bytes.Join(texts, nil))

@@ -1,0 +1,37 @@
+package prooffile_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"riffle/internal/audit/prooffile"
+)
+
+func TestDescriptionsOfRecordsOfShoes(t *testing.T) {
+	list, _ := dealtShoes(t)
+	var all []string
+	for _, b := range list {
+		for _, text := range textsOf(b.files()) {
+			all = append(all, prooffile.Check(text, shoeGiven(t, b, "")).Steps[1].Detail)
+		}
+	}
+	for _, want := range []string{
+		"a shoe: 54 of 54, shuffled by fisher-yates; reference \"table 7 ♥\"",
+		"a shoe: 7, which lie as the input has them",
+		": 5 card(s) taken from the top of the deck",
+		": 3 card(s) taken from the bottom of the deck and put to the top of the pile nils",
+		": 4 card(s) taken at random from the deck and put to the bottom of the pile zoe",
+		": 1 card(s) taken by name from the pile nils",
+		": 2 card(s) taken by name from the dealt cards and put to the top of the pile discard",
+		": 2 card(s) taken by name from wherever they lay out of the deck and put to the bottom of the pile discard",
+		": the pile discard, 4 card(s), sealed in a new order by fisher-yates",
+		": all cards, 54 card(s), sealed in a new order by fisher-yates",
+		": over, and not closed",
+		": closed",
+	} {
+		if !slices.ContainsFunc(all, func(s string) bool { return strings.HasSuffix(s, want) }) {
+			t.Errorf("no record is %q:\n%s", want, strings.Join(all, "\n"))
+		}
+	}
+}

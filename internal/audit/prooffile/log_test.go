@@ -1,0 +1,144 @@
+package prooffile_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/audit/prooffile"
+	"riffle/internal/ledger/proof"
+)
+
+// origin is the log that the vectors are of.
+const origin = "example.com/log"
+
+// logKey returns the private key that is made of 32 equal bytes.
+func logKey(t testing.TB, name string, b byte) (note.Signer, string) {
+	t.Helper()
+	private, public, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{b}, 32)), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := note.NewEd25519VerifierKey(name, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{b}, 32)).Public().(ed25519.PublicKey))
+	if err != nil || want != public {
+		t.Fatalf("the key is %s, want %s (%v)", public, want, err)
+	}
+	return signer, public
+}
+
+// storedHashes is a tree in memory.
+type storedHashes []tlog.Hash
+
+func (f storedHashes) ReadHashes(indexes []int64) (hashes []tlog.Hash, err error) {
+	for _, i := range indexes {
+		hashes = append(hashes, f[i])
+	}
+	return hashes, nil
+}
+
+// A place is the index of a record, from 0, and the size of a tree that has it.
+type place struct{ index, size int }
+
+// include returns the proof that a record is in a log of other, arbitrary records.
+func include(t testing.TB, record []byte, index, size int, signer note.Signer) *proof.Inclusion {
+	t.Helper()
+	return includeAmong(t, map[int][]byte{index: record}, place{index, size}, signer)
+}
+
+// includeAmong returns the proof of the record at a place in a log with the given records, by
+// index, and arbitrary ones.
+func includeAmong(t testing.TB, records map[int][]byte, at place, signer note.Signer) *proof.Inclusion {
+	t.Helper()
+	index, size := at.index, at.size
+	var f storedHashes
+	for i := range size {
+		leaf, ok := records[i]
+		if !ok {
+			leaf = fmt.Appendf(nil, `{"record":%d}`, i)
+		}
+		hashes, err := tlog.StoredHashes(int64(i), leaf, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f = append(f, hashes...)
+	}
+	root, err := tlog.TreeHash(int64(size), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := proof.Checkpoint{Origin: signer.Name(), Size: uint64(size), Root: root}.Sign(signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hashes, err := tlog.ProveRecord(int64(size), int64(index), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &proof.Inclusion{Index: uint64(index), Hashes: hashes, Checkpoint: signed}
+}
+
+// relog returns a function that changes the record of a file, and puts the changed one into the
+// log.
+func relog(t testing.TB, signer note.Signer, change func(string) string) func(*prooffile.File) {
+	return func(f *prooffile.File) {
+		t.Helper()
+		f.Record = []byte(change(string(f.Record)))
+		f.Inclusion = include(t, f.Record, int(f.Inclusion.Index), 20, signer)
+	}
+}
+
+// relogged puts the records of files, with their changes, into one log of the right key.
+func relogged(t testing.TB, files []*prooffile.File) {
+	t.Helper()
+	signer, _ := logKey(t, origin, 1)
+	records := map[int][]byte{}
+	size := 0
+	for _, f := range files {
+		records[int(f.Inclusion.Index)] = f.Record
+		size = max(size, int(f.Inclusion.Index)+1)
+	}
+	for _, f := range files {
+		f.Inclusion = includeAmong(t, records, place{int(f.Inclusion.Index), size}, signer)
+	}
+}
+
+// resign replaces the checkpoint by another text, signed with a key.
+func resign(t testing.TB, f *prooffile.File, signer note.Signer, change func(string) string) {
+	t.Helper()
+	text, _, _ := strings.Cut(string(f.Inclusion.Checkpoint), "\n\n")
+	signed, err := note.Sign(&note.Note{Text: change(text + "\n")}, signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Inclusion.Checkpoint = signed
+}
+
+// addLine returns a function that adds a signature line to a checkpoint.
+func addLine(line string) func(*prooffile.File) {
+	return func(f *prooffile.File) {
+		f.Inclusion.Checkpoint = append(slices.Clone(f.Inclusion.Checkpoint), line...)
+	}
+}
+
+// spoilSignature changes a bit of the last signature of a note.
+func spoilSignature(t testing.TB, signed []byte) []byte {
+	t.Helper()
+	at := bytes.LastIndexByte(signed, ' ') + 1
+	signature, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(string(signed[at:]), "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature[10] ^= 1
+	return fmt.Appendf(slices.Clone(signed[:at]), "%s\n", base64.StdEncoding.EncodeToString(signature))
+}

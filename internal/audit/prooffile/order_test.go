@@ -1,0 +1,131 @@
+package prooffile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
+)
+
+// orderOf returns the order of a vector as the list that the service would answer.
+func orderOf(t testing.TB, v *vector) *prooffile.Order {
+	t.Helper()
+	var items []json.RawMessage
+	if v.Items != nil {
+		if err := json.Unmarshal([]byte(*v.Items), &items); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var shuffles []string
+	for _, positions := range v.Orders {
+		var list []string
+		for _, p := range positions {
+			if v.Items == nil {
+				list = append(list, fmt.Sprint(p))
+			} else {
+				list = append(list, string(items[p]))
+			}
+		}
+		shuffles = append(shuffles, "["+strings.Join(list, ", ")+"]")
+	}
+	text := shuffles[0]
+	if len(shuffles) > 1 {
+		text = "[" + strings.Join(shuffles, ",\n") + "]"
+	}
+	return parseOrder(t, text)
+}
+
+func parseOrder(t testing.TB, text string) *prooffile.Order {
+	t.Helper()
+	order, err := prooffile.ParseOrder([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return order
+}
+
+// An order may be a whole answer or the list alone, and every value is compared.
+func TestOrdersAreCompared(t *testing.T) {
+	once, hands, twice, range4 := named(t, "fisher-yates"), named(t, "hands and a client seed"), named(t, "items with hands, twice"), named(t, "four of very many")
+	record := func(v *vector) *audit.Record {
+		t.Helper()
+		r := prooffile.Check([]byte(v.Proof), given(t, v.Key, nil, v.CommitmentProof))
+		return r.Record
+	}
+	list := func(v *vector, number, from, to int) string {
+		t.Helper()
+		var items []json.RawMessage
+		if err := json.Unmarshal([]byte(*v.Items), &items); err != nil {
+			t.Fatal(err)
+		}
+		var values []string
+		for _, p := range v.Orders[number][from:to] {
+			values = append(values, string(items[p]))
+		}
+		return "[" + strings.Join(values, ",") + "]"
+	}
+	handsOf := func(v *vector) string {
+		return `"hands":[` + list(v, 0, 0, 13) + "," + list(v, 0, 13, 26) + "," + list(v, 0, 26, 39) + `],"rest":` + list(v, 0, 39, 52)
+	}
+	id := `{"audit_id":"` + record(&once).ID.String() + `",`
+	shuffles := func(first, second string) string { return `{"shuffles":[` + first + "," + second + `]}` }
+	split := func(n int) string {
+		return "[" + list(&twice, n, 0, 2) + "," + list(&twice, n, 2, 4) + "," + list(&twice, n, 4, 5) + "]"
+	}
+	numbers, err := json.Marshal(range4.Orders[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		of    *vector
+		order string
+		want  string // what the step says; empty if it holds
+	}{
+		{"the answer", &once, id + `"items":` + list(&once, 0, 0, 12) + "}", ""},
+		{"an answer of one shuffle in a list", &once, `{"shuffles":[` + list(&once, 0, 0, 12) + "]}", ""},
+		{"white space", &once, "{ \"items\" :\n " + strings.ReplaceAll(list(&once, 0, 0, 12), "[1,[]]", "[ 1 , [ ] ]") + "\n}\n", ""},
+		{"the answer to another", &once, strings.Replace(id, record(&once).ID.String(), record(&hands).ID.String(), 1) + `"items":` + list(&once, 0, 0, 12) + "}", "is the answer to"},
+		{"one too few", &once, list(&once, 0, 0, 11), "has 11 items, and 12 were drawn"},
+		{"none", &once, "[]", "has 0 items, and 12 were drawn"},
+		{"another number of the same value", &once, strings.Replace(list(&once, 0, 0, 12), "1.0", "1.00", 1), "has 1.00 at place"},
+		{"an escape", &once, strings.Replace(list(&once, 0, 0, 12), `"\u0041"`, `"A"`, 1), `where the replay has "\u0041"`},
+		{"two exchanged", &once, strings.NewReplacer("null", "true", "true", "null").Replace(list(&once, 0, 0, 12)), "at place"},
+		{"hands", &hands, "{" + handsOf(&hands) + "}", ""},
+		{"hands as one list", &hands, list(&hands, 0, 0, 52), ""},
+		{"a card in another hand", &hands, strings.Replace("{"+handsOf(&hands)+"}", "],[", ",", 1), "has 2 hands, and 3 were dealt"},
+		{"a longer hand", &hands, `{"hands":[` + list(&hands, 0, 0, 14) + "," + list(&hands, 0, 14, 26) + "," + list(&hands, 0, 26, 39) + `],"rest":` + list(&hands, 0, 39, 52) + "}", "hand 0, from 0, of the order given has 14 items"},
+		{"shuffles", &twice, shuffles(split(0), split(1)), ""},
+		{"shuffles without hands", &twice, "[" + list(&twice, 0, 0, 5) + "," + list(&twice, 1, 0, 5) + "]", ""},
+		{"shuffles exchanged", &twice, shuffles(split(1), split(0)), "shuffle 0, from 0: the order given has"},
+		{"a shuffle too few", &twice, `{"shuffles":[` + split(0) + "]}", "is of 1 shuffle(s), and there were 2"},
+		{"no list", &twice, `[1,2]`, "a shuffle of the order given"},
+		{"numbers", &range4, string(numbers), ""},
+		{"a number as text", &range4, `["1",2,3,4]`, `has "1" at place 0`},
+	} {
+		g := given(t, c.of.Key, c.of.Items, nil)
+		g.Order = parseOrder(t, c.order)
+		r := prooffile.Check([]byte(c.of.Proof), g)
+		failed := r.Failed()
+		switch {
+		case c.want == "" && (failed != nil || r.Unchecked() != nil):
+			t.Errorf("%s: %+v", c.name, r.Steps)
+		case c.want != "" && (failed == nil || failed.Name != prooffile.StepOrder || !strings.Contains(failed.Detail, c.want)):
+			t.Errorf("%s: want the order to fail with %q: %+v", c.name, c.want, r.Steps)
+		}
+	}
+}
+
+func TestInvalidOrdersAndItemsAreRejected(t *testing.T) {
+	for _, text := range []string{"", "1", `"x"`, "{}", `{"hands":[]}`, "[1,2", "[1] [2]", `{"items":1}`, `{"items":[],"items":[]}`, "\xff"} {
+		if _, err := prooffile.ParseOrder([]byte(text)); err == nil {
+			t.Errorf("%q is an order", text)
+		}
+		if _, err := prooffile.ParseItems([]byte(text)); err == nil {
+			t.Errorf("%q are items", text)
+		}
+	}
+}

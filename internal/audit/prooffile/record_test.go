@@ -1,0 +1,111 @@
+package prooffile_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
+	"riffle/internal/deck"
+	"riffle/internal/rng"
+	"riffle/internal/shuffle"
+)
+
+func catalogue(t testing.TB) *deck.Catalogue {
+	t.Helper()
+	c, err := deck.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func given(t testing.TB, key string, items, commitment *string) *prooffile.Given {
+	t.Helper()
+	g := &prooffile.Given{Key: key, Decks: catalogue(t)}
+	if commitment != nil {
+		g.Commitment = []byte(*commitment)
+	}
+	if items != nil {
+		var err error
+		if g.Items, err = prooffile.ParseItems([]byte(*items)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+// A checkpoint may have signatures of other keys, and the same one twice.
+func TestSignaturesOfOtherKeysAreIgnored(t *testing.T) {
+	v := named(t, "fisher-yates")
+	file, err := prooffile.Parse([]byte(v.Proof))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, signatures, _ := strings.Cut(string(file.Inclusion.Checkpoint), "\n\n")
+	for name, lines := range map[string]string{
+		"of a witness":                  "— example.com/witness " + strings.Repeat("A", 90) + "==\n",
+		"of the name, with another key": "— example.com/log " + strings.Repeat("A", 90) + "==\n",
+		"the same again":                signatures,
+		"of one byte":                   "— example.com/witness AAAAAAA=\n",
+		"99 more":                       strings.Repeat("— example.com/witness AAAAAAA=\n", 99),
+	} {
+		changed := clone(file)
+		addLine(lines)(changed)
+		if r := prooffile.Check(changed.Text(), given(t, v.Key, v.Items, nil)); r.Failed() != nil {
+			t.Errorf("%s: %+v", name, r.Steps)
+		}
+	}
+}
+
+// The proof of a commitment that the record does not name is reported as unchecked.
+func TestCommitmentThatIsNotNamedIsUnchecked(t *testing.T) {
+	commitment := named(t, "commitment")
+	for _, name := range []string{"fisher-yates", "reveal", "void", "commitment"} {
+		v := named(t, name)
+		r := prooffile.Check([]byte(v.Proof), given(t, v.Key, nil, &commitment.Proof))
+		if step := r.Unchecked(); r.Failed() != nil || step == nil || step.Name != prooffile.StepCommitted {
+			t.Errorf("%s: %+v", name, r.Steps)
+		}
+	}
+}
+
+// A forged commitment could name a replay that never ends.
+func TestCommitmentIsNotReplayed(t *testing.T) {
+	s := audit.Statement{
+		Algorithm: shuffle.AlgorithmFisherYates, Size: 2, Draw: 2, Repeat: audit.MaxSize, Input: audit.RangeInput, Seed: make(rng.Seed, rng.BlockSize),
+	}
+	signer, public := logKey(t, origin, 1)
+	record, seed := recordOf("endless", s, "", nil)
+	f := &prooffile.File{Record: record.Append(nil), Seed: seed, LogKey: public}
+	f.Inclusion = include(t, f.Record, 0, 1, signer)
+	v, endless := named(t, "worked, committed"), string(f.Text())
+	r := prooffile.Check([]byte(v.Proof), given(t, v.Key, nil, &endless))
+	if failed := r.Failed(); failed == nil || failed.Name != prooffile.StepCommitted || !strings.Contains(failed.Detail, "is no commitment") {
+		t.Errorf("%+v", r.Steps)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, v := range readVectors(f).Proofs {
+		f.Add([]byte(v.Proof))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if file, err := prooffile.Parse(text); err == nil && !bytes.Equal(file.Text(), text) {
+			t.Errorf("%q was read, and is written as %q", text, file.Text())
+		}
+	})
+}
+
+// BenchmarkCheck is a verification of a deck of 52, without reading the file.
+func BenchmarkCheck(b *testing.B) {
+	v := readVectors(b).Proofs[0]
+	g := given(b, v.Key, nil, nil)
+	for b.Loop() {
+		if r := prooffile.Check([]byte(v.Proof), g); r.Failed() != nil {
+			b.Fatalf("%+v", r.Steps)
+		}
+	}
+	b.ReportMetric(60*float64(b.N)/b.Elapsed().Seconds(), "proofs/min")
+}

@@ -1,0 +1,181 @@
+package prooffile_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
+)
+
+// shoesFile is shared by the verifiers in all languages; testdata/riffle1/README.md describes it.
+const shoesFile = "../../../testdata/riffle1/shoes.json"
+
+// shoeVectors is the content of the file.
+type shoeVectors struct {
+	Spec  string       `json:"spec"`
+	Shoes []shoeVector `json:"shoes"`
+	Hands []shoeVector `json:"hands"`
+	Wrong []shoeVector `json:"wrong"`
+}
+
+// A shoeVector is a whole shoe, or one of its records, perhaps with a hand.
+type shoeVector struct {
+	Name   string              `json:"name"`
+	Proofs string              `json:"proofs"`
+	Items  *string             `json:"items"`
+	Hand   *string             `json:"hand"`
+	Key    string              `json:"key"`
+	Expect string              `json:"expect,omitempty"`
+	Orders map[string][]uint64 `json:"orders,omitempty"`
+	Step   string              `json:"step,omitempty"`
+}
+
+// check checks the vector as the command does.
+func (v *shoeVector) check(t testing.TB) checked {
+	t.Helper()
+	g := given(t, v.Key, v.Items, nil)
+	if v.Hand != nil {
+		g.Hand = parseHand(t, *v.Hand)
+	}
+	return check(prooffile.Lines([]byte(v.Proofs)), g)
+}
+
+// vectorOf makes the vector of a whole shoe.
+func vectorOf(t testing.TB, b *dealtShoe, hand []wireCard) shoeVector {
+	t.Helper()
+	_, key := logKey(t, origin, 1)
+	text := handText(t, hand)
+	v := shoeVector{Name: b.name, Proofs: string(bytes.Join(textsOf(b.files()), nil)), Hand: &text, Key: key, Expect: "open"}
+	if isClosed(b) {
+		v.Expect, v.Orders = "verified", map[string][]uint64{}
+		for version, order := range b.orders {
+			if order == nil {
+				order = []uint64{}
+			}
+			v.Orders[fmt.Sprint(version)] = order
+		}
+	}
+	if b.input.items != "" {
+		v.Items = &b.input.items
+	}
+	return v
+}
+
+func buildShoes(t testing.TB) *shoeVectors {
+	t.Helper()
+	all := &shoeVectors{Spec: audit.Spec}
+	list, hands := dealtShoes(t)
+	by := map[string]*dealtShoe{}
+	for _, b := range list {
+		by[b.name] = b
+		all.Shoes = append(all.Shoes, vectorOf(t, b, hands[b.name]))
+	}
+	for _, h := range []struct {
+		of      string
+		version int
+		cards   int
+	}{{"items, open", 1, 2}, {"every change", 1, 5}, {"every change", 13, 7}, {"one card", 1, 1}, {"not shuffled", 3, 4}} {
+		v := vectorOf(t, by[h.of], hands[h.of][:h.cards])
+		v.Name = fmt.Sprintf("%s, the hand of version %d", h.of, h.version)
+		v.Proofs, v.Expect, v.Orders = string(by[h.of].files()[h.version-1].Text()), "hand", nil
+		if h.version > 1 {
+			v.Items = nil
+		}
+		all.Hands = append(all.Hands, v)
+	}
+	for _, w := range shoeForgeries(t, by) {
+		all.Wrong = append(all.Wrong, w.forge(t, by[w.of], hands[w.of]))
+	}
+	return all
+}
+
+// encode writes the vectors, one to a line.
+func (v *shoeVectors) encode(t testing.TB) []byte {
+	t.Helper()
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	fmt.Fprintf(&text, "{\"spec\":%q", v.Spec)
+	for _, part := range []struct {
+		name string
+		list []shoeVector
+	}{{"shoes", v.Shoes}, {"hands", v.Hands}, {"wrong", v.Wrong}} {
+		fmt.Fprintf(&text, ",\n%q:[", part.name)
+		for i := range part.list {
+			text.WriteString(strings.Repeat(",", min(i, 1)) + "\n")
+			if err := encoder.Encode(part.list[i]); err != nil {
+				t.Fatal(err)
+			}
+			text.Truncate(text.Len() - 1)
+		}
+		text.WriteString("\n]")
+	}
+	text.WriteString("}\n")
+	return text.Bytes()
+}
+
+// TestShoeVectorsAreReproducible builds the vectors again.
+func TestShoeVectorsAreReproducible(t *testing.T) {
+	got := buildShoes(t).encode(t)
+	if *update {
+		if err := os.WriteFile(shoesFile, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(shoesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs from the vectors that this test builds: run it with -update, but never change released vectors", shoesFile)
+	}
+}
+
+func readShoes(t testing.TB) (v shoeVectors) {
+	t.Helper()
+	text, err := os.ReadFile(shoesFile)
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestShoeVectors(t *testing.T) {
+	vectors := readShoes(t)
+	for i := range vectors.Shoes {
+		v := &vectors.Shoes[i]
+		for _, hand := range []*string{v.Hand, nil} {
+			v.Hand = hand
+			if r := v.check(t); r.Failed() != nil || r.Closed != (v.Expect == "verified") || (r.Unchecked() == nil) != (r.Closed || hand != nil) {
+				t.Errorf("%s: %+v", v.Name, r.Steps)
+			}
+		}
+	}
+	for i := range vectors.Hands {
+		v := &vectors.Hands[i]
+		if r := v.check(t); r.Failed() != nil || r.Unchecked() != nil || r.Proven == 0 {
+			t.Errorf("%s: %+v", v.Name, r.Steps)
+		}
+	}
+	steps := map[string]bool{}
+	for i := range vectors.Wrong {
+		v := &vectors.Wrong[i]
+		steps[v.Step] = true
+		if r := v.check(t); r.Failed() == nil || r.Failed().Name != v.Step {
+			t.Errorf("%s: want it to fail at the step %s: %+v", v.Name, v.Step, r.Steps)
+		}
+	}
+	for _, step := range []string{"proof", "record", "chain", "commitment", "items", "inclusion", "signature", "moves", "root", "hand"} {
+		if !steps[step] {
+			t.Errorf("of no vector the step %s fails", step)
+		}
+	}
+}
