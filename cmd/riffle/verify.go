@@ -19,7 +19,8 @@ import (
 	"riffle/internal/deck"
 )
 
-// A verify checks proof files against the key of the log, the items that were shuffled and the order that was answered.
+// A verify checks proof files against the key of the log, the items that were shuffled and the
+// order that was answered.
 type verify struct {
 	Key    string   `placeholder:"FILE" help:"The key of the log, from somewhere else than the proof: the verifier key as GET /log/key answers it, or the private key, of which only the public half is used."`
 	Items  string   `placeholder:"FILE" help:"What was shuffled, as a JSON array. Decks are built in."`
@@ -41,8 +42,8 @@ It trusts the key that is given, and nothing else. Without --key it uses the one
 The exit code is 0 if everything verifies, 1 if something does not, and 2 if it cannot be checked: a file cannot be read, the seed is held back, no key was given, the record is of a kind that this version does not know. Of several proofs, 1 comes before 2 and 2 before 0.`
 }
 
-// maxProof is the longest proof file that is read, in bytes: many times what any shuffle can have, and what a shoe has of some
-// ten thousand changes.
+// maxProof is the largest proof file that is read, in bytes: many times what a shuffle can have,
+// and enough for ten thousand changes of a shoe.
 const maxProof = 1 << 26
 
 // Run checks the proofs and prints what it finds.
@@ -90,17 +91,17 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 	return outcome(len(list), wrong, unchecked)
 }
 
-// A proofText is a proof file as it was read, or those of a whole shoe, and what it is checked against.
+// A proofText is a proof file, or those of a whole shoe, and what to check it against.
 type proofText struct {
 	name   string
 	texts  [][]byte      // one for each record
 	err    error         // why it could not be read
-	record *audit.Record // as the first says; nil if that cannot be read
+	record *audit.Record // of the first text, unchecked; nil if it cannot be parsed
 	given  prooffile.Given
 }
 
-// read reads all proofs before any is checked: that of a commitment goes with that of the shuffle or the shoe that names it, and
-// those of one shoe go together, whichever comes first.
+// read reads all proofs before any is checked. It adds the proof of a commitment to that of the
+// shuffle or the shoe that names it, and joins those of one shoe, in any order.
 func (k *verify) read(ctx context.Context, given *prooffile.Given) (list []*proofText) {
 	byID := map[uuid.UUID]*proofText{}
 	shoes := map[uuid.UUID][]*proofText{}
@@ -130,12 +131,13 @@ func (k *verify) read(ctx context.Context, given *prooffile.Given) (list []*proo
 		}
 		commitment := byID[p.record.CommitmentID]
 		p.given.Commitment = commitment.texts[0]
-		commitment.given.Items, commitment.given.Order, commitment.given.Hand = nil, nil, nil // they are the shuffle's
+		// What else was given is for the shuffle.
+		commitment.given.Items, commitment.given.Order, commitment.given.Hand = nil, nil, nil
 	}
 	return list
 }
 
-// shoeOf returns the first record of the shoe that a record is of; Nil if it is of none.
+// shoeOf returns the id of the first record of the shoe that a record belongs to; Nil for no shoe.
 func shoeOf(record *audit.Record) uuid.UUID {
 	switch {
 	case record == nil:
@@ -147,7 +149,8 @@ func shoeOf(record *audit.Record) uuid.UUID {
 	return uuid.Nil
 }
 
-// join puts the files of one shoe together in the first of them, by the versions that they begin with.
+// join joins the files of one shoe in the first of them, sorted by the versions that they begin
+// with.
 func join(parts []*proofText) {
 	sorted := slices.Clone(parts)
 	slices.SortStableFunc(sorted, func(a, b *proofText) int { return cmp.Compare(a.record.Version, b.record.Version) })
@@ -159,7 +162,7 @@ func join(parts []*proofText) {
 	parts[0].name, parts[0].texts, parts[0].record = strings.Join(names, " "), texts, sorted[0].record
 }
 
-// claimed returns the record that a file has, of which nothing has been checked, or nil if it cannot be read.
+// claimed returns the unchecked record of a file, or nil if it cannot be parsed.
 func claimed(text []byte) *audit.Record {
 	file, err := prooffile.Parse(text)
 	if err != nil {
@@ -172,10 +175,10 @@ func claimed(text []byte) *audit.Record {
 	return record
 }
 
-// errUnchecked is for what could not be checked to the end. What kept it has been printed.
+// errUnchecked is for a proof that could not be checked to the end. The reason has been printed.
 var errUnchecked = errors.New("it could not be checked")
 
-// outcome is the worst of so many proofs.
+// outcome returns the error of the worst result of all proofs.
 func outcome(proofs, wrong, unchecked int) error {
 	switch {
 	case wrong > 0 && proofs == 1:
@@ -190,7 +193,7 @@ func outcome(proofs, wrong, unchecked int) error {
 	return nil
 }
 
-// given reads what the proofs are checked against.
+// given reads the files that the proofs are checked against.
 func (k *verify) given() (*prooffile.Given, error) {
 	given := &prooffile.Given{}
 	var err error
@@ -233,11 +236,11 @@ func parseFile[T any](path string, parse func([]byte) (T, error)) (v T, err erro
 	return v, nil
 }
 
-// verify checks one proof and writes what it finds. The error is errFindings, errUnchecked, or the reason why it was
-// interrupted.
+// verify checks one proof and writes what it finds. The error is errFindings, errUnchecked, or the
+// reason why it was interrupted.
 func (k *verify) verify(ctx context.Context, c *console, p *proofText, out *strings.Builder) error {
 	done := make(chan *report, 1)
-	go func() { done <- p.check() }() // which may take as long as a forger likes
+	go func() { done <- p.check() }() // a forged proof may take for ever
 	r, err := wait(ctx, c.progress, done)
 	if err != nil {
 		return err
@@ -265,7 +268,7 @@ func (p *proofText) check() *report {
 	}
 }
 
-// wait returns the result when it is there. After a second it tells a terminal that it is still at work.
+// wait waits for the result. After a second it shows progress on a terminal.
 func wait(ctx context.Context, progress io.Writer, done <-chan *report) (*report, error) {
 	var tick <-chan time.Time
 	if progress != nil {
@@ -290,7 +293,7 @@ func wait(ctx context.Context, progress io.Writer, done <-chan *report) (*report
 	}
 }
 
-// state returns the word for what became of a step.
+// state returns the word for the state of a step.
 func (c *console) state(s prooffile.State) string {
 	var word, colour string
 	switch s {
@@ -307,7 +310,7 @@ func (c *console) state(s prooffile.State) string {
 	return "\x1b[" + colour + "m" + word + "\x1b[0m"
 }
 
-// readProof reads a proof file, or fetches it.
+// readProof reads a proof file, or fetches it if its name is a URL.
 func readProof(ctx context.Context, name string) ([]byte, error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		return fetch(ctx, name)
@@ -318,11 +321,11 @@ func readProof(ctx context.Context, name string) ([]byte, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // opened for reading
 	return readLimited(file)
 }
 
-// readLimited reads to the end of a proof file.
+// readLimited reads a proof file of at most maxProof bytes.
 func readLimited(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxProof+1))
 	if err == nil && len(text) > maxProof {

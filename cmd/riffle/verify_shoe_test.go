@@ -159,7 +159,8 @@ func (s *dealtShoe) wants(code int, says string, args ...string) {
 	}
 }
 
-// A shoe of the service is followed from its first card to its close, and each hand is proven alone.
+// A shoe of the service is followed from its first card to its close, and each hand is proven
+// alone.
 func TestVerifyShoe(t *testing.T) {
 	two := uint64(2)
 	s := dealShoe(t, shoeRequest(order.Request{Deck: "standard52", Decks: &two, Reference: "table 7"}))

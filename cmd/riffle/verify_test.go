@@ -50,8 +50,8 @@ func readProofVectors(t testing.TB) (v proofVectors) {
 	return v
 }
 
-// makeProofs writes a folder of the vectors that hold, deck.json and so on, with the keys of their log and what else the
-// scripts need.
+// makeProofs writes a folder of the vectors that hold, deck.json and so on, with the keys of their
+// log and what else the scripts need.
 func makeProofs(t testing.TB, parent string) {
 	t.Helper()
 	folder := filepath.Join(parent, "proofs")
@@ -102,8 +102,8 @@ func write(t testing.TB, path, text string) string {
 	return path
 }
 
-// verifyFiles runs the command over what it is given, and returns the exit code and what it says of the proof. The proof of
-// the commitment comes first.
+// verifyFiles runs the command over what it is given, and returns the exit code and what it says of
+// the proof. The proof of the commitment comes first.
 func verifyFiles(t testing.TB, proof, key string, items, commitment *string) (code int, out string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -152,7 +152,8 @@ func TestVerifyVectors(t *testing.T) {
 		}
 	}
 	for _, v := range vectors.Wrong {
-		if v.Commitment != nil && !isNamed(*v.Commitment, v.Proof) { // the command does not take it for that of the shuffle
+		// The command pairs a commitment with the shuffle that names it, and with no other.
+		if v.Commitment != nil && !isNamed(*v.Commitment, v.Proof) {
 			continue
 		}
 		code, out := verifyFiles(t, v.Proof, v.Key, v.Items, v.Commitment)

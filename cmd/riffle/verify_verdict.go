@@ -11,12 +11,13 @@ import (
 // A report is what a verifier found.
 type report struct {
 	steps prooffile.Steps
-	// finding says what the proof shows if no step fails and its key is that of the log. Its first letter is small.
-	// The error is errUnchecked or nil.
+	// finding says what the proof shows if no step fails and its key is that of the log. Its first
+	// letter is small. The error is errUnchecked or nil.
 	finding func() (string, error)
 }
 
-// verdict says what the steps come to, and whether that can be relied on: it cannot unless a key was given.
+// verdict says what the steps come to, and whether that can be relied on: it cannot unless a key
+// was given.
 func (r *report) verdict(keyGiven bool) (string, error) {
 	if failed := r.steps.Failed(); failed != nil {
 		return fmt.Sprintf("This proof does NOT verify. It fails at the step %s.", failed.Name), errFindings
@@ -148,8 +149,8 @@ func withoutOrder(record *audit.Record) string {
 	return ""
 }
 
-// committed says on a line of its own what is known of the commitment that a shuffle or a shoe used. It is empty if
-// none was used.
+// committed says on a line of its own what is known of the commitment that a shuffle or a shoe
+// used. It is empty if none was used.
 func committed(steps prooffile.Steps, e *prooffile.Entry) string {
 	id := e.Record.CommitmentID
 	switch {

@@ -9,7 +9,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// describe says what a record is of.
+// describe summarizes a record.
 func describe(record *audit.Record) string {
 	text := fmt.Sprintf("%s, of %s: ", record.ID, record.Time.Format(audit.TimeFormat))
 	switch record.Kind {
@@ -32,7 +32,7 @@ func describe(record *audit.Record) string {
 	return text + stated(&record.Statement)
 }
 
-// ofShoe says what the statement of a shoe is of.
+// ofShoe summarizes the statement of a shoe.
 func ofShoe(s *audit.Statement) string {
 	if s.Draw > 0 {
 		return stated(s)
@@ -44,7 +44,7 @@ func ofShoe(s *audit.Statement) string {
 	return text
 }
 
-// changed says what a change has done to a shoe.
+// changed summarizes a change of a shoe.
 func changed(record *audit.Record) string {
 	switch record.Kind {
 	case audit.KindReshuffle:
@@ -71,7 +71,7 @@ func changed(record *audit.Record) string {
 	return text + fmt.Sprintf(" and put to the %s of %s", record.Put, where(record.To))
 }
 
-// where says what a place is.
+// where names a place.
 func where(p shoe.Place) string {
 	switch p {
 	case shoe.Deck:
@@ -86,7 +86,7 @@ func where(p shoe.Place) string {
 	return "the " + string(p)
 }
 
-// stated says what a statement is of.
+// stated summarizes a statement.
 func stated(s *audit.Statement) string {
 	text := fmt.Sprintf("%d of %d, shuffled by %s", s.Draw, s.Size, s.Algorithm)
 	if s.Repeat > 1 {

@@ -15,7 +15,7 @@ import (
 
 // Given is what a proof is checked against. Whatever is missing is not checked.
 type Given struct {
-	Key        string          // the verifier key of the log; if empty, the one in the file is used, which shows little
+	Key        string          // the verifier key of the log; empty: that in the file
 	Items      *Items          // what was shuffled
 	Order      *Order          // what was answered
 	Hand       *Hand           // cards that were drawn from a shoe
@@ -34,8 +34,8 @@ func (e *Entry) HeldBack() bool {
 	return e.Record != nil && e.Record.Deals() && e.File.Seed == nil
 }
 
-// A checker makes the steps of one proof file, section by section of docs/spec.md. The three verifiers
-// share it; each calls the sections that it needs, in its own order.
+// A checker checks one proof file. Its methods add one step each, in the order of docs/spec.md,
+// "Proof file"; [checker.replay] adds several. The three verifiers call those that they need.
 type checker struct {
 	*Steps
 	*Entry
@@ -43,7 +43,8 @@ type checker struct {
 	checkpoint checkpoint
 }
 
-// proof reads the file and its log key. It reports false if the file says nothing that could be checked.
+// proof parses the file and compares its log key with the one given. It reports whether there is
+// anything to check.
 func (c *checker) proof(text []byte, given string) bool {
 	err := c.read(text)
 	if err == nil && given != "" && given != c.File.LogKey {
@@ -71,7 +72,7 @@ func (c *checker) read(text []byte) (err error) {
 	return err
 }
 
-// record reads the record and compares what the file says of it. It reports whether the record can be
+// record parses the record and compares it with the file. It reports whether the record can be
 // checked any further.
 func (c *checker) record() bool {
 	record, err := audit.ParseRecord(c.File.Record)
@@ -111,8 +112,8 @@ func (c *checker) signature() {
 	c.check(StepSignature, c.checkpoint.signedBy(c.key), "the checkpoint is signed with the key of %s", c.key.Name())
 }
 
-// committed checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, but
-// for the client seed. Who knew the client seed when, no file can say.
+// committed checks that an earlier commitment in the same log fixed the order of a shuffle or a
+// shoe, except for the client seed. No file can prove who knew the client seed when.
 func (c *checker) committed(proof []byte) {
 	id, named := c.Record.CommitmentID, c.Record.UsesCommitment()
 	switch {
@@ -148,15 +149,16 @@ func (c *checker) uses(proof []byte) error {
 	return nil
 }
 
-// Verifier parses the verifier key of a log, <name>+<key hash>+<key>. Unlike [note.NewVerifier] it accepts
-// only the one canonical text of a key.
+// Verifier parses the verifier key of a log, <name>+<key hash>+<key>. Unlike [note.NewVerifier] it
+// accepts only the one canonical text of a key.
 func Verifier(text string) (note.Verifier, error) {
 	err := errors.New("the log key is none: it has to be the verifier key of a log, <name>+<key hash>+<key>")
 	verifier, bad := note.NewVerifier(text)
 	if bad != nil {
 		return nil, err
 	}
-	parts := strings.SplitN(text, "+", 3) // NewVerifier found three, and accepts capitals and unused bits
+	// NewVerifier found three parts, but accepts capitals and unused bits.
+	parts := strings.SplitN(text, "+", 3)
 	if _, bad := base64.StdEncoding.Strict().DecodeString(parts[2]); bad != nil || strings.ToLower(parts[1]) != parts[1] {
 		return nil, err
 	}
@@ -192,8 +194,8 @@ func unsigned(signed []byte) (c checkpoint, err error) {
 	return c, nil
 }
 
-// signedBy returns an error unless the key signed the checkpoint, for the log of its name. The key has to
-// verify every line of its name and hash, so that none of them can be changed.
+// signedBy returns an error unless the key signed the checkpoint, for the log of its name. The key
+// has to verify every line of its name and hash, so that none of them can be changed.
 func (c *checkpoint) signedBy(key note.Verifier) error {
 	if c.body.Origin != key.Name() {
 		return fmt.Errorf("the checkpoint is of %q, and the key is of %q", c.body.Origin, key.Name())

@@ -20,9 +20,9 @@ type HandResult struct {
 	Others int // how many were sealed by other records, and are not proven
 }
 
-// CheckHand verifies cards that were drawn from a shoe, [Given].Hand, by the proof file of the record that sealed
-// them. It makes the steps of docs/shoes.md, "One hand". They take no seed; if the file has one, the order is
-// replayed as well.
+// CheckHand verifies cards that were drawn from a shoe, [Given].Hand, by the proof file of the
+// record that sealed them. It adds the steps of docs/shoes.md, "One hand", which take no seed. If
+// the file has a seed, it replays the order as well.
 func CheckHand(text []byte, given *Given) *HandResult {
 	r := &HandResult{}
 	c := &checker{Steps: &r.Steps, Entry: &r.Entry}
@@ -66,8 +66,9 @@ func (r *HandResult) hand(h *Hand, d dealing) {
 	}
 }
 
-// prove compares every card with the sealing that it names, and returns those that were sealed there. missing says
-// what it would take to check the others that name one of the sealings; wrong says which card was not there.
+// prove compares every card with the sealing that it names, and returns those that are proven.
+// missing says why a card of one of the sealings cannot be checked; wrong says which card was not
+// sealed there.
 func (h *Hand) prove(sealings ...*sealing) (proven []string, missing, wrong error) {
 	by := map[uuid.UUID]*sealing{}
 	for _, s := range sealings {
@@ -102,7 +103,7 @@ func (h *Hand) prove(sealings ...*sealing) (proven []string, missing, wrong erro
 	return proven, missing, nil
 }
 
-// describe says which cards of the hand are proven.
+// describe lists the proven cards.
 func (h *Hand) describe(proven []string) string {
 	const most = 13
 	list := strings.Join(proven[:min(len(proven), most)], ", ")
@@ -112,19 +113,19 @@ func (h *Hand) describe(proven []string) string {
 	return fmt.Sprintf("%d of the %d card(s) of the hand were sealed there: %s", len(proven), len(h.cards), list)
 }
 
-// A sealing is the order of cards that a record commits to, as far as it is known.
+// A sealing is an order of cards that a record commits to, as far as it is known.
 type sealing struct {
 	record *audit.Record
-	input  string   // of the shoe; empty if the record does not say
-	order  []uint64 // the number of the card at each position; nil if it is not known
-	texts  texts    // nil if the cards are not known
+	input  string   // of the shoe; empty if unknown
+	order  []uint64 // the number of the card at each position; nil if unknown
+	texts  texts    // nil if unknown
 }
 
-// sealing returns what the record commits to; nil if it is of a kind that seals nothing.
+// sealing returns the sealing of the record; nil if its kind has none.
 func (e *Entry) sealing(d dealing) *sealing {
 	s := &sealing{record: e.Record, texts: d.texts}
 	switch {
-	case e.Record.Kind == audit.KindReshuffle: // of which cards, only the first record of the shoe says
+	case e.Record.Kind == audit.KindReshuffle: // the first record of the shoe says of which cards
 	case e.Record.Kind != audit.KindShoe:
 		return nil
 	default:
@@ -144,7 +145,8 @@ func (e *Entry) sealing(d dealing) *sealing {
 var (
 	// errNoOpening is for a card without salt and path.
 	errNoOpening = errors.New("it has no salt and path: ask for it with proof=true")
-	// errNoCards is for a shoe that was not shuffled and has no root, where the items are not known either.
+	// errNoCards is for a shoe that was not shuffled and has no root, where the items are not known
+	// either.
 	errNoCards = errors.New("the shoe was not shuffled, and what it is of was not given")
 )
 

@@ -16,13 +16,14 @@ import (
 	"riffle/internal/shoe"
 )
 
-// Items are the things that were shuffled, as a JSON array.
+// Items are a parsed JSON array of the items that were shuffled.
 type Items struct {
 	values []jsontext.Value // without white space
-	input  string           // what a record has to say of them
+	input  string           // the input of a record of them
 }
 
-// ParseItems reads a JSON array. White space outside strings does not matter; every other byte does.
+// ParseItems parses a JSON array. White space outside strings does not matter; every other byte
+// does.
 func ParseItems(text []byte) (*Items, error) {
 	array, err := compact(text)
 	if err != nil {
@@ -35,7 +36,7 @@ func ParseItems(text []byte) (*Items, error) {
 	return &Items{values: values, input: audit.ItemsInput(sha256.Sum256(array))}, nil
 }
 
-// compact checks that the text is one JSON value, and returns it without white space.
+// compact parses one JSON value and returns it without white space.
 func compact(text []byte) (jsontext.Value, error) {
 	value := jsontext.Value(bytes.Clone(text))
 	if err := value.Compact(); err != nil {
@@ -44,7 +45,7 @@ func compact(text []byte) (jsontext.Value, error) {
 	return value, nil
 }
 
-// elements returns where the elements of an array stand. The array has no white space.
+// elements returns the elements of an array without white space, as slices of it.
 func elements(array jsontext.Value) ([]jsontext.Value, error) {
 	if array.Kind() != '[' {
 		return nil, errors.New("not a JSON array")
@@ -65,11 +66,12 @@ func elements(array jsontext.Value) ([]jsontext.Value, error) {
 	return list, nil
 }
 
-// A match reports whether a value of an answer is what stands at a position of the input, and what stands there.
+// A match reports whether a value of an answer is the item at a position of the input, and which
+// item that is.
 type match func(position uint64, answered jsontext.Value) (want string, ok bool)
 
-// items makes the step items, which compares what was shuffled with the input of the record. It also returns how to
-// tell the items apart; nil if they are not known.
+// items returns the step items, which compares what was shuffled with the input of the record, and
+// a match for its items; nil if they are unknown.
 func (c *checker) items(given *Given) (Step, match) {
 	s := &c.Record.Statement
 	switch {
@@ -103,8 +105,9 @@ func (c *checker) givenItems(items *Items, decks *deck.Catalogue) (Step, match) 
 	}
 	same := newStep(StepItems, OK, "the items given have the digest in the record")
 	if d := c.deck(decks); d != nil && s.Size%uint64(d.Size()) == 0 {
+		// The record's parameters may be forged, so the deck has to have the digest, too.
 		words := strings.Fields(s.Input)
-		if audit.DeckInput(words[1], s.Size/uint64(d.Size()), d.Codes()) == s.Input { // and not of parameters that were changed
+		if audit.DeckInput(words[1], s.Size/uint64(d.Size()), d.Codes()) == s.Input {
 			return same, matchCards(d)
 		}
 	}
@@ -114,8 +117,8 @@ func (c *checker) givenItems(items *Items, decks *deck.Catalogue) (Step, match) 
 	}
 }
 
-// maxCards is the largest deck whose digest is calculated: a record may claim any number of cards, and no service can
-// be set to shuffle more than these.
+// maxCards is the most cards whose digest is calculated, as many as a service can be configured to
+// shuffle. A forged record may claim any number.
 const maxCards = 1 << 31
 
 // knownDeck compares the digest of a deck that comes with Riffle with that in the record.
@@ -161,8 +164,8 @@ func matchNumber(position uint64, answered jsontext.Value) (string, bool) {
 	return want, want == string(answered)
 }
 
-// matchCards matches cards of a deck by their codes, and those that were answered with all details by code and
-// instance.
+// matchCards matches cards of a deck by their codes, and those that were answered with all details
+// by code and instance.
 func matchCards(d *deck.Deck) match {
 	faces := shoe.NewFaces(d, nil)
 	return func(position uint64, answered jsontext.Value) (string, bool) {

@@ -10,19 +10,20 @@ import (
 	"riffle/internal/audit"
 )
 
-// An Order is what the service has answered, or what somebody says it has.
+// An Order is a parsed answer of POST /shuffle, or what somebody claims to be one. All values are
+// without white space.
 type Order struct {
 	auditID   string           // empty if it does not say
-	items     []jsontext.Value // of one shuffle, or the shuffles of several; without white space, as all that follows
-	hands     []jsontext.Value // arrays; nil where the order is not in hands
-	shuffles  []jsontext.Value // what the answer lists as shuffles; nil where there is no such list
-	count     uint64           // at least as many as things were answered
-	isAnswer  bool             // it is an object, and not a plain array
+	items     []jsontext.Value // the items of one shuffle, or the shuffles of several
+	hands     []jsontext.Value // the hands, then the rest; nil without hands
+	shuffles  []jsontext.Value // nil unless the answer lists shuffles
+	count     uint64           // an upper bound of the number of items
+	isAnswer  bool             // an object, not a plain array
 	withHands bool
 }
 
-// ParseOrder reads a whole answer of POST /shuffle, an object that has items, hands and rest, or shuffles; or else the
-// array of things alone.
+// ParseOrder parses a whole answer of POST /shuffle, which is an object with items, hands and rest,
+// or shuffles; or the array alone.
 func ParseOrder(text []byte) (*Order, error) {
 	value, err := compact(text)
 	if err != nil {
@@ -39,7 +40,7 @@ func ParseOrder(text []byte) (*Order, error) {
 	return o, o.answer(value)
 }
 
-// answer reads the members of an answer.
+// answer parses the members of an answer.
 func (o *Order) answer(value jsontext.Value) error {
 	o.isAnswer = true
 	members := map[string]jsontext.Value{}
@@ -86,7 +87,7 @@ func (o *Order) answer(value jsontext.Value) error {
 	return err
 }
 
-// compare returns an error unless the order is that of the replayed positions.
+// compare returns an error unless the order has the items at the replayed positions.
 func (o *Order) compare(record *audit.Record, orders [][]uint64, match match) error {
 	s := &record.Statement
 	if o.auditID != "" && o.auditID != record.ID.String() {
@@ -101,7 +102,7 @@ func (o *Order) compare(record *audit.Record, orders [][]uint64, match match) er
 			return fmt.Errorf("%sthe order given has %d items, and %d were drawn", which(s, number), len(answered), s.Draw)
 		}
 	}
-	if len(orders) != len(shuffles) { // as many were kept as were given, or none
+	if len(orders) != len(shuffles) { // the replay returns orders up to count
 		return errors.New("the order given is not as long as what was drawn")
 	}
 	for number, answered := range shuffles {
@@ -114,7 +115,7 @@ func (o *Order) compare(record *audit.Record, orders [][]uint64, match match) er
 	return nil
 }
 
-// which names a shuffle where there are several.
+// which names a shuffle if there are several.
 func which(s *audit.Statement, number int) string {
 	if s.Repeat == 1 {
 		return ""
@@ -122,7 +123,7 @@ func which(s *audit.Statement, number int) string {
 	return fmt.Sprintf("shuffle %d, from 0: ", number)
 }
 
-// short cuts a value to what a line holds.
+// short truncates a value to fit on a line.
 func short(value []byte) string {
 	const most = 60
 	text := []rune(string(value))
@@ -132,7 +133,7 @@ func short(value []byte) string {
 	return string(text)
 }
 
-// split divides the order into the shuffles of the record, each from its first item to its last.
+// split returns the items of each shuffle of the record.
 func (o *Order) split(s *audit.Statement) ([][]jsontext.Value, error) {
 	switch {
 	case o.withHands && s.Repeat == 1:
@@ -162,7 +163,7 @@ func (o *Order) split(s *audit.Statement) ([][]jsontext.Value, error) {
 	return shuffles, nil
 }
 
-// joinHands puts the hands and the rest after them together, and checks their sizes.
+// joinHands returns the items of the hands and the rest, and checks the sizes of the hands.
 func joinHands(hands []jsontext.Value, s *audit.Statement) (all []jsontext.Value, err error) {
 	if len(hands) != len(s.Hands)+1 {
 		return nil, fmt.Errorf("the order given has %d hands, and %d were dealt", len(hands)-1, len(s.Hands))

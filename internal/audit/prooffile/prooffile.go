@@ -1,10 +1,11 @@
-// Package prooffile reads and verifies proof files: all that it takes to check a record without the service that made
-// it, and without trusting anything but the key of its log.
+// Package prooffile reads and verifies proof files: all that it takes to check a record without the
+// service that made it, and without trusting anything but the key of its log.
 //
-// A [File] is one proof file. Three verifiers stand side by side, each a file that reads from top to bottom like the
-// section of the specification that it follows: [Check] for one record, [CheckHand] for cards drawn from a shoe and
-// [CheckShoe] for all records of a shoe. What they share is in entry.go, the steps of every proof file, and replay.go,
-// the steps of every record that deals cards. A verifier reports [Steps]; what they come to in words is the caller's.
+// A [File] is one proof file. Three verifiers stand side by side, each a file that reads from top
+// to bottom like the section of the specification that it follows: [Check] for one record,
+// [CheckHand] for cards drawn from a shoe and [CheckShoe] for all records of a shoe. What they
+// share is in entry.go, the steps of every proof file, and replay.go, the steps of every record
+// that deals cards. A verifier reports [Steps]; what they come to in words is the caller's.
 //
 // The package is pure: reading files and printing are the caller's as well.
 package prooffile
@@ -21,16 +22,16 @@ import (
 	"riffle/internal/rng"
 )
 
-// A File is what stands in a proof file.
+// A File is the content of a proof file.
 type File struct {
 	Record     []byte   // the exact bytes
-	Seed       rng.Seed // nil while it is held back, and for a record that has none
-	ClientSeed string   // empty where there is none
+	Seed       rng.Seed // nil while it is held back, and for a record without one
+	ClientSeed string   // empty if there is none
 	Inclusion  *proof.Inclusion
 	LogKey     string // the verifier key of the log
 }
 
-// wireFile is the JSON of a file. The order of its members is that of the format.
+// wireFile is the JSON of a file, with its members in the order of the format.
 type wireFile struct {
 	Spec       string  `json:"spec"`
 	Record     string  `json:"record"`
@@ -40,8 +41,8 @@ type wireFile struct {
 	LogKey     string  `json:"log_key"`
 }
 
-// Text returns the file in the one form that it has: a JSON object without white space, ended by LF. In strings only
-// what JSON does not allow is escaped, and U+2028 and U+2029.
+// Text returns the file in its canonical form: a JSON object without white space, ended by LF.
+// Strings escape only what JSON requires, U+2028 and U+2029.
 func (f *File) Text() []byte {
 	w := wireFile{
 		Spec: audit.Spec, Record: string(f.Record), ClientSeed: f.ClientSeed, TlogProof: f.Inclusion.Text(), LogKey: f.LogKey,
@@ -63,7 +64,7 @@ func (w *wireFile) encode() []byte {
 	return text.Bytes()
 }
 
-// Parse reads a file. One that is not in its one form, down to the byte, is an error.
+// Parse parses a file. Any text other than the canonical one of [File.Text] is an error.
 func Parse(text []byte) (*File, error) {
 	var w wireFile
 	if err := json.Unmarshal(text, &w); err != nil {

@@ -13,18 +13,19 @@ import (
 
 // A dealing is what one proof file shows about a record that deals cards.
 type dealing struct {
-	orders [][]uint64 // the replayed positions of a record of a shoe; nil if they are not known
-	texts  texts      // the cards of a shoe's first record; nil if they are not known
+	orders [][]uint64 // the replayed positions of a record of a shoe; nil if they are unknown
+	texts  texts      // the cards of a shoe's first record; nil if they are unknown
 }
 
-// texts returns what a seal commits to for the card with a number, which is its position in the input.
+// texts returns what a seal commits to for a card. Its number is its position in the unshuffled
+// input.
 type texts func(number uint64) []byte
 
-// replay makes the steps seed, commitment, keys, order, items and root: that the order follows from the seed and the
-// record, and is the one that was answered. heldBack is the state of an order that cannot be replayed because
+// replay adds the steps seed, commitment, keys, order, items and root: the order follows from the
+// seed and the record, and is the one that was answered. heldBack is the state of the step order if
 // the file has no seed.
 //
-// A replay takes as long as the record says that the shuffle took, which may be for ever.
+// A replay takes as long as the record says that the shuffle took. A forged one may never end.
 func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 	if !c.Record.Deals() {
 		why := "a record of kind " + string(c.Record.Kind) + " has none"
@@ -86,8 +87,8 @@ func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 	return d
 }
 
-// identify makes the step items, and returns how to tell the items apart; nil if they are not known. Of a shoe it
-// fills in the texts.
+// identify returns the step items and a match for the items; nil if they are unknown. For a shoe it
+// sets the texts.
 func (c *checker) identify(given *Given, d *dealing) (Step, match) {
 	items, match := c.items(given)
 	if match != nil && c.Record.Kind == audit.KindShoe {
@@ -96,7 +97,7 @@ func (c *checker) identify(given *Given, d *dealing) (Step, match) {
 	return items, match
 }
 
-// texts returns the cards of the record's input, all of which are known.
+// texts returns the cards of the record's input, which is known.
 func (c *checker) texts(given *Given) texts {
 	if given.Items == nil {
 		return shoe.NewFaces(c.deck(given.Decks), nil).Text

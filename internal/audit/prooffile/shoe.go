@@ -20,7 +20,8 @@ type ShoeResult struct {
 // Sealed reports whether the records have roots, and every one is that of the shoe's cards.
 func (r *ShoeResult) Sealed() bool { return r.Has(StepRoot, OK) }
 
-// Lines splits the proof files of a whole shoe, one to a line, as GET /shoes/{id}/proof answers them.
+// Lines splits the proof files of a whole shoe, one to a line, as GET /shoes/{id}/proof answers
+// them.
 func Lines(text []byte) [][]byte {
 	lines := bytes.SplitAfter(text, []byte{'\n'})
 	if last := len(lines) - 1; last > 0 && len(lines[last]) == 0 {
@@ -29,8 +30,9 @@ func Lines(text []byte) [][]byte {
 	return lines
 }
 
-// CheckShoe verifies a whole shoe by the proof files of all its records, from the first to the last. It makes the
-// steps of docs/shoes.md, "The whole shoe"; a step that every file has is reported once for all of them.
+// CheckShoe verifies a whole shoe by the proof files of all its records, from the first to the
+// last. It adds the steps of docs/shoes.md, "The whole shoe". A step that every file has is
+// reported once for all of them.
 func CheckShoe(texts [][]byte, given *Given) *ShoeResult {
 	s := &shoeChecker{ShoeResult: &ShoeResult{Changes: len(texts) - 1}, given: given}
 	if len(texts) == 0 {
@@ -79,14 +81,14 @@ func CheckShoe(texts [][]byte, given *Given) *ShoeResult {
 	return s.ShoeResult
 }
 
-// A shoeFile is one of the proof files of a shoe, with what it shows alone.
+// A shoeFile is one proof file of a shoe, and the steps that it has alone.
 type shoeFile struct {
 	Steps
 	Entry
 	dealing
 }
 
-// checkFiles checks every file alone. Without a key given, all have to have that of the first.
+// checkFiles checks every file alone. If no key is given, all have to have the key of the first.
 func checkFiles(texts [][]byte, given *Given) (files []*shoeFile) {
 	key := given.Key
 	for i, text := range texts {
@@ -111,14 +113,15 @@ func checkFiles(texts [][]byte, given *Given) (files []*shoeFile) {
 	return files
 }
 
-// A shoeChecker makes the steps of a whole shoe.
+// A shoeChecker adds the steps of a whole shoe.
 type shoeChecker struct {
 	*ShoeResult
 	given *Given
 	files []*shoeFile
 }
 
-// inEvery adds a step that the files have in common: the first that does not hold, or else what the format says.
+// inEvery adds a step that the files have in common: the first one that fails or is unchecked, or
+// else an OK one with the formatted detail.
 func (s *shoeChecker) inEvery(name, format string, args ...any) {
 	found := false
 	for _, state := range []State{Wrong, Unchecked} {
@@ -228,8 +231,8 @@ func (s *shoeChecker) except() string {
 	return "; " + s.withoutSeed()
 }
 
-// replayed adds a step that every file with a seed has. The format takes how many files have it, and what except
-// returns.
+// replayed adds a step that every file with a seed has. The arguments of the format are the number
+// of those files and the result of except.
 func (s *shoeChecker) replayed(name, format string) {
 	done, held := 0, s.heldBack()
 	for _, f := range s.files {
@@ -256,7 +259,8 @@ func (s *shoeChecker) replayed(name, format string) {
 	s.add(name, state, format, done, s.except())
 }
 
-// moves adds the step moves: whether every change is one that the rules allow, of the cards that lay there.
+// moves adds the step moves: whether every change is one that the rules allow, of the cards that
+// lay there.
 func (s *shoeChecker) moves(t *tracker) {
 	for i, f := range s.files[1:] {
 		if err := t.change(f); err != nil {

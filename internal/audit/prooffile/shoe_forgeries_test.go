@@ -18,7 +18,7 @@ import (
 type shoeForgery struct {
 	name, of, step string
 	files          func(files []*prooffile.File) []*prooffile.File // changes what the files say
-	record         map[int]func(record string) string              // changes records by version, also in the log
+	record         map[int]func(record string) string              // by version; also in the log
 	seed           map[int]int                                     // changes a bit of a seed
 	text           func(text string) string
 	hand           func(hand []wireCard) []wireCard

@@ -12,12 +12,12 @@ type State int
 const (
 	OK        State = iota // it holds
 	Wrong                  // it does not hold
-	Unchecked              // it was asked for or has to hold, and something that it takes is missing
+	Unchecked              // it was asked for or required, and something it takes is missing
 	Skipped                // nobody asked for it, or there is nothing of the kind
 )
 
-// The steps of a record, in their order. Between record and order come seed, commitment and keys, as
-// [riffle/internal/audit.Verify] names them.
+// The steps of a record, in their order. Between record and order come seed, commitment and keys,
+// as [riffle/internal/audit.Verify] names them.
 const (
 	StepProof     = "proof"
 	StepRecord    = "record"
@@ -30,8 +30,8 @@ const (
 	StepCommitted = "committed"
 )
 
-// The steps that only a whole shoe has. Chain follows record; moves and closed come last, with root and
-// hand between them.
+// The steps that only a whole shoe has. Chain follows record; moves and closed come last, with root
+// and hand between them.
 const (
 	StepChain  = "chain"
 	StepMoves  = "moves"
@@ -50,8 +50,8 @@ func newStep(name string, state State, format string, args ...any) Step {
 	return Step{Name: name, State: state, Detail: printable(fmt.Sprintf(format, args...))}
 }
 
-// printable replaces what could move the cursor of a terminal: files come from strangers, and errors quote
-// them.
+// printable replaces what could move the cursor of a terminal: files come from strangers, and
+// errors quote them.
 func printable(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' || c >= 0x7f && c < 0xa0 || c >= 0x2028 && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {

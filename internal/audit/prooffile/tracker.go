@@ -13,10 +13,10 @@ type tracker struct {
 	sealings  []*sealing          // in the order in which they were made
 	byVersion map[uint64]*sealing // of the shoe that the sealing made
 
-	roots     int   // how many roots were compared
+	roots     int   // roots that were compared
 	wrongRoot error // the first that is not that of its cards
-	unknown   int   // how many roots could not be compared
-	random    int   // how many draws at random were not replayed
+	unknown   int   // roots that could not be compared
+	random    int   // draws at random that could not be replayed
 }
 
 // newTracker returns a tracker of the shoe with the first record.
@@ -27,7 +27,8 @@ func newTracker(first *shoeFile) *tracker {
 	return t
 }
 
-// seal adds the sealing that a file made, and compares its root if its cards and their order are known.
+// seal adds the sealing that a file made, and compares its root if its cards and their order are
+// known.
 func (t *tracker) seal(s *sealing, f *shoeFile) {
 	t.byVersion[t.layout.Version] = s
 	t.sealings = append(t.sealings, s)
@@ -43,8 +44,8 @@ func (t *tracker) seal(s *sealing, f *shoeFile) {
 	}
 }
 
-// change applies the change of a record to the layout. It returns an error unless the rules allow the change, and it
-// is of the cards that lay there.
+// change applies the change of a record to the layout. The error says why the change is not allowed
+// there.
 func (t *tracker) change(f *shoeFile) (err error) {
 	r := f.Record
 	switch r.Kind {
@@ -60,7 +61,7 @@ func (t *tracker) change(f *shoeFile) (err error) {
 		err = t.isTaken(r)
 	case shoe.Random:
 		err = t.isDrawn(f)
-	case shoe.Named: // whatever lies there: Apply looks for it
+	case shoe.Named: // Apply checks that they lie there
 	}
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (t *tracker) isDrawn(f *shoeFile) error {
 	return err
 }
 
-// reshuffle seals the cards of a place in a new order, which is known if the one before is.
+// reshuffle seals the cards of a place in a new order.
 func (t *tracker) reshuffle(f *shoeFile) error {
 	r := f.Record
 	lying, err := t.layout.At(r.From)
@@ -124,7 +125,7 @@ func (t *tracker) reshuffle(f *shoeFile) error {
 	return nil
 }
 
-// numbers returns the numbers of cards; nil if not all are known.
+// numbers returns the numbers of cards; nil if any of them is unknown.
 func (t *tracker) numbers(cards shoe.Cards) []uint64 {
 	numbers := make([]uint64, 0, cards.Len())
 	for ref := range cards.All() {

@@ -16,20 +16,21 @@ import (
 	"riffle/internal/shoe"
 )
 
-// A Hand is cards that were drawn from a shoe, each with what is to prove that it was sealed where it lay.
+// A Hand is cards that were drawn from a shoe, each with the proof that it was sealed at its
+// position.
 type Hand struct{ cards []handCard }
 
-// A handCard is a card of a hand, as it was answered.
+// A handCard is one card of a hand.
 type handCard struct {
 	sealedBy uuid.UUID
 	position uint64
-	number   *uint64 // of the card; nil if it is not said
+	number   *uint64 // of the card; nil if missing
 	text     string  // what is sealed: the code, or the item or number as JSON without white space
 	isCode   bool
-	opening  *audit.Opening // nil if it is not there
+	opening  *audit.Opening // nil if missing
 }
 
-// wireCard is the JSON of a card. Members that prove nothing are passed over.
+// wireCard is the JSON of a card. Other members are ignored.
 type wireCard struct {
 	Card     jsontext.Value `json:"card"`
 	Code     *string        `json:"code"`
@@ -40,7 +41,8 @@ type wireCard struct {
 	Path     *[]string      `json:"path"`
 }
 
-// ParseHand reads cards as a shoe answers them: a whole answer, which has cards, an array of cards, or one card alone.
+// ParseHand parses cards as the service returns them: a whole answer with cards, an array of cards,
+// or one card.
 func ParseHand(text []byte) (*Hand, error) {
 	value, err := compact(text)
 	if err != nil {
@@ -115,10 +117,10 @@ func isCode(text string) bool {
 	return text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// maxPath is more hashes than there are on the way through any tree over a shoe.
+// maxPath is more hashes than a path in the tree over any shoe has.
 const maxPath = 64
 
-// parseOpening reads what is to prove a card; nil if nothing is there.
+// parseOpening parses the salt and path of a card. It returns nil if both are missing.
 func parseOpening(w *wireCard) (*audit.Opening, error) {
 	if w.Salt == nil && w.Path == nil {
 		return nil, nil
@@ -140,7 +142,7 @@ func parseOpening(w *wireCard) (*audit.Opening, error) {
 	return o, nil
 }
 
-// decodeHash fills in what lower-case hex says, if it is as long.
+// decodeHash decodes lower-case hex of exactly the length of to.
 func decodeHash(to []byte, text string) bool {
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != len(to) || hex.EncodeToString(raw) != text {
