@@ -1,9 +1,9 @@
-// Checks proof files of riffle/1 as docs/spec.md says, in browsers and Node 20, with WebCrypto and nothing else.
-// const {steps, verdict, order} = await verify(proof, {key, items, order, commitment}): of texts, the proof file; the
-// log's key, from elsewhere; the JSON array of what was shuffled (of a deck all codes); the answer: an array of items
-// or positions, or all that the service answered; the commitment's proof file. Steps that cannot be checked have ok null.
-// node riffle.mjs [--key FILE] [--items FILE] [--order FILE] PROOF... finds the commitments' proofs among the PROOFs,
-// and exits with 0: all are verified, 1: one failed, 2: else.
+// Verifies proof files of riffle/1 by docs/spec.md, in browsers and Node 20, with no dependency but WebCrypto.
+// const {steps, verdict, order} = await verify(proof, {key, items, order, commitment}), all texts: the proof file; the
+// key of the log, from another source; the JSON array of the items (for a deck, all codes); the order, as an array of
+// items or positions or a whole answer; the proof file of the commitment. Steps that cannot be checked have ok null.
+// node riffle.mjs [--key FILE] [--items FILE] [--order FILE] PROOF... finds the proofs of commitments among the PROOFs
+// and exits with 0 if all verify, 1 if one fails, 2 otherwise.
 const {subtle} = globalThis.crypto, MOST = 2 ** 24; // integers or keystreams for a record; longer ones are not replayed
 const STRING = '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"', SPACE = new RegExp(`(${STRING})|[ \t\n\r]+`, 'g');
 const NUMBER = new RegExp(`${STRING}|-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][-+]?\\d+)?`, 'g'); // or a string
@@ -12,10 +12,10 @@ const INPUT = /^(range|items sha256:[0-9a-f]{64}|deck [a-z0-9-]+ x[1-9][0-9]* sh
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/, REFERENCE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,128}$/u;
 const STATEMENT = ['algorithm', 'size', 'draw', 'repeat', 'hands', 'input', 'reference'];
 const ALL = 'id time kind spec commitment', MADE = ALL + ' algorithm size draw repeat input hands? parameters? reference?';
-const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commitment_id`, // ?: may be left out
+const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commitment_id`, // ?: optional
   commitment: `${MADE} deadline`, shuffle: `${MADE} client_seed? reveal? commitment_id?`};
 const FILE = ['spec', 'record', 'seed', 'client_seed', 'tlog_proof', 'log_key'];
-const B = '[A-Za-z0-9+/]', END = '[AEIMQUYcgkosw048]=', HASH = `${B}{42}${END}`; // base64 in its one form
+const B = '[A-Za-z0-9+/]', END = '[AEIMQUYcgkosw048]=', HASH = `${B}{42}${END}`; // canonical base64
 const SIGNATURE = `(?:${B}{4})+(?:${B}{4}|${B}{2}${END}|${B}{5}[AQgw]==)`, NAME = '[^\\p{White_Space}+\\x00-\\x1f]+';
 const LOG_KEY = new RegExp(`^(${NAME})\\+([0-9a-f]{8})\\+(${B}{44})$`, 'u');
 const TLOG_PROOF = new RegExp(`^c2sp\\.org/tlog-proof@v1\nindex (0|[1-9]\\d*)\n((?:${HASH}\n)*)\n` +
@@ -23,13 +23,13 @@ const TLOG_PROOF = new RegExp(`^c2sp\\.org/tlog-proof@v1\nindex (0|[1-9]\\d*)\n(
 const ALGORITHMS = { // for n items: the first bound, the step to the next, and what the i-th integer u swaps
   'fisher-yates': (n) => [n, -1, (i, u) => [i, i + u]], 'durstenfeld': (n) => [n, -1, (i, u) => [n - 1 - i, u]],
   'inside-out': (n) => [2, 1, (i, u) => [i + 1, u]], 'strike-out': (n) => [n, -1, null],
-  'sattolo': (n) => [n - 1, -1, (i, u) => [i, i + 1 + u]]}; // with a last bound of 1, which takes no bits
+  'sattolo': (n) => [n - 1, -1, (i, u) => [i, i + 1 + u]]}; // its last bound is 1, which takes no bits
 const demand = (truth, message) => { if (!truth) throw new Error(message); };
 const sha256 = async (...parts) => new Uint8Array(await subtle.digest('SHA-256', await new Blob(parts).arrayBuffer()));
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 const unhex = (text) => Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));
 const unbase64 = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-// Reads JSON so that equal is what was written alike: numbers become their texts, and strings get a ' before them.
+// Parses JSON so that values are equal if written alike: numbers become their texts, and strings begin with '.
 const exact = (json) => JSON.parse(json.replace(NUMBER, (token) =>
   token.startsWith('"') ? `"'${token.slice(1)}` : `"${token}"`));
 function readRecord(text) {

@@ -1,21 +1,21 @@
-"""Checks proof files of riffle/1 as docs/spec.md says. verify takes texts: the file; the log's key, from elsewhere; the
-array of what was shuffled (of a deck all codes); the answer: an array of items or positions, or all that the service gave;
-the commitment's file. Steps that cannot be checked are None. python3 riffle.py [--key FILE] [--items FILE] [--order FILE]
-PROOF... finds the commitments' proofs among the PROOFs, and exits with 0: all are verified, 1: one failed, 2: else."""
+"""Verifies proof files of riffle/1 by docs/spec.md. verify takes texts: the proof file; the key of the log, from another
+source; the array of the items (for a deck, all codes); the order, as an array of items or positions or a whole answer; the
+proof file of the commitment. Steps that cannot be checked are None. python3 riffle.py [--key FILE] [--items FILE]
+[--order FILE] PROOF... finds the proofs of commitments among the PROOFs, exits with 0 if all verify, 1 if one fails, else 2."""
 import argparse, base64, datetime, functools, hashlib, hmac, itertools, json, math, re, sys, types, unicodedata
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 ALGORITHMS = {  # for n items: the first bound, the step to the next, and what the i-th integer swaps
     "fisher-yates": lambda n: (n, -1, lambda i, u: (i, i + u)), "inside-out": lambda n: (2, 1, lambda i, u: (i + 1, u)),
     "durstenfeld": lambda n: (n, -1, lambda i, u: (n - 1 - i, u)), "strike-out": lambda n: (n, -1, None),
-    "sattolo": lambda n: (n - 1, -1, lambda i, u: (i, i + 1 + u))}  # with a last bound of 1, which takes no bits
+    "sattolo": lambda n: (n - 1, -1, lambda i, u: (i, i + 1 + u))}  # its last bound is 1, which takes no bits
 DIGEST, UUID7 = "[0-9a-f]{64}", "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 INPUT = f"range|items sha256:{DIGEST}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:{DIGEST}"
 STATEMENT, ALL = ("algorithm", "size", "draw", "repeat", "hands", "input", "reference"), "id time kind spec commitment"
-MADE = ALL + " algorithm size draw repeat input hands? parameters? reference?"  # those with ? may be left out
+MADE = ALL + " algorithm size draw repeat input hands? parameters? reference?"  # ?: optional
 MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id", "commitment": f"{MADE} deadline",
            "shuffle": f"{MADE} client_seed? reveal? commitment_id?"}
-B, END, NAME = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]=", r"[^\s+\x00-\x1f]+"  # base64 has one form
+B, END, NAME = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]=", r"[^\s+\x00-\x1f]+"  # canonical base64
 HASH, LOG_KEY = f"{B}{{42}}{END}", f"({NAME})\\+([0-9a-f]{{8}})\\+({B}{{44}})"
 SIGNATURE = f"(?:{B}{{4}})+(?:{B}{{4}}|{B}{{2}}{END}|{B}{{5}}[AQgw]==)"
 TLOG_PROOF = (f"c2sp\\.org/tlog-proof@v1\nindex (0|[1-9][0-9]*)\n((?:{HASH}\n)*)\n(([^\\x00-\\x1f]+)\n"
@@ -25,7 +25,7 @@ def demand(truth, message, error=ValueError):
         raise error(message)
 sha256 = lambda *parts: hashlib.sha256(b"".join(parts)).digest()
 unique = lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else demand(False, "a member stands twice")
-# Reads JSON so that equal is what was written alike: numbers become (digits,), objects the tuple of their pairs.
+# Parses JSON so that values are equal if written alike: numbers become (digits,), objects a tuple of their pairs.
 exact = functools.partial(json.loads, parse_int=lambda d: (d,), parse_float=lambda d: (d,), object_pairs_hook=tuple)
 def read_record(text):
     record = json.loads(text, object_pairs_hook=unique, parse_constant=int,  # of NaN it is an error

@@ -13,7 +13,7 @@ const same = (name, got, want) => {
 };
 const failing = ({steps}) => steps.find(({ok}) => ok === false)?.step;
 
-// The proof file of a record that is alone in a log, whose key is of these tests.
+// The proof file of the only record of a log with a test key.
 const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, 9)]);
 const signer = createPrivateKey({key: der, format: 'der', type: 'pkcs8'});
 const point = Buffer.concat([Buffer.from([1]), createPublicKey(signer).export({format: 'der', type: 'spki'}).subarray(-32)]);
@@ -53,7 +53,7 @@ for (const v of load('invalid').invalid) {
 const [first] = load('vectors').vectors, other = first.record.replace('.000000Z', '.000000+00:00Z');
 same('a time with two zones', failing(await verify(prove(other, first.seed), {key})), 'record');
 
-// What would take for ever is not begun.
+// A replay that would never end is not begun.
 for (const [algorithm, size, draw, repeat] of [['fisher-yates', 2 ** 53 - 1, 2 ** 53 - 1, 1],
   ['fisher-yates', 5, 0, 2 ** 53 - 1], ['durstenfeld', 2 ** 53 - 1, 0, 1], ['strike-out', 2 ** 24, 2 ** 24, 1]]) {
   const statement = `riffle/1\nalgorithm ${algorithm}\nsize ${size}\ndraw ${draw}\nrepeat ${repeat}\ninput range\n` +
@@ -85,7 +85,7 @@ for (const v of proofs) {
 }
 for (const v of wrong) same(v.name, failing(await verify(v.proof, given(v))), v.step);
 
-// Answers of the service: items, hands and rest, shuffles; white space is no difference, another element is one.
+// Whole answers: items, hands and rest, shuffles. White space does not matter, every element does.
 const cases = [
   ['hands and a client seed', (o, i, h) => ({hands: h[0].slice(0, -1), rest: h[0].at(-1)})],
   ['items with hands, twice', (o, i, h) => ({audit_id: 'x', shuffles: h})],
@@ -118,7 +118,7 @@ for (const [name, answer] of cases) {
   same('items written otherwise', failing(await check(text.replace('1.0', '1.00'))), 'order');
 }
 
-// No byte of a file can change, nor of the commitment's.
+// Any changed byte of a file, or of the commitment's, makes it fail.
 const chosen = ['hands and a client seed', 'reveal', 'worked, committed'];
 for (const v of proofs.filter(({name}) => process.argv.includes('--all') || chosen.includes(name))) {
   for (const member of ['proof', 'commitment_proof']) {

@@ -27,7 +27,7 @@ def failing(result):
 def write(value):
     return json.dumps(value, separators=(",", ":"))
 
-# The proof file of a record that is alone in a log, whose key is of these tests.
+# The proof file of the only record of a log with a test key.
 signer = Ed25519PrivateKey.from_private_bytes(bytes([9] * 32))
 point = b"\1" + signer.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 key_hash = hashlib.sha256(b"test\n" + point).digest()[:4]
@@ -72,7 +72,7 @@ first = load("vectors")["vectors"][0]
 other = first["record"].replace(".000000Z", ".000000+00:00Z")
 same("a time with two zones", failing(verify(prove(other, first["seed"]), key)), "record")
 
-# What would take for ever is not begun.
+# A replay that would never end is not begun.
 for algorithm, size, draw, repeat in (("fisher-yates", 2**53 - 1, 2**53 - 1, 1), ("fisher-yates", 5, 0, 2**53 - 1),
                                       ("durstenfeld", 2**53 - 1, 0, 1), ("strike-out", 2**24, 2**24, 1)):
     statement = (f"riffle/1\nalgorithm {algorithm}\nsize {size}\ndraw {draw}\nrepeat {repeat}\ninput range\n"
@@ -109,7 +109,7 @@ for v in proofs:
 for v in wrong:
     same(v["name"], failing(check(v)), v["step"])
 
-# Answers of the service: items, hands and rest, shuffles; white space is no difference, another element is one.
+# Whole answers: items, hands and rest, shuffles. White space does not matter, every element does.
 named = {v["name"]: v for v in proofs}
 cases = [
     ("hands and a client seed", lambda shuffles, hands: {"hands": hands[0][:-1], "rest": hands[0][-1]}),
@@ -142,7 +142,7 @@ same("items as written", verify(v["proof"], v["key"], v["items"], text).verdict,
 other = verify(v["proof"], v["key"], v["items"], text.replace("1.0", "1.00"))
 same("items written otherwise", failing(other), "order")
 
-# No byte of a file can change, nor of the commitment's.
+# Any changed byte of a file, or of the commitment's, makes it fail.
 for name in named if "--all" in sys.argv else ["hands and a client seed", "reveal", "worked, committed"]:
     v = named[name]
     for member in ("proof", "commitment_proof"):
