@@ -257,13 +257,13 @@ func (k *verify) verify(ctx context.Context, c *console, p *proofText, out *stri
 func (p *proofText) check() *report {
 	switch {
 	case len(p.texts) > 1:
-		r := prooffile.CheckShoe(p.texts, &p.given)
+		r := prooffile.VerifyShoe(p.texts, &p.given)
 		return &report{r.Steps, func() (string, error) { return ofShoe(r) }}
 	case p.given.Hand != nil:
-		r := prooffile.CheckHand(p.texts[0], &p.given)
+		r := prooffile.VerifyHand(p.texts[0], &p.given)
 		return &report{r.Steps, func() (string, error) { return ofHand(r, &p.given) }}
 	default:
-		r := prooffile.Check(p.texts[0], &p.given)
+		r := prooffile.VerifyRecord(p.texts[0], &p.given)
 		return &report{r.Steps, func() (string, error) { return ofRecord(r.Steps, &r.Entry, &p.given) }}
 	}
 }

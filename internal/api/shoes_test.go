@@ -306,7 +306,7 @@ func TestShoeIsProven(t *testing.T) {
 			if err != nil || record.ID.String() != id {
 				t.Errorf("line %d is of %v, not of %s (%v)", i, record, id, err)
 			}
-			if r := prooffile.Check([]byte(lines[i]), &prooffile.Given{}); r.Failed() != nil {
+			if r := prooffile.VerifyRecord([]byte(lines[i]), &prooffile.Given{}); r.Failed() != nil {
 				t.Errorf("line %d: %+v", i, r.Failed())
 			}
 			public := change.path == "/close" || record.Taken == "random"

@@ -13,7 +13,7 @@ func TestDescriptionsOfRecordsOfShoes(t *testing.T) {
 	var all []string
 	for _, b := range list {
 		for _, text := range textsOf(b.files()) {
-			all = append(all, prooffile.Check(text, shoeGiven(t, b, "")).Steps[1].Detail)
+			all = append(all, prooffile.VerifyRecord(text, shoeGiven(t, b, "")).Steps[1].Detail)
 		}
 	}
 	for _, want := range []string{

@@ -12,7 +12,7 @@ import (
 	"riffle/internal/audit"
 )
 
-// A HandResult is what [CheckHand] found.
+// A HandResult is what [VerifyHand] found.
 type HandResult struct {
 	Steps
 	Entry
@@ -20,10 +20,10 @@ type HandResult struct {
 	Others int // how many were sealed by other records, and are not proven
 }
 
-// CheckHand verifies cards that were drawn from a shoe, [Given].Hand, by the proof file of the
+// VerifyHand verifies cards that were drawn from a shoe, [Given].Hand, by the proof file of the
 // record that sealed them. It adds the steps of docs/shoes.md, "One hand", which take no seed. If
 // the file has a seed, it replays the order as well.
-func CheckHand(text []byte, given *Given) *HandResult {
+func VerifyHand(text []byte, given *Given) *HandResult {
 	r := &HandResult{}
 	c := &checker{Steps: &r.Steps, Entry: &r.Entry}
 	if !c.proof(text, given.Key) {

@@ -177,7 +177,7 @@ func FuzzParseHand(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := prooffile.CheckHand(text, &prooffile.Given{Key: key, Hand: h})
+		r := prooffile.VerifyHand(text, &prooffile.Given{Key: key, Hand: h})
 		if r.Failed() == nil && r.Unchecked() == nil && r.Proven == 0 {
 			t.Errorf("%q is compared with nothing: %+v", hand, r.Steps)
 		}

@@ -52,7 +52,7 @@ func TestOrdersAreCompared(t *testing.T) {
 	once, hands, twice, range4 := named(t, "fisher-yates"), named(t, "hands and a client seed"), named(t, "items with hands, twice"), named(t, "four of very many")
 	record := func(v *vector) *audit.Record {
 		t.Helper()
-		r := prooffile.Check([]byte(v.Proof), given(t, v.Key, nil, v.CommitmentProof))
+		r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, nil, v.CommitmentProof))
 		return r.Record
 	}
 	list := func(v *vector, number, from, to int) string {
@@ -108,7 +108,7 @@ func TestOrdersAreCompared(t *testing.T) {
 	} {
 		g := given(t, c.of.Key, c.of.Items, nil)
 		g.Order = parseOrder(t, c.order)
-		r := prooffile.Check([]byte(c.of.Proof), g)
+		r := prooffile.VerifyRecord([]byte(c.of.Proof), g)
 		failed := r.Failed()
 		switch {
 		case c.want == "" && (failed != nil || r.Unchecked() != nil):

@@ -2,8 +2,8 @@
 // service that made it, and without trusting anything but the key of its log.
 //
 // A [File] is one proof file. Three verifiers stand side by side, each a file that reads from top
-// to bottom like the section of the specification that it follows: [Check] for one record,
-// [CheckHand] for cards drawn from a shoe and [CheckShoe] for all records of a shoe. What they
+// to bottom like the section of the specification that it follows: [VerifyRecord] for one record,
+// [VerifyHand] for cards drawn from a shoe and [VerifyShoe] for all records of a shoe. What they
 // share is in entry.go, the steps of every proof file, and replay.go, the steps of every record
 // that deals cards. A verifier reports [Steps]; what they come to in words is the caller's.
 //

@@ -53,7 +53,7 @@ func TestSignaturesOfOtherKeysAreIgnored(t *testing.T) {
 	} {
 		changed := clone(file)
 		addLine(lines)(changed)
-		if r := prooffile.Check(changed.Text(), given(t, v.Key, v.Items, nil)); r.Failed() != nil {
+		if r := prooffile.VerifyRecord(changed.Text(), given(t, v.Key, v.Items, nil)); r.Failed() != nil {
 			t.Errorf("%s: %+v", name, r.Steps)
 		}
 	}
@@ -64,7 +64,7 @@ func TestCommitmentThatIsNotNamedIsUnchecked(t *testing.T) {
 	commitment := named(t, "commitment")
 	for _, name := range []string{"fisher-yates", "reveal", "void", "commitment"} {
 		v := named(t, name)
-		r := prooffile.Check([]byte(v.Proof), given(t, v.Key, nil, &commitment.Proof))
+		r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, nil, &commitment.Proof))
 		if step := r.Unchecked(); r.Failed() != nil || step == nil || step.Name != prooffile.StepCommitted {
 			t.Errorf("%s: %+v", name, r.Steps)
 		}
@@ -81,7 +81,7 @@ func TestCommitmentIsNotReplayed(t *testing.T) {
 	f := &prooffile.File{Record: record.Append(nil), Seed: seed, LogKey: public}
 	f.Inclusion = include(t, f.Record, 0, 1, signer)
 	v, endless := named(t, "worked, committed"), string(f.Text())
-	r := prooffile.Check([]byte(v.Proof), given(t, v.Key, nil, &endless))
+	r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, nil, &endless))
 	if failed := r.Failed(); failed == nil || failed.Name != prooffile.StepCommitted || !strings.Contains(failed.Detail, "is no commitment") {
 		t.Errorf("%+v", r.Steps)
 	}
@@ -103,7 +103,7 @@ func BenchmarkCheck(b *testing.B) {
 	v := readVectors(b).Proofs[0]
 	g := given(b, v.Key, nil, nil)
 	for b.Loop() {
-		if r := prooffile.Check([]byte(v.Proof), g); r.Failed() != nil {
+		if r := prooffile.VerifyRecord([]byte(v.Proof), g); r.Failed() != nil {
 			b.Fatalf("%+v", r.Steps)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"riffle/internal/audit"
 )
 
-// A ShoeResult is what [CheckShoe] found.
+// A ShoeResult is what [VerifyShoe] found.
 type ShoeResult struct {
 	Steps
 	Entry        // of the first record
@@ -30,10 +30,10 @@ func Lines(text []byte) [][]byte {
 	return lines
 }
 
-// CheckShoe verifies a whole shoe by the proof files of all its records, from the first to the
+// VerifyShoe verifies a whole shoe by the proof files of all its records, from the first to the
 // last. It adds the steps of docs/shoes.md, "The whole shoe". A step that every file has is
 // reported once for all of them.
-func CheckShoe(texts [][]byte, given *Given) *ShoeResult {
+func VerifyShoe(texts [][]byte, given *Given) *ShoeResult {
 	s := &shoeChecker{ShoeResult: &ShoeResult{Changes: len(texts) - 1}, given: given}
 	if len(texts) == 0 {
 		s.add(StepProof, Wrong, "there are no proof files")

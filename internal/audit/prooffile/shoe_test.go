@@ -37,13 +37,13 @@ type checked struct {
 func check(texts [][]byte, g *prooffile.Given) checked {
 	switch {
 	case len(texts) > 1:
-		r := prooffile.CheckShoe(texts, g)
+		r := prooffile.VerifyShoe(texts, g)
 		return checked{Steps: r.Steps, Entry: r.Entry, Proven: r.Proven, Closed: r.Closed}
 	case g.Hand != nil:
-		r := prooffile.CheckHand(texts[0], g)
+		r := prooffile.VerifyHand(texts[0], g)
 		return checked{Steps: r.Steps, Entry: r.Entry, Proven: r.Proven, Others: r.Others}
 	default:
-		r := prooffile.Check(texts[0], g)
+		r := prooffile.VerifyRecord(texts[0], g)
 		return checked{Steps: r.Steps, Entry: r.Entry}
 	}
 }
@@ -54,7 +54,7 @@ func TestShoesVerify(t *testing.T) {
 	for _, b := range list {
 		hand := handText(t, hands[b.name])
 		for _, h := range []string{"", hand} {
-			r := prooffile.CheckShoe(textsOf(b.files()), shoeGiven(t, b, h))
+			r := prooffile.VerifyShoe(textsOf(b.files()), shoeGiven(t, b, h))
 			if r.Failed() != nil || r.Closed != isClosed(b) || (r.Unchecked() == nil) != (isClosed(b) || h != "") {
 				t.Errorf("%s, hand %v: %+v", b.name, h != "", r.Steps)
 			}
@@ -94,13 +94,13 @@ func TestShoeWithoutItemsAndWithOthers(t *testing.T) {
 	b := list[3]
 	g := shoeGiven(t, b, "")
 	g.Items = nil
-	r := prooffile.CheckShoe(textsOf(b.files()), g)
+	r := prooffile.VerifyShoe(textsOf(b.files()), g)
 	if r.Failed() != nil || r.Unchecked() != nil || r.Sealed() || !r.Closed {
 		t.Errorf("%+v", r.Steps)
 	}
 	other := strings.Replace(values, "1.0", "1.00", 1)
 	g = given(t, g.Key, &other, nil)
-	if r := prooffile.CheckShoe(textsOf(b.files()), g); r.Failed() == nil || r.Failed().Name != prooffile.StepItems {
+	if r := prooffile.VerifyShoe(textsOf(b.files()), g); r.Failed() == nil || r.Failed().Name != prooffile.StepItems {
 		t.Errorf("%+v", r.Steps)
 	}
 }
@@ -120,7 +120,7 @@ func TestRandomDrawTakesFromAllCards(t *testing.T) {
 		}
 		record.From, record.Taken, record.Cards, record.To = shoe.Deck, shoe.Random, shoe.List(refs), shoe.Dealt
 		b.records, b.seeds = append(b.records, record), append(b.seeds, seed)
-		r := prooffile.CheckShoe(textsOf(b.files()), shoeGiven(t, b, ""))
+		r := prooffile.VerifyShoe(textsOf(b.files()), shoeGiven(t, b, ""))
 		if failed := r.Failed(); (failed == nil) != (size == 3) || failed != nil && failed.Name != prooffile.StepMoves {
 			t.Errorf("of %d: %+v", size, r.Steps)
 		}
@@ -142,7 +142,7 @@ func TestShoeWithAnyByteChangedFails(t *testing.T) {
 			for _, change := range []byte{1, 0x20, 0x80} {
 				text := []byte(whole)
 				text[i] ^= change
-				if r := prooffile.CheckShoe(prooffile.Lines(text), g); r.Failed() == nil {
+				if r := prooffile.VerifyShoe(prooffile.Lines(text), g); r.Failed() == nil {
 					t.Fatalf("%s: byte %d as %q, and no step fails: %+v\n%s", b.name, i, text[i], r.Steps, text)
 				}
 			}

@@ -132,7 +132,7 @@ func TestVectorsHold(t *testing.T) {
 				if v.Orders != nil {
 					g.Order = orderOf(t, &v)
 				}
-				r := prooffile.Check([]byte(v.Proof), g)
+				r := prooffile.VerifyRecord([]byte(v.Proof), g)
 				if r.Failed() != nil {
 					t.Fatalf("%+v", r.Steps)
 				}
@@ -188,7 +188,7 @@ func expected(v *vector, r *prooffile.RecordResult, items bool) error {
 func TestWrongVectorsFailAtTheirStep(t *testing.T) {
 	steps := map[string]bool{}
 	for _, v := range readVectors(t).Wrong {
-		r := prooffile.Check([]byte(v.Proof), given(t, v.Key, v.Items, v.CommitmentProof))
+		r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, v.Items, v.CommitmentProof))
 		steps[v.Step] = true
 		if failed := r.Failed(); failed == nil || failed.Name != v.Step {
 			t.Errorf("%s: want it to fail at the step %s: %+v", v.Name, v.Step, r.Steps)
@@ -209,7 +209,7 @@ func TestFileWithAnyByteChangedFails(t *testing.T) {
 	for _, v := range readVectors(t).Proofs {
 		g := given(t, v.Key, nil, v.CommitmentProof)
 		eachByteChanged(v.Proof, func(text []byte, i int) {
-			r := prooffile.Check(text, g)
+			r := prooffile.VerifyRecord(text, g)
 			if failed := r.Failed(); failed == nil || !slices.Contains(steps, failed.Name) {
 				t.Fatalf("%s: byte %d as %q, and no step fails: %+v\n%s", v.Name, i, text[i], r.Steps, text)
 			}
@@ -219,7 +219,7 @@ func TestFileWithAnyByteChangedFails(t *testing.T) {
 		}
 		eachByteChanged(*v.CommitmentProof, func(text []byte, i int) {
 			g.Commitment = text
-			r := prooffile.Check([]byte(v.Proof), g)
+			r := prooffile.VerifyRecord([]byte(v.Proof), g)
 			if failed := r.Failed(); failed == nil || failed.Name != prooffile.StepCommitted {
 				t.Fatalf("%s: byte %d of the commitment's as %q, and it does not fail there: %+v\n%s", v.Name, i, text[i], r.Steps, text)
 			}
@@ -246,7 +246,7 @@ func TestUnusedBitsAreRejected(t *testing.T) {
 		for i, part := range parts[:len(parts)-1] {
 			last := part[len(part)-4]
 			text := strings.Join(parts[:i], "") + part[:len(part)-4] + string(last+1) + `=\n` + strings.Join(parts[i+1:], "")
-			if r := prooffile.Check([]byte(text), given(t, v.Key, nil, v.CommitmentProof)); r.Failed() == nil || r.Failed().Name != prooffile.StepProof {
+			if r := prooffile.VerifyRecord([]byte(text), given(t, v.Key, nil, v.CommitmentProof)); r.Failed() == nil || r.Failed().Name != prooffile.StepProof {
 				t.Errorf("%s: hash %d ends with %c for %c: %+v", v.Name, i, last+1, last, r.Steps)
 			}
 		}
