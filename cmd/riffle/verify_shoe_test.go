@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +29,7 @@ import (
 	"riffle/internal/shoes"
 )
 
-// A dealtShoe is a shoe that the service dealt from, over a real store.
+// A dealtShoe is a shoe that the dealer deals from, over a real store.
 type dealtShoe struct {
 	t   *testing.T
 	log *ledger.Log
@@ -79,8 +79,8 @@ func (s *dealtShoe) change(c shoes.Change) *shoes.Result {
 	return changed
 }
 
-// draw takes cards from the top, and writes them as the service answers them.
-func (s *dealtShoe) draw(count uint64, name string) []shoes.Card {
+// draw draws cards from the top and writes them as a hand.
+func (s *dealtShoe) draw(count uint64, name string) []dealer.ShoeCard {
 	s.t.Helper()
 	drawn := s.change(shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: &count, To: shoe.Dealt, Openings: true})
 	var list []map[string]any
@@ -111,10 +111,10 @@ func text(p *disclosure.Proof) []byte {
 	return (&prooffile.File{Record: p.Record, Seed: p.Seed, ClientSeed: p.ClientSeed, Inclusion: p.Inclusion, LogKey: p.LogKey}).Text()
 }
 
-// proofs writes the files of all records, and returns their text.
+// proofs writes the proof files of all records to one file and returns their texts.
 func (s *dealtShoe) proofs(name string) (lines []string) {
 	s.t.Helper()
-	for { // until a checkpoint has them all
+	for { // polls until a checkpoint covers all records
 		lines = nil
 		err := s.Disclosure.ProveShoe(s.t.Context(), s.made.Shoe.ID, func(p *disclosure.Proof) error {
 			lines = append(lines, string(text(p)))
@@ -143,14 +143,14 @@ func (s *dealtShoe) run(args ...string) (code int, out string) {
 		all = append(all, arg)
 	}
 	var text strings.Builder
-	if err := run(context.Background(), all, &text, io.Discard); err != nil {
+	if err := run(s.t.Context(), all, &text, io.Discard); err != nil {
 		code = exitCode(err)
 		text.WriteString(err.Error())
 	}
 	return code, text.String()
 }
 
-// wants fails unless the command ends and says so.
+// wants fails the test unless the command exits with the code and prints a match.
 func (s *dealtShoe) wants(code int, says string, args ...string) {
 	s.t.Helper()
 	got, out := s.run(args...)
@@ -159,8 +159,7 @@ func (s *dealtShoe) wants(code int, says string, args ...string) {
 	}
 }
 
-// A shoe of the service is followed from its first card to its close, and each hand is proven
-// alone.
+// The command verifies a shoe of the service, open and closed, and each of its hands alone.
 func TestVerifyShoe(t *testing.T) {
 	two := uint64(2)
 	s := dealShoe(t, shoeRequest(order.Request{Deck: "standard52", Decks: &two, Reference: "table 7"}))
@@ -221,7 +220,7 @@ func TestVerifyShoe(t *testing.T) {
 	}
 }
 
-// A shoe that used a commitment is checked with the commitment's proof, whichever comes first.
+// The proof of a shoe and that of its commitment may come in any order.
 func TestVerifyCommittedShoe(t *testing.T) {
 	s := dealShoe(t, shoeRequest(order.Request{Deck: "standard52"}))
 	commitment, err := s.Dealer.Commit(t.Context(), request(order.Request{Deck: "standard54"}))
@@ -275,7 +274,6 @@ func digestOf(t *testing.T, array string) (digest [32]byte) {
 	return sha256.Sum256(compact.Bytes())
 }
 
-// A vector of a shoe comes to the same with the command.
 func TestVerifyShoeVectors(t *testing.T) {
 	var v struct {
 		Shoes, Hands, Wrong []struct {
@@ -290,31 +288,26 @@ func TestVerifyShoeVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, list := range [][]struct {
-		Name, Proofs, Key, Expect, Step string
-		Items, Hand                     *string
-	}{v.Shoes, v.Hands, v.Wrong} {
-		for _, v := range list {
-			folder := t.TempDir()
-			args := []string{"verify", "--key", write(t, filepath.Join(folder, "key"), v.Key)}
-			if v.Items != nil {
-				args = append(args, "--items", write(t, filepath.Join(folder, "items"), *v.Items))
-			}
-			if v.Hand != nil {
-				args = append(args, "--hand", write(t, filepath.Join(folder, "hand"), *v.Hand))
-			}
-			var out strings.Builder
-			want, says := 0, "The hand is proven"
-			if v.Step != "" {
-				want, says = exitFindings, "\nThis proof does NOT verify. It fails at the step "+v.Step+".\n"
-			}
-			code := 0
-			if err := run(t.Context(), append(args, write(t, filepath.Join(folder, "proofs"), v.Proofs)), &out, io.Discard); err != nil {
-				code = exitCode(err)
-			}
-			if code != want || !strings.Contains(out.String(), says) {
-				t.Errorf("%s: %d, want %d:\n%s", v.Name, code, want, &out)
-			}
+	for _, v := range slices.Concat(v.Shoes, v.Hands, v.Wrong) {
+		folder := t.TempDir()
+		args := []string{"verify", "--key", write(t, filepath.Join(folder, "key"), v.Key)}
+		if v.Items != nil {
+			args = append(args, "--items", write(t, filepath.Join(folder, "items"), *v.Items))
+		}
+		if v.Hand != nil {
+			args = append(args, "--hand", write(t, filepath.Join(folder, "hand"), *v.Hand))
+		}
+		var out strings.Builder
+		want, says := 0, "The hand is proven"
+		if v.Step != "" {
+			want, says = exitFindings, "\nThis proof does NOT verify. It fails at the step "+v.Step+".\n"
+		}
+		code := 0
+		if err := run(t.Context(), append(args, write(t, filepath.Join(folder, "proofs"), v.Proofs)), &out, io.Discard); err != nil {
+			code = exitCode(err)
+		}
+		if code != want || !strings.Contains(out.String(), says) {
+			t.Errorf("%s: %d, want %d:\n%s", v.Name, code, want, &out)
 		}
 	}
 }

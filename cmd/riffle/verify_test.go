@@ -50,8 +50,8 @@ func readProofVectors(t testing.TB) (v proofVectors) {
 	return v
 }
 
-// makeProofs writes a folder of the vectors that hold, deck.json and so on, with the keys of their
-// log and what else the scripts need.
+// makeProofs writes the valid vectors into a folder, deck.json and so on, with the keys of their log
+// and the other files of the scripts.
 func makeProofs(t testing.TB, parent string) {
 	t.Helper()
 	folder := filepath.Join(parent, "proofs")
@@ -84,7 +84,7 @@ func makeProofs(t testing.TB, parent string) {
 	write(t, filepath.Join(folder, "latin1"), "a\nZo\xeb\n")
 }
 
-// answer writes two shuffles of five as the service does, dealt in two hands of two.
+// answer returns the answer of the service to two shuffles of five, dealt in two hands of two.
 func answer(orders [][]int) string {
 	fruit := []string{"apple", "pear", "fig", "plum", "quince"}
 	var shuffles []string
@@ -102,8 +102,8 @@ func write(t testing.TB, path, text string) string {
 	return path
 }
 
-// verifyFiles runs the command over what it is given, and returns the exit code and what it says of
-// the proof. The proof of the commitment comes first.
+// verifyFiles runs the command with the files, and returns the exit code and the output for the proof.
+// The proof of the commitment is the first argument.
 func verifyFiles(t testing.TB, proof, key string, items, commitment *string) (code int, out string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -163,7 +163,7 @@ func TestVerifyVectors(t *testing.T) {
 	}
 }
 
-// isNamed reports whether one file is of the record that the other names as its commitment.
+// isNamed reports whether the record of shuffled names that of commitment.
 func isNamed(commitment, shuffled string) bool {
 	c, s := claimed([]byte(commitment)), claimed([]byte(shuffled))
 	return c != nil && s != nil && c.ID == s.CommitmentID
@@ -205,7 +205,7 @@ func TestProofWithAnyByteChangedFails(t *testing.T) {
 	}
 }
 
-// A proof may come over HTTP, and what comes is trusted no more than a file.
+// A proof from a URL is trusted no more than a file.
 func TestVerifyURL(t *testing.T) {
 	v := readProofVectors(t).Proofs[0]
 	key := write(t, filepath.Join(t.TempDir(), "log.pub"), v.Key)
@@ -243,7 +243,7 @@ func TestVerifyURL(t *testing.T) {
 	}
 }
 
-// Colour is for terminals, and so is the time that a replay takes.
+// Terminals get colours and, during a long replay, its time.
 func TestVerifyOnATerminal(t *testing.T) {
 	v := readProofVectors(t).Proofs[0]
 	folder := t.TempDir()
@@ -257,8 +257,8 @@ func TestVerifyOnATerminal(t *testing.T) {
 	}
 }
 
-// A long replay is told to a terminal, and ends when the program is to end.
-func TestVerifyIsBrokenOff(t *testing.T) {
+// A long replay shows its time on a terminal and ends with the program.
+func TestVerifyIsInterrupted(t *testing.T) {
 	file := write(t, filepath.Join(t.TempDir(), "p"), longProof(t))
 	stop := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
