@@ -50,8 +50,8 @@ func readProofVectors(t testing.TB) (v proofVectors) {
 	return v
 }
 
-// makeProofs writes the valid vectors into a folder, deck.json and so on, with the keys of their log
-// and the other files of the scripts.
+// makeProofs writes the valid vectors into a folder, deck.json and so on, with the keys of their
+// log and the other files of the scripts.
 func makeProofs(t testing.TB, parent string) {
 	t.Helper()
 	folder := filepath.Join(parent, "proofs")
@@ -102,8 +102,8 @@ func write(t testing.TB, path, text string) string {
 	return path
 }
 
-// verifyFiles runs the command with the files, and returns the exit code and the output for the proof.
-// The proof of the commitment is the first argument.
+// verifyFiles runs the command with the files, and returns the exit code and the output for the
+// proof. The proof of the commitment is the first argument.
 func verifyFiles(t testing.TB, proof, key string, items, commitment *string) (code int, out string) {
 	t.Helper()
 	folder := t.TempDir()

@@ -16,8 +16,7 @@ type report struct {
 	finding func() (string, error)
 }
 
-// verdict says what the steps come to, and whether that can be relied on: it cannot unless a key
-// was given.
+// verdict sums up the steps. Without a key given, nothing is established.
 func (r *report) verdict(keyGiven bool) (string, error) {
 	if failed := r.steps.Failed(); failed != nil {
 		return fmt.Sprintf("This proof does NOT verify. It fails at the step %s.", failed.Name), errFindings
@@ -149,8 +148,7 @@ func withoutOrder(record *audit.Record) string {
 	return ""
 }
 
-// committed says on a line of its own what is known of the commitment that a shuffle or a shoe
-// used. It is empty if none was used.
+// committed returns a line on the commitment that a shuffle or a shoe used; empty if it used none.
 func committed(steps prooffile.Steps, e *prooffile.Entry) string {
 	id := e.Record.CommitmentID
 	switch {

@@ -56,7 +56,7 @@ type Statement struct {
 	Repeat    uint64   // how many independent shuffles there are
 	Hands     []uint64 // the size of each hand, from the head of the order; nil for no hands
 	Input     string   // what is shuffled: [DeckInput], [ItemsInput] or [RangeInput]
-	Reference string   // the caller's own name for the game and round; may be empty
+	Reference string   // the caller's name for the game and round; may be empty
 	Seed      rng.Seed
 }
 

@@ -261,7 +261,7 @@ type wireBody struct {
 }
 
 // errEmpty is for null and for an empty value.
-var errEmpty = errors.New("an empty member has to be left out")
+var errEmpty = errors.New("an empty member has to be omitted")
 
 // A text is a string that is not empty.
 type text string

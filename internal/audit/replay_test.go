@@ -17,8 +17,8 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// verify calls [audit.Verify] and checks its invariants: the steps end with the first that fails, and
-// no detail shows a part of the seed.
+// verify calls [audit.Verify] and checks its invariants: the steps end with the first that fails,
+// and no detail shows a part of the seed.
 func verify(t testing.TB, record string, seed []byte, keep uint64) *audit.Verification {
 	t.Helper()
 	v := audit.Verify([]byte(record), seed, keep)
@@ -115,8 +115,9 @@ func memberAt(t testing.TB, record string, at int) string {
 	return ""
 }
 
-// This test replaces every byte of a record by every other. The commitment binds all that decides the
-// order, except the client seed. A record still verifies with another value only of these members:
+// This test replaces every byte of a record by every other. The commitment binds all that decides
+// the order, except the client seed. A record still verifies with another value only of these
+// members:
 //
 //   - id and time name the record and place it; no order depends on them;
 //   - parameters say which deck was requested, and the input has the digest of that deck;
@@ -215,7 +216,7 @@ func TestOnlyShufflesReplay(t *testing.T) {
 func TestVerifyReturnsNoMorePositionsThanAsked(t *testing.T) {
 	for _, c := range []struct {
 		size, draw, repeat, keep uint64
-		kept                     bool
+		returned                 bool
 	}{
 		{5, 5, 1, 5, true},
 		{5, 5, 1, 4, false},
@@ -233,13 +234,13 @@ func TestVerifyReturnsNoMorePositionsThanAsked(t *testing.T) {
 			Algorithm: shuffle.AlgorithmFisherYates, Size: c.size, Draw: c.draw, Repeat: c.repeat, Input: audit.RangeInput, Seed: testSeed(1),
 		}
 		v := verify(t, committed(r), testSeed(1), c.keep)
-		if !v.OK || (v.Orders != nil) != c.kept {
-			t.Errorf("%+v: kept %d, verified is %v", c, v.Orders, v.OK)
+		if !v.OK || (v.Orders != nil) != c.returned {
+			t.Errorf("%+v: returned %d, verified is %v", c, v.Orders, v.OK)
 			continue
 		}
 		all := verify(t, committed(r), testSeed(1), c.repeat*max(1, c.draw))
 		if v.OrderDigest != all.OrderDigest || v.OrderDigest != digest(all.Orders) {
-			t.Errorf("%+v: the digest is %s with %d kept, want %s", c, v.OrderDigest, c.keep, digest(all.Orders))
+			t.Errorf("%+v: the digest is %s with at most %d positions, want %s", c, v.OrderDigest, c.keep, digest(all.Orders))
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (r *Record) parseShoe(w *wireBody) error {
 	case s.Draw == 0 && w.Root == "": // it was not shuffled
 		return nil
 	case s.Draw != s.Size:
-		return errors.New("the record is of a shoe of which a part was shuffled")
+		return errors.New("the record is of a shoe that was shuffled in part")
 	}
 	return r.parseRoot(w)
 }
@@ -65,7 +65,7 @@ func (r *Record) parseReshuffle(w *wireBody) error {
 	_, isPile := r.From.Pile()
 	switch {
 	case !isPile && r.From != shoe.Deck && r.From != shoe.All:
-		return fmt.Errorf("the record's from is %q, of which nothing is shuffled", w.From)
+		return fmt.Errorf("the record's from is %q, and only the deck, a pile or all can be shuffled", w.From)
 	case s.Repeat != 1 || s.Draw != s.Size || s.Size > shoe.MaxCards || s.Input != RangeInput:
 		return errors.New("the record's statement is not of one shuffle of all the cards that lie somewhere")
 	}

@@ -24,8 +24,8 @@ const (
 	expires  = `"expires":"2026-01-02T03:14:05.000060Z",`
 )
 
-// shoeRecords returns records of shoes with all members that they can have, by their bytes, which may
-// never change.
+// shoeRecords returns records of shoes with all members that they can have, by their bytes, which
+// may never change.
 func shoeRecords(t testing.TB) map[string]*audit.Record {
 	t.Helper()
 	record := func(kind audit.Kind, change func(r *audit.Record)) *audit.Record {
@@ -175,8 +175,8 @@ func TestInvalidRecordsOfShoesAreRejected(t *testing.T) {
 	for _, c := range []struct{ text, old, new, reason string }{
 		{first, `"size":9,"draw":9`, `"size":4097,"draw":4097`, "1 to 4096"},
 		{first, `"size":9,"draw":9`, `"size":0,"draw":0`, "1 to 4096"},
-		{first, `"draw":9`, `"draw":8`, "a part was shuffled"},
-		{first, `"draw":9`, `"draw":0`, "a part was shuffled"}, // with a root
+		{first, `"draw":9`, `"draw":8`, "shuffled in part"},
+		{first, `"draw":9`, `"draw":0`, "shuffled in part"}, // with a root
 		{first, `"repeat":1`, `"repeat":2`, "more than once"},
 		{first, shoeRoot, ``, "root"},
 		{first, `"root":"1f`, `"root":"1F`, "root"},
@@ -209,8 +209,8 @@ func TestInvalidRecordsOfShoesAreRejected(t *testing.T) {
 		{random, `"repeat":1`, `"repeat":2`, "as many cards as it moves"},
 		{random, `"size":9`, `"size":4097`, "as many cards as it moves"},
 		{random, `"input":"range"`, `"input":"items sha256:` + strings.Repeat("0", 64) + `"`, "as many cards as it moves"},
-		{reshuffle, `"from":"all"`, `"from":"dealt"`, "of which nothing is shuffled"},
-		{reshuffle, `"from":"all"`, `"from":"out"`, "of which nothing is shuffled"},
+		{reshuffle, `"from":"all"`, `"from":"dealt"`, "only the deck, a pile or all"},
+		{reshuffle, `"from":"all"`, `"from":"out"`, "only the deck, a pile or all"},
 		{reshuffle, `"draw":9`, `"draw":8`, "all the cards that lie somewhere"},
 		{reshuffle, `"size":9,"draw":9`, `"size":4097,"draw":4097`, "all the cards that lie somewhere"},
 		{reshuffle, shoeRoot, ``, "root"},

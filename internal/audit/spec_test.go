@@ -150,7 +150,7 @@ func TestSpecificationExampleOfTheAlgorithms(t *testing.T) {
 			t.Errorf("the specification does not show the row %s", row)
 		}
 		if got := list(shuffle.Positions(v.algorithm, n, n, once, nil)); got != v.states[len(v.states)-1] {
-			t.Errorf("%s makes the order %s, and the steps come to %s", v.algorithm, got, v.states)
+			t.Errorf("%s makes the order %s, and the steps result in %s", v.algorithm, got, v.states)
 		}
 	}
 }

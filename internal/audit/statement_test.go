@@ -96,8 +96,8 @@ func same(a, b *audit.Statement) bool {
 		a.Input == b.Input && a.Reference == b.Reference && slices.Equal(a.Seed, b.Seed)
 }
 
-// randomStatement returns a statement of few possible values for every part, so that near misses are
-// frequent. Most values are valid, and some try to look like another part.
+// randomStatement returns a statement of few possible values for every part, so that near misses
+// are frequent. Most values are valid, and some try to look like another part.
 func randomStatement(random *rand.Rand) audit.Statement {
 	digest := "sha256:" + strings.Repeat("0a", 32)
 	inputs := []string{

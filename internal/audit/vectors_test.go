@@ -56,7 +56,7 @@ type rejection struct {
 	Word    int    `json:"word"`
 }
 
-// An invalidVector is a record and a seed of which one step of the verification fails.
+// An invalidVector is a record and a seed that fail at a step of the verification.
 type invalidVector struct {
 	Name   string   `json:"name"`
 	Step   string   `json:"step"`
@@ -113,7 +113,7 @@ func TestVectorsNeverChange(t *testing.T) {
 	}
 	const want = "d050ff8a621f88596dfac24aca363bee41cec78ac233b8f5970ef9a6ab82b1bd"
 	if got := fmt.Sprintf("%x", sha256.Sum256(text)); got != want {
-		t.Errorf("%s has the SHA-256 %s, want %s: new vectors go into a file of their own", vectorsFile, got, want)
+		t.Errorf("%s has the SHA-256 %s, want %s: put new vectors into another file", vectorsFile, got, want)
 	}
 }
 
@@ -314,13 +314,13 @@ func checkVerification(t *testing.T, v *vector, s *audit.Statement) {
 	if v.Orders != nil && !reflect.DeepEqual(got.Orders, v.Orders) {
 		t.Errorf("the replayed orders are %d, want %d", got.Orders, v.Orders)
 	}
-	if kept := got.Orders != nil; kept != (s.Repeat*s.Draw <= plenty) {
-		t.Errorf("orders of %d positions, of which %d are wanted: returned is %v", s.Repeat*s.Draw, plenty, kept)
+	if returned := got.Orders != nil; returned != (s.Repeat*s.Draw <= plenty) {
+		t.Errorf("orders of %d positions, of which %d are wanted: returned is %v", s.Repeat*s.Draw, plenty, returned)
 	}
 	if warned := strings.Contains(got.Steps[1].Detail, "warning"); warned != (len(v.Seed) < v.Blocks*rng.BlockSize) {
 		t.Errorf("the step on the seed says %q", got.Steps[1].Detail)
 	}
-	if told := strings.Contains(got.Steps[1].Detail, "computationally"); told != (s.Draw > 1024) {
+	if noted := strings.Contains(got.Steps[1].Detail, "computationally"); noted != (s.Draw > 1024) {
 		t.Errorf("the step on the seed says %q", got.Steps[1].Detail)
 	}
 }

@@ -8,7 +8,7 @@
 // [Deck] is one physical deck: every card of it, in catalogue order. A type with parameters, such
 // as the number of players of undercover, describes several decks. A [Card] is named by its code,
 // which is short, ASCII and unique in its type; equal cards (the four 1m of a mahjong wall) have
-// the same code and are told apart by their instance.
+// the same code and differ in their instance.
 //
 // Catalogue order is the order of the file, equal cards next to each other. Records bind the digest
 // of the codes in that order, so the order and codes of a built-in type never change.
@@ -89,7 +89,7 @@ type Card struct {
 
 	Name Text `json:"name"`
 
-	// Glyph is the card in Unicode characters: its own picture where Unicode has one, and otherwise
+	// Glyph is the card in Unicode characters: its own picture if Unicode has one, otherwise
 	// a few characters that tell it from all other cards of the built-in type.
 	Glyph string `json:"glyph"`
 
@@ -200,7 +200,7 @@ type Deck struct {
 	parameters map[string]int
 	codes      []string
 	cards      []Card
-	first      []int // index in cards of the first copy of every face, -1 where there is none
+	first      []int // index in cards of the first copy of every face, -1 if there is none
 }
 
 // build returns the deck, or the reason why the counts do not make one.

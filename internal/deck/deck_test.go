@@ -49,10 +49,10 @@ func bits(codes []string) float64 {
 
 func TestSizesAndOrders(t *testing.T) {
 	tests := []struct {
-		name string
-		size int
-		bits float64
-		told bool // the figure of bits tells equal cards apart: log2 of size!
+		name     string
+		size     int
+		bits     float64
+		distinct bool // bits counts equal cards as different: log2 of size!
 	}{
 		{name: "standard52", size: 52, bits: 225.6},
 		{name: "standard54", size: 54, bits: 237.1},
@@ -69,8 +69,8 @@ func TestSizesAndOrders(t *testing.T) {
 		{name: "mahjong144", size: 144, bits: 673.7},
 		{name: "sichuan108", size: 108, bits: 454.6},
 		{name: "riichi136", size: 136, bits: 622.7},
-		{name: "sanguosha108", size: 108, bits: 578.4, told: true},
-		{name: "sanguosha160", size: 160, bits: 945.7, told: true},
+		{name: "sanguosha108", size: 108, bits: 578.4, distinct: true},
+		{name: "sanguosha160", size: 160, bits: 945.7, distinct: true},
 		{name: "werewolf12", size: 12, bits: 19.7},
 		{name: "undercover", size: 4, bits: 2.0},
 		{name: "dominoes28", size: 28, bits: 97.9},
@@ -90,7 +90,7 @@ func TestSizesAndOrders(t *testing.T) {
 			t.Errorf("%s: the type's size is %d, want %d", test.name, d.Type().Size(), test.size)
 		}
 		got := bits(d.Codes())
-		if test.told {
+		if test.distinct {
 			got = 0
 			for i := range d.Size() {
 				got += math.Log2(float64(i + 1))
@@ -150,7 +150,7 @@ func TestFind(t *testing.T) {
 		{"standard52", "as", ""},
 		{"standard52", "X1", ""},
 		{"standard52", "", ""},
-		{"undercover", "blank", ""}, // of which there are none unless asked for
+		{"undercover", "blank", ""}, // the default deck has none
 	}
 	for _, test := range tests {
 		card, ok := builtinDeck(t, test.deck, nil).Find(test.code)
@@ -173,7 +173,7 @@ func TestFacesIncludeThoseOutsideTheDefaultDeck(t *testing.T) {
 		codes := map[string]bool{}
 		for _, c := range kind.Faces() {
 			if found, ok := kind.Face(c.Code); !ok || found.Code != c.Code || c.Instance != 0 || codes[c.Code] {
-				t.Errorf("%s: the face %+v is found as %+v, %t, or stands twice", kind.Name, c, found, ok)
+				t.Errorf("%s: the face %+v is found as %+v, %t, or is listed twice", kind.Name, c, found, ok)
 			}
 			codes[c.Code] = true
 		}
@@ -185,7 +185,7 @@ func TestFacesIncludeThoseOutsideTheDefaultDeck(t *testing.T) {
 	}
 	undercover, _ := decks.Type("undercover")
 	if _, ok := undercover.Face("blank"); !ok {
-		t.Error("the blank role, which is left out by default, has no face")
+		t.Error("the blank role, of which the default deck has none, has no face")
 	}
 	standard, _ := decks.Type("standard52")
 	if c, ok := standard.Face("10H"); !ok || c.Code != "TH" {

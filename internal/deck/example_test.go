@@ -66,7 +66,7 @@ func ExampleDeck_Hands() {
 	// [] hands "uno:40": the deck covers 15 hands of 7
 }
 
-// An operator's own type is one file.
+// An operator adds a type with one file.
 func ExampleCatalogue_Load() {
 	catalogue, err := deck.Builtin()
 	if err != nil {

@@ -72,12 +72,12 @@ func TestLoad(t *testing.T) {
 	if err := c.Load(folder("late.json", strings.ReplaceAll(coin, "coin", "beta"))); err != nil {
 		t.Fatal(err)
 	}
-	var own []string
+	var loaded []string
 	for _, kind := range c.Types()[len(order):] {
-		own = append(own, kind.Name)
+		loaded = append(loaded, kind.Name)
 	}
-	if want := []string{"alpha", "beta", "coin", "party"}; !slices.Equal(own, want) {
-		t.Errorf("the operator's types are %v, want %v", own, want)
+	if want := []string{"alpha", "beta", "coin", "party"}; !slices.Equal(loaded, want) {
+		t.Errorf("the operator's types are %v, want %v", loaded, want)
 	}
 
 	kind, _ := c.Type("coin")

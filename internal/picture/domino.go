@@ -39,7 +39,7 @@ func bone(s *sheet, fill string) {
 	s.add(`<rect x="42" y="4" width="156" height="328" rx="18" fill="%s" stroke="#666666" stroke-width="4"/>`, fill)
 }
 
-// dominoPlaces is where a half has its pips. Sixes stand in two columns, left and right in turn.
+// dominoPlaces is where a half has its pips. A six has two columns.
 var dominoPlaces = [10][]place{
 	{},
 	{{0, 0.5}},

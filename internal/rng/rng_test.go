@@ -69,7 +69,7 @@ func testReference(t testing.TB, keys []byte, shuffle uint64) Reference {
 // Test vectors of the standards that the keystream is built from.
 
 func TestAES256CTRVector(t *testing.T) {
-	// NIST SP 800-38A, F.5.5: the counter blocks start at f0f1..ff, the key is used as it stands.
+	// NIST SP 800-38A, F.5.5: the first counter block is f0f1..ff.
 	c, err := aes.NewCipher(unhex(t, "603deb1015ca71be2b73aef0857d7781 1f352c073b6108d72d9810a30914dff4"))
 	if err != nil {
 		t.Fatal(err)
@@ -396,7 +396,7 @@ func TestWideBoundsMatchReference(t *testing.T) {
 
 // Rejections are rare with 64-bit words, so this test writes the words.
 func TestRejectedWordIsReplaced(t *testing.T) {
-	s := testStream(t, testKeys(t, 1, "refused"))
+	s := testStream(t, testKeys(t, 1, "rejected"))
 	// The last low word of x = 0 is 0, which is rejected unless B is a power of two.
 	put := func(words ...uint64) {
 		s.Seek(0)

@@ -174,7 +174,7 @@ func TestMovesFollowTheRules(t *testing.T) {
 						}
 						moves++
 						if !want.equal(next) || next.Version != l.Version+1 {
-							t.Fatalf("%+v of %+v comes to %+v, want %+v", m, before, plainOf(next), want)
+							t.Fatalf("%+v of %+v results in %+v, want %+v", m, before, plainOf(next), want)
 						}
 						if all, _ := next.At(All); all.Len() != 4 || hasDuplicates(all.Refs()) {
 							t.Fatalf("%+v of %+v: %s", m, before, all)
@@ -272,7 +272,7 @@ func TestShuffleMakesNewReferences(t *testing.T) {
 				before.piles[name] = want.Refs()
 			}
 			if !before.equal(next) || next.Version != l.Version+1 || next.Size() != 4 {
-				t.Fatalf("a shuffle of %s comes to %+v, want %+v", place, plainOf(next), before)
+				t.Fatalf("a shuffle of %s results in %+v, want %+v", place, plainOf(next), before)
 			}
 			for ref := range want.All() {
 				if next.IsSeen(ref) != isPile {

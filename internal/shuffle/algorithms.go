@@ -110,7 +110,7 @@ func Sattolo[T any](a []T, m int, src Source) {
 // places that a swap has touched: O(m) time and space for any size. m is at most size.
 func Sparse(size, m uint64, src Source) []uint64 {
 	out := make([]uint64, 0, m)
-	moved := make(map[uint64]uint64, m) // by place; a place not in it holds its own number
+	moved := make(map[uint64]uint64, m) // by place; all other places hold their number
 	at := func(place uint64) uint64 {
 		if element, ok := moved[place]; ok {
 			return element

@@ -13,9 +13,9 @@ import (
 // A shuffler returns the first m of a new order of a at each call. It may overwrite a.
 type shuffler func(a []uint8, m int) []uint8
 
-// A statistic looks at that many shuffles and returns its p-value: how likely a fair shuffler is to
-// be as far from what is expected as this one. Being too close to it counts as far, too, where that
-// can be told.
+// A statistic measures a number of shuffles and returns its p-value: the probability that a fair
+// shuffler deviates as far from the expectation. Where possible, a deviation that is too small
+// counts as well.
 type statistic struct {
 	name    string
 	samples int
@@ -596,8 +596,8 @@ func successive(n, kinds int, number func(order []uint8) int) func(shuffler, int
 	}
 }
 
-// relative looks at the order that leads from each shuffle to the one right after it. It is as
-// random as they are if they do not depend on each other.
+// relative measures the permutation that leads from each shuffle to the next. It is uniform if the
+// shuffles are independent.
 func relative(p func(shuffler, int) float64) func(shuffler, int) float64 {
 	return func(s shuffler, samples int) float64 {
 		return p(func(a []uint8, m int) []uint8 {

@@ -124,7 +124,7 @@ func (b *dealtShoe) change(kind audit.Kind) *audit.Record {
 	return record
 }
 
-// draws has the record make an order of its own.
+// draws gives the record a statement and a seed.
 func (b *dealtShoe) draws(record *audit.Record, size, draw uint64) rng.Seed {
 	record.Statement = audit.Statement{
 		Algorithm: shuffle.AlgorithmFisherYates, Size: size, Draw: draw, Repeat: 1, Input: audit.RangeInput,
@@ -173,7 +173,7 @@ func (b *dealtShoe) move(kind audit.Kind, from shoe.Place, taken shoe.End, count
 	return record.Cards
 }
 
-// reshuffle seals the cards of a place anew.
+// reshuffle seals the cards of a place in a new order.
 func (b *dealtShoe) reshuffle(from shoe.Place, clientSeed string) {
 	b.t.Helper()
 	record := b.change(audit.KindReshuffle)
@@ -248,7 +248,7 @@ type wireCard struct {
 	Path     *[]string       `json:"path,omitempty"`
 }
 
-// hand returns cards as they are answered.
+// hand returns cards as the service returns them.
 func (b *dealtShoe) hand(cards shoe.Cards) (list []wireCard) {
 	for ref := range cards.All() {
 		number := b.orders[ref.Seal][ref.Position]

@@ -5,7 +5,7 @@
 // to bottom like the section of the specification that it follows: [VerifyRecord] for one record,
 // [VerifyHand] for cards drawn from a shoe and [VerifyShoe] for all records of a shoe. What they
 // share is in entry.go, the steps of every proof file, and replay.go, the steps of every record
-// that deals cards. A verifier reports [Steps]; what they come to in words is the caller's.
+// that deals cards. A verifier reports [Steps]; the verdict in words is the caller's.
 //
 // The package is pure: reading files and printing are the caller's as well.
 package prooffile

@@ -6,9 +6,9 @@ type RecordResult struct {
 	Entry
 }
 
-// VerifyRecord verifies the proof file of one record: of a shuffle, or of any other kind. It adds the
-// steps of docs/spec.md, "Proof file". If the file can be parsed, it checks inclusion, signature
-// and commitment even after an earlier step fails.
+// VerifyRecord verifies the proof file of one record: of a shuffle, or of any other kind. It adds
+// the steps of docs/spec.md, "Proof file". If the file can be parsed, it checks inclusion,
+// signature and commitment even after an earlier step fails.
 func VerifyRecord(text []byte, given *Given) *RecordResult {
 	r := &RecordResult{}
 	c := &checker{Steps: &r.Steps, Entry: &r.Entry}

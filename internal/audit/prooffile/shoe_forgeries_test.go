@@ -22,7 +22,7 @@ type shoeForgery struct {
 	seed           map[int]int                                     // changes a bit of a seed
 	text           func(text string) string
 	hand           func(hand []wireCard) []wireCard
-	one            int // the version of which the file is checked alone; 0 for all
+	one            int // the version whose file is checked alone; 0 for all
 	items          string
 }
 

@@ -241,7 +241,7 @@ func eachByteChanged(right string, check func(text []byte, i int)) {
 // Another base64 text of the same bytes is rejected.
 func TestUnusedBitsAreRejected(t *testing.T) {
 	for _, v := range readVectors(t).Proofs {
-		// The base64 of 32 bytes ends with a digit of which two bits are unused.
+		// Two bits of the last digit in the base64 of 32 bytes are unused.
 		parts := strings.SplitAfter(v.Proof, `=\n`)
 		for i, part := range parts[:len(parts)-1] {
 			last := part[len(part)-4]
