@@ -1,0 +1,142 @@
+package ledger_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+)
+
+func TestLostConnectionIsReconciled(t *testing.T) {
+	for name, lose := range map[string]func(*faultyStore){
+		"before writing":                    func(f *faultyStore) { f.lostBefore = 1 },
+		"after writing":                     func(f *faultyStore) { f.lostAfter = 1 },
+		"before writing, and several times": func(f *faultyStore) { f.lostBefore, f.lostHeads = 3, 2 },
+		"after writing, and several times":  func(f *faultyStore) { f.lostAfter, f.lostHeads = 1, 3 },
+		"after writing, and in the look-up": func(f *faultyStore) { f.lostAfter, f.lostLookups = 1, 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newStore(t)
+			l := open(t, f, ledger.Options{})
+			defer closeLog(t, l)
+			for i, e := range ledgertest.Entries(name, 6) {
+				if i == 2 || i == 4 {
+					f.lose(lose)
+				}
+				e.Claims = []ledger.Claim{{Name: e.ID.String()}}
+				if index := appendEntry(t, l, e); index != uint64(i) {
+					t.Fatalf("entry %d has index %d", i, index)
+				}
+			}
+			if n := ledgertest.CheckLog(t, f.Store, verifier(t, l)); n != 6 {
+				t.Errorf("the log has %d records, want 6", n)
+			}
+		})
+	}
+}
+
+// The store is not asked without a pause, either.
+func TestReconnectTimeoutBreaksTheLog(t *testing.T) {
+	const always = 1 << 20
+	for name, f := range map[string]*faultyStore{
+		"unreachable":                    {lostBefore: 1, lostHeads: always},
+		"readable but not writable":      {lostBefore: always},                        // as a server that became a standby
+		"conflict with an unknown batch": {lostBefore: 1, before: ledger.ErrConflict}, // which may be the first attempt
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lostHeads := f.lostHeads
+				f.Store, f.lostHeads = &memoryStore{}, 0
+				l := open(t, f, ledger.Options{ReconnectTimeout: 5 * time.Second})
+				f.lose(func(f *faultyStore) { f.lostHeads = lostHeads })
+				before := f.lostBefore
+				began := time.Now()
+				if _, err := l.Append(ledgertest.Entries("lost", 1)[0]); !errors.Is(err, ledger.ErrBroken) {
+					t.Errorf("%v, want ErrBroken", err)
+				}
+				if took := time.Since(began); took < 5*time.Second || took > 7*time.Second {
+					t.Errorf("Append returned after %s, want about 5 s", took)
+				}
+				if attempts := before - f.lostBefore; attempts > 20 {
+					t.Errorf("there were %d attempts", attempts)
+				}
+				f.lose(func(f *faultyStore) { f.lostHeads = 0 })
+				closeLog(t, l)
+			})
+		})
+	}
+}
+
+// The first attempt may have been written, so ErrNoSpace would promise too much.
+func TestFullDiskAfterLostConnectionBreaksTheLog(t *testing.T) {
+	f := newStore(t)
+	f.lostAfter, f.lostLookups, f.before = 1, 1, ledger.ErrNoSpace
+	l := open(t, f, ledger.Options{})
+	defer closeLog(t, l)
+	if _, err := l.Append(ledgertest.Entries("unknown", 1)[0]); !errors.Is(err, ledger.ErrBroken) || errors.Is(err, ledger.ErrNoSpace) {
+		t.Errorf("%v, want ErrBroken and not ErrNoSpace", err)
+	}
+}
+
+// The head is validated after a reconnect as it is at start.
+func TestReconnectValidatesTheHead(t *testing.T) {
+	for name, damage := range map[string]func(m *memoryStore, earlier ledger.Head){
+		"rolled back": func(m *memoryStore, earlier ledger.Head) { m.head = earlier },
+		"not signed":  func(m *memoryStore, _ ledger.Head) { m.head.Checkpoint[30] ^= 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := &memoryStore{}
+				f := &faultyStore{Store: m}
+				l := open(t, f, ledger.Options{})
+				entries := ledgertest.Entries("checked", 2)
+				earlier := m.head
+				appendEntry(t, l, entries[0])
+				synctest.Wait() // until it is published, so that only the writer reads the head
+				damage(m, earlier)
+				f.lose(func(f *faultyStore) { f.lostBefore = 1 })
+				if _, err := l.Append(entries[1]); !errors.Is(err, ledger.ErrBroken) || !errors.Is(err, ledger.ErrCorrupt) {
+					t.Errorf("%v, want ErrBroken for ErrCorrupt", err)
+				}
+				closeLog(t, l)
+			})
+		})
+	}
+}
+
+// Two logs append to one store, as two processes do.
+func TestConflictContinuesTheOtherLog(t *testing.T) {
+	s := &racingStore{Store: newStore(t).Store}
+	key := filepath.Join(t.TempDir(), ledger.KeyName)
+	var first *ledger.Log
+	s.race = func() { first = open(t, s.Store, ledger.Options{KeyFile: key}) } // begins the log
+	var conflicts int
+	second := open(t, s, ledger.Options{KeyFile: key, Observe: func(c ledger.Commit) { conflicts += c.Conflicts }})
+
+	mine, theirs := ledgertest.Entries("mine", 3), ledgertest.Entries("theirs", 2)
+	s.race = func() { appendEntry(t, first, theirs[0]) }
+	if index := appendEntry(t, second, mine[0]); index != 1 {
+		t.Errorf("the entry after the other log's has index %d, want 1", index)
+	}
+	mine[1].Claims = []ledger.Claim{{Name: "the only one"}}
+	theirs[1].Claims = mine[1].Claims
+	s.race = func() { appendEntry(t, first, theirs[1]) }
+	if _, err := second.Append(mine[1]); !errors.Is(err, ledger.ErrClaimed) {
+		t.Errorf("a claim that the other log got first: %v, want ErrClaimed", err)
+	}
+	if index := appendEntry(t, second, mine[2]); index != 3 {
+		t.Errorf("the next entry has index %d, want 3", index)
+	}
+	if n := ledgertest.CheckLog(t, s, verifier(t, second)); n != 4 {
+		t.Errorf("the log has %d records, want 4", n)
+	}
+	closeLog(t, second)
+	closeLog(t, first)
+	if conflicts != 2 {
+		t.Errorf("%d conflicts were counted, want 2", conflicts)
+	}
+}

@@ -1,0 +1,165 @@
+package ledger_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+	"riffle/internal/ledger/sqlite"
+)
+
+// newStore returns a new SQLite store without faults.
+func newStore(t *testing.T) *faultyStore {
+	t.Helper()
+	return &faultyStore{Store: openStore(t, t.TempDir())}
+}
+
+// openStore opens the SQLite store in a folder.
+func openStore(t *testing.T, folder string) ledger.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// open opens the log of a store. The folder is a new one unless the options have it.
+func open(t *testing.T, s ledger.Store, o ledger.Options) *ledger.Log {
+	t.Helper()
+	if o.Folder == "" {
+		o.Folder = t.TempDir()
+	}
+	l, err := ledger.Open(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// openFolder opens the log whose store, keys and checkpoint file are in a folder.
+func openFolder(t *testing.T, folder string) *ledger.Log {
+	t.Helper()
+	return open(t, openStore(t, folder), ledger.Options{Folder: folder})
+}
+
+func closeLog(t *testing.T, l *ledger.Log) {
+	t.Helper()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func appendEntry(t *testing.T, l *ledger.Log, e ledger.Entry) (index uint64) {
+	t.Helper()
+	index, err := l.Append(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return index
+}
+
+// grow appends n entries to the log of a folder.
+func grow(t *testing.T, folder, label string, n int) {
+	t.Helper()
+	l := openFolder(t, folder)
+	defer closeLog(t, l)
+	for _, e := range ledgertest.Entries(label, n) {
+		appendEntry(t, l, e)
+	}
+}
+
+// wantOpenError opens the log of a folder, and checks that the error contains the texts.
+func wantOpenError(t *testing.T, folder string, o ledger.Options, texts ...string) {
+	t.Helper()
+	s := openStore(t, folder)
+	o.Folder = folder
+	l, err := ledger.Open(t.Context(), s, o)
+	if err == nil {
+		closeLog(t, l)
+		t.Fatalf("the log opened; want an error with %q", texts)
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("the error is %q, want it to contain %q", err, text)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// begun returns a store with the entries, and the chain that made them.
+func begun(t *testing.T, entries []ledger.Entry) (ledger.Store, *ledgertest.Chain) {
+	t.Helper()
+	s, c := openStore(t, t.TempDir()), ledgertest.NewChain(t)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c.Append(s)
+	c.Append(s, entries...)
+	return s, c
+}
+
+// storedEntries returns the entries in the store of a folder.
+func storedEntries(t *testing.T, folder string) []ledger.Stored {
+	t.Helper()
+	s := openStore(t, folder)
+	defer func() { _ = s.Close() }()
+	list, err := s.Range(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func verifier(t *testing.T, l *ledger.Log) note.Verifier {
+	t.Helper()
+	v, err := note.NewVerifier(l.Verifier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func writeFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	writeFile(t, to, readFile(t, from))
+}
+
+func moveFile(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func removeFile(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,97 @@
+package ledger_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+	"riffle/internal/ledger/proof"
+)
+
+// A record that is damaged on disk is never covered by a published checkpoint.
+func TestDamagedRecordIsNotPublished(t *testing.T) {
+	tampered := &tamperedStore{Store: openStore(t, t.TempDir()), record: func(e *ledger.Stored) { flipIf(e.Index == 2, &e.Record[9]) }}
+	l := open(t, tampered, ledger.Options{})
+	for i, e := range ledgertest.Entries("read back", 2) {
+		appendEntry(t, l, e)
+		if _, err := l.Prove(t.Context(), uint64(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.Append(ledgertest.Entries("wrong", 1)[0]); err != nil && !errors.Is(err, ledger.ErrBroken) {
+		t.Fatal(err)
+	}
+	<-l.Failed()
+	if err := l.Err(); !errors.Is(err, ledger.ErrCorrupt) || !strings.Contains(err.Error(), "record 2") {
+		t.Errorf("the log failed with %v, want it to name record 2", err)
+	}
+	if _, published := l.Sizes(); published != 2 {
+		t.Errorf("a checkpoint of %d records was published", published)
+	}
+	if _, err := l.Prove(t.Context(), 2); !errors.Is(err, ledger.ErrBroken) {
+		t.Errorf("a proof of the wrong record: %v", err)
+	}
+	closeLog(t, l)
+}
+
+func TestRecordsOfOtherProcessesArePublished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memoryStore{}
+		options := ledger.Options{KeyFile: filepath.Join(t.TempDir(), ledger.KeyName)}
+		first := open(t, m, options)
+		options.Folder = t.TempDir()
+		second := open(t, m, options)
+		older := &memoryStore{head: m.head}
+		appendEntry(t, first, ledgertest.Entries("others", 1)[0])
+		time.Sleep(1100 * time.Millisecond)
+		if committed, published := second.Sizes(); committed != 1 || published != 1 {
+			t.Errorf("the other log has %d records and has published %d, want 1 and 1", committed, published)
+		}
+		closeLog(t, second)
+		closeLog(t, first)
+		// Its checkpoint file has what it published, though another process signed it.
+		if l, err := ledger.Open(t.Context(), older, options); !errors.Is(err, ledger.ErrCorrupt) {
+			t.Errorf("a rolled back store: %v, %v, want ErrCorrupt", l, err)
+		}
+	})
+}
+
+func TestUnreadableRecordsMakeTheLogUnhealthy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memoryStore{}
+		l := open(t, m, ledger.Options{})
+		m.failReads(errors.New("input/output error"))
+		index := appendEntry(t, l, ledgertest.Entries("unread", 1)[0])
+		began := time.Now()
+		if _, err := l.Prove(t.Context(), index); !errors.Is(err, ledger.ErrNotPublished) {
+			t.Errorf("a proof of it: %v, want ErrNotPublished", err)
+		}
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("Prove returned after %s, want 10 s", took)
+		}
+		if err := l.Health(); err != nil {
+			t.Errorf("health after 10 s: %v", err)
+		}
+		time.Sleep(time.Second)
+		if err := l.Health(); err == nil {
+			t.Error("the log is healthy after 11 s")
+		}
+		if c, err := proof.OpenCheckpoint(l.Checkpoint(t.Context()), verifier(t, l)); err != nil || c.Size != 0 {
+			t.Errorf("the checkpoint is %+v, %v, want the last published one", c, err)
+		}
+		m.failReads(nil)
+		time.Sleep(1100 * time.Millisecond)
+		if err := l.Health(); err != nil {
+			t.Errorf("health afterwards: %v", err)
+		}
+		if _, published := l.Sizes(); published != 1 {
+			t.Errorf("%d records are published, want 1", published)
+		}
+		closeLog(t, l)
+	})
+}

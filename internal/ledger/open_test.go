@@ -1,0 +1,169 @@
+package ledger_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+	"riffle/internal/ledger/proof"
+)
+
+func TestKeyFileIsMadeOnce(t *testing.T) {
+	folder := t.TempDir()
+	grow(t, folder, "first", 1)
+	path := filepath.Join(folder, ledger.KeyName)
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("the key file: %v, %v, want mode 600", info.Mode(), err)
+	}
+	first := readFile(t, path)
+	grow(t, folder, "second", 1)
+	if !bytes.Equal(first, readFile(t, path)) {
+		t.Error("the key file changed")
+	}
+	if drafts, _ := filepath.Glob(filepath.Join(folder, ".key-*")); len(drafts) > 0 {
+		t.Errorf("drafts of the key file were not removed: %q", drafts)
+	}
+
+	removeFile(t, path)
+	wantOpenError(t, folder, ledger.Options{}, "its key is not there", "backup")
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a new key was made for a log that has one")
+	}
+	// It is a log if either the store or the checkpoint file says so.
+	checkpoint := filepath.Join(folder, ledger.CopyName)
+	moveFile(t, checkpoint, checkpoint+".away")
+	wantOpenError(t, folder, ledger.Options{}, "its key is not there", "backup")
+	moveFile(t, checkpoint+".away", checkpoint)
+	moveFile(t, filepath.Join(folder, "riffle.db"), filepath.Join(t.TempDir(), "away"))
+	wantOpenError(t, folder, ledger.Options{}, "its key is not there", "backup")
+
+	writeFile(t, path, bytes.Replace(first, []byte("riffle/"), []byte("riffle:"), 1))
+	wantOpenError(t, folder, ledger.Options{}, path, "backup")
+}
+
+// Another process makes the key file while this one is generating a key.
+func TestOpenUsesKeyOfConcurrentStart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ledger.KeyName)
+	theirs, _, err := note.GenerateKey(nil, "example.com/theirs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := &racingReader{race: func() { writeFile(t, path, []byte(theirs+"\n")) }}
+	l := open(t, newStore(t), ledger.Options{KeyFile: path, Random: random})
+	if name := verifier(t, l).Name(); name != "example.com/theirs" {
+		t.Errorf("the log is %s, want that of the key that was there first, example.com/theirs", name)
+	}
+	closeLog(t, l)
+	if string(readFile(t, path)) != theirs+"\n" {
+		t.Error("the key file of the other process was overwritten")
+	}
+}
+
+// A racingReader calls a function right before its first read. It reads zeros.
+type racingReader struct{ race func() }
+
+func (r *racingReader) Read(p []byte) (int, error) {
+	if race := r.race; race != nil {
+		r.race = nil
+		race()
+	}
+	clear(p)
+	return len(p), nil
+}
+
+func TestOriginCannotChange(t *testing.T) {
+	folder := t.TempDir()
+	l := open(t, openStore(t, folder), ledger.Options{Folder: folder, Origin: "shuffles.example.com/2026"})
+	c, err := proof.OpenCheckpoint(l.Checkpoint(t.Context()), verifier(t, l))
+	if err != nil || c.Origin != "shuffles.example.com/2026" || c.Size != 0 {
+		t.Errorf("the first checkpoint is %+v, %v", c, err)
+	}
+	closeLog(t, l)
+	wantOpenError(t, folder, ledger.Options{Origin: "shuffles.example.com/2027"}, "the origin of a log cannot change")
+	for _, bad := range []string{"two words", "a+b", "line\nbreak", strings.Repeat("x", 129), "zero\x00"} {
+		wantOpenError(t, t.TempDir(), ledger.Options{Origin: bad}, "the origin of a log")
+	}
+	closeLog(t, open(t, newStore(t), ledger.Options{Origin: strings.Repeat("x", 128)}))
+}
+
+func TestOpenRejectsAnotherKey(t *testing.T) {
+	mine, other := t.TempDir(), t.TempDir()
+	grow(t, mine, "mine", 3)
+	grow(t, other, "other", 3)
+	wantOpenError(t, mine, ledger.Options{KeyFile: filepath.Join(other, ledger.KeyName)}, "is of another log")
+	removeFile(t, filepath.Join(mine, ledger.CopyName))
+	wantOpenError(t, mine, ledger.Options{KeyFile: filepath.Join(other, ledger.KeyName)}, "is of another log", "the key that the store was written with")
+}
+
+func TestOpenRejectsFolderInUse(t *testing.T) {
+	folder := t.TempDir()
+	l := open(t, newStore(t), ledger.Options{Folder: folder})
+	wantOpenError(t, folder, ledger.Options{}, "another process uses this data folder", "a folder of its own")
+	closeLog(t, l)
+}
+
+func TestOpenRejectsTamperedStore(t *testing.T) {
+	folder := t.TempDir()
+	grow(t, folder, "some", 700)
+	for name, damage := range map[string]tamperedStore{
+		"a late record":          {record: func(e *ledger.Stored) { flipIf(e.Index == 650, &e.Record[9]) }},
+		"a late record and hash": {record: func(e *ledger.Stored) { flipIf(e.Index == 650, &e.Record[9]); e.Hash = tlog.RecordHash(e.Record) }},
+		"an index":               {record: func(e *ledger.Stored) { e.Index++ }},
+		"a missing record":       {short: true},
+		"the size":               {head: func(h *ledger.Head) { h.Size-- }},
+		"the edge":               {head: func(h *ledger.Head) { flipIf(true, &h.Edge[40]) }},
+		"a short edge":           {head: func(h *ledger.Head) { h.Edge = h.Edge[:len(h.Edge)-1] }},
+		"a long edge":            {head: func(h *ledger.Head) { h.Edge = append(h.Edge, h.Edge[:tlog.HashSize]...) }},
+		"the checkpoint":         {head: func(h *ledger.Head) { flipIf(true, &h.Checkpoint[3]) }},
+		"an enormous size":       {head: func(h *ledger.Head) { h.Size = 1 << 63 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openStore(t, folder)
+			defer func() { _ = s.Close() }()
+			damage.Store = s
+			if _, err := ledger.Open(t.Context(), &damage, ledger.Options{Folder: folder}); !errors.Is(err, ledger.ErrCorrupt) {
+				t.Errorf("%v, want ErrCorrupt", err)
+			}
+		})
+	}
+}
+
+// Not the whole log, so that the cost does not grow with it.
+func TestOpenReadsBackLast4096Records(t *testing.T) {
+	folder := t.TempDir()
+	const size = 5000
+	l := open(t, openStore(t, folder), ledger.Options{Folder: folder, Queue: size})
+	var wait sync.WaitGroup
+	for _, e := range ledgertest.Entries("tail", size) {
+		wait.Go(func() {
+			if _, err := l.Append(e); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	closeLog(t, l)
+	for damaged, want := range map[uint64]error{size - 4096: ledger.ErrCorrupt, 256: nil} {
+		s := openStore(t, folder)
+		tampered := &tamperedStore{Store: s, record: func(e *ledger.Stored) { flipIf(e.Index == damaged, &e.Record[9]) }}
+		l, err := ledger.Open(t.Context(), tampered, ledger.Options{Folder: folder})
+		if !errors.Is(err, want) {
+			t.Errorf("record %d is damaged: %v, want %v", damaged, err, want)
+		}
+		if err == nil {
+			closeLog(t, l)
+		} else if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package ledger_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+)
+
+func TestProofsTilesAndBundles(t *testing.T) {
+	folder := t.TempDir()
+	const size = 256 + 70
+	grow(t, folder, "proven", size)
+	l := openFolder(t, folder)
+	defer closeLog(t, l)
+	v := verifier(t, l)
+	entries := ledgertest.Entries("proven", size)
+	for i, e := range entries {
+		p, err := l.Prove(t.Context(), uint64(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := p.Check(e.Record, v); err != nil || c.Size != size || p.Index != uint64(i) {
+			t.Fatalf("record %d: %+v, %v", i, c, err)
+		}
+	}
+	for _, w := range []struct {
+		level  int
+		index  uint64
+		width  int
+		exists bool
+	}{
+		{0, 0, 256, true},
+		{0, 0, 1, true},
+		{0, 1, 70, true},
+		{0, 1, 69, true},
+		{1, 0, 1, true},
+		{0, 1, 71, false},
+		{0, 1, 256, false},
+		{0, 2, 1, false},
+		{1, 0, 2, false},
+		{1, 1, 1, false},
+		{2, 0, 1, false},
+		{0, 0, 0, false},
+		{0, 0, 257, false},
+		{-1, 0, 1, false},
+		{8, 0, 1, false},
+		{63, 0, 1, false},
+		{0, 1 << 60, 1, false},
+		{0, ^uint64(0), 1, false},
+	} {
+		tile, err := l.Tile(t.Context(), w.level, w.index, w.width)
+		if w.exists != (err == nil) || !w.exists && !errors.Is(err, ledger.ErrNotFound) || len(tile) != 0 && len(tile) != 32*w.width {
+			t.Errorf("tile %d/%d of %d: %d bytes, %v", w.level, w.index, w.width, len(tile), err)
+		}
+	}
+	bundle, err := l.Entries(t.Context(), 1, 70)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries[256:] {
+		n := int(bundle[0])<<8 | int(bundle[1])
+		if !bytes.Equal(bundle[2:2+n], e.Record) {
+			t.Fatalf("the bundle has %q, want %q", bundle[2:2+n], e.Record)
+		}
+		bundle = bundle[2+n:]
+	}
+	if len(bundle) > 0 {
+		t.Errorf("the bundle has %d bytes too many", len(bundle))
+	}
+}
+
+func TestLongestRecord(t *testing.T) {
+	l := open(t, newStore(t), ledger.Options{})
+	defer closeLog(t, l)
+	if _, err := l.Append(ledger.Entry{Record: make([]byte, 65536)}); !errors.Is(err, ledger.ErrTooLong) {
+		t.Errorf("a longer record: %v, want ErrTooLong", err)
+	}
+	entries := ledgertest.Entries("long", 2)
+	var want []byte
+	for i, length := range []int{65535, 0x1234} {
+		entries[i].Record = bytes.Repeat([]byte{'0' + byte(i)}, length)
+		appendEntry(t, l, entries[i])
+		want = append(append(want, byte(length>>8), byte(length)), entries[i].Record...)
+	}
+	if _, err := l.Prove(t.Context(), 1); err != nil { // waits until they are published
+		t.Fatal(err)
+	}
+	if bundle, err := l.Entries(t.Context(), 0, 2); err != nil || !bytes.Equal(bundle, want) {
+		t.Errorf("the bundle has %d bytes, %v, want %d", len(bundle), err, len(want))
+	}
+}
+
+func TestReadsRejectDamagedRecord(t *testing.T) {
+	tampered := &tamperedStore{Store: newStore(t).Store}
+	l := open(t, tampered, ledger.Options{})
+	defer closeLog(t, l)
+	e := ledgertest.Entries("served", 1)[0]
+	e.Claims, e.Reference = []ledger.Claim{{Name: "claim"}}, "game"
+	appendEntry(t, l, e)
+	if _, err := l.Prove(t.Context(), 0); err != nil { // waits until it was read back undamaged
+		t.Fatal(err)
+	}
+	tampered.record = func(e *ledger.Stored) { flipIf(true, &e.Record[9]) }
+	_, byID := l.ByID(t.Context(), e.ID)
+	_, byClaim := l.ByClaim(t.Context(), e.Claims[0].Name)
+	_, byReference := l.ByReference(t.Context(), e.Reference, 0, 1)
+	for way, err := range map[string]error{"id": byID, "claim": byClaim, "reference": byReference} {
+		if !errors.Is(err, ledger.ErrCorrupt) {
+			t.Errorf("by its %s: %v, want ErrCorrupt", way, err)
+		}
+	}
+}
+
+func TestTilesAndBundlesRejectDamage(t *testing.T) {
+	folder := t.TempDir()
+	grow(t, folder, "tiles", 600)
+	s := openStore(t, folder)
+	tampered := &tamperedStore{Store: s}
+	l, err := ledger.Open(t.Context(), tampered, ledger.Options{Folder: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeLog(t, l)
+	tampered.hash = func(level int, index uint64, h *tlog.Hash) { flipIf(level == 0 && index == 300, &h[0]) }
+	if _, err := l.Tile(t.Context(), 0, 1, 256); err == nil || errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("a tile with a wrong hash: %v", err)
+	}
+	if _, err := l.Prove(t.Context(), 301); err == nil {
+		t.Error("a proof was made with a wrong hash")
+	}
+	tampered.hash, tampered.record = nil, func(e *ledger.Stored) { flipIf(e.Index == 300, &e.Record[4]) }
+	if _, err := l.Entries(t.Context(), 1, 256); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("a bundle with a wrong record: %v, want ErrCorrupt", err)
+	}
+	tampered.record = func(e *ledger.Stored) { flipIf(e.Index == 300, &e.Record[4]); e.Hash = tlog.RecordHash(e.Record) }
+	if _, err := l.Entries(t.Context(), 1, 256); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("a bundle with a wrong record and its hash: %v, want ErrCorrupt", err)
+	}
+	tampered.record, tampered.short = nil, true
+	if _, err := l.Entries(t.Context(), 1, 256); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("a bundle that lacks a record: %v, want ErrCorrupt", err)
+	}
+}

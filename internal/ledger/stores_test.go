@@ -1,0 +1,295 @@
+package ledger_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger"
+)
+
+// A faultyStore is a store whose calls can be made to wait and to fail.
+type faultyStore struct {
+	ledger.Store
+	entered chan struct{} // if not nil, an append sends to it first
+	leave   chan struct{} // if not nil, an append then receives from it
+	before  error         // if not nil, appends fail with it and write nothing
+	after   error         // if not nil, appends write and then fail with it
+
+	mu          sync.Mutex // guards the numbers of calls that lose their connection:
+	lostBefore  int        // appends that write nothing
+	lostAfter   int        // appends that write
+	lostHeads   int        // reads of the head
+	lostLookups int        // look-ups by id
+}
+
+// lose changes the numbers of calls that lose their connection.
+func (f *faultyStore) lose(set func(*faultyStore)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	set(f)
+}
+
+// lost counts one of the numbers down, and returns ErrUnavailable unless it was 0.
+func (f *faultyStore) lost(number *int) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if *number == 0 {
+		return nil
+	}
+	*number--
+	return fmt.Errorf("%w: connection reset", ledger.ErrUnavailable)
+}
+
+func (f *faultyStore) Append(ctx context.Context, b ledger.Batch) error {
+	if len(b.Entries) == 0 { // the log begins
+		return f.Store.Append(ctx, b)
+	}
+	if f.entered != nil {
+		f.entered <- struct{}{}
+	}
+	if f.leave != nil {
+		<-f.leave
+	}
+	if err := f.lost(&f.lostBefore); err != nil {
+		return err
+	}
+	lost := f.lost(&f.lostAfter)
+	if lost == nil && f.before != nil {
+		return f.before
+	}
+	if err := f.Store.Append(ctx, b); err != nil {
+		return err
+	}
+	return cmp.Or(lost, f.after)
+}
+
+func (f *faultyStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	return ledger.AppendAlone(ctx, f, next)
+}
+
+func (f *faultyStore) Head(ctx context.Context) (ledger.Head, error) {
+	if err := f.lost(&f.lostHeads); err != nil {
+		return ledger.Head{}, err
+	}
+	return f.Store.Head(ctx)
+}
+
+func (f *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	if err := f.lost(&f.lostLookups); err != nil {
+		return nil, err
+	}
+	return f.Store.ByID(ctx, id)
+}
+
+// A racingStore calls a function right before its next append.
+type racingStore struct {
+	ledger.Store
+	race func()
+}
+
+func (s *racingStore) Append(ctx context.Context, b ledger.Batch) error {
+	if race := s.race; race != nil {
+		s.race = nil
+		race()
+	}
+	return s.Store.Append(ctx, b)
+}
+
+func (s *racingStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	return ledger.AppendAlone(ctx, s, next)
+}
+
+func (*racingStore) Close() error { return nil } // the other log closes it
+
+// A tamperedStore changes what is read, as if it had been changed on disk.
+type tamperedStore struct {
+	ledger.Store
+	record func(*ledger.Stored)
+	head   func(*ledger.Head)
+	hash   func(level int, index uint64, h *tlog.Hash)
+	short  bool // ranges lack their last record
+}
+
+func (s *tamperedStore) Head(ctx context.Context) (ledger.Head, error) {
+	h, err := s.Store.Head(ctx)
+	if s.head != nil {
+		s.head(&h)
+	}
+	return h, err
+}
+
+func (s *tamperedStore) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
+	list, err := s.list(s.Store.Range(ctx, from, n))
+	if s.short {
+		list = list[:len(list)-1]
+	}
+	return list, err
+}
+
+func (s *tamperedStore) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
+	list, err := s.Range(ctx, from, n)
+	for _, e := range list {
+		if err := each(e.Index, e.Record, e.Hash); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *tamperedStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	return s.one(s.Store.ByID(ctx, id))
+}
+
+func (s *tamperedStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
+	return s.one(s.Store.ByClaim(ctx, claim))
+}
+
+func (s *tamperedStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
+	return s.list(s.Store.ByReference(ctx, reference, from, limit))
+}
+
+func (s *tamperedStore) Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error) {
+	list, err := s.Store.Hashes(ctx, level, from, n)
+	for i := range list {
+		if s.hash != nil {
+			s.hash(level, from+uint64(i), &list[i])
+		}
+	}
+	return list, err
+}
+
+func (s *tamperedStore) one(e *ledger.Stored, err error) (*ledger.Stored, error) {
+	if err == nil && s.record != nil {
+		s.record(e)
+	}
+	return e, err
+}
+
+func (s *tamperedStore) list(list []ledger.Stored, err error) ([]ledger.Stored, error) {
+	for i := range list {
+		_, _ = s.one(&list[i], nil)
+	}
+	return list, err
+}
+
+// flipIf flips a bit of *b if the condition holds.
+func flipIf(condition bool, b *byte) {
+	if condition {
+		*b ^= 1
+	}
+}
+
+// A misindexedStore has a damaged index, which leads to a wrong entry or to none.
+type misindexedStore struct {
+	ledger.Store
+	index string         // the damaged one: id, claim or reference
+	to    *ledger.Stored // where it leads; nil for none
+}
+
+func (s *misindexedStore) find(index string, find func() (*ledger.Stored, error)) (*ledger.Stored, error) {
+	switch {
+	case index != s.index:
+		return find()
+	case s.to == nil:
+		return nil, ledger.ErrNotFound
+	}
+	return s.to, nil
+}
+
+func (s *misindexedStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	return s.find("id", func() (*ledger.Stored, error) { return s.Store.ByID(ctx, id) })
+}
+
+func (s *misindexedStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
+	return s.find("claim", func() (*ledger.Stored, error) { return s.Store.ByClaim(ctx, claim) })
+}
+
+func (s *misindexedStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
+	if s.index != "reference" {
+		return s.Store.ByReference(ctx, reference, from, limit)
+	}
+	if s.to == nil {
+		return nil, nil
+	}
+	return []ledger.Stored{*s.to}, nil
+}
+
+// A memoryStore is a store for synctest, whose bubble the goroutines of a database would leave. It
+// has the methods that the tests need.
+type memoryStore struct {
+	ledger.Store
+	mu      sync.Mutex
+	head    ledger.Head
+	entries []ledger.Stored
+	readErr error // if not nil, Records fails with it
+}
+
+// failReads has Records fail with err, or succeed again.
+func (m *memoryStore) failReads(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.readErr = err
+}
+
+func (m *memoryStore) Head(context.Context) (ledger.Head, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.head, nil
+}
+
+func (m *memoryStore) Append(_ context.Context, b ledger.Batch) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, e := range b.Entries {
+		m.entries = append(m.entries, ledger.Stored{Index: b.Size + uint64(i), Entry: e})
+	}
+	m.head = b.Head
+	return nil
+}
+
+func (m *memoryStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	return ledger.AppendAlone(ctx, m, next)
+}
+
+func (m *memoryStore) Records(_ context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.readErr != nil {
+		return m.readErr
+	}
+	for _, e := range m.entries[from:min(int(from)+n, len(m.entries))] {
+		if err := each(e.Index, e.Record, e.Hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *memoryStore) ByID(_ context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.entries {
+		if m.entries[i].ID == id {
+			return &m.entries[i], nil
+		}
+	}
+	return nil, ledger.ErrNotFound
+}
+
+func (m *memoryStore) ByReference(_ context.Context, reference string, from uint64, limit int) (list []ledger.Stored, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.entries {
+		if e.Reference == reference && e.Index >= from && len(list) < limit {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+func (*memoryStore) Close() error { return nil }
