@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -66,29 +67,36 @@ func dump(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	var text strings.Builder
 	for _, table := range []string{"head", "nodes", "entries", "claims"} {
-		rows, err := db.QueryContext(t.Context(), "SELECT * FROM "+table+" ORDER BY 1, 2")
-		if err != nil {
-			t.Fatal(err)
-		}
-		columns, err := rows.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
-		row, into := make([]any, len(columns)), make([]any, len(columns))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		for rows.Next() {
-			if err := rows.Scan(into...); err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(&text, "%s %v\n", table, row)
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		if err := dumpTable(t.Context(), &text, db, table); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return text.String()
+}
+
+func dumpTable(ctx context.Context, w io.Writer, db *sql.DB, table string) (err error) {
+	rows, err := db.QueryContext(ctx, "SELECT * FROM "+table+" ORDER BY 1, 2")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	row, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range row {
+		into[i] = &row[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s %v\n", table, row); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 func TestWriterMatchesPlainStatements(t *testing.T) {

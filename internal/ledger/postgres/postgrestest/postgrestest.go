@@ -23,7 +23,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrMissing: no PostgreSQL server is installed.
+// ErrMissing is returned if no PostgreSQL server is installed.
 var ErrMissing = errors.New("there is no PostgreSQL server: install the Debian package postgresql-15, or another one with initdb and postgres")
 
 // A Mode is a way to stop a server, as in pg_ctl.
