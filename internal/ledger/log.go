@@ -68,11 +68,10 @@ func (b *batch) result(place int) (uint64, error) {
 	return index, nil
 }
 
-// Append writes the entry and returns its index once the record survives power loss. It returns
-// only when the outcome is known, whatever the caller waits for; then it retains nothing of the
-// entry.
+// Append writes the entry and returns its index once the record survives power loss. It cannot be
+// canceled: it returns when the outcome is known, and then the caller may reuse the entry's bytes.
 //
-// Errors are ErrBusy, which returns at once, ErrClosed, ErrNoSpace, ErrClaimed, ErrPrecondition,
+// Errors are ErrBusy, which it returns at once, ErrClosed, ErrNoSpace, ErrClaimed, ErrPrecondition,
 // ErrTooLong and ErrBroken.
 func (l *Log) Append(e Entry) (uint64, error) {
 	if len(e.Record) > maxRecord {

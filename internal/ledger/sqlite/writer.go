@@ -159,7 +159,7 @@ func (w *writer) claim(ctx context.Context, index int64, c *ledger.Claim) error 
 
 // checkpointWAL counts what was written, and checkpoints the write-ahead log when it has grown to
 // its limit. A failed write or fsync is an error although the batch is durable: the disk is not to
-// be trusted any more. A full disk is none: the write-ahead log stays as it is, and the next batch
+// be trusted any more. A full disk is not an error: the write-ahead log stays, and the next batch
 // fails.
 func (w *writer) checkpointWAL(ctx context.Context, written int) error {
 	w.sinceMeasured += written
