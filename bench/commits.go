@@ -139,7 +139,7 @@ func newStore(ctx context.Context, path string) (*store, error) {
 	if s.Store, err = sqlite.Open(ctx, path); err != nil {
 		return nil, err
 	}
-	first, err := s.tree.Seal(nil, s.key)
+	first, err := s.tree.NextBatch(nil, s.key)
 	if err == nil {
 		err = s.Append(ctx, first)
 	}
@@ -154,7 +154,7 @@ func (s *store) commits(ctx context.Context, name string) *measure.Contender {
 	return measure.Loop(name, func() (time.Duration, error) {
 		e := newEntry()
 		e.Hash = tlog.RecordHash(e.Record)
-		batch, err := s.tree.Seal([]ledger.Entry{e}, s.key)
+		batch, err := s.tree.NextBatch([]ledger.Entry{e}, s.key)
 		if err != nil {
 			return 0, err
 		}

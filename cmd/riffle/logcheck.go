@@ -55,7 +55,7 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	copyFile := filepath.Join(data, ledger.CopyName)
+	copyFile := filepath.Join(data, ledger.CheckpointName)
 	second, err := os.ReadFile(copyFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading the second copy of the checkpoint: %w", err)
@@ -236,7 +236,7 @@ func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
 		if err != nil {
 			return fmt.Errorf("%w: use --seed-key to name the key of this store, or --without-seeds to skip the seeds", err)
 		}
-		checker.Decrypt = vault.Secret
+		checker.Decrypt = vault.Decrypt
 	}
 	visit := func(e *ledger.Stored) ([]ledger.Claim, error) { return checker.Entry(r.ctx, e) }
 	check := ledger.Check{Verifier: r.verifier, Visit: visit, Except: checker.Unchecked(), Progress: r.showProgress()}
@@ -274,7 +274,7 @@ func (r *logReport) checkCopy(store ledger.Store) error {
 		r.step(copyStep, "there is none at %s, so records missing at the end of the log would not show", r.copyFile)
 		return nil
 	}
-	if err := ledger.CheckCopy(r.ctx, store, r.verifier, r.copyFile, r.second); err != nil {
+	if err := ledger.CheckRollback(r.ctx, store, r.verifier, r.copyFile, r.second); err != nil {
 		if err := r.unreadable(err); err != nil {
 			return err
 		}

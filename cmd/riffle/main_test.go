@@ -348,8 +348,8 @@ func readFolder(t *testing.T, folder string) map[string][]byte {
 	return files
 }
 
-// storeFiles are the files in the data folder of a service that was killed.
-var storeFiles = []string{"riffle.db", "riffle.db-wal", ledger.CopyName, ledger.KeyName, ledger.SeedKeyName}
+// storeFiles are the files of a data folder whose service was killed.
+var storeFiles = []string{"riffle.db", "riffle.db-wal", ledger.CheckpointName, ledger.KeyName, ledger.SeedKeyName}
 
 func openLog(t *testing.T, folder string) (*ledger.Log, *services.Services) {
 	t.Helper()

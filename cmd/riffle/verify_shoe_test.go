@@ -80,7 +80,7 @@ func (s *dealtShoe) change(c shoes.Change) *shoes.Result {
 }
 
 // draw draws cards from the top and writes them as a hand.
-func (s *dealtShoe) draw(count uint64, name string) []dealer.ShoeCard {
+func (s *dealtShoe) draw(count uint64, name string) []shoes.Card {
 	s.t.Helper()
 	drawn := s.change(shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: &count, To: shoe.Dealt, Openings: true})
 	var list []map[string]any

@@ -245,7 +245,7 @@ func (s *faultyStore) Append(ctx context.Context, batch ledger.Batch) error {
 
 // AppendNext is Append where there is one process.
 func (s *faultyStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	return ledger.AppendAlone(ctx, s, next)
+	return ledger.AppendFromHead(ctx, s, next)
 }
 
 func (s *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {

@@ -167,7 +167,7 @@ func (c *checker) checkEntry(e *Stored) error {
 	if e.Reference == "" {
 		return nil
 	}
-	found, err = First(c.store.ByReference(c.ctx, e.Reference, e.Index, 1))
+	found, err = FirstOrNotFound(c.store.ByReference(c.ctx, e.Reference, e.Index, 1))
 	return c.checkFound(e, "reference", found, err)
 }
 

@@ -34,22 +34,22 @@ func TestOpenRejectsRolledBackStore(t *testing.T) {
 
 	// Without the checkpoint file the backup grows differently: the key has signed two histories.
 	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
-	moveFile(t, filepath.Join(folder, ledger.CopyName), checkpoint)
+	moveFile(t, filepath.Join(folder, ledger.CheckpointName), checkpoint)
 	copyFile(t, backup, db)
 	grow(t, folder, "fork", 2)
-	copyFile(t, checkpoint, filepath.Join(folder, ledger.CopyName))
+	copyFile(t, checkpoint, filepath.Join(folder, ledger.CheckpointName))
 	wantOpenError(t, folder, ledger.Options{}, "two histories")
 	// The fork may also be longer than the checkpoint.
-	removeFile(t, filepath.Join(folder, ledger.CopyName))
+	removeFile(t, filepath.Join(folder, ledger.CheckpointName))
 	grow(t, folder, "longer", 500)
-	copyFile(t, checkpoint, filepath.Join(folder, ledger.CopyName))
+	copyFile(t, checkpoint, filepath.Join(folder, ledger.CheckpointName))
 	wantOpenError(t, folder, ledger.Options{}, "two histories")
 }
 
 func TestOpenRejectsDamagedCheckpointFile(t *testing.T) {
 	folder := t.TempDir()
 	grow(t, folder, "some", 3)
-	path := filepath.Join(folder, ledger.CopyName)
+	path := filepath.Join(folder, ledger.CheckpointName)
 	text := readFile(t, path)
 	for i := range text {
 		changed := bytes.Clone(text)
@@ -66,7 +66,7 @@ func TestCheckpointFileIsWrittenBeforeAppendReturns(t *testing.T) {
 	defer closeLog(t, l)
 	for i, e := range ledgertest.Entries("copied", 120) {
 		appendEntry(t, l, e)
-		text := readFile(t, filepath.Join(folder, ledger.CopyName))
+		text := readFile(t, filepath.Join(folder, ledger.CheckpointName))
 		if c, err := proof.OpenCheckpoint(text, verifier(t, l)); err != nil || c.Size != uint64(i+1) {
 			t.Fatalf("after record %d was acknowledged the checkpoint file has %+v, %v", i, c, err)
 		}
@@ -76,7 +76,7 @@ func TestCheckpointFileIsWrittenBeforeAppendReturns(t *testing.T) {
 // It may be missing, or behind after a crash.
 func TestCheckpointFileIsWrittenAtOpen(t *testing.T) {
 	folder := t.TempDir()
-	path := filepath.Join(folder, ledger.CopyName)
+	path := filepath.Join(folder, ledger.CheckpointName)
 	grow(t, folder, "first", 1)
 	older := filepath.Join(t.TempDir(), "older")
 	copyFile(t, path, older)

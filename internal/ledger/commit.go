@@ -86,7 +86,7 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 		if entries, err = l.admit(ctx, b, locking); err != nil || len(entries) == 0 {
 			return err
 		}
-		signed, err = next.Seal(entries, l.key)
+		signed, err = next.NextBatch(entries, l.key)
 		l.vault.identify(&signed.Head)
 		return err
 	}
@@ -203,7 +203,7 @@ func (l *Log) checkPrecondition(ctx context.Context, b *batch, place int) error 
 			return ErrPrecondition
 		}
 	}
-	_, err := FirstOf(ctx, l.store, e.Reference, func(s *Stored) bool {
+	_, err := FindByReference(ctx, l.store, e.Reference, func(s *Stored) bool {
 		return s.ID != e.ID && e.Conflicts(s.Record)
 	})
 	switch {

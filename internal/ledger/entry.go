@@ -60,8 +60,8 @@ type ClaimQuery struct {
 	Limit  int // of the list; ignored when counting
 }
 
-// Between returns the exclusive bounds of the names that the query selects.
-func (q *ClaimQuery) Between() (after, before string) {
+// NameBounds returns the exclusive bounds of the names that the query selects.
+func (q *ClaimQuery) NameBounds() (after, before string) {
 	return cmp.Or(q.After, q.Prefix), q.Prefix + string(unicode.MaxRune)
 }
 

@@ -18,7 +18,7 @@ import (
 const (
 	KeyName     = "log.key"
 	SeedKeyName = "seed.key"
-	CopyName    = "checkpoint" // the last checkpoint, to detect a store that was rolled back
+	CheckpointName    = "checkpoint" // the last checkpoint, to detect a store that was rolled back
 )
 
 // Options of a log. The zero value of a field stands for its default.
@@ -93,7 +93,7 @@ func (l *Log) open(ctx context.Context) error {
 		return fmt.Errorf("reading the head of the log: %w", err)
 	}
 	begun := len(head.Checkpoint) > 0
-	path := filepath.Join(l.options.Folder, CopyName)
+	path := filepath.Join(l.options.Folder, CheckpointName)
 	var last []byte
 	if l.checkpoint, last, err = openCheckpointFile(path); err != nil {
 		return fmt.Errorf("opening the checkpoint file: %w", err)
@@ -101,7 +101,7 @@ func (l *Log) open(ctx context.Context) error {
 	if l.key, err = l.loadKey(begun || len(last) > 0); err != nil {
 		return err
 	}
-	if err := CheckCopy(ctx, l.store, l.key.Verifier, path, last); err != nil {
+	if err := CheckRollback(ctx, l.store, l.key.Verifier, path, last); err != nil {
 		return err
 	}
 	if !begun {
@@ -193,7 +193,7 @@ func (l *Log) begin(ctx context.Context, head Head) (Head, error) {
 	if err != nil {
 		return head, err
 	}
-	first, err := tree.Seal(nil, l.key)
+	first, err := tree.NextBatch(nil, l.key)
 	if err != nil {
 		return head, err
 	}

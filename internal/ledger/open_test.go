@@ -40,7 +40,7 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 		t.Error("a new key was made for a log that has one")
 	}
 	// It is a log if either the store or the checkpoint file says so.
-	checkpoint := filepath.Join(folder, ledger.CopyName)
+	checkpoint := filepath.Join(folder, ledger.CheckpointName)
 	moveFile(t, checkpoint, checkpoint+".away")
 	wantOpenError(t, folder, ledger.Options{}, "its key is not there", "backup")
 	moveFile(t, checkpoint+".away", checkpoint)
@@ -101,7 +101,7 @@ func TestOpenRejectsAnotherKey(t *testing.T) {
 	grow(t, mine, "mine", 3)
 	grow(t, other, "other", 3)
 	wantOpenError(t, mine, ledger.Options{KeyFile: filepath.Join(other, ledger.KeyName)}, "is of another log")
-	removeFile(t, filepath.Join(mine, ledger.CopyName))
+	removeFile(t, filepath.Join(mine, ledger.CheckpointName))
 	wantOpenError(t, mine, ledger.Options{KeyFile: filepath.Join(other, ledger.KeyName)}, "is of another log", "the key that the store was written with")
 }
 

@@ -19,7 +19,7 @@ func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
 
 // At returns the entry at an index, or [ErrNotFound].
 func (l *Log) At(ctx context.Context, index uint64) (*Stored, error) {
-	return validated(First(l.store.Range(ctx, index, 1)))
+	return validated(FirstOrNotFound(l.store.Range(ctx, index, 1)))
 }
 
 // ByClaim returns the entry that holds the claim, or [ErrNotFound].
@@ -43,7 +43,7 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 
 // FirstByReference returns the first entry of a reference that match accepts, or [ErrNotFound].
 func (l *Log) FirstByReference(ctx context.Context, reference string, match func(*Stored) bool) (*Stored, error) {
-	return validated(FirstOf(ctx, l.store, reference, match))
+	return validated(FindByReference(ctx, l.store, reference, match))
 }
 
 // validated returns [ErrCorrupt] unless the record of the entry has its hash. An error is passed
@@ -56,7 +56,7 @@ func validated(e *Stored, err error) (*Stored, error) {
 }
 
 // Sidecar returns the decrypted sidecar of an entry, or nil if it has none.
-func (l *Log) Sidecar(e *Stored) ([]byte, error) { return l.vault.Secret(e) }
+func (l *Log) Sidecar(e *Stored) ([]byte, error) { return l.vault.Decrypt(e) }
 
 // Claims returns the selected claims, sorted by name, with name, status and due time.
 func (l *Log) Claims(ctx context.Context, q ClaimQuery) ([]Claim, error) {

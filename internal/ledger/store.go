@@ -91,8 +91,8 @@ type Head struct {
 	SeedsFrom  uint64 // index of the first entry with an encrypted sidecar; earlier ones are plain
 }
 
-// AppendAlone implements [Store].AppendNext for a store that no other process writes to.
-func AppendAlone(ctx context.Context, store Store, next func(Head) (*Batch, error)) error {
+// AppendFromHead implements [Store].AppendNext for a store that no other process writes to.
+func AppendFromHead(ctx context.Context, store Store, next func(Head) (*Batch, error)) error {
 	head, err := store.Head(ctx)
 	if err != nil {
 		return err
@@ -104,8 +104,8 @@ func AppendAlone(ctx context.Context, store Store, next func(Head) (*Batch, erro
 	return store.Append(ctx, *batch)
 }
 
-// FirstOf returns the first entry of a reference that match accepts, or [ErrNotFound].
-func FirstOf(ctx context.Context, store Store, reference string, match func(*Stored) bool) (*Stored, error) {
+// FindByReference returns the first entry of a reference that match accepts, or [ErrNotFound].
+func FindByReference(ctx context.Context, store Store, reference string, match func(*Stored) bool) (*Stored, error) {
 	const page = 100
 	for from := uint64(0); ; {
 		list, err := store.ByReference(ctx, reference, from, page)
@@ -124,8 +124,8 @@ func FirstOf(ctx context.Context, store Store, reference string, match func(*Sto
 	}
 }
 
-// First returns the first entry of a list, or [ErrNotFound] if it is empty. An error is passed on.
-func First(list []Stored, err error) (*Stored, error) {
+// FirstOrNotFound returns the first entry of a list, or [ErrNotFound] if it is empty. An error is passed on.
+func FirstOrNotFound(list []Stored, err error) (*Stored, error) {
 	if err != nil {
 		return nil, err
 	}

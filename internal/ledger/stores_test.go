@@ -69,7 +69,7 @@ func (f *faultyStore) Append(ctx context.Context, b ledger.Batch) error {
 }
 
 func (f *faultyStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	return ledger.AppendAlone(ctx, f, next)
+	return ledger.AppendFromHead(ctx, f, next)
 }
 
 func (f *faultyStore) Head(ctx context.Context) (ledger.Head, error) {
@@ -101,7 +101,7 @@ func (s *racingStore) Append(ctx context.Context, b ledger.Batch) error {
 }
 
 func (s *racingStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	return ledger.AppendAlone(ctx, s, next)
+	return ledger.AppendFromHead(ctx, s, next)
 }
 
 func (*racingStore) Close() error { return nil } // the other log closes it
@@ -253,7 +253,7 @@ func (m *memoryStore) Append(_ context.Context, b ledger.Batch) error {
 }
 
 func (m *memoryStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	return ledger.AppendAlone(ctx, m, next)
+	return ledger.AppendFromHead(ctx, m, next)
 }
 
 func (m *memoryStore) Records(_ context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {

@@ -57,9 +57,9 @@ func (t *Tree) Add(record tlog.Hash, nodes []Node) []Node {
 	return nodes
 }
 
-// Seal adds entries by their hashes and returns the batch that appends them to a store, with the
+// NextBatch adds entries by their hashes and returns the batch that appends them to a store, with the
 // signed checkpoint of the new tree.
-func (t *Tree) Seal(entries []Entry, signer note.Signer) (b Batch, err error) {
+func (t *Tree) NextBatch(entries []Entry, signer note.Signer) (b Batch, err error) {
 	b.Size, b.Entries = t.Size(), entries
 	for i := range entries {
 		b.Nodes = t.Add(entries[i].Hash, b.Nodes)

@@ -96,9 +96,9 @@ func (v *Vault) encrypt(record tlog.Hash, sidecar []byte) []byte {
 	return k.aead.Seal(out, record[:nonceSize], sidecar, record[:])
 }
 
-// Secret returns the decrypted sidecar of an entry, or nil if it has none. [ErrCorrupt]: it was
+// Decrypt returns the decrypted sidecar of an entry, or nil if it has none. [ErrCorrupt]: it was
 // changed, or belongs to another record.
-func (v *Vault) Secret(e *Stored) ([]byte, error) {
+func (v *Vault) Decrypt(e *Stored) ([]byte, error) {
 	if e.Sidecar == nil || e.Index < v.from.Load() {
 		return e.Sidecar, nil
 	}

@@ -24,7 +24,7 @@ func TestSubkeyIsReplacedAfterItsLastUse(t *testing.T) {
 		encrypt(i)
 	}
 	for i := range list {
-		if sidecar, err := v.Secret(&list[i]); err != nil || !bytes.Equal(sidecar, []byte{byte(i)}) {
+		if sidecar, err := v.Decrypt(&list[i]); err != nil || !bytes.Equal(sidecar, []byte{byte(i)}) {
 			t.Errorf("sidecar %d is %x, %v", i, sidecar, err)
 		}
 		if same := bytes.Equal(list[i].Sidecar[:saltSize], list[0].Sidecar[:saltSize]); same != (i < 2) {

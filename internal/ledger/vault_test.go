@@ -95,11 +95,11 @@ func TestSidecarsOfEarlierVersionsDecrypt(t *testing.T) {
 	for _, secret := range [][]byte{{}, []byte("seed"), bytes.Repeat([]byte{9}, 32), bytes.Repeat([]byte{9}, 5000)} {
 		hash := tlog.RecordHash(secret)
 		e := ledger.Stored{Entry: ledger.Entry{Hash: hash, Sidecar: gcm(t, key, hash[:]).Seal(nil, make([]byte, 12), secret, nil)}}
-		if got, err := vault.Secret(&e); err != nil || !bytes.Equal(got, secret) {
+		if got, err := vault.Decrypt(&e); err != nil || !bytes.Equal(got, secret) {
 			t.Errorf("%x decrypts to %x, %v", e.Sidecar, got, err)
 		}
 		e.Hash[31] ^= 1
-		if got, err := vault.Secret(&e); !errors.Is(err, ledger.ErrCorrupt) {
+		if got, err := vault.Decrypt(&e); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("beside another record it decrypts to %x, %v", got, err)
 		}
 	}
@@ -144,14 +144,14 @@ func TestDamagedSidecarDoesNotDecrypt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := vault.Secret(&list[0]); err != nil {
+	if _, err := vault.Decrypt(&list[0]); err != nil {
 		t.Fatal(err)
 	}
 	for i := range list[0].Sidecar {
 		e := list[0]
 		e.Sidecar = bytes.Clone(e.Sidecar)
 		e.Sidecar[i] ^= 1
-		if _, err := vault.Secret(&e); !errors.Is(err, ledger.ErrCorrupt) {
+		if _, err := vault.Decrypt(&e); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("with byte %d changed: %v, want ErrCorrupt", i, err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestDamagedSidecarDoesNotDecrypt(t *testing.T) {
 		"truncated":             {Entry: ledger.Entry{Hash: list[0].Hash, Sidecar: list[0].Sidecar[:15]}},
 		"empty":                 {Entry: ledger.Entry{Hash: list[0].Hash, Sidecar: []byte{}}},
 	} {
-		if _, err := vault.Secret(&e); !errors.Is(err, ledger.ErrCorrupt) {
+		if _, err := vault.Decrypt(&e); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("%s: %v, want ErrCorrupt", name, err)
 		}
 	}

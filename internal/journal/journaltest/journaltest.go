@@ -113,7 +113,7 @@ func (s *Store) Append(ctx context.Context, b ledger.Batch) error {
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return ledger.AppendAlone(ctx, s.Store, next)
+	return ledger.AppendFromHead(ctx, s.Store, next)
 }
 
 // Close does nothing: the store outlives each of its logs.

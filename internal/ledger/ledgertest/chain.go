@@ -54,7 +54,7 @@ func (c *Chain) Next(entries ...ledger.Entry) ledger.Batch {
 	for i := range entries {
 		entries[i].Hash = tlog.RecordHash(entries[i].Record)
 	}
-	batch, err := c.tree.Seal(entries, c.signer)
+	batch, err := c.tree.NextBatch(entries, c.signer)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -153,13 +153,13 @@ func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored,
 
 // ByID returns the entry with the id, or [ledger.ErrNotFound].
 func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return ledger.First(s.list(ctx, nil, selectEntries+"WHERE id = $1", [16]byte(id)))
+	return ledger.FirstOrNotFound(s.list(ctx, nil, selectEntries+"WHERE id = $1", [16]byte(id)))
 }
 
 // ByClaim returns the entry that holds the claim, or [ledger.ErrNotFound].
 func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
 	c := ledger.Claim{Name: claim}
-	found, err := ledger.First(s.list(ctx, []any{&c.Status, &c.Due}, selectHolder, claim))
+	found, err := ledger.FirstOrNotFound(s.list(ctx, []any{&c.Status, &c.Due}, selectHolder, claim))
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (s *Store) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64,
 // condition returns the WHERE clause of a query. With a due time or a status it matches the
 // condition of an index.
 func condition(q ledger.ClaimQuery) (where string, args []any) {
-	after, before := q.Between()
+	after, before := q.NameBounds()
 	where, args = "WHERE name > $1 AND name < $2", []any{after, before}
 	switch {
 	case q.DueBy != 0:

@@ -96,7 +96,7 @@ func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
 
 // AppendNext commits the batch that next makes from the head. No other process can append.
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	return ledger.AppendAlone(ctx, s, next)
+	return ledger.AppendFromHead(ctx, s, next)
 }
 
 // Hashes returns at most n hashes of a level, starting at index from.
@@ -176,13 +176,13 @@ func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored,
 
 // ByID returns the entry with the id, or [ledger.ErrNotFound].
 func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return ledger.First(s.list(ctx, nil, selectEntries+"WHERE id = ?", id[:]))
+	return ledger.FirstOrNotFound(s.list(ctx, nil, selectEntries+"WHERE id = ?", id[:]))
 }
 
 // ByClaim returns the entry that holds the claim, or [ledger.ErrNotFound].
 func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
 	c := ledger.Claim{Name: claim}
-	found, err := ledger.First(s.list(ctx, []any{&c.Status, &c.Due}, selectHolder, claim))
+	found, err := ledger.FirstOrNotFound(s.list(ctx, []any{&c.Status, &c.Due}, selectHolder, claim))
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +247,7 @@ func (s *Store) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64,
 // condition returns the WHERE clause of a query. With a due time or a status it matches the
 // condition of an index.
 func condition(q ledger.ClaimQuery) (where string, args []any) {
-	after, before := q.Between()
+	after, before := q.NameBounds()
 	where, args = "WHERE name > ? AND name < ?", []any{after, before}
 	switch {
 	case q.DueBy != 0:
