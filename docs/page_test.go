@@ -184,7 +184,7 @@ var variable = []struct {
 	{regexp.MustCompile(`(?m)^[0-9]+$`), "SIZE"},
 	{regexp.MustCompile(`of the [0-9]+ in the tree`), "of the SIZE in the tree"},
 	{regexp.MustCompile(`record ([0-9]+) of [0-9]+`), "record $1 of SIZE"},
-	{regexp.MustCompile(`\b([A02-9TJQK][SHDC]|X[12])\b`), "CARD"},
+	{regexp.MustCompile(`\b([A02-9TJQK][SHDC]|X[12]|aceDiamonds)\b`), "CARD"},
 	{regexp.MustCompile(`\b(ann|bob|cyn|dan|eve|fay)\b`), "NAME"},
 }
 

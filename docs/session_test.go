@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -30,7 +30,6 @@ type session struct {
 	stopped bool      // by the page
 	in      io.Writer
 	out     *bufio.Reader
-	replace *strings.Replacer // what the page says, by what is run here
 }
 
 // newSession starts a shell.
@@ -49,14 +48,6 @@ func newSession(t *testing.T) *session {
 			t.Fatal(err)
 		}
 	}
-	s.address = freeAddress(t)
-	s.replace = strings.NewReplacer(
-		"localhost:8080", s.address,
-		startService, filepath.Join(binaries, "server"),
-		"go run ./cmd/riffle", filepath.Join(binaries, "riffle"),
-		"go build ./cmd/riffle", "cp "+filepath.Join(binaries, "riffle")+" .",
-	)
-
 	shell := exec.Command("bash", "--norc", "--noprofile")
 	shell.Dir, shell.Env = s.folder, environment()
 	in, err := shell.StdinPipe()
@@ -84,48 +75,39 @@ func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RIFFLE_") })
 }
 
-// freeAddress returns an address at which nobody listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return fmt.Sprintf("localhost:%d", listener.Addr().(*net.TCPAddr).Port)
-}
-
 // start starts the service and waits until it is ready. Its data is in ./data, as by default.
 func (s *session) start(flags ...string) {
 	s.t.Helper()
-	s.service = exec.Command(filepath.Join(binaries, "server"), append([]string{"-addr", s.address}, flags...)...)
-	s.service.Dir, s.service.Env = s.folder, environment()
-	log, err := os.OpenFile(s.logFile(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	log, err := os.Create(filepath.Join(s.folder, "service.log"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer func() { _ = log.Close() }() // the service has its own
-	s.service.Stderr = log
-	if err := s.service.Start(); err != nil {
+	s.t.Cleanup(func() { _ = log.Close() })
+	service := exec.Command(filepath.Join(binaries, "server"), append([]string{"-addr", "localhost:0"}, flags...)...)
+	service.Dir, service.Env, service.Stderr = s.folder, environment(), log
+	if err := service.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	service := s.service
 	s.t.Cleanup(func() {
 		_ = service.Process.Kill()
 		_ = service.Wait()
 	})
+	s.service, s.address = service, ""
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	for !isReady(ctx, s.address) {
+	for s.address == "" || !isReady(ctx, s.address) {
 		if ctx.Err() != nil {
-			s.t.Fatalf("the service is not ready after %v:\n%s", patience, readFile(s.t, s.logFile()))
+			s.t.Fatalf("the service is not ready after %v:\n%s", patience, readFile(s.t, log.Name()))
 		}
 		time.Sleep(10 * time.Millisecond)
+		if address := listening.FindStringSubmatch(readFile(s.t, log.Name())); address != nil {
+			s.address = address[1]
+		}
 	}
 }
 
-// logFile is where the service writes its log.
-func (s *session) logFile() string { return filepath.Join(s.folder, "service.log") }
+// listening matches the address in the log of the service.
+var listening = regexp.MustCompile(`"addr":"([^"]+)"`)
 
 func isReady(ctx context.Context, address string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", nil)
@@ -147,7 +129,7 @@ func (s *session) stop() {
 		s.t.Fatal(err)
 	}
 	if err := s.service.Wait(); err != nil {
-		s.t.Fatalf("the service ended with %v:\n%s", err, readFile(s.t, s.logFile()))
+		s.t.Fatalf("the service ended with %v", err)
 	}
 	s.service, s.stopped = nil, true
 }
@@ -176,7 +158,13 @@ func (s *session) run(step *step) (output string, ran bool) {
 		s.t.Logf("skipped: %s: %v", step.command, err)
 		return "", false
 	}
-	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $?\n", s.replace.Replace(step.command), promptLine); err != nil {
+	command := strings.NewReplacer(
+		"localhost:8080", s.address,
+		"go run ./cmd/server", filepath.Join(binaries, "server"),
+		"go run ./cmd/riffle", filepath.Join(binaries, "riffle"),
+		"go build ./cmd/riffle", "cp "+filepath.Join(binaries, "riffle")+" .",
+	).Replace(step.command)
+	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $?\n", command, promptLine); err != nil {
 		s.t.Fatal(err)
 	}
 	var text strings.Builder
