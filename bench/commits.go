@@ -45,18 +45,18 @@ func (cmd *commitsCommand) Run(ctx context.Context) error {
 	if cmd.Sync > 0 {
 		return cmd.runDelayed(ctx)
 	}
-	return service.WithFolder(func(folder string) (err error) {
-		bare, closeBare, err := bareInsert(ctx, folder)
+	return service.WithEnv(ctx, func(env *service.Env) (err error) {
+		bare, closeBare, err := bareInsert(ctx, env.Folder)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, closeBare()) }()
-		store, err := newStore(ctx, filepath.Join(folder, "store.db"))
+		store, err := newStore(ctx, env.Path("store.db"))
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, store.Close()) }()
-		log, err := openLog(ctx, folder)
+		log, err := openLog(ctx, env.Folder)
 		if err != nil {
 			return err
 		}

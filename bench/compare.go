@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,14 +24,12 @@ type compareCommand struct {
 
 // Run measures both versions and prints the ratios.
 func (cmd *compareCommand) Run(ctx context.Context) error {
-	return service.WithFolder(func(folder string) (err error) {
-		group := service.NewGroup(ctx)
-		defer func() { err = errors.Join(err, group.Stop()) }()
-		older, err := startVersion(ctx, group, cmd.Old, filepath.Join(folder, "old"))
+	return service.WithEnv(ctx, func(env *service.Env) error {
+		older, err := startVersion(ctx, env, cmd.Old, "old")
 		if err != nil {
 			return err
 		}
-		newer, err := startVersion(ctx, group, cmd.New, filepath.Join(folder, "new"))
+		newer, err := startVersion(ctx, env, cmd.New, "new")
 		if err != nil {
 			return err
 		}
@@ -69,18 +66,18 @@ func (cmd *compareCommand) Run(ctx context.Context) error {
 }
 
 // startVersion starts the server of a binary or of a checkout.
-func startVersion(ctx context.Context, group *service.Group, path, folder string) (*service.Process, error) {
+func startVersion(ctx context.Context, env *service.Env, path, name string) (*service.Process, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	binary, err := filepath.Abs(path) // a bare name would be looked up in PATH
 	if err == nil && info.IsDir() {
-		binary = folder + "-server"
+		binary = env.Path(name + "-server")
 		err = service.Build(ctx, path, binary)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return group.StartRiffle(binary, folder)
+	return env.StartServer(binary, name)
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 
 	"riffle/bench/load"
 	"riffle/bench/measure"
@@ -24,14 +22,8 @@ type deckofcardsCommand struct {
 
 // Run measures both ways to draw a deck and prints rates and ratios.
 func (cmd *deckofcardsCommand) Run(ctx context.Context) error {
-	return service.WithFolder(func(folder string) (err error) {
-		group := service.NewGroup(ctx)
-		defer func() { err = errors.Join(err, group.Stop()) }()
-		binary := filepath.Join(folder, "server")
-		if err := service.Build(ctx, ".", binary); err != nil {
-			return err
-		}
-		riffle, err := group.StartRiffle(binary, filepath.Join(folder, "data"))
+	return service.WithServer(ctx, func(env *service.Env) error {
+		riffle, err := env.StartRiffle("data")
 		if err != nil {
 			return err
 		}

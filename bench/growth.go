@@ -33,14 +33,8 @@ func (cmd *growthCommand) Run(ctx context.Context) error {
 	if cmd.Quick {
 		cmd.Records = 10_000
 	}
-	return service.WithFolder(func(folder string) (err error) {
-		group := service.NewGroup(ctx)
-		defer func() { err = errors.Join(err, group.Stop()) }()
-		binary, data := filepath.Join(folder, "server"), filepath.Join(folder, "data")
-		if err := service.Build(ctx, ".", binary); err != nil {
-			return err
-		}
-		server, err := group.StartRiffle(binary, data)
+	return service.WithServer(ctx, func(env *service.Env) error {
+		server, err := env.StartRiffle("data")
 		if err != nil {
 			return err
 		}
@@ -57,7 +51,7 @@ func (cmd *growthCommand) Run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			size, err := sizeOf(data)
+			size, err := sizeOf(env.Path("data"))
 			if err != nil {
 				return err
 			}
@@ -68,11 +62,11 @@ func (cmd *growthCommand) Run(ctx context.Context) error {
 		if err := server.Finish(os.Interrupt); err != nil {
 			return err
 		}
-		size, err := sizeOf(data)
+		size, err := sizeOf(env.Path("data"))
 		if err != nil {
 			return err
 		}
-		if server, err = group.StartRiffle(binary, data); err != nil {
+		if server, err = env.StartRiffle("data"); err != nil {
 			return err
 		}
 		fmt.Printf("%s; SQLite, %d connections; times are medians\n\n%s\n", report.Machine(), cmd.Connections, table.Text())

@@ -41,12 +41,12 @@ func (cmd *handleCommand) Run(ctx context.Context) error {
 }
 
 // startHandler starts this program as the server of a handler.
-func startHandler(group *service.Group, name string) (*service.Process, error) {
+func startHandler(env *service.Env, name string) (*service.Process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return group.Start(self, "handle", name)
+	return env.Start(self, "handle", name)
 }
 
 func newHandler(name string) http.Handler {

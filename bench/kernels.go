@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	_ "embed"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,9 +44,6 @@ var kernelNames = []struct{ kernel, name string }{
 // batchedModule has the batched shuffle of one of the authors of the paper that riffle/1 takes its bounded integers from.
 const batchedModule = "github.com/lemire/batchedrand"
 
-//go:embed testdata/batchedrand_test.go.txt
-var batchedTest []byte
-
 // kernelTimes are the times of benchmarks in ns, run by run, by the names of the benchmarks without "Benchmark".
 type kernelTimes map[string][]float64
 
@@ -79,12 +74,12 @@ type kernelsCommand struct{ timing }
 
 // Run measures the kernels and prints their times.
 func (cmd *kernelsCommand) Run(ctx context.Context) error {
-	return service.WithFolder(func(folder string) error {
-		times, _, err := measureKernels(ctx, folder, cmd.runs())
+	return service.WithEnv(ctx, func(env *service.Env) error {
+		times, _, err := measureKernels(ctx, env.Folder, cmd.runs())
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s; one core, %s of each, in turn; medians\n\n%s", report.Machine(), cmd.runs(), times.table().Text())
+		fmt.Printf("%s; one core, medians of %d runs in turn\n\n%s", report.Machine(), cmd.Runs, times.table().Text())
 		return nil
 	})
 }
@@ -94,9 +89,6 @@ type bencher struct{ binary, folder, pattern string }
 
 // measureKernels runs the benchmarks, each for a third of a run's length. version is that of batchedModule, or empty if it could not be downloaded.
 func measureKernels(ctx context.Context, folder string, runs measure.Runs) (times kernelTimes, version string, err error) {
-	if folder, err = filepath.Abs(folder); err != nil {
-		return nil, "", err
-	}
 	benchers := []bencher{
 		{filepath.Join(folder, "shuffle.test"), "./internal/shuffle", "^(BenchmarkDeck|BenchmarkSeekAndShuffle)$/bytes"},
 		{filepath.Join(folder, "bench.test"), "./bench", "^BenchmarkBatched$"},
@@ -133,15 +125,9 @@ func buildBatched(ctx context.Context, folder string) (b bencher, version string
 	b = bencher{filepath.Join(folder, "batched.test"), filepath.Join(folder, "batched"), "."}
 	profile, err := filepath.Abs(profilePath)
 	if err == nil {
-		err = os.Mkdir(b.folder, 0o755)
+		err = os.CopyFS(b.folder, os.DirFS("bench/testdata/batched")) // because go get changes go.mod
 	}
 	if err != nil {
-		return b, "", err
-	}
-	if err := errors.Join(
-		os.WriteFile(filepath.Join(b.folder, "go.mod"), []byte("module batched\n\ngo 1.26\n"), 0o644),
-		os.WriteFile(filepath.Join(b.folder, "batched_test.go"), batchedTest, 0o644),
-	); err != nil {
 		return b, "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

@@ -2,14 +2,11 @@ package main
 
 import (
 	"cmp"
-	"context"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -17,9 +14,10 @@ import (
 	"github.com/prometheus/procfs"
 
 	"riffle/bench/measure"
+	"riffle/bench/service"
 )
 
-// A machine is what was measured on, and which versions. What could not be found out is unknown.
+// A machine is what was measured on, and the versions that the server is built from.
 type machine struct {
 	When              time.Time
 	Cores             int
@@ -35,24 +33,39 @@ type machine struct {
 
 const unknown = "unknown"
 
-func newMachine(ctx context.Context, folder string) (m machine, err error) {
+func newMachine(env *service.Env) (m machine, err error) {
 	m = machine{
 		When: time.Now().UTC().Truncate(time.Second), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH,
-		Kernel: unknown, Go: runtime.Version(), Commit: cmp.Or(commit(ctx), unknown),
+		Kernel: unknown, Commit: unknown,
 	}
 	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		m.Kernel = strings.TrimSpace(string(release))
 	}
 	m.CPU, m.Load = fromProc()
-	versions := map[string]string{}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			versions[d.Path] = d.Version
+	info, err := buildinfo.ReadFile(env.Server)
+	if err != nil {
+		return m, err
+	}
+	m.Go = info.GoVersion
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			m.Commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			m.Commit += ", modified" // follows vcs.revision
 		}
 	}
-	version := func(module string) string { return cmp.Or(versions[module], unknown) }
-	m.Chi, m.SQLite, m.JSON = version("github.com/go-chi/chi/v5"), version("modernc.org/sqlite"), version("github.com/go-json-experiment/json")
-	m.Fsync, err = fsync(folder)
+	for _, d := range info.Deps {
+		switch d.Path {
+		case "github.com/go-chi/chi/v5":
+			m.Chi = d.Version
+		case "modernc.org/sqlite":
+			m.SQLite = d.Version
+		case "github.com/go-json-experiment/json":
+			m.JSON = d.Version
+		}
+	}
+	m.Fsync, err = fsync(env.Path("fsync"))
 	return m, err
 }
 
@@ -72,26 +85,9 @@ func fromProc() (model, load string) {
 	return model, load
 }
 
-// commit returns the commit that is checked out, and whether the sources differ from it. What this program writes is no
-// difference.
-func commit(ctx context.Context) string {
-	head, err := exec.CommandContext(ctx, "git", "rev-parse", "--short=12", "HEAD").Output()
-	if err != nil {
-		return ""
-	}
-	changes, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/performance.*").Output()
-	if err != nil {
-		return ""
-	}
-	if len(changes) > 0 {
-		return strings.TrimSpace(string(head)) + ", changed"
-	}
-	return strings.TrimSpace(string(head))
-}
-
-// fsync returns the median time to append 4 KiB to a file of the folder and fsync it.
-func fsync(folder string) (median time.Duration, err error) {
-	file, err := os.Create(filepath.Join(folder, "fsync"))
+// fsync returns the median time to append 4 KiB to a file and fsync it.
+func fsync(path string) (median time.Duration, err error) {
+	file, err := os.Create(path)
 	if err != nil {
 		return 0, err
 	}

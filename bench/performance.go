@@ -68,7 +68,7 @@ type figures struct {
 func (cmd *performanceCommand) Run(ctx context.Context) error {
 	f := &figures{Runs: cmd.runs(), Quick: cmd.Quick}
 	began := time.Now()
-	if err := service.WithFolder(func(folder string) error { return f.measure(ctx, folder) }); err != nil {
+	if err := service.WithServer(ctx, func(env *service.Env) error { return f.measure(ctx, env) }); err != nil {
 		return err
 	}
 	f.Took = time.Since(began)
@@ -87,27 +87,30 @@ func (cmd *performanceCommand) Run(ctx context.Context) error {
 	)
 }
 
-func (f *figures) measure(ctx context.Context, folder string) (err error) {
-	if f.Machine, err = newMachine(ctx, folder); err != nil {
+func (f *figures) measure(ctx context.Context, env *service.Env) (err error) {
+	if f.Machine, err = newMachine(env); err != nil {
 		return err
 	}
-	binary := filepath.Join(folder, "server")
-	if err := service.Build(ctx, ".", binary); err != nil {
-		return err
-	}
-	info, err := os.Stat(binary)
+	info, err := os.Stat(env.Server)
 	if err != nil {
 		return err
 	}
 	f.Binary = info.Size()
-	if f.Starts, err = service.Starts(ctx, binary, folder, 2*f.Runs.Count+1); err != nil {
-		return err
+	for i := range 2*f.Runs.Count + 1 {
+		p, err := env.StartRiffle(fmt.Sprint("start", i))
+		if err != nil {
+			return err
+		}
+		f.Starts = append(f.Starts, p.Took)
+		if err := p.Finish(os.Interrupt); err != nil {
+			return err
+		}
 	}
-	if err := f.measureServers(ctx, folder, binary); err != nil {
+	if err := f.measureServers(ctx, env); err != nil {
 		return err
 	}
 	progress("kernels")
-	f.Kernels, f.Machine.Batched, err = measureKernels(ctx, folder, f.Runs)
+	f.Kernels, f.Machine.Batched, err = measureKernels(ctx, env.Folder, f.Runs)
 	return err
 }
 
@@ -116,22 +119,22 @@ type servers struct {
 	echo, usual, fixed, sqlite, large, postgres *service.Process // large is a server of its own for the longest bodies
 }
 
-func (f *figures) startServers(group *service.Group, folder, binary string) (s servers, err error) {
+func (f *figures) startServers(env *service.Env) (s servers, err error) {
 	for _, h := range []struct {
 		name string
 		to   **service.Process
 	}{{echoHandler, &s.echo}, {usualHandler, &s.usual}, {fixedHandler, &s.fixed}} {
-		if *h.to, err = startHandler(group, h.name); err != nil {
+		if *h.to, err = startHandler(env, h.name); err != nil {
 			return s, err
 		}
 	}
-	if s.sqlite, err = group.StartRiffle(binary, filepath.Join(folder, "sqlite")); err != nil {
+	if s.sqlite, err = env.StartRiffle("sqlite"); err != nil {
 		return s, err
 	}
-	if s.large, err = group.StartRiffle(binary, filepath.Join(folder, "large")); err != nil {
+	if s.large, err = env.StartRiffle("large"); err != nil {
 		return s, err
 	}
-	database, err := group.StartPostgres()
+	database, err := env.StartPostgres()
 	if errors.Is(err, service.ErrNoPostgres) {
 		f.NoPostgres = "there is no PostgreSQL server on this machine"
 		return s, nil
@@ -139,19 +142,17 @@ func (f *figures) startServers(group *service.Group, folder, binary string) (s s
 		return s, err
 	}
 	f.Machine.Postgres = database.Version
-	s.postgres, err = group.StartOn(database, binary, filepath.Join(folder, "postgres"))
+	s.postgres, err = env.StartOn(database, "postgres")
 	return s, err
 }
 
 // measureServers measures what is asked over HTTP, and the work in this process that it is compared with.
-func (f *figures) measureServers(ctx context.Context, folder, binary string) (err error) {
-	group := service.NewGroup(ctx)
-	defer func() { err = errors.Join(err, group.Stop()) }()
-	s, err := f.startServers(group, folder, binary)
+func (f *figures) measureServers(ctx context.Context, env *service.Env) (err error) {
+	s, err := f.startServers(env)
 	if err != nil {
 		return err
 	}
-	store, err := newStore(ctx, filepath.Join(folder, "commits.db"))
+	store, err := newStore(ctx, env.Path("commits.db"))
 	if err != nil {
 		return err
 	}

@@ -41,17 +41,15 @@ func (cmd *profileCommand) Run(ctx context.Context) error {
 	if cmd.Quick {
 		cmd.Length = time.Second
 	}
-	return service.WithFolder(func(folder string) (err error) {
-		binary, written := filepath.Join(folder, "profiled"), filepath.Join(folder, "cpu.prof")
-		if err := buildProfiled(ctx, folder, binary); err != nil {
+	return service.WithEnv(ctx, func(env *service.Env) error {
+		binary, written := env.Path("profiled"), env.Path("cpu.prof")
+		if err := buildProfiled(ctx, env.Folder, binary); err != nil {
 			return err
 		}
 		if err := os.Setenv("RIFFLE_CPU_PROFILE", written); err != nil {
 			return err
 		}
-		group := service.NewGroup(ctx)
-		defer func() { err = errors.Join(err, group.Stop()) }()
-		server, err := group.StartRiffle(binary, filepath.Join(folder, "data"))
+		server, err := env.StartServer(binary, "data")
 		if err != nil {
 			return err
 		}
@@ -76,10 +74,7 @@ func (cmd *profileCommand) Run(ctx context.Context) error {
 
 // buildProfiled builds the service with the file that makes it write a profile, and without an earlier profile.
 func buildProfiled(ctx context.Context, folder, binary string) error {
-	source, err := filepath.Abs(filepath.Join(folder, "profiled.go"))
-	if err != nil {
-		return err
-	}
+	source := filepath.Join(folder, "profiled.go")
 	target, err := filepath.Abs("cmd/server/profiled.go")
 	if err != nil {
 		return err

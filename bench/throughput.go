@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 
 	"riffle/bench/load"
 	"riffle/bench/measure"
@@ -22,28 +20,22 @@ type throughputCommand struct {
 
 // Run measures throughput at each number of connections and prints rates and ratios.
 func (cmd *throughputCommand) Run(ctx context.Context) error {
-	return service.WithFolder(func(folder string) (err error) {
-		group := service.NewGroup(ctx)
-		defer func() { err = errors.Join(err, group.Stop()) }()
-		binary := filepath.Join(folder, "server")
-		if err := service.Build(ctx, ".", binary); err != nil {
-			return err
-		}
-		echo, err := startHandler(group, echoHandler)
+	return service.WithServer(ctx, func(env *service.Env) error {
+		echo, err := startHandler(env, echoHandler)
 		if err != nil {
 			return err
 		}
-		usual, err := startHandler(group, usualHandler)
+		usual, err := startHandler(env, usualHandler)
 		if err != nil {
 			return err
 		}
-		sqlite, err := group.StartRiffle(binary, filepath.Join(folder, "data"))
+		sqlite, err := env.StartRiffle("data")
 		if err != nil {
 			return err
 		}
 		var replicas []*service.Process
 		if cmd.Postgres {
-			if replicas, err = startReplicas(group, binary, folder); err != nil {
+			if replicas, err = startReplicas(env); err != nil {
 				return err
 			}
 		}
@@ -79,13 +71,13 @@ func (cmd *throughputCommand) Run(ctx context.Context) error {
 }
 
 // startReplicas starts two servers with one key on a PostgreSQL server.
-func startReplicas(group *service.Group, binary, folder string) (replicas []*service.Process, err error) {
-	database, err := group.StartPostgres()
+func startReplicas(env *service.Env) (replicas []*service.Process, err error) {
+	database, err := env.StartPostgres()
 	if err != nil {
 		return nil, fmt.Errorf("%w; or pass --no-postgres", err)
 	}
 	for _, name := range []string{"replica1", "replica2"} {
-		p, err := group.StartOn(database, binary, filepath.Join(folder, name), "-key", filepath.Join(folder, "shared.key"))
+		p, err := env.StartOn(database, name, "-key", env.Path("shared.key"))
 		if err != nil {
 			return nil, err
 		}

@@ -19,12 +19,8 @@ import (
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// Build builds the server of the checkout in folder, as it is released, into the file binary.
+// Build builds the server of the checkout in folder, as it is released, into the file binary, whose path is absolute.
 func Build(ctx context.Context, folder, binary string, flags ...string) error {
-	binary, err := filepath.Abs(binary)
-	if err != nil {
-		return err
-	}
 	args := append([]string{"build", "-C", folder, "-trimpath", "-ldflags", "-s -w", "-o", binary}, flags...)
 	build := exec.CommandContext(ctx, "go", append(args, "./cmd/server")...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -32,16 +28,6 @@ func Build(ctx context.Context, folder, binary string, flags ...string) error {
 		return fmt.Errorf("building the server in %s: %w\n%s", folder, err, out)
 	}
 	return nil
-}
-
-// WithFolder runs do with a temporary folder inside the current one, because the system's own may be in memory.
-func WithFolder(do func(folder string) error) (err error) {
-	folder, err := os.MkdirTemp(".", "bench-data-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	return do(folder)
 }
 
 // A Process is a running server.
@@ -56,27 +42,62 @@ type Process struct {
 	workers func() []int  // processes that work for it, such as a database's; nil for none
 }
 
-// A Group is processes that stop together.
-type Group struct {
-	ctx     context.Context //nolint:containedctx // it is the lifetime of the processes
-	cancel  context.CancelFunc
-	running []*Process
-	closers []func() error
+// An Env is where a scenario measures: a temporary folder, and the processes started in it.
+type Env struct {
+	Folder string // absolute
+	Server string // the server of this checkout, built by [WithServer]
+
+	ctx       context.Context //nolint:containedctx // the lifetime of the processes
+	processes []*Process
+	closers   []func() error
 }
 
-// NewGroup returns an empty group. Its processes are killed when ctx is done. Call Stop when finished.
-func NewGroup(ctx context.Context) *Group {
+// WithEnv runs do with a new Env. When do returns or ctx is done, the processes are killed and the folder is removed. The folder is
+// inside the current one, because the system's own may be in memory.
+func WithEnv(ctx context.Context, do func(*Env) error) (err error) {
+	folder, err := os.MkdirTemp(".", "bench-data-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	if folder, err = filepath.Abs(folder); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
-	return &Group{ctx: ctx, cancel: cancel}
+	e := &Env{Folder: folder, ctx: ctx}
+	defer func() {
+		cancel()
+		for _, p := range e.processes {
+			<-p.exited
+		}
+		for _, closer := range slices.Backward(e.closers) {
+			err = errors.Join(err, closer())
+		}
+	}()
+	return do(e)
 }
+
+// WithServer is [WithEnv] with the server of the current folder's checkout built.
+func WithServer(ctx context.Context, do func(*Env) error) error {
+	return WithEnv(ctx, func(e *Env) error {
+		e.Server = e.Path("server")
+		if err := Build(ctx, ".", e.Server); err != nil {
+			return err
+		}
+		return do(e)
+	})
+}
+
+// Path returns the path of a file in the Env's folder.
+func (e *Env) Path(name string) string { return filepath.Join(e.Folder, name) }
 
 // Start starts a program that takes --addr and waits until it answers GET /readyz with 200.
-func (g *Group) Start(program string, args ...string) (*Process, error) {
+func (e *Env) Start(program string, args ...string) (*Process, error) {
 	addr, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{Addr: addr, cmd: exec.CommandContext(g.ctx, program, append(args, "--addr", addr)...), exited: make(chan struct{})}
+	p := &Process{Addr: addr, cmd: exec.CommandContext(e.ctx, program, append(args, "--addr", addr)...), exited: make(chan struct{})}
 	p.cmd.Stderr = os.Stderr
 	began := time.Now()
 	if err := p.cmd.Start(); err != nil {
@@ -86,7 +107,7 @@ func (g *Group) Start(program string, args ...string) (*Process, error) {
 		p.err = p.cmd.Wait()
 		close(p.exited)
 	}()
-	g.running = append(g.running, p)
+	e.processes = append(e.processes, p)
 	if err := p.awaitReady(); err != nil {
 		return nil, fmt.Errorf("%s is not ready: %w", filepath.Base(program), err)
 	}
@@ -95,9 +116,14 @@ func (g *Group) Start(program string, args ...string) (*Process, error) {
 	return p, nil
 }
 
-// StartRiffle starts a server built by [Build] with its data in a folder.
-func (g *Group) StartRiffle(binary, folder string, args ...string) (*Process, error) {
-	return g.Start(binary, append([]string{"-log-level", "error", "-data", folder}, args...)...)
+// StartServer starts a server built by [Build] with its data in a folder of the Env.
+func (e *Env) StartServer(binary, data string, args ...string) (*Process, error) {
+	return e.Start(binary, append([]string{"-log-level", "error", "-data", e.Path(data)}, args...)...)
+}
+
+// StartRiffle is [Env.StartServer] of the Env's server.
+func (e *Env) StartRiffle(data string, args ...string) (*Process, error) {
+	return e.StartServer(e.Server, data, args...)
 }
 
 // A Database is a PostgreSQL server.
@@ -111,24 +137,24 @@ var ErrNoPostgres = postgrestest.ErrMissing
 
 // StartPostgres starts a PostgreSQL server, which fails with [ErrNoPostgres] where none is installed. Its files are in the
 // system's folder for temporary ones.
-func (g *Group) StartPostgres() (*Database, error) {
+func (e *Env) StartPostgres() (*Database, error) {
 	cluster, err := postgrestest.Start()
 	if err != nil {
 		return nil, err
 	}
-	g.closers = append(g.closers, cluster.Close)
+	e.closers = append(e.closers, cluster.Close)
 	d := &Database{URL: cluster.URL("postgres"), cluster: cluster}
-	conn, err := pgx.Connect(g.ctx, d.URL)
+	conn, err := pgx.Connect(e.ctx, d.URL)
 	if err != nil {
 		return nil, err
 	}
-	err = conn.QueryRow(g.ctx, "SHOW server_version").Scan(&d.Version)
-	return d, errors.Join(err, conn.Close(g.ctx))
+	err = conn.QueryRow(e.ctx, "SHOW server_version").Scan(&d.Version)
+	return d, errors.Join(err, conn.Close(e.ctx))
 }
 
-// StartOn starts a server on the database. The CPU time of the database counts as the server's.
-func (g *Group) StartOn(d *Database, binary, folder string, args ...string) (*Process, error) {
-	p, err := g.StartRiffle(binary, folder, append(args, "-store", d.URL)...)
+// StartOn is like [Env.StartRiffle], on the database. The CPU time of the database counts as the server's.
+func (e *Env) StartOn(d *Database, data string, args ...string) (*Process, error) {
+	p, err := e.StartRiffle(data, append(args, "-store", d.URL)...)
 	if err != nil {
 		return nil, err
 	}
@@ -136,39 +162,13 @@ func (g *Group) StartOn(d *Database, binary, folder string, args ...string) (*Pr
 	return p, nil
 }
 
-// Stop kills every process and stops the databases.
-func (g *Group) Stop() error {
-	g.cancel()
-	for _, p := range g.running {
-		<-p.exited
-	}
-	var errs []error
-	for _, closer := range slices.Backward(g.closers) {
-		errs = append(errs, closer())
-	}
-	return errors.Join(errs...)
-}
-
-// Finish sends the process a signal and waits until it exits with status 0.
+// Finish sends the process a signal and waits until it exits, which must be with status 0.
 func (p *Process) Finish(signal os.Signal) error {
 	if err := p.cmd.Process.Signal(signal); err != nil {
 		return err
 	}
 	<-p.exited
 	return p.err
-}
-
-// Starts returns how long n starts on empty stores take, each until the server is ready.
-func Starts(ctx context.Context, binary, folder string, n int) (took []time.Duration, err error) {
-	for i := range n {
-		g := NewGroup(ctx)
-		p, err := g.StartRiffle(binary, filepath.Join(folder, fmt.Sprint("start", i)))
-		if err := errors.Join(err, g.Stop()); err != nil {
-			return nil, err
-		}
-		took = append(took, p.Took)
-	}
-	return took, nil
 }
 
 func freeAddress() (string, error) {

@@ -1,0 +1,3 @@
+module batched
+
+go 1.26
