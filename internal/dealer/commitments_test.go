@@ -118,6 +118,22 @@ func TestCommitmentIsUsedOnce(t *testing.T) {
 	}
 }
 
+func TestCommitmentInUseIsInFlight(t *testing.T) {
+	d, _ := newDealer(t, Options{})
+	c := commit(t, d, nil)
+	done, err := d.journal.Begin(journal.CommitmentClaim(c.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := use(t, d, c); !errors.Is(err, journal.ErrInFlight) {
+		t.Errorf("used while another request uses it: %v", err)
+	}
+	done()
+	if err := use(t, d, c); err != nil {
+		t.Errorf("used afterwards: %v", err)
+	}
+}
+
 // Two dealers on one store are two replicas. Each has cached as open what the other uses.
 func TestCommitmentIsUsedOnceThroughReplicas(t *testing.T) {
 	d, s := newDealer(t, Options{})
@@ -188,6 +204,9 @@ func TestCommitmentExpires(t *testing.T) {
 	var settled *SettledError
 	if err := use(t, d, made[1]); !errors.As(err, &settled) || settled.Status != StatusLate {
 		t.Errorf("used at the deadline: %v", err)
+	}
+	if err := use(t, New(s.Journal(t), d.rules, Options{}), made[1]); !errors.As(err, &settled) || settled.Status != StatusLate {
+		t.Errorf("used at the deadline through a process that has not cached it: %v", err)
 	}
 	if open, late, err := d.CountCommitments(t.Context()); err != nil || open != 0 || late != 299 {
 		t.Errorf("%d open and %d late, %v, want 0 and 299", open, late, err)
