@@ -138,7 +138,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"unknown preset", "/hands", "", Request{Deck: "standard52", Preset: "poker"}},
 		{"preset of items", "/hands", "only deck types", Request{Items: items(52), Preset: "bridge"}},
 		{"preset above the draw", "/hands", "more than the 51", Request{Deck: "standard52", Draw: ptr(51), Preset: "bridge"}},
-		{"unique without a reference", "/unique_reference", "needs the reference", Request{Size: ptr(5), UniqueReference: true}},
+		{"unique without a reference", "/unique_reference", "give the reference", Request{Size: ptr(5), UniqueReference: true}},
 	} {
 		o, err := rules.Check(&v.request, nil)
 		checkRefused(t, v.name, err, v.pointer, v.detail)
