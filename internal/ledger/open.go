@@ -16,9 +16,9 @@ import (
 
 // Names of the files in the folder of a log.
 const (
-	KeyName     = "log.key"
-	SeedKeyName = "seed.key"
-	CheckpointName    = "checkpoint" // the last checkpoint, to detect a store that was rolled back
+	KeyName        = "log.key"
+	SeedKeyName    = "seed.key"
+	CheckpointName = "checkpoint" // the last checkpoint, to detect a store that was rolled back
 )
 
 // Options of a log. The zero value of a field stands for its default.
