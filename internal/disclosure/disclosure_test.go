@@ -1,0 +1,301 @@
+package disclosure_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/dealer"
+	"riffle/internal/disclosure"
+	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
+	"riffle/internal/ledger"
+	"riffle/internal/order"
+	"riffle/internal/rng"
+	"riffle/internal/shoes"
+)
+
+// A service discloses what its dealer and its shoes have recorded.
+type service struct {
+	*disclosure.Service
+	store   *journaltest.Store
+	journal *journal.Journal
+	dealer  *dealer.Dealer
+	shoes   *shoes.Service
+}
+
+func newService(t *testing.T) *service {
+	t.Helper()
+	return newServiceOn(t, journaltest.New(t))
+}
+
+// newServiceOn returns a service on a store, as another process would have it.
+func newServiceOn(t *testing.T, s *journaltest.Store) *service {
+	t.Helper()
+	j, rules := s.Journal(t), journaltest.Rules(t)
+	d := dealer.New(j, rules, dealer.Options{})
+	return &service{disclosure.New(j, rules), s, j, d, shoes.New(j, d, rules, nil)}
+}
+
+func (s *service) shuffle(t *testing.T, r order.Request) *dealer.Shuffle {
+	t.Helper()
+	made, err := s.dealer.Shuffle(t.Context(), &dealer.Request{Request: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// revealed makes a shuffle, reveals it and returns the id of the reveal.
+func (s *service) revealed(t *testing.T, reference string) (*dealer.Shuffle, uuid.UUID) {
+	t.Helper()
+	made := s.shuffle(t, order.Request{Deck: "standard52", Reference: reference})
+	if _, err := s.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil); err != nil {
+		t.Fatal(err)
+	}
+	reveal, err := s.journal.ByClaim(t.Context(), journal.RevealClaim(made.AuditID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made, reveal.ID
+}
+
+func ptr(n uint64) *uint64 { return &n }
+
+func TestRevealTakesTheSeed(t *testing.T) {
+	s := newService(t)
+	made := s.shuffle(t, order.Request{Deck: "standard52", Reference: "table 1"})
+	shown := func() rng.Seed {
+		a, err := s.Audit(t.Context(), made.AuditID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Seed
+	}
+	_, v, err := s.Verify(t.Context(), made.AuditID, 100)
+	if err != nil || !v.OK || v.Orders != nil || v.OrderDigest != "" {
+		t.Errorf("verifying before the reveal: %+v, %v; want it to hold and to show no card", v, err)
+	}
+	wrong := slices.Clone(made.Statement.Seed)
+	wrong[0]++
+	for _, seed := range []rng.Seed{nil, wrong, wrong[:32], append(slices.Clone(made.Statement.Seed), 0)} {
+		if _, err := s.Reveal(t.Context(), made.AuditID, seed, nil); !errors.Is(err, disclosure.ErrWrongSeed) {
+			t.Errorf("revealing with %x: %v", seed, err)
+		}
+	}
+	if shown() != nil || s.store.Size(t) != 1 {
+		t.Error("a wrong seed revealed something")
+	}
+	done := make(chan error)
+	processes := []*service{s, newServiceOn(t, s.store)}
+	for i := range 8 {
+		go func() {
+			_, err := processes[i%2].Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil)
+			done <- err
+		}()
+	}
+	for range 8 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if !bytes.Equal(shown(), made.Statement.Seed) {
+		t.Error("the seed is not shown after the reveal")
+	}
+	audits, err := s.Audits(t.Context(), "table 1", 0, 10)
+	if err != nil || len(audits) != 2 || s.store.Size(t) != 2 {
+		t.Fatalf("%d audits of the reference, %v, want the shuffle and one reveal", len(audits), err)
+	}
+	if !bytes.Equal(audits[0].Seed, made.Statement.Seed) || audits[1].Seed != nil {
+		t.Errorf("listed with the shuffle is %x, with the reveal %x", audits[0].Seed, audits[1].Seed)
+	}
+	reveal, err := audit.ParseRecord(audits[1].Record)
+	if err != nil || reveal.Kind != audit.KindReveal || reveal.AuditID != made.AuditID || reveal.Commitment != made.Commitment {
+		t.Errorf("the reveal is %+v, %v", reveal, err)
+	}
+	if _, err := s.Reveal(t.Context(), audits[1].ID, made.Statement.Seed, nil); !errors.Is(err, disclosure.ErrNoSeed) {
+		t.Errorf("revealing a reveal: %v", err)
+	}
+	if _, _, err := s.Verify(t.Context(), audits[1].ID, 0); !errors.Is(err, disclosure.ErrNoSeed) {
+		t.Errorf("verifying a reveal: %v", err)
+	}
+	_, v, err = s.Verify(t.Context(), made.AuditID, 100)
+	if err != nil || len(v.Orders) != 1 || v.OrderDigest == "" {
+		t.Errorf("verifying after the reveal: %+v, %v", v, err)
+	}
+	s.store.Check(t, s.journal)
+}
+
+func TestRevealNowNeedsNoReveal(t *testing.T) {
+	s := newService(t)
+	made := s.shuffle(t, order.Request{Size: ptr(6), RevealNow: true})
+	a, err := s.Audit(t.Context(), made.AuditID)
+	if err != nil || !bytes.Equal(a.Seed, made.Statement.Seed) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if _, err := s.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil); err != nil || s.store.Size(t) != 1 {
+		t.Errorf("revealing what is revealed: %v, %d records", err, s.store.Size(t))
+	}
+}
+
+func TestUnknownRecordsAreNotFound(t *testing.T) {
+	s := newService(t)
+	id := uuid.New()
+	for what, err := range map[string]error{
+		"showing":   second(s.Audit(t.Context(), id)),
+		"revealing": second(s.Reveal(t.Context(), id, nil, nil)),
+		"proving":   second(s.Prove(t.Context(), id)),
+		"replaying": func() error { _, _, err := s.Verify(t.Context(), id, 0); return err }(),
+	} {
+		if !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if list, err := s.Audits(t.Context(), "unknown", 0, 10); err != nil || len(list) != 0 {
+		t.Errorf("listing: %+v, %v", list, err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestAuditsArePaged(t *testing.T) {
+	s := newService(t)
+	var want []uuid.UUID
+	for range 7 {
+		want = append(want, s.shuffle(t, order.Request{Size: ptr(3), Reference: "game"}).AuditID)
+		s.shuffle(t, order.Request{Size: ptr(3), Reference: "another game"})
+	}
+	var got []uuid.UUID
+	for from := uint64(0); ; {
+		page, err := s.Audits(t.Context(), "game", from, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range page {
+			got = append(got, a.ID)
+		}
+		if len(page) < 3 {
+			break
+		}
+		from = page[2].LogIndex + 1
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestRetryOfARevealIsReplayed(t *testing.T) {
+	s := newService(t)
+	one, two := s.shuffle(t, order.Request{Size: ptr(5)}), s.shuffle(t, order.Request{Size: ptr(5)})
+	for _, by := range []*service{s, s, newServiceOn(t, s.store)} {
+		a, err := by.Reveal(t.Context(), one.AuditID, one.Statement.Seed, journal.NewKey("key", []byte("one")))
+		if err != nil || !bytes.Equal(a.Seed, one.Statement.Seed) || s.store.Size(t) != 3 {
+			t.Errorf("the reveal is %+v, %v, with %d records", a, err, s.store.Size(t))
+		}
+	}
+	if _, err := s.Reveal(t.Context(), two.AuditID, two.Statement.Seed, journal.NewKey("key", []byte("two"))); !errors.Is(err, journal.ErrKeyReused) {
+		t.Errorf("another reveal with the key: %v", err)
+	}
+	if a, err := s.Audit(t.Context(), two.AuditID); err != nil || a.Seed != nil {
+		t.Errorf("it revealed %+v, %v", a, err)
+	}
+}
+
+// The log proves records and not sidecars. A seed that was changed there is not shown, and not used.
+func TestSeedHasToOpenItsCommitment(t *testing.T) {
+	for _, v := range []struct {
+		name   string
+		damage func(seed []byte) []byte
+	}{
+		{"a bit", func(seed []byte) []byte { seed[0] ^= 1; return seed }},
+		{"another seed", func(seed []byte) []byte { clear(seed); return seed }},
+		{"cut short", func(seed []byte) []byte { return seed[:len(seed)-1] }},
+		{"made longer", func(seed []byte) []byte { return append(seed, 0) }},
+		{"no seed", func([]byte) []byte { return nil }},
+	} {
+		s := newService(t)
+		public := s.shuffle(t, order.Request{Deck: "standard52", Reference: "now", RevealNow: true})
+		secret := s.shuffle(t, order.Request{Deck: "standard52", Reference: "secret"})
+		later, reveal := s.revealed(t, "later")
+		s.store.Tamper = func(e *ledger.Stored) {
+			if e.ID != reveal {
+				e.Sidecar = v.damage(slices.Clone(e.Sidecar))
+			}
+		}
+		corrupt := func(what string, err error) {
+			t.Helper()
+			if !errors.Is(err, ledger.ErrCorrupt) {
+				t.Errorf("%s: %s: %v", v.name, what, err)
+			}
+		}
+		for what, made := range map[string]*dealer.Shuffle{"revealed at once": public, "revealed later": later} {
+			_, err := s.Audit(t.Context(), made.AuditID)
+			corrupt("showing what was "+what, err)
+			_, err = s.Prove(t.Context(), made.AuditID)
+			corrupt("proving what was "+what, err)
+			_, err = s.Audits(t.Context(), made.Statement.Reference, 0, 10)
+			corrupt("listing what was "+what, err)
+			_, _, err = s.Verify(t.Context(), made.AuditID, 0)
+			corrupt("replaying what was "+what, err)
+		}
+		before := s.store.Size(t)
+		_, err := s.Reveal(t.Context(), secret.AuditID, secret.Statement.Seed, nil)
+		corrupt("revealing", err)
+		if after := s.store.Size(t); after != before {
+			t.Errorf("%s: %d records, and %d before a reveal that has nothing to show", v.name, after, before)
+		}
+		// A secret seed is not read to show its record.
+		if a, err := s.Audit(t.Context(), secret.AuditID); err != nil || a.Seed != nil {
+			t.Errorf("%s: showing what is secret: %+v, %v", v.name, a, err)
+		}
+		if p, err := s.Prove(t.Context(), secret.AuditID); err != nil || p.Seed != nil {
+			t.Errorf("%s: proving what is secret: %+v, %v", v.name, p, err)
+		}
+		if _, result, err := s.Verify(t.Context(), secret.AuditID, 0); err != nil || result.OK {
+			t.Errorf("%s: replaying what is secret: %+v, %v, want that it does not hold", v.name, result, err)
+		}
+	}
+}
+
+// The commitment alone says which seed reveals: whoever can change the sidecar cannot reveal with
+// another seed.
+func TestRevealIsDecidedByTheCommitment(t *testing.T) {
+	s := newService(t)
+	made, other := s.shuffle(t, order.Request{Deck: "standard52"}), s.shuffle(t, order.Request{Deck: "standard52"})
+	s.store.Tamper = func(e *ledger.Stored) { e.Sidecar = slices.Clone(other.Statement.Seed) }
+	if _, err := s.Reveal(t.Context(), made.AuditID, other.Statement.Seed, nil); !errors.Is(err, disclosure.ErrWrongSeed) {
+		t.Errorf("revealing with the seed that was put in: %v", err)
+	}
+	s.store.Tamper = nil
+	a, err := s.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil)
+	if err != nil || !bytes.Equal(a.Seed, made.Statement.Seed) {
+		t.Errorf("revealing with the seed of the answer: %+v, %v", a, err)
+	}
+}
+
+// A claim that was moved in the store to another reveal does not reveal what nobody has revealed.
+func TestMovedClaimRevealsNothing(t *testing.T) {
+	s := newService(t)
+	secret := s.shuffle(t, order.Request{Deck: "standard52"})
+	if a, err := s.Audit(t.Context(), secret.AuditID); err != nil || a.Seed != nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	other, _ := s.revealed(t, "")
+	s.store.Moved = map[string]string{journal.RevealClaim(secret.AuditID): journal.RevealClaim(other.AuditID)}
+	for what, ask := range map[string]func() error{
+		"showing":   func() error { return second(s.Audit(t.Context(), secret.AuditID)) },
+		"proving":   func() error { return second(s.Prove(t.Context(), secret.AuditID)) },
+		"replaying": func() error { _, _, err := s.Verify(t.Context(), secret.AuditID, 10); return err },
+		"revealing": func() error {
+			return second(s.Reveal(t.Context(), secret.AuditID, secret.Statement.Seed, nil))
+		},
+	} {
+		if err := ask(); !errors.Is(err, ledger.ErrCorrupt) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

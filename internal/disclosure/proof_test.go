@@ -1,0 +1,339 @@
+package disclosure_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/audit"
+	"riffle/internal/dealer"
+	"riffle/internal/disclosure"
+	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
+	"riffle/internal/ledger"
+	"riffle/internal/order"
+	"riffle/internal/rng"
+	"riffle/internal/shoe"
+	"riffle/internal/shoes"
+)
+
+func TestProve(t *testing.T) {
+	s := newService(t)
+	verifier, err := note.NewVerifier(s.journal.Log.Verifier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, reveal := s.revealed(t, "table 1")
+	secret := s.shuffle(t, order.Request{Size: ptr(9), ClientSeed: "the players"})
+	for _, v := range []struct {
+		id         uuid.UUID
+		index      uint64
+		seed       rng.Seed
+		clientSeed string
+	}{{made.AuditID, 0, made.Statement.Seed, ""}, {reveal, 1, nil, ""}, {secret.AuditID, 2, nil, "the players"}} {
+		p, err := s.Prove(t.Context(), v.id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.ID != v.id || p.LogIndex != v.index || p.Inclusion.Index != v.index || !bytes.Equal(p.Seed, v.seed) || p.ClientSeed != v.clientSeed ||
+			p.LogKey != s.journal.Log.Verifier() {
+			t.Errorf("record %d: %+v", v.index, p)
+		}
+		if c, err := p.Inclusion.Check(p.Record, verifier); err != nil || c.Size <= v.index {
+			t.Errorf("record %d: %+v, %v", v.index, c, err)
+		}
+	}
+
+	if _, err := s.Prove(t.Context(), uuid.New()); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("proving an unknown record: %v", err)
+	}
+	s.store.Tamper = func(e *ledger.Stored) { e.Index = 1 }
+	if _, err := s.Prove(t.Context(), secret.AuditID); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("proving a record that is stored under the index of another: %v", err)
+	}
+	s.store.Tamper = func(e *ledger.Stored) {
+		e.Record = bytes.Replace(e.Record, []byte(`"size":9`), []byte(`"size":8`), 1)
+		e.Hash = tlog.RecordHash(e.Record) // which the store has beside the record, and not from the tree
+	}
+	if _, err := s.Prove(t.Context(), secret.AuditID); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("proving a record that was changed along with its hash: %v", err)
+	}
+	s.store.Tamper = func(e *ledger.Stored) { e.Record = e.Record[1:] }
+	if _, err := s.Prove(t.Context(), secret.AuditID); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("proving a record that was changed: %v", err)
+	}
+}
+
+// A record that cannot be read back is durable and not proven. Once it can be, the proof is there.
+func TestProveWaitsForTheCheckpoint(t *testing.T) {
+	store := journaltest.New(t)
+	readable := make(chan struct{})
+	store.Reading = func() error {
+		select {
+		case <-readable:
+			return nil
+		default:
+			return ledger.ErrUnavailable
+		}
+	}
+	s := newServiceOn(t, store)
+	made := s.shuffle(t, order.Request{Size: ptr(9)})
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := s.Prove(short, made.AuditID); !errors.Is(err, ledger.ErrNotPublished) {
+		t.Errorf("proving what is not published: %v", err)
+	}
+	close(readable)
+	if _, err := s.Prove(t.Context(), made.AuditID); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVerifyComparesWithTheCommitment(t *testing.T) {
+	s := newService(t)
+	c, err := s.dealer.Commit(t.Context(), &dealer.Request{Request: order.Request{Size: ptr(5)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Verify(t.Context(), c.ID, 0); !errors.Is(err, disclosure.ErrNoSeed) {
+		t.Errorf("verifying a commitment: %v", err)
+	}
+	made := s.shuffle(t, order.Request{CommitmentID: c.ID, ClientSeed: "late"})
+	check := func(want bool, detail string) {
+		t.Helper()
+		_, v, err := s.Verify(t.Context(), made.AuditID, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := v.Steps[len(v.Steps)-1]
+		if v.OK != want || last.OK != want || last.Name != "committed" || !strings.Contains(last.Detail, detail) {
+			t.Errorf("%+v, want %v: ... %s ...", v.Steps, want, detail)
+		}
+	}
+	check(true, "as record 0, "+c.ID.String())
+	s.store.Tamper = func(e *ledger.Stored) {
+		if e.ID == c.ID {
+			e.Index = 5
+		}
+	}
+	check(false, "which is not before this one")
+	ctx, cancel := context.WithCancel(t.Context())
+	s.store.Tamper = func(e *ledger.Stored) {
+		if e.ID == c.ID {
+			cancel() // the caller leaves while the commitment is read
+		}
+	}
+	if _, v, err := s.Verify(ctx, made.AuditID, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("for a caller who left: %+v, %v", v, err)
+	}
+}
+
+// create makes a shoe of a deck.
+func (s *service) create(t *testing.T, r order.Request) *shoes.Result {
+	t.Helper()
+	made, err := s.shoes.Create(t.Context(), &shoes.Request{Request: dealer.Request{Request: r}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (s *service) apply(t *testing.T, id uuid.UUID, c shoes.Change) *shoes.Result {
+	t.Helper()
+	result, err := s.shoes.Apply(t.Context(), id, &c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+var drawRandom = shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Random, To: shoe.Dealt}
+
+// The seeds of a shoe become public when it is closed. That of a random draw always is.
+func TestSeedsOfAShoeArePublicOnceItIsClosed(t *testing.T) {
+	s := newService(t)
+	made := s.create(t, order.Request{Deck: "standard52"})
+	id := made.Shoe.ID
+	drawn := s.apply(t, id, drawRandom)
+	reshuffled := s.apply(t, id, shoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck})
+	check := func(of *shoes.Result, public bool) {
+		t.Helper()
+		a, v, err := s.Verify(t.Context(), of.AuditID, 100)
+		if err != nil || !v.OK || (a.Seed != nil) != public || (v.Orders != nil) != public || (v.OrderDigest != "") != public {
+			t.Errorf("verifying a %s: %+v, %+v, %v, want its seed to be public: %v", of.Record.Kind, a, v, err, public)
+		}
+		if p, err := s.Prove(t.Context(), of.AuditID); err != nil || (p.Seed != nil) != public {
+			t.Errorf("proving a %s: %+v, %v", of.Record.Kind, p, err)
+		}
+		if _, err := s.Reveal(t.Context(), of.AuditID, a.Seed, nil); !errors.Is(err, disclosure.ErrNoSeed) {
+			t.Errorf("revealing a %s: %v", of.Record.Kind, err)
+		}
+	}
+	check(made, false)
+	check(drawn, true)
+	check(reshuffled, false)
+	s.store.Moved = map[string]string{journal.ShoeClaim(made.AuditID): "nobody's"}
+	if a, err := s.Audit(t.Context(), made.AuditID); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("a shoe whose claim was removed: %+v, %v", a, err)
+	}
+	s.store.Moved = nil
+	other := s.create(t, order.Request{Deck: "standard52"})
+	s.apply(t, other.Shoe.ID, shoes.Change{Kind: audit.KindClose})
+	s.store.Moved = map[string]string{journal.ShoeClaim(made.AuditID): journal.ShoeClaim(other.AuditID)}
+	check(made, false) // the claim was moved to the close of another shoe
+	s.store.Moved = nil
+	s.apply(t, id, shoes.Change{Kind: audit.KindExpire})
+	check(made, false)
+	s.apply(t, id, shoes.Change{Kind: audit.KindClose})
+	check(made, true)
+	check(drawn, true)
+	check(reshuffled, true)
+}
+
+func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
+	s := newService(t)
+	made := s.create(t, order.Request{Deck: "standard52"})
+	reshuffled := s.apply(t, made.Shoe.ID, shoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
+	for _, of := range []*shoes.Result{made, reshuffled} {
+		_, v, err := s.Verify(t.Context(), of.AuditID, 0)
+		if err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "root" {
+			t.Errorf("verifying a %s: %+v, %v", of.Record.Kind, v, err)
+		}
+	}
+	stored, err := s.journal.ByID(t.Context(), made.AuditID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for detail, change := range map[string]func([]uint32){
+		"do not have the root":              func(cards []uint32) { cards[0], cards[1] = cards[1], cards[0] },
+		"cards that the shoe does not have": func(cards []uint32) { cards[0] = 52 },
+	} {
+		forged := *stored.Record
+		forged.ID = uuid.Must(uuid.NewV7())
+		sidecar, err := s.journal.Sidecar(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(sidecar.Shoe.Order)
+		_, err = s.journal.Append(t.Context(), &journal.Entry{
+			Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{{Name: journal.ShoeClaim(forged.ID)}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, v, err := s.Verify(t.Context(), forged.ID, 0)
+		if err != nil || v.OK || !strings.Contains(v.Steps[len(v.Steps)-1].Detail, detail) {
+			t.Errorf("with another order in its sidecar: %+v, %v, want ... %s ...", v, err, detail)
+		}
+	}
+}
+
+func TestProveShoeGoesThroughItsRecords(t *testing.T) {
+	s := newService(t)
+	made := s.create(t, order.Request{Deck: "standard52"})
+	other := s.create(t, order.Request{Deck: "standard52"})
+	id := made.Shoe.ID
+	want := []uuid.UUID{made.AuditID}
+	for _, c := range []shoes.Change{drawRandom, {Kind: audit.KindReshuffle, From: shoe.All}, drawRandom, {Kind: audit.KindClose}} {
+		s.apply(t, other.Shoe.ID, drawRandom)
+		want = append(want, s.apply(t, id, c).AuditID)
+	}
+	prove := func(id uuid.UUID) (got []uuid.UUID, err error) {
+		err = s.ProveShoe(t.Context(), id, func(p *disclosure.Proof) error {
+			got = append(got, p.ID)
+			if p.Seed == nil && len(got) < len(want) {
+				t.Errorf("the proof of record %d of a closed shoe has no seed", p.LogIndex)
+			}
+			return nil
+		})
+		return got, err
+	}
+	if got, err := prove(id); err != nil || !slices.Equal(got, want) {
+		t.Errorf("proven are %s, %v, want %s", got, err, want)
+	}
+	stop := errors.New("stop")
+	calls := 0
+	if err := s.ProveShoe(t.Context(), id, func(*disclosure.Proof) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
+		t.Errorf("stopped after %d proofs: %v", calls, err)
+	}
+	if got, err := prove(made.AuditID); !errors.Is(err, journal.ErrNoShoe) || got != nil {
+		t.Errorf("by its public id: %s, %v", got, err)
+	}
+	s.store.Moved = map[string]string{journal.ShoeClaim(made.AuditID): journal.ShoeClaim(other.AuditID)}
+	if got, err := prove(id); !errors.Is(err, ledger.ErrCorrupt) || got != nil {
+		t.Errorf("with the claim moved to another shoe: %s, %v", got, err)
+	}
+	s.store.Moved = nil
+}
+
+func TestProveShoeFollowsAReplacement(t *testing.T) {
+	s := newService(t)
+	key := journal.NewKey("key")
+	made, err := s.shoes.Create(t.Context(), &shoes.Request{Request: dealer.Request{Request: order.Request{Deck: "standard52"}, Key: key}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := made.Shoe.ID
+	prove := func() (got []uuid.UUID, err error) {
+		err = s.ProveShoe(t.Context(), id, func(p *disclosure.Proof) error {
+			got = append(got, p.ID)
+			return nil
+		})
+		return got, err
+	}
+	var replacement *shoes.Result
+	s.store.Tamper = func(*ledger.Stored) { // right after the first record was looked up
+		s.store.Tamper = nil
+		replacement, err = s.shoes.Replace(t.Context(), id, &shoes.Request{Request: dealer.Request{Request: order.Request{Deck: "standard54"}}})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if got, err := prove(); err != nil || !slices.Equal(got, []uuid.UUID{replacement.AuditID}) {
+		t.Errorf("proven are %s, %v, want %s", got, err, replacement.AuditID)
+	}
+	// The claim of the owner was moved back to the shoe that was replaced. Its first record holds only
+	// the claim of its key.
+	keys, err := s.store.Claims(t.Context(), ledger.ClaimQuery{Prefix: "key ", Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys = slices.DeleteFunc(keys, func(c ledger.Claim) bool { return journal.IsShoeClaim(c.Name) })
+	s.store.Moved = map[string]string{journal.OwnerClaim(id): keys[0].Name}
+	if got, err := prove(); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("with the claim of the owner moved back: %s, %v", got, err)
+	}
+}
+
+func TestProveShoeNeedsRecordsThatLeadBack(t *testing.T) {
+	s := newService(t)
+	made := s.create(t, order.Request{Deck: "standard52"})
+	drawn := s.apply(t, made.Shoe.ID, drawRandom)
+	stored, err := s.journal.ByID(t.Context(), drawn.AuditID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sidecar, err := s.journal.Sidecar(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := *stored.Record
+	forged.ID, sidecar.Shoe.Previous = uuid.Must(uuid.NewV7()), s.store.Size(t) // its own index
+	claim := ledger.Claim{Name: journal.ShoeClaim(made.AuditID), Taken: true, From: stored.Index}
+	if _, err := s.journal.Append(t.Context(), &journal.Entry{Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{claim}}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := s.ProveShoe(ctx, made.Shoe.ID, func(*disclosure.Proof) error { return nil }); !errors.Is(err, ledger.ErrCorrupt) {
+		t.Error(err)
+	}
+}
