@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riffle/internal/httpjson"
 	"riffle/internal/services"
 )
 
@@ -34,14 +35,14 @@ type API struct {
 	Options
 	router       *chi.Mux
 	gate         gate
-	memory       budget
+	budget       *httpjson.Budget
 	replays      chan struct{} // a place for each replay that runs
 	writeTimeout time.Duration // see [NewServer]
 }
 
 // New returns the API, to be served by [NewServer]. It says that it is ready until [API.Drain].
 func New(o Options) *API {
-	a := &API{Options: o, memory: budget{left: o.Memory}, replays: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	a := &API{Options: o, budget: httpjson.NewBudget(o.Memory), replays: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	a.router = a.routes()
 	return a
 }
@@ -49,7 +50,7 @@ func New(o Options) *API {
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(a.measure, closeChunked)
-	r.NotFound(a.handle(notFound))
+	r.NotFound(a.handle(noSuchPath))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	r.Post("/shuffle", a.handle(a.shuffle))
 	r.Get("/decks", a.handle(a.listDecks))

@@ -100,11 +100,6 @@ func fresh(w http.ResponseWriter, v any) error {
 	return writeFresh(w, text.Bytes())
 }
 
-func writeFresh(w http.ResponseWriter, text []byte) error {
-	w.Header()["Cache-Control"] = noStore
-	return writeJSON(w, http.StatusOK, text)
-}
-
 // listAudits answers GET /audits?reference=.
 func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 	query, err := parseQuery(r)
@@ -119,7 +114,7 @@ func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if reference == "" {
-		return newProblem(http.StatusBadRequest, "Say whose records you want with reference, as it stood in the shuffle request.").in("reference")
+		return badRequest("reference is missing. Send the reference of the shuffle requests whose records you want.").in("reference")
 	}
 	from, err := countOr(query, "from", 0)
 	if err != nil {
@@ -130,7 +125,7 @@ func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if from > audit.MaxSize {
-		return newProblem(http.StatusUnprocessableEntity, "from is at most %d.", uint64(audit.MaxSize)).in("from")
+		return unprocessable("from must be at most %d; got %d.", uint64(audit.MaxSize), from).in("from")
 	}
 	found, err := a.Disclosure.Audits(r.Context(), reference, from, limit)
 	if err != nil {
@@ -199,16 +194,17 @@ func (a *API) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, err := a.readBody(w, r)
+	lease := a.budget.Lease()
+	defer lease.Release()
+	body, err := a.readBody(w, r, lease)
 	if err != nil {
 		return err
 	}
-	defer b.release()
-	seed, err := decodeReveal(b.bytes)
+	seed, err := decodeReveal(body, lease)
 	if err != nil {
 		return err
 	}
-	key, err := idempotencyKey(r, b.bytes)
+	key, err := idempotencyKey(r, body)
 	if err != nil {
 		return err
 	}
@@ -217,28 +213,4 @@ func (a *API) reveal(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return fresh(w, show(found))
-}
-
-func decodeReveal(body []byte) ([]byte, error) {
-	var text string
-	d := newReader(body)
-	defer d.release()
-	err := d.object(func(name string) (err error) {
-		if name != "seed" {
-			return newProblem(http.StatusBadRequest, "A reveal has the member seed and no other.").at(string(d.StackPointer()))
-		}
-		text, err = d.text("/seed")
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := d.finish(); err != nil {
-		return nil, err
-	}
-	seed, err := hex.DecodeString(text)
-	if err != nil || len(seed) == 0 || hex.EncodeToString(seed) != text {
-		return nil, newProblem(http.StatusBadRequest, "Send the seed of the answer, as it stands: lower-case hex digits.").at("/seed")
-	}
-	return seed, nil
 }

@@ -249,7 +249,7 @@ func TestNothingElseIsTaken(t *testing.T) {
 				"createShoe":       {"draw", "hands", "repeat", "reveal"},
 			}[operation]
 			for _, word := range leftOut {
-				if said := refused(word); !strings.HasPrefix(said, "422A commitment is made without this.") && !strings.HasPrefix(said, "422A shoe is made without this:") {
+				if said := refused(word); !strings.HasPrefix(said, "422"+word+" belongs to the shuffle that uses") && !strings.HasPrefix(said, "422"+word+" is not for shoes:") {
 					t.Errorf("%s with %s: %s", operation, word, said)
 				}
 				known = append(known, word)
@@ -285,10 +285,14 @@ func TestNothingElseIsTaken(t *testing.T) {
 // compare checks that the documented words, and no others, are treated unlike a word that is certainly not taken.
 func compare(t *testing.T, operation string, words []string, refused func(string) string, documented []string) {
 	t.Helper()
-	unknown := refused("no-such-word")
+	const says = " is not a " // behind the word, in the error for one that is unknown
+	_, unknown, found := strings.Cut(refused("no-such-word"), says)
+	if !found {
+		t.Fatalf("%s: an unknown word is answered with %s", operation, refused("no-such-word"))
+	}
 	var taken []string
 	for _, word := range words {
-		if refused(word) != unknown {
+		if _, said, _ := strings.Cut(refused(word), says); said != unknown {
 			taken = append(taken, word)
 		}
 	}

@@ -47,7 +47,7 @@ func (a *API) listCards(w http.ResponseWriter, r *http.Request) error {
 	}
 	d, err := kind.Deck(cards.Parameters)
 	if parameter := (*deck.ParameterError)(nil); errors.As(err, &parameter) {
-		return newProblem(http.StatusUnprocessableEntity, "%s", sentence(parameter.Error())).in(parameter.Name)
+		return unprocessable("%s", sentence(parameter.Error())).in(parameter.Name)
 	} else if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (a *API) listCards(w http.ResponseWriter, r *http.Request) error {
 	if wantsOne {
 		card, ok := d.Find(code)
 		if !ok {
-			return newProblem(http.StatusNotFound, "There is no card of this code in the deck; ask without code for all of them.").in("code")
+			return notFound("There is no card of this code in the deck; ask without code for all of them.").in("code")
 		}
 		answer.Cards = []deck.Card{card}
 	}

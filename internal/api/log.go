@@ -80,7 +80,7 @@ const tileType = "application/octet-stream"
 var compressed = middleware.NewCompressor(5, tileType)
 
 func problemNoTile() *problem {
-	return newProblem(http.StatusNotFound, "The published log has no such tile. GET /log/checkpoint tells its size, and C2SP's tlog-tiles how tiles are named.")
+	return notFound("The published log has no such tile. GET /log/checkpoint tells its size, and C2SP's tlog-tiles how tiles are named.")
 }
 
 // parseTile reads the name of a tile in its one form, so that a cache holds every tile once. Names are those of Go's

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -26,8 +25,6 @@ var durations = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e
 // statuses and algorithms.
 type Metrics struct {
 	requests    *prometheus.HistogramVec
-	mu          sync.RWMutex
-	answered    map[answer]prometheus.Observer // of requests, so that labels are not hashed for each
 	shuffles    map[shuffle.Algorithm]prometheus.Observer
 	items       prometheus.Counter
 	shed        prometheus.Counter
@@ -47,7 +44,6 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "riffle_http_request_duration_seconds", Help: "Time from a request's header to the end of its answer.", Buckets: durations,
 		}, []string{"route", "method", "status"}),
-		answered: map[answer]prometheus.Observer{},
 		shuffles: map[shuffle.Algorithm]prometheus.Observer{},
 		items: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "riffle_items_shuffled_total", Help: "Items drawn, over all shuffles.",
@@ -191,33 +187,15 @@ func (a *API) measure(next http.Handler) http.Handler {
 		began := time.Now()
 		w := &response{ResponseWriter: rw, api: a}
 		defer func() {
-			a.Metrics.answer(answer{route(r), method(r.Method), max(w.status, http.StatusOK)}).Observe(time.Since(began).Seconds())
+			status := strconv.Itoa(max(w.status, http.StatusOK))
+			a.Metrics.requests.WithLabelValues(route(r), method(r.Method), status).Observe(time.Since(began).Seconds())
 		}()
 		defer w.rescue()
 		next.ServeHTTP(w, r)
 	})
 }
 
-// An answer is what answers are told apart by.
-type answer struct {
-	route, method string
-	status        int
-}
-
-// answer returns what observes the time of answers like this.
-func (m *Metrics) answer(a answer) prometheus.Observer {
-	m.mu.RLock()
-	o := m.answered[a]
-	m.mu.RUnlock()
-	if o == nil {
-		o = m.requests.WithLabelValues(a.route, a.method, strconv.Itoa(a.status))
-		m.mu.Lock()
-		m.answered[a] = o
-		m.mu.Unlock()
-	}
-	return o
-}
-
+// route returns the pattern of a request's route, which is a label of metrics.
 func route(r *http.Request) string {
 	if pattern := chi.RouteContext(r.Context()).RoutePattern(); pattern != "" {
 		return pattern
@@ -225,6 +203,7 @@ func route(r *http.Request) string {
 	return "none"
 }
 
+// method returns a method as a label of metrics: one that HTTP does not define is "other".
 func method(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodPost, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

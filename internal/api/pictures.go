@@ -30,7 +30,7 @@ func (a *API) drawCard(w http.ResponseWriter, r *http.Request) error {
 	case isPicture && name == backName:
 		drawn = picture.Back(kind.Family)
 	default:
-		return newProblem(http.StatusNotFound, "There is no such picture. Cards are named by the codes that GET /decks/{type}/cards lists, as in AS.svg; %s.svg is the back.", backName)
+		return notFound("There is no such picture. Cards are named by the codes that GET /decks/{type}/cards lists, as in AS.svg; %s.svg is the back.", backName)
 	}
 	h := w.Header()
 	h.Set("Content-Type", "image/svg+xml")

@@ -16,6 +16,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/disclosure"
+	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/order"
@@ -47,6 +48,39 @@ func (p *problem) Error() string { return p.Title + ": " + p.Detail }
 
 func newProblem(status int, format string, args ...any) *problem {
 	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
+}
+
+// badRequest returns the problem of a malformed request.
+func badRequest(format string, args ...any) *problem {
+	return newProblem(http.StatusBadRequest, format, args...)
+}
+
+// unprocessable returns the problem of a well-formed request for what cannot be done.
+func unprocessable(format string, args ...any) *problem {
+	return newProblem(http.StatusUnprocessableEntity, format, args...)
+}
+
+// conflict returns the problem of a request that contradicts what is recorded or in flight.
+func conflict(format string, args ...any) *problem {
+	return newProblem(http.StatusConflict, format, args...)
+}
+
+// notFound returns the problem of a request for what does not exist.
+func notFound(format string, args ...any) *problem {
+	return newProblem(http.StatusNotFound, format, args...)
+}
+
+// problemOfBody returns the problem of a body that was refused.
+func problemOfBody(e *httpjson.Error) *problem {
+	p := newProblem(e.Status, "%s", e.Detail)
+	if e.Pointer != "" {
+		p = p.at(e.Pointer)
+	}
+	if e.Status == http.StatusServiceUnavailable {
+		p.retryAfter = 1
+	}
+	p.close = e.Unread
+	return p
 }
 
 // at points the problem at a member of the body.
@@ -105,6 +139,7 @@ func pathToLog(r *http.Request) string {
 // problem is the one place where errors of the inner packages get a status and words for the caller.
 func (a *API) problem(r *http.Request, err error) *problem {
 	var p *problem
+	var body *httpjson.Error
 	var invalid *order.Invalid
 	var settled *dealer.SettledError
 	var notUnique *journal.NotUniqueError
@@ -112,10 +147,12 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	switch ofShoe := problemOfShoe(r, err); {
 	case errors.As(err, &p):
 		return p
+	case errors.As(err, &body):
+		return problemOfBody(body)
 	case ofShoe != nil:
 		return ofShoe
 	case errors.As(err, &invalid):
-		p := newProblem(http.StatusUnprocessableEntity, "%s", sentence(invalid.Fields[0].Detail))
+		p := unprocessable("%s", sentence(invalid.Fields[0].Detail))
 		for _, f := range invalid.Fields {
 			p.Errors = append(p.Errors, place(r, f))
 		}
@@ -123,25 +160,25 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	case errors.As(err, &settled):
 		return problemSettled(settled)
 	case errors.As(err, &notUnique):
-		return newProblem(http.StatusConflict, "The reference has an attempt already, of which this is the audit_id: %s. GET /audits?reference= lists them all. Give another game another reference, or leave unique_reference out.", notUnique.AuditID).at("/unique_reference").because(notUnique.AuditID)
+		return conflict("The reference has an attempt already, of which this is the audit_id: %s. GET /audits?reference= lists them all. Give another game another reference, or leave unique_reference out.", notUnique.AuditID).at("/unique_reference").because(notUnique.AuditID)
 	case errors.As(err, &changed):
-		return newProblem(http.StatusConflict, "This was dealt before, and the deck type %s has had its cards changed since. The record is there under its audit_id: %s.", changed.Type, changed.AuditID).because(changed.AuditID)
+		return conflict("This was dealt before, and the deck type %s has had its cards changed since. The record is there under its audit_id: %s.", changed.Type, changed.AuditID).because(changed.AuditID)
 	case errors.Is(err, dealer.ErrNoCommitment):
-		p := newProblem(http.StatusNotFound, "There is no commitment with this id. It is the commitment_id that POST /commitments answers, as it stands.")
+		p := notFound("There is no commitment with this id. It is the commitment_id that POST /commitments answers, as it stands.")
 		if r.Method == http.MethodPost {
 			return p.at("/commitment_id")
 		}
 		return p
 	case errors.Is(err, journal.ErrInFlight):
-		return newProblem(http.StatusConflict, "A request with this key, commitment or shoe is still being answered. Wait for it, or ask again in a second.")
+		return conflict("A request with this key, commitment or shoe is still being answered. Wait for it, or ask again in a second.")
 	case errors.Is(err, journal.ErrKeyReused):
-		return newProblem(http.StatusUnprocessableEntity, "This Idempotency-Key came with another request before. Repeat that request as it was, or choose a new key for this one.")
+		return unprocessable("This Idempotency-Key came with another request before. Repeat that request as it was, or choose a new key for this one.")
 	case errors.Is(err, ledger.ErrNotFound):
-		return newProblem(http.StatusNotFound, "There is no record with this id. An audit id is the audit_id of an answer, as it stands.")
+		return notFound("There is no record with this id. An audit id is the audit_id of an answer, as it stands.")
 	case errors.Is(err, disclosure.ErrWrongSeed):
 		return newProblem(http.StatusForbidden, "This is not the seed of the record. Send the seed of the answer that had this audit id.").at("/seed")
 	case errors.Is(err, disclosure.ErrNoSeed):
-		return newProblem(http.StatusUnprocessableEntity, "This record has no seed to check or to reveal. That of a commitment is the seed of the shuffle that used it; those of a shoe are shown when it is closed.")
+		return unprocessable("This record has no seed to check or to reveal. That of a commitment is the seed of the shuffle that used it; those of a shoe are shown when it is closed.")
 	case errors.Is(err, ledger.ErrBusy):
 		return problemBusy("More shuffles are waiting to become durable than the queue holds. Nothing was shuffled; ask again in a second.")
 	case errors.Is(err, ledger.ErrNoSpace):
@@ -161,9 +198,9 @@ func (a *API) problem(r *http.Request, err error) *problem {
 
 // problemSettled says what has become of a commitment that somebody wants to use.
 func problemSettled(e *dealer.SettledError) *problem {
-	p := newProblem(http.StatusConflict, "The commitment's deadline was %s, and it can no longer be used. Make a new commitment, and use it in time.", e.Deadline.UTC().Format(audit.TimeFormat))
+	p := conflict("The commitment's deadline was %s, and it can no longer be used. Make a new commitment, and use it in time.", e.Deadline.UTC().Format(audit.TimeFormat))
 	if e.Status == dealer.StatusUsed {
-		p = newProblem(http.StatusConflict, "The commitment was used before; the shuffle is there under its audit_id: %s. Make a new commitment for another shuffle.", e.SettledBy)
+		p = conflict("The commitment was used before; the shuffle is there under its audit_id: %s. Make a new commitment for another shuffle.", e.SettledBy)
 	}
 	return p.at("/commitment_id").because(e.SettledBy)
 }
@@ -176,11 +213,11 @@ func problemOfShoe(r *http.Request, err error) *problem {
 	var short *shoe.ShortError
 	switch {
 	case errors.Is(err, journal.ErrNoShoe):
-		return newProblem(http.StatusNotFound, "There is no shoe with this id. It is the shoe_id that POST /shoes answers, as it stands.")
+		return notFound("There is no shoe with this id. It is the shoe_id that POST /shoes answers, as it stands.")
 	case errors.Is(err, shoe.ErrNoPile):
-		return newProblem(http.StatusNotFound, "The shoe has no such pile; GET /shoes/{id}/piles lists them. Cards that are put to a pile make it.")
+		return notFound("The shoe has no such pile; GET /shoes/{id}/piles lists them. Cards that are put to a pile make it.")
 	case errors.As(err, &closed) && closed.Status == shoe.Closed:
-		return newProblem(http.StatusConflict, "The shoe is closed, by the record with this audit_id: %s. Nothing more is dealt from it.", closed.AuditID).because(closed.AuditID)
+		return conflict("The shoe is closed, by the record with this audit_id: %s. Nothing more is dealt from it.", closed.AuditID).because(closed.AuditID)
 	case errors.As(err, &closed):
 		return newProblem(http.StatusGone, "The shoe has expired, and nothing more is dealt from it. It can still be closed, which shows its seeds.").because(closed.AuditID)
 	case errors.As(err, &version):
@@ -188,26 +225,26 @@ func problemOfShoe(r *http.Request, err error) *problem {
 	case errors.As(err, &cards):
 		return problemCards(cards)
 	case errors.Is(err, shoes.ErrNotSeen):
-		return newProblem(http.StatusConflict, "The card at this position has not been drawn. It is shown to nobody before that, or before the shoe is closed.")
+		return conflict("The card at this position has not been drawn. It is shown to nobody before that, or before the shoe is closed.")
 	case errors.As(err, &short):
-		p := newProblem(http.StatusUnprocessableEntity, "Wanted: %d; left there: %d. Nothing was taken; ask for fewer, or put cards there first.", short.Want, short.Have)
+		p := unprocessable("Wanted: %d; left there: %d. Nothing was taken; ask for fewer, or put cards there first.", short.Want, short.Have)
 		if strings.HasSuffix(r.URL.Path, "/draw") {
 			p = p.at("/count")
 		}
 		return p
 	case errors.Is(err, shoe.ErrNotThere):
-		return newProblem(http.StatusUnprocessableEntity, "These cards do not lie there. Nothing was moved.").at("/cards")
+		return unprocessable("These cards do not lie there. Nothing was moved.").at("/cards")
 	case errors.Is(err, shoe.ErrTooMany):
-		return newProblem(http.StatusUnprocessableEntity, "A shoe has at most %d piles, and is shuffled at most %d times, its piles included. Nothing was changed; use a pile that there is, or make a new shoe.", shoe.MaxPiles, shoe.MaxSeals)
+		return unprocessable("A shoe has at most %d piles, and is shuffled at most %d times, its piles included. Nothing was changed; use a pile that there is, or make a new shoe.", shoe.MaxPiles, shoe.MaxSeals)
 	}
 	return nil
 }
 
 // problemCards says which card of the request cannot be taken.
 func problemCards(e *shoes.CardsError) *problem {
-	p := newProblem(http.StatusUnprocessableEntity, "This card does not lie there, or is named twice. Nothing was moved.")
+	p := unprocessable("This card does not lie there, or is named twice. Nothing was moved.")
 	if e.Ambiguous {
-		p = newProblem(http.StatusUnprocessableEntity, "Several cards of this code lie there. Nothing was moved; name the card by its number, the member card of an answer.")
+		p = unprocessable("Several cards of this code lie there. Nothing was moved; name the card by its number, the member card of an answer.")
 	}
 	return p.at("/cards/" + strconv.Itoa(e.Index))
 }
@@ -248,8 +285,8 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	_ = writeBody(w, p.Status, append(body, '\n'))
 }
 
-func notFound(http.ResponseWriter, *http.Request) error {
-	return newProblem(http.StatusNotFound, "There is nothing at this path. GET /openapi.yaml lists what there is.")
+func noSuchPath(http.ResponseWriter, *http.Request) error {
+	return notFound("There is nothing at this path. GET /openapi.yaml lists what there is.")
 }
 
 func (a *API) methodNotAllowed(_ http.ResponseWriter, r *http.Request) error {

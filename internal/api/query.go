@@ -9,22 +9,34 @@ import (
 	"strings"
 
 	"riffle/internal/audit"
+	"riffle/internal/dealer"
+	"riffle/internal/httpjson"
+	"riffle/internal/order"
 )
 
-// parseQuery reads the query of a request. A parameter that stands twice is an error, for readers differ on which counts.
+// noParameters returns an error if a request has query parameters.
+func noParameters(r *http.Request) error {
+	query, err := parseQuery(r)
+	if err != nil {
+		return err
+	}
+	return onlyParameters(query)
+}
+
+// parseQuery reads the query of a request. A duplicate parameter is an error, since readers differ on which of them counts.
 func parseQuery(r *http.Request) (map[string]string, error) {
 	if r.URL.RawQuery == "" {
 		return nil, nil
 	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, newProblem(400, "The query is malformed: pairs of name=value joined by &, other characters escaped with %%.")
+		return nil, badRequest("The query is malformed. Send name=value pairs joined by &, with other characters escaped as %%XX.")
 	}
 	query := make(map[string]string, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		list := values[name]
 		if len(list) != 1 {
-			return nil, newProblem(400, "This parameter stands twice. Send it once.").in(name)
+			return nil, badRequest("%s is given %d times. Send it once.", quoted(name), len(list)).in(name)
 		}
 		query[name] = list[0]
 	}
@@ -47,28 +59,25 @@ func onlyParameters(query map[string]string, allowed ...string) error {
 
 func unknownParameter(name string, allowed []string) error {
 	if len(allowed) == 0 {
-		return newProblem(400, "This path takes no parameters.").in(name)
+		return badRequest("%s is not a parameter of this path, which takes none.", quoted(name)).in(name)
 	}
-	return newProblem(400, "There is no such parameter here. What there is: %s.", strings.Join(allowed, ", ")).in(name)
+	return badRequest("%s is not a parameter of this path, which takes %s.", quoted(name), strings.Join(allowed, ", ")).in(name)
 }
 
-// names returns the names of a query in a fixed order, so that the same mistakes get the same answer.
+// names returns the names of a query in sorted order, so that the same mistakes always get the same answer.
 func names(query map[string]string) []string {
-	if len(query) == 0 { // as most are
-		return nil
-	}
 	return slices.Sorted(maps.Keys(query))
 }
 
 func countParameter(name, value string) (*uint64, error) {
-	n, wrong := parseCount(value)
+	n, wrong := httpjson.ParseCount(value)
 	if wrong != nil {
-		return nil, wrong.in(name)
+		return nil, newProblem(wrong.Status, "%s %s", name, wrong.Detail).in(name)
 	}
 	return &n, nil
 }
 
-// countOr returns the count in a parameter, or what stands for one that is not given.
+// countOr returns the count in a parameter, or a default.
 func countOr(query map[string]string, name string, otherwise uint64) (uint64, error) {
 	text, given := query[name]
 	if !given {
@@ -82,33 +91,32 @@ func countOr(query map[string]string, name string, otherwise uint64) (uint64, er
 }
 
 const (
-	defaultPage = 100  // how many there are in a page of a list
-	mostInPage  = 1000 // and at most
+	defaultPage = 100 // elements in a page of a list
+	maxPage     = 1000
 )
 
-// pageLimit reads how many there are to be in a page.
+// pageLimit reads how many elements a page is to have.
 func pageLimit(query map[string]string) (int, error) {
 	limit, err := countOr(query, "limit", defaultPage)
 	if err != nil {
 		return 0, err
 	}
-	if limit < 1 || limit > mostInPage {
-		return 0, newProblem(422, "limit is from 1 to %d.", mostInPage).in("limit")
+	if limit < 1 || limit > maxPage {
+		return 0, unprocessable("limit must be from 1 to %d; got %d.", maxPage, limit).in("limit")
 	}
 	return int(limit), nil
 }
 
 func textParameter(name, value string, check func(string) error) (string, error) {
 	if err := check(value); err != nil {
-		return "", newProblem(400, "%s", sentence(err.Error())).in(name)
+		return "", badRequest("%s", sentence(err.Error())).in(name)
 	}
 	return value, nil
 }
 
-// decodeQuery reads the query of GET /decks/{type}. Names that are not those of the request are parameters of the deck
-// type, if it has any.
-func (q *shuffleRequest) decodeQuery(query map[string]string, deckType string, hasParameters bool) error {
-	q.Deck = deckType
+// decodeDeal reads the query of GET /decks/{type}. If the deck type has parameters, all other names are taken for theirs.
+func decodeDeal(query map[string]string, deckType string, hasParameters bool) (*shuffleRequest, error) {
+	q := &shuffleRequest{Request: dealer.Request{Request: order.Request{Deck: deckType}}}
 	for _, name := range names(query) {
 		value := query[name]
 		var err error
@@ -121,7 +129,7 @@ func (q *shuffleRequest) decodeQuery(query map[string]string, deckType string, h
 			err = q.handsParameter(value)
 		case "algorithm":
 			if q.Algorithm = value; value == "" {
-				err = newProblem(422, "Name an algorithm, or leave it out for fisher-yates.").in(name)
+				err = problemNoAlgorithm().in(name)
 			}
 		case "client_seed":
 			q.ClientSeed, err = textParameter(name, value, audit.CheckClientSeed)
@@ -130,33 +138,37 @@ func (q *shuffleRequest) decodeQuery(query map[string]string, deckType string, h
 		case "details":
 			q.details, err = strconv.ParseBool(value)
 			if err != nil || value != "true" && value != "false" {
-				err = newProblem(400, "details is true or false.").in(name)
+				err = badRequest("details must be true or false.").in(name)
 			}
 		default:
 			if !hasParameters {
-				return unknownParameter(name, []string{"decks", "draw", "hands", "algorithm", "client_seed", "reference", "details"})
+				return nil, unknownParameter(name, []string{"decks", "draw", "hands", "algorithm", "client_seed", "reference", "details"})
 			}
 			err = q.deckParameter(name, value)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return q, nil
 }
 
+// deckParameter reads a parameter of the deck type.
 func (q *shuffleRequest) deckParameter(name, value string) error {
 	n, err := countParameter(name, value)
 	if err != nil {
 		return err
 	}
-	return q.setParameter(name, *n, func(p *problem) error { return p.in(name) })
+	if wrong := q.setParameter(name, *n); wrong != nil {
+		return wrong.in(name)
+	}
+	return nil
 }
 
-// handsParameter reads hand sizes, joined by commas, or the name of a preset.
+// handsParameter reads hand sizes joined by commas, or the name of a preset.
 func (q *shuffleRequest) handsParameter(value string) error {
 	if value == "" {
-		return newProblem(422, "Give hand sizes joined by commas, or the name of some that the deck type has.").in("hands")
+		return unprocessable(`hands must be sizes joined by commas, such as 13,13,13,13, or a preset name such as bridge; got "".`).in("hands")
 	}
 	if value[0] < '0' || value[0] > '9' {
 		q.Preset = value

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// A response remembers the status that was sent.
+// A response records the status that was sent.
 type response struct {
 	http.ResponseWriter
 	api    *API
@@ -31,8 +31,8 @@ func (w *response) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// rescue answers a panic: 500 if nothing has been sent, and otherwise a connection that ends in the middle of the
-// answer, so that nobody takes what was sent for the whole.
+// rescue answers a panic: with 500 if nothing was sent yet, and otherwise by closing the connection, so that nobody takes
+// half an answer for a whole one.
 func (w *response) rescue() {
 	p := recover()
 	if p == nil {
@@ -57,31 +57,26 @@ func (a *API) handle(f func(http.ResponseWriter, *http.Request) error) http.Hand
 	}
 }
 
-// Header values that every answer shares; Header.Set would make each of them anew.
-var (
-	noSniff  = []string{"nosniff"}
-	noStore  = []string{"no-store"}
-	typeJSON = []string{"application/json"}
-)
-
 // writeJSON sends a whole JSON document.
 func writeJSON(w http.ResponseWriter, status int, body []byte) error {
-	w.Header()["Content-Type"] = typeJSON
+	w.Header().Set("Content-Type", "application/json")
 	return writeBody(w, status, body)
 }
 
-// short is how long an answer may be that net/http says the length of by itself.
-const short = 2048
+// writeFresh sends a JSON document that must not be cached, since it may have a seed or change.
+func writeFresh(w http.ResponseWriter, text []byte) error {
+	w.Header().Set("Cache-Control", "no-store")
+	return writeJSON(w, http.StatusOK, text)
+}
 
+// writeBody sends a whole body. It panics with http.ErrAbortHandler if the caller has left.
 func writeBody(w http.ResponseWriter, status int, body []byte) error {
 	h := w.Header()
-	if len(body) > short {
-		h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	}
-	h["X-Content-Type-Options"] = noSniff
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil {
-		panic(http.ErrAbortHandler) // the caller is gone
+		panic(http.ErrAbortHandler)
 	}
 	return nil
 }

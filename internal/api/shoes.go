@@ -2,18 +2,16 @@ package api
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
-	"riffle/internal/audit"
 	"riffle/internal/disclosure"
+	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/shoe"
@@ -39,7 +37,7 @@ func pileInPath(r *http.Request) (shoe.Place, error) {
 }
 
 func problemPileName() *problem {
-	return newProblem(http.StatusUnprocessableEntity, "A pile is named by 1 to %d letters, digits, hyphens and underscores.", shoe.MaxName)
+	return unprocessable(`The name of a pile must be 1 to %d letters, digits, hyphens and underscores, such as "discard".`, shoe.MaxName)
 }
 
 // proofParameter reads whether cards are to come with what proves them.
@@ -53,7 +51,7 @@ func proofParameter(r *http.Request) (bool, error) {
 	}
 	text, given := query["proof"]
 	if given && text != "true" && text != "false" {
-		return false, newProblem(http.StatusBadRequest, "proof is true or false.").in("proof")
+		return false, badRequest("proof must be true or false.").in("proof")
 	}
 	return text == "true", nil
 }
@@ -71,7 +69,7 @@ func ifVersion(r *http.Request) (uint64, error) {
 	digits := strings.Trim(text, `"`)
 	version, err := strconv.ParseUint(digits, 10, 64)
 	if len(values) > 1 || err != nil || version == 0 || text != versionTag(version) {
-		return 0, newProblem(http.StatusBadRequest, `If-Match is the ETag of an answer about the shoe, as it stands with its quotes, or * for any version.`)
+		return 0, badRequest(`If-Match must be the ETag of an answer about the shoe, copied with its quotes, such as "3", or * for any version; got %s.`, quoted(text))
 	}
 	return version, nil
 }
@@ -81,12 +79,10 @@ func versionTag(version uint64) string { return `"` + strconv.FormatUint(version
 
 // makeShoe answers POST /shoes.
 func (a *API) makeShoe(w http.ResponseWriter, r *http.Request) error {
-	q, body, err := a.readRequest(w, r, ofShoe)
+	lease := a.budget.Lease()
+	defer lease.Release()
+	q, body, err := a.readRequest(w, r, shoeForm, lease)
 	if err != nil {
-		return err
-	}
-	defer q.release()
-	if q.Key, err = idempotencyKey(r, body); err != nil {
 		return err
 	}
 	made, err := a.Shoes.Create(r.Context(), &shoes.Request{Request: q.Request, Items: q.values(body), Expires: q.expires})
@@ -96,81 +92,6 @@ func (a *API) makeShoe(w http.ResponseWriter, r *http.Request) error {
 	out := a.shoeStream(w, &made.Shoe)
 	out.buf = append(appendShoe(out.buf, &made.Shoe), "}\n"...)
 	return out.finish()
-}
-
-// shoeStream begins an answer about a shoe.
-func (a *API) shoeStream(w http.ResponseWriter, s *shoes.Shoe) *stream {
-	w.Header()["Etag"] = []string{versionTag(s.Version)}
-	return a.newStream(w)
-}
-
-// appendShoe appends a shoe as it is at its version: an object that is still open.
-func appendShoe(b []byte, s *shoes.Shoe) []byte {
-	b = appendIDs(b, s.First.ID, s.LogIndex, s)
-	b = append(b, `,"algorithm":"`...)
-	b = append(b, s.First.Statement.Algorithm...)
-	b = append(b, `","size":`...)
-	b = strconv.AppendUint(b, s.Size, 10)
-	b = appendTable(b, s)
-	return appendSealed(b, s.First)
-}
-
-// appendIDs appends by what a record and its shoe are known: an object that is still open.
-func appendIDs(b []byte, id uuid.UUID, index uint64, s *shoes.Shoe) []byte {
-	b = append(append(b, `{"audit_id":"`...), id.String()...)
-	b = append(b, `","log_index":`...)
-	b = strconv.AppendUint(b, index, 10)
-	b = append(b, ',')
-	b = appendVersion(b, s)
-	b = append(append(b, `,"status":"`...), s.Status...)
-	return append(b, '"')
-}
-
-// appendVersion appends which shoe it is, and at which version.
-func appendVersion(b []byte, s *shoes.Shoe) []byte {
-	b = append(append(b, `"shoe_id":"`...), s.ID.String()...)
-	b = append(b, `","version":`...)
-	return strconv.AppendUint(b, s.Version, 10)
-}
-
-// appendTable appends how many cards lie where, and until when they are dealt.
-func appendTable(b []byte, s *shoes.Shoe) []byte {
-	b = append(b, `,"remaining":`...)
-	b = strconv.AppendUint(b, s.Remaining, 10)
-	b = append(b, `,"dealt":`...)
-	b = strconv.AppendUint(b, s.Dealt, 10)
-	b = append(b, ',')
-	b = appendPiles(b, s)
-	b = append(b, `,"expires":`...)
-	if s.Expires.IsZero() {
-		return append(b, "null"...)
-	}
-	b = s.Expires.UTC().AppendFormat(append(b, '"'), audit.TimeFormat)
-	return append(b, '"')
-}
-
-// appendPiles appends the piles by their names, of which no character needs an escape.
-func appendPiles(b []byte, s *shoes.Shoe) []byte {
-	b = append(b, `"piles":{`...)
-	for i := range s.Piles {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, '"'), s.Piles[i].Name...), `":{"remaining":`...)
-		b = append(strconv.AppendUint(b, s.Piles[i].Cards, 10), '}')
-	}
-	return append(b, '}')
-}
-
-// appendSealed appends what fixes the order that a record has sealed. A deck that was not shuffled has no root.
-func appendSealed(b []byte, record *audit.Record) []byte {
-	b = append(b, `,"commitment":"`...)
-	b = hex.AppendEncode(b, record.Commitment[:])
-	if record.Root == nil {
-		return append(b, `","root":null`...)
-	}
-	b = append(b, `","root":"`...)
-	return append(hex.AppendEncode(b, record.Root[:]), '"')
 }
 
 // getShoe answers GET /shoes/{id}.
@@ -268,11 +189,11 @@ func (a *API) openCard(w http.ResponseWriter, r *http.Request) error {
 	if text, given := query["sealed_by"]; given {
 		var ok bool
 		if sealedBy, ok = parseID(text); !ok || sealedBy == uuid.Nil {
-			return newProblem(http.StatusBadRequest, "sealed_by is the sealed_by of a card, as it stands.").in("sealed_by")
+			return badRequest("sealed_by must be the sealed_by of a card, copied exactly; got %s.", quoted(text)).in("sealed_by")
 		}
 	}
 	text := chi.URLParam(r, "position")
-	position, wrong := parseCount(text)
+	position, wrong := httpjson.ParseCount(text)
 	if wrong != nil || strconv.FormatUint(position, 10) != text {
 		return problemNoPosition()
 	}
@@ -286,7 +207,7 @@ func (a *API) openCard(w http.ResponseWriter, r *http.Request) error {
 }
 
 func problemNoPosition() *problem {
-	return newProblem(http.StatusNotFound, "The shoe has sealed no order with this position. Send position and sealed_by of a card, as they stand.")
+	return notFound("The shoe has no card at this position. Copy position and sealed_by of a card exactly.")
 }
 
 // proveShoe answers GET /shoes/{id}/proof: the proof files of all records, a line for each. It is sent once it is complete, so
@@ -299,37 +220,19 @@ func (a *API) proveShoe(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
+	lease := a.budget.Lease()
+	defer lease.Release()
 	var text bytes.Buffer
-	held := int64(freeBody)
-	defer func() { a.memory.give(held - freeBody) }()
 	err = a.Disclosure.ProveShoe(r.Context(), id, func(p *disclosure.Proof) error {
+		room := text.Cap()
 		text.Write(proofText(p))
-		for int64(text.Cap()) > held {
-			if !a.memory.take(held) {
-				return problemMemory()
-			}
-			held *= 2
-		}
-		return nil
+		return lease.Grow(int64(text.Cap() - room))
 	})
 	if err != nil {
 		return err
 	}
 	h := w.Header()
-	h["Content-Type"] = []string{"application/jsonl"}
-	h["Cache-Control"] = noStore
+	h.Set("Content-Type", "application/jsonl")
+	h.Set("Cache-Control", "no-store")
 	return writeBody(w, http.StatusOK, text.Bytes())
-}
-
-// expiresIn reads after how many seconds a shoe expires.
-func (d *reader) expiresIn() (time.Duration, error) {
-	n, err := d.count("/expires_in")
-	if err != nil {
-		return 0, err
-	}
-	const most = uint64(shoes.MaxExpiry / time.Second)
-	if *n < 1 || *n > most {
-		return 0, newProblem(http.StatusUnprocessableEntity, "expires_in is from 1 to %d seconds, or left out for a shoe that does not expire.", most).at("/expires_in")
-	}
-	return time.Duration(*n) * time.Second, nil
 }

@@ -19,7 +19,7 @@ func idempotencyKey(r *http.Request, body []byte) (*journal.Key, error) {
 	}
 	key, ok := parseKey(values)
 	if !ok {
-		return nil, newProblem(http.StatusBadRequest, "Idempotency-Key is one key of 1 to %d visible ASCII characters, bare or in double quotes. A random UUID will do.", maxKey)
+		return nil, badRequest("Idempotency-Key is one key of 1 to %d visible ASCII characters, bare or in double quotes. A random UUID will do.", maxKey)
 	}
 	return journal.NewKey(key, []byte(r.Method+" "+r.RequestURI+"\n"), body), nil
 }

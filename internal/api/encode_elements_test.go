@@ -1,0 +1,113 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"riffle/internal/deck"
+	"riffle/internal/httpjson"
+)
+
+// plainElements are the elements of a deck as encoding/json writes them, with a comma behind each.
+func plainElements(t *testing.T, d *deck.Deck, positions []uint64, details bool) (out []byte) {
+	t.Helper()
+	count := map[string]int{}
+	for _, code := range d.Codes() {
+		count[code]++
+	}
+	for _, p := range positions {
+		card := d.Cards()[p%uint64(d.Size())]
+		card.Instance += int(p) / d.Size() * count[card.Code]
+		var value any = card.Code
+		if details {
+			value = card
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(append(out, text...), ',')
+	}
+	return out
+}
+
+// appendElements appends the elements at positions, with a comma behind each.
+func appendElements(b []byte, e element, positions []uint64) []byte {
+	for _, p := range positions {
+		b = append(e(b, p), ',')
+	}
+	return b
+}
+
+// TestEncodedDecksMatchEncodingJSON encodes four copies of every deck, as codes and as cards.
+func TestEncodedDecksMatchEncodingJSON(t *testing.T) {
+	catalogue, err := deck.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range catalogue.Types() {
+		decks := []*deck.Deck{}
+		for _, parameters := range []map[string]int{nil, {"players": 9}} {
+			if parameters != nil && len(kind.Parameters) == 0 {
+				continue
+			}
+			d, err := kind.Deck(parameters)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decks = append(decks, d)
+		}
+		for _, d := range decks {
+			for _, n := range []int{0, 1, 2, d.Size(), 3*d.Size() + 1, 1025} {
+				positions := make([]uint64, n)
+				for i := range positions {
+					positions[i] = uint64(i) * 7 % uint64(4*d.Size()) // over four copies
+				}
+				for range 2 { // encoded, then cached
+					r := encodedDeck(d)
+					if got, want := appendElements(nil, r.codes(), positions), plainElements(t, d, positions, false); !bytes.Equal(got, want) {
+						t.Errorf("%s, %d codes: %.200s, want %.200s", kind.Name, n, got, want)
+					}
+					if got, want := appendElements(nil, r.cards(), positions), plainElements(t, d, positions, true); !bytes.Equal(got, want) {
+						t.Errorf("%s, %d cards: %.200s, want %.200s", kind.Name, n, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPrefetchedItemsMatchPlainOnes compares appendItems with its reference.
+func TestPrefetchedItemsMatchPlainOnes(t *testing.T) {
+	body := []byte(`["a", 1,{"b":[]} ,""]`)
+	items := []httpjson.Span{{From: 18, To: 20}, {From: 1, To: 4}, {From: 8, To: 16}, {From: 6, To: 7}, {From: 1, To: 4}}
+	for n := range len(items) + 1 {
+		got, want := appendItems([]byte("x"), body, items[:n]), appendItemsPlain([]byte("x"), body, items[:n])
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d items: %s, want %s", n, got, want)
+		}
+	}
+	if got := appendItemsPlain(nil, body, items); string(got) != `"",`+`"a",`+`{"b":[]},`+`1,`+`"a",` {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestOnlySharedDecksAreCached encodes a deck with parameters, of which requests can ask for any number.
+func TestOnlySharedDecksAreCached(t *testing.T) {
+	catalogue, err := deck.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := catalogue.Type("undercover")
+	for _, parameters := range []map[string]int{nil, {"players": 9}} {
+		d, err := kind.Deck(parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		encodedDeck(d)
+		if _, cached := encodedDecks.Load(d); cached != (parameters == nil) {
+			t.Errorf("undercover with %v: cached is %v", parameters, cached)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package httpjson
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+)
+
+const (
+	// firstRead is how much room a body gets before any of it has arrived.
+	firstRead = 4 << 10
+	// weight is how many bytes of memory a byte of a body takes while its request is in flight: itself, and as much again
+	// for what is left behind when the buffer grows and for the copy without white space that a digest is taken of.
+	weight = 3
+)
+
+// Read receives the body of a request, which has to be JSON of at most limit bytes. It charges the lease for what has
+// arrived, not for what was announced. The body is valid until the lease is released. The error is an [*Error].
+func Read(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]byte, error) {
+	if err := checkHeader(r, limit); err != nil {
+		return nil, err
+	}
+	in := http.MaxBytesReader(w, r.Body, limit)
+	var body []byte
+	for {
+		if len(body) == cap(body) {
+			room := roomAfter(int64(cap(body)), r.ContentLength)
+			if err := lease.Grow((room - int64(cap(body))) * weight); err != nil {
+				return nil, err
+			}
+			body = lease.grown(body, room)
+		}
+		n, err := in.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if errors.Is(err, io.EOF) {
+			return body, nil
+		}
+		if err != nil {
+			return nil, readError(err, limit)
+		}
+	}
+}
+
+// roomAfter returns how large a buffer follows one that is full. It is at most twice as large, and no larger than an
+// announced length needs; -1 is for none.
+func roomAfter(full, announced int64) int64 {
+	room := max(firstRead, 2*full)
+	if announced >= full {
+		room = min(room, announced+1) // one more byte of room finds the end without growing again
+	}
+	return room
+}
+
+// grown returns a body in a buffer with more room. Beyond the free size, that is a pooled buffer, whose room is made available
+// step by step.
+func (l *Lease) grown(body []byte, room int64) []byte {
+	if room <= free {
+		return append(make([]byte, 0, room), body...)
+	}
+	if int64(cap(l.long)) < room {
+		l.long = longBodies.get(int(room))[:len(body)]
+		copy(l.long, body)
+	}
+	return l.long[:len(body):room]
+}
+
+// checkHeader refuses what the header says cannot be read.
+func checkHeader(r *http.Request, limit int64) error {
+	switch encoding := r.Header.Get("Content-Encoding"); {
+	case r.ContentLength > limit:
+		return tooLarge(limit)
+	case encoding != "" && !strings.EqualFold(encoding, "identity"):
+		return &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body is compressed. Send it uncompressed, without Content-Encoding."}
+	case !isJSON(r.Header.Get("Content-Type")):
+		return &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body must be JSON in UTF-8. Send it with the header Content-Type: application/json (curl: --json)."}
+	}
+	return nil
+}
+
+// isJSON reports whether a media type is JSON in UTF-8.
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	media, parameters, err := mime.ParseMediaType(contentType)
+	charset := parameters["charset"]
+	return err == nil && media == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}
+
+func tooLarge(limit int64) *Error {
+	return &Error{Status: http.StatusRequestEntityTooLarge, Unread: true, Detail: fmt.Sprintf(
+		"The body is longer than %d bytes. Shuffle positions (size) instead of long items, or split the request.", limit)}
+}
+
+// readError returns the error for a body that did not arrive whole.
+func readError(err error, limit int64) *Error {
+	var tooLong *http.MaxBytesError
+	var network net.Error
+	switch {
+	case errors.As(err, &tooLong):
+		return tooLarge(limit)
+	case errors.As(err, &network) && network.Timeout():
+		return &Error{Status: http.StatusRequestTimeout, Unread: true,
+			Detail: "The body took too long to arrive. Send it faster, or in smaller requests."}
+	}
+	return &Error{Status: http.StatusBadRequest, Unread: true,
+		Detail: "The body ended before its announced length, or its chunks are malformed."}
+}
+
+// brief returns the head of a text that an error quotes.
+func brief(text string) string {
+	const most = 40
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}

@@ -1,0 +1,181 @@
+package httpjson
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+)
+
+// request returns a request with a JSON body, of announced length unless chunked.
+func request(t *testing.T, body io.Reader, length int64) *http.Request {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
+	r.ContentLength = length
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+// TestReadReturnsTheBody reads bodies of many lengths at once, by pieces, announced or not, and compares them with what was
+// sent: pooled buffers must not be shared.
+func TestReadReturnsTheBody(t *testing.T) {
+	budget := NewBudget(1 << 30)
+	var readers sync.WaitGroup
+	for reader := range 4 {
+		readers.Go(func() {
+			for n, length := range []int{0, 1, 10, firstRead - 1, firstRead, firstRead + 1, free, free + 1, 300_000, 1 << 20, 100, 70_000} {
+				want := bytes.Repeat([]byte{byte('a' + reader)}, length)
+				for _, announced := range []int64{int64(length), -1} {
+					lease := budget.Lease()
+					var in io.Reader = bytes.NewReader(want)
+					if n%2 == reader%2 {
+						in = iotest.HalfReader(in)
+					}
+					got, err := Read(httptest.NewRecorder(), request(t, in, announced), 1<<20, lease)
+					if err != nil || !bytes.Equal(got, want) {
+						t.Errorf("a body of %d bytes, announced as %d: got %d, %v", length, announced, len(got), err)
+					}
+					lease.Release()
+				}
+			}
+		})
+	}
+	readers.Wait()
+	if budget.available != 1<<30 {
+		t.Errorf("%d of the budget are available after all leases were released, want %d", budget.available, 1<<30)
+	}
+}
+
+// TestRoomFollowsWhatHasArrived grows the buffer of a body that announces much.
+func TestRoomFollowsWhatHasArrived(t *testing.T) {
+	const announced = 1_000_000
+	room := int64(0)
+	for room <= announced {
+		next := roomAfter(room, announced)
+		if next <= room || next > max(2*room, firstRead) || next > announced+1 {
+			t.Fatalf("%d bytes are followed by room for %d", room, next)
+		}
+		room = next
+	}
+	if room != announced+1 {
+		t.Errorf("the last room is %d, want %d", room, announced+1)
+	}
+}
+
+// TestBudgetBoundsBodies has two leases share a budget that is large enough for one long body.
+func TestBudgetBoundsBodies(t *testing.T) {
+	const length = 100_000
+	budget := NewBudget(weight*(length+1) - free)
+	read := func(lease *Lease, length int) error {
+		_, err := Read(httptest.NewRecorder(), request(t, strings.NewReader(strings.Repeat(" ", length)), int64(length)), 1<<20, lease)
+		return err
+	}
+	first, second, short := budget.Lease(), budget.Lease(), budget.Lease()
+	if err := read(first, length); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Grow(1); err == nil {
+		t.Error("a lease grew beyond the budget")
+	}
+	if e, ok := read(second, length).(*Error); !ok || e.Status != http.StatusServiceUnavailable { //nolint:errorlint // it is returned unwrapped
+		t.Errorf("a body beyond the budget: %v", e)
+	}
+	second.Release()
+	if err := read(short, 1000); err != nil {
+		t.Errorf("a short body beside a long one: %v", err)
+	}
+	first.Release()
+	if err := read(second, length); err != nil {
+		t.Errorf("after the first was released: %v", err)
+	}
+	second.Release()
+	if budget.available != weight*(length+1)-free {
+		t.Errorf("%d are available at the end", budget.available)
+	}
+}
+
+// TestUnreadableBodies sends bodies that are refused, and looks at status and whether the connection can be used again.
+func TestUnreadableBodies(t *testing.T) {
+	for name, c := range map[string]struct {
+		body   io.Reader
+		length int64
+		header [2]string
+		want   Error
+	}{
+		"announced too long": {strings.NewReader(""), 11, [2]string{}, Error{Status: 413, Unread: true}},
+		"too long":           {strings.NewReader("12345678901"), -1, [2]string{}, Error{Status: 413, Unread: true}},
+		"broken off":         {iotest.ErrReader(io.ErrUnexpectedEOF), 5, [2]string{}, Error{Status: 400, Unread: true}},
+		"too slow":           {iotest.ErrReader(os.ErrDeadlineExceeded), 5, [2]string{}, Error{Status: 408, Unread: true}},
+		"compressed":         {strings.NewReader(""), 0, [2]string{"Content-Encoding", "gzip"}, Error{Status: 415}},
+		"text":               {strings.NewReader(""), 0, [2]string{"Content-Type", "text/plain"}, Error{Status: 415}},
+		"Latin-1":            {strings.NewReader(""), 0, [2]string{"Content-Type", "application/json; charset=iso-8859-1"}, Error{Status: 415}},
+	} {
+		r := request(t, c.body, c.length)
+		if c.header[0] != "" {
+			r.Header.Set(c.header[0], c.header[1])
+		}
+		_, err := Read(httptest.NewRecorder(), r, 10, NewBudget(0).Lease())
+		e, ok := err.(*Error) //nolint:errorlint // it is returned unwrapped
+		if !ok || e.Status != c.want.Status || e.Unread != c.want.Unread || e.Detail == "" {
+			t.Errorf("%s: %#v", name, err)
+		}
+	}
+}
+
+// TestReaderErrors reads bodies that are not what was wanted, and looks at what the errors say.
+func TestReaderErrors(t *testing.T) {
+	for body, want := range map[string]string{
+		`[]`:                         `400  The body must be a JSON object; got an array.`,
+		`{"n":"x"}`:                  `400 /n n must be an integer such as 52; got a string.`,
+		`{"n":1.5}`:                  `400 /n n must be an integer, written with digits only, such as 52; got 1.5.`,
+		`{"n":-1}`:                   `422 /n n must be an integer from 0 to 9007199254740991; got -1.`,
+		`{"n":18446744073709551616}`: `422 /n n must be an integer from 0 to 9007199254740991; got 18446744073709551616.`,
+		`{"s":null}`:                 `400 /s s must be a string; got null.`,
+		`{"b":0}`:                    `400 /b b must be true or false; got a number.`,
+		`{"e":{}}`:                   `400 /e e must be an array such as ["Ann","Bob"]; got an object.`,
+		`{"a":true}`:                 `400 /a a must be an array; got a boolean.`,
+		`{"a":[1,"x"]}`:              `400 /a/1 a.1 must be an integer such as 52; got a string.`,
+		`{"n":1,"n":1}`:              `400 /n n is a duplicate: readers differ on which of the two counts. Send each member of an object once.`,
+		`{"n":1}{`:                   `400  There is more than one value in the body: the second begins before byte 8. Send one JSON object.`,
+		`{"n":1`:                     `400  The JSON ends before it is complete.`,
+		``:                           `400  The JSON ends before it is complete.`,
+		`{"s":"\ud800"}`:             `400  The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte 6.`,
+		`{'s':1}`:                    `400  The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte 1.`,
+		`{"s":"x","n":3,"a":[1,2],"b":true,"e":[]}`: ``,
+	} {
+		d := NewReader([]byte(body), NewBudget(0).Lease())
+		err := d.Object(func(name string) (err error) {
+			switch name {
+			case "n":
+				_, err = d.Count()
+			case "s":
+				_, err = d.String()
+			case "b":
+				_, err = d.Bool()
+			case "e":
+				_, err = d.Elements(10)
+			case "a":
+				err = d.Array(func(int) error {
+					_, err := d.Count()
+					return err
+				})
+			}
+			return err
+		})
+		if err == nil {
+			err = d.End()
+		}
+		got := ""
+		if e, ok := err.(*Error); ok { //nolint:errorlint // it is returned unwrapped
+			got = fmt.Sprintf("%d %s %s", e.Status, e.Pointer, e.Detail)
+		}
+		if got != want {
+			t.Errorf("%s:\n got %s\nwant %s", body, got, want)
+		}
+	}
+}

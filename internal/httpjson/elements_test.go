@@ -1,0 +1,167 @@
+package httpjson
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// plainElements returns the elements of an array as encoding/json finds them, and the digest of the array without white space.
+func plainElements(t *testing.T, array string) (list []json.RawMessage, digest [sha256.Size]byte) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(array), &list); err != nil {
+		t.Fatalf("%.100s: %v", array, err)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(array)); err != nil {
+		t.Fatal(err)
+	}
+	return list, sha256.Sum256(compact.Bytes())
+}
+
+// elementsIn reads the array in the member items of a body.
+func elementsIn(body string, limit uint64) (found *Elements, err error) {
+	lease := NewBudget(0).Lease()
+	d := NewReader([]byte(body), lease)
+	err = d.Object(func(name string) (err error) {
+		if name == "items" {
+			found, err = d.Elements(limit)
+			return err
+		}
+		_, err = d.String()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, d.End()
+}
+
+// compare fails unless the elements of a body's array, and its digest, are those of the plain reference.
+func compare(t *testing.T, body, array string) {
+	t.Helper()
+	found, err := elementsIn(body, 1_000_000)
+	if err != nil {
+		t.Fatalf("%.100s: %v", body, err)
+	}
+	want, digest := plainElements(t, array)
+	same := slices.EqualFunc(found.Spans, want, func(s Span, element json.RawMessage) bool {
+		return bytes.Equal(s.Of([]byte(body)), element)
+	})
+	if !same || found.Count != uint64(len(want)) || found.Digest != digest {
+		t.Errorf("%.100s: %d elements, digest %x; want %d and %x", body, found.Count, found.Digest, len(want), digest)
+	}
+}
+
+// TestElementsOfLongArrays has white space and nested values come early, late or never.
+func TestElementsOfLongArrays(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	scalar := func() string {
+		return []string{`"a"`, `""`, `1`, `-0.0e+10`, `null`, `"\\\","`, `"],["`, `"` + strings.Repeat("é", random.IntN(40)) + `"`}[random.IntN(8)]
+	}
+	for _, odd := range []string{``, ` 1`, `[1]`, `[1 ,2]`, `{"a": ","}`, `"` + strings.Repeat("x", 1<<20) + `"`} {
+		for _, where := range []int{0, 1, 50_000, 99_999} {
+			var elements []string
+			for range 100_000 {
+				elements = append(elements, scalar())
+			}
+			if odd != "" {
+				elements[where] = odd
+			}
+			array := "[" + strings.Join(elements, ",") + "]"
+			compare(t, `{"reference":"[,","items": `+array+[]string{`,"algorithm":"sattolo"}`, `,"client_seed":"]"}`}[where%2], array)
+		}
+	}
+}
+
+// randomValue returns random JSON, with random nesting and white space.
+func randomValue(random *rand.Rand, depth int) string {
+	space := func() string {
+		return strings.Repeat([]string{" ", "\n", "\t", "\r"}[random.IntN(4)], max(0, random.IntN(20)-17))
+	}
+	list := func(one func() string) string {
+		var parts []string
+		for range random.IntN(4) {
+			parts = append(parts, space()+one()+space())
+		}
+		return strings.Join(parts, ",")
+	}
+	text := func() string {
+		var b strings.Builder
+		for range random.IntN(4) {
+			b.WriteString(strings.Repeat([]string{"a", `\"`, `\\`, "[", "}", ",", " ", "é", `\u0022`}[random.IntN(9)], random.IntN(10)))
+		}
+		return `"` + b.String() + `"`
+	}
+	switch n := random.IntN(10); {
+	case n < 2 && depth > 0:
+		return "[" + space() + list(func() string { return randomValue(random, depth-1) }) + "]"
+	case n < 4 && depth > 0:
+		i := 0
+		return "{" + space() + list(func() string {
+			i++
+			return strconv.Quote(strconv.Itoa(i)) + space() + ":" + space() + randomValue(random, depth-1)
+		}) + "}"
+	case n < 8:
+		return text()
+	}
+	return []string{"0", "-1.5e+3", "true", "false", "null", "12345678901234567890"}[random.IntN(6)]
+}
+
+// TestElementsOfRandomArrays compares with encoding/json.
+func TestElementsOfRandomArrays(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		array := ""
+		for !strings.HasPrefix(array, "[") {
+			array = randomValue(random, 4)
+		}
+		compare(t, `{"items":`+array+`}`, array)
+	}
+}
+
+// TestElementsBeyondTheLimitAreCounted has a limit below, at and above the length of an array.
+func TestElementsBeyondTheLimitAreCounted(t *testing.T) {
+	const array = `["a", [1,2,3], {}, 4]`
+	_, digest := plainElements(t, array)
+	for limit := range uint64(6) {
+		found, err := elementsIn(`{"items":`+array+`}`, limit)
+		if err != nil || found.Count != 4 || uint64(len(found.Spans)) != min(limit, 4) || (found.Digest == digest) != (limit >= 4) {
+			t.Errorf("limit %d: %+v, %v", limit, found, err)
+		}
+	}
+}
+
+// TestElementsOfBrokenBodies cuts bodies off inside and behind a long array.
+func TestElementsOfBrokenBodies(t *testing.T) {
+	long := `"` + strings.Repeat("x", 512<<10) + `"`
+	for _, body := range []string{
+		`{"items":[` + long + `],`, `{"items":[` + long + `]`, `{"items":[` + long + `,]`, `{"items":[` + long, `{"items":[` + long + `,`,
+		`{"items":[[[` + long + `]}`, `{"items":["]",` + long + `,`, `{"items":[` + long + `,x]}`,
+	} {
+		if _, err := elementsIn(body, 10); err == nil {
+			t.Errorf("...%s is read", body[len(body)-20:])
+		}
+	}
+	for _, behind := range []string{`}`, `,"client_seed":"]"}`, `,"client_seed":",]"}`} {
+		compare(t, `{"items":[`+long+`]`+behind, "["+long+"]")
+	}
+}
+
+// TestElementsAreNoDeeperThanAllowed nests an element as deep as is allowed, and one level deeper.
+func TestElementsAreNoDeeperThanAllowed(t *testing.T) {
+	for depth, want := range map[int]bool{MaxDepth - 2: true, MaxDepth - 1: false} {
+		_, err := elementsIn(`{"items":[1,`+strings.Repeat("[", depth)+strings.Repeat("]", depth)+`]}`, 10)
+		if (err == nil) != want {
+			t.Errorf("depth %d: %v", depth, err)
+		}
+		if e, ok := err.(*Error); err != nil && (!ok || e.Pointer != "/items/1") { //nolint:errorlint // it is returned unwrapped
+			t.Errorf("depth %d: %#v", depth, err)
+		}
+	}
+}

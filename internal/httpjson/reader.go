@@ -1,0 +1,223 @@
+package httpjson
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth is how deep values may be nested in a body.
+const MaxDepth = 100
+
+// MaxCount is the largest integer that errors of [Reader.Count] name: 2⁵³-1, the largest that every JSON reader keeps exact
+// (RFC 7493, 2.2). Larger ones of up to 64 bits are returned all the same, for callers that have limits of their own.
+const MaxCount = 1<<53 - 1
+
+// A Reader reads a body as strict JSON: RFC 8259 in UTF-8, without duplicate names or lone surrogates. Its methods read the
+// next value. Their errors are [*Error]s that point at it; after one the reader cannot go on.
+type Reader struct {
+	decoder jsontext.Decoder
+	body    []byte
+	lease   *Lease
+}
+
+// NewReader returns a reader of a body, which must not be longer than 2³²-1 bytes. Its elements are valid until the lease is
+// released.
+func NewReader(body []byte, lease *Lease) *Reader {
+	d := &Reader{body: body, lease: lease}
+	d.decoder.Reset(bytes.NewBuffer(body)) // which the decoder reads in place
+	return d
+}
+
+// Pointer returns the JSON pointer to the value that was read last, or to the member whose name was.
+func (d *Reader) Pointer() string { return string(d.decoder.StackPointer()) }
+
+// Kind returns the kind of the next value by its first byte, as [jsontext.Kind] has it: '{', '[', '"', '0', 't', 'f' or
+// 'n'; 0 at a syntax error.
+func (d *Reader) Kind() byte { return byte(d.decoder.PeekKind()) }
+
+// Object reads an object. It calls member for each name, to read the value.
+func (d *Reader) Object(member func(name string) error) error {
+	if d.decoder.PeekKind() != '{' {
+		return d.WrongKind("a JSON object")
+	}
+	if _, err := d.decoder.ReadToken(); err != nil {
+		return d.syntax(err)
+	}
+	for d.decoder.PeekKind() == '"' {
+		name, err := d.decoder.ReadToken()
+		if err != nil {
+			return d.syntax(err)
+		}
+		if err := member(name.String()); err != nil {
+			return err
+		}
+	}
+	return d.close('}')
+}
+
+// Array reads an array. It calls element at each element, to read it.
+func (d *Reader) Array(element func(i int) error) error {
+	if d.decoder.PeekKind() != '[' {
+		return d.WrongKind("an array")
+	}
+	if _, err := d.decoder.ReadToken(); err != nil {
+		return d.syntax(err)
+	}
+	for i := 0; ; i++ {
+		if kind := d.decoder.PeekKind(); kind == ']' || kind == 0 {
+			return d.close(']')
+		}
+		if err := element(i); err != nil {
+			return err
+		}
+	}
+}
+
+// String reads a string.
+func (d *Reader) String() (string, error) {
+	if d.decoder.PeekKind() != '"' {
+		return "", d.WrongKind("a string")
+	}
+	token, err := d.decoder.ReadToken()
+	if err != nil {
+		return "", d.syntax(err)
+	}
+	return token.String(), nil
+}
+
+// Bool reads true or false.
+func (d *Reader) Bool() (bool, error) {
+	if kind := d.decoder.PeekKind(); kind != 't' && kind != 'f' {
+		return false, d.WrongKind("true or false")
+	}
+	token, err := d.decoder.ReadToken()
+	if err != nil {
+		return false, d.syntax(err)
+	}
+	return token.Bool(), nil
+}
+
+// Count reads an integer that counts something. A number that is no integer is 400; an integer that cannot count is 422.
+func (d *Reader) Count() (uint64, error) {
+	if d.decoder.PeekKind() != '0' {
+		return 0, d.WrongKind("an integer such as 52")
+	}
+	value, err := d.decoder.ReadValue()
+	if err != nil {
+		return 0, d.syntax(err)
+	}
+	n, wrong := ParseCount(string(value))
+	if wrong != nil {
+		wrong.Pointer = d.Pointer()
+		wrong.Detail = nameOf(wrong.Pointer) + " " + wrong.Detail
+		return 0, wrong
+	}
+	return n, nil
+}
+
+// ParseCount reads a count as [Reader.Count] does. The detail of its error lacks the subject: the name of what was read.
+func ParseCount(text string) (uint64, *Error) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err == nil {
+		return n, nil
+	}
+	digits := strings.TrimPrefix(text, "-")
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0, &Error{Status: http.StatusBadRequest, Detail: fmt.Sprintf(
+			"must be an integer, written with digits only, such as 52; got %s.", brief(text))}
+	}
+	return 0, &Error{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf(
+		"must be an integer from 0 to %d; got %s.", uint64(MaxCount), brief(text))}
+}
+
+// End returns an error if anything but white space follows the value that was read.
+func (d *Reader) End() error {
+	if _, err := d.decoder.ReadToken(); errors.Is(err, io.EOF) {
+		return nil
+	}
+	return malformed("There is more than one value in the body: the second begins before byte %d. Send one JSON object.",
+		d.decoder.InputOffset())
+}
+
+// skip reads a value of any kind.
+func (d *Reader) skip() error {
+	if err := d.decoder.SkipValue(); err != nil {
+		return d.syntax(err)
+	}
+	return nil
+}
+
+// close reads a closing bracket.
+func (d *Reader) close(kind jsontext.Kind) error {
+	token, err := d.decoder.ReadToken()
+	if err != nil {
+		return d.syntax(err)
+	}
+	if token.Kind() != kind {
+		return malformed("The body is not JSON: byte %d is no %c.", d.decoder.InputOffset(), kind)
+	}
+	return nil
+}
+
+// WrongKind reads the next value and returns the error that it is not what was wanted, such as "an array". If it is not
+// even JSON, that is the error.
+func (d *Reader) WrongKind(want string) error {
+	kind := d.decoder.PeekKind()
+	if err := d.skip(); err != nil {
+		return err
+	}
+	pointer := d.Pointer()
+	return &Error{Status: http.StatusBadRequest, Pointer: pointer,
+		Detail: fmt.Sprintf("%s must be %s; got %s.", nameOf(pointer), want, kindName(kind))}
+}
+
+func kindName(kind jsontext.Kind) string {
+	switch kind { //nolint:exhaustive // the others begin no value, or are booleans
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case 'n':
+		return "null"
+	}
+	return "a boolean"
+}
+
+// nameOf returns the path of a member as a sentence begins with it.
+func nameOf(pointer string) string {
+	if pointer == "" {
+		return "The body"
+	}
+	return strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+}
+
+func malformed(format string, args ...any) *Error {
+	return &Error{Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
+}
+
+// syntax returns the error for what is not strict JSON. The decoder's own texts may change, so they are not passed on.
+func (d *Reader) syntax(err error) error {
+	var p *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return malformed("The JSON ends before it is complete.")
+	case !errors.As(err, &p):
+		return malformed("The body is not JSON.")
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		pointer := string(p.JSONPointer)
+		return &Error{Status: http.StatusBadRequest, Pointer: pointer, Detail: nameOf(pointer) +
+			" is a duplicate: readers differ on which of the two counts. Send each member of an object once."}
+	}
+	return malformed("The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte %d.", p.ByteOffset)
+}
