@@ -104,11 +104,15 @@ func readError(err error, limit int64) *Error {
 	case errors.As(err, &tooLong):
 		return tooLarge(limit)
 	case errors.As(err, &network) && network.Timeout():
-		return &Error{Status: http.StatusRequestTimeout, Unread: true,
-			Detail: "The body took too long to arrive. Send it faster, or in smaller requests."}
+		return &Error{
+			Status: http.StatusRequestTimeout, Unread: true,
+			Detail: "The body took too long to arrive. Send it faster, or in smaller requests.",
+		}
 	}
-	return &Error{Status: http.StatusBadRequest, Unread: true,
-		Detail: "The body ended before its announced length, or its chunks are malformed."}
+	return &Error{
+		Status: http.StatusBadRequest, Unread: true,
+		Detail: "The body ended before its announced length, or its chunks are malformed.",
+	}
 }
 
 // brief returns the head of a text that an error quotes.

@@ -41,8 +41,10 @@ func (d *Reader) Elements(limit uint64) (*Elements, error) {
 	elements, spaced, deep := split(d.body[:to], to-uint32(len(array)), limit, d.lease)
 	if deep >= 0 {
 		pointer := d.Pointer() + "/" + strconv.Itoa(deep)
-		return nil, &Error{Status: http.StatusBadRequest, Pointer: pointer,
-			Detail: nameOf(pointer) + " is nested too deep: a body has at most " + strconv.Itoa(MaxDepth) + " levels."}
+		return nil, &Error{
+			Status: http.StatusBadRequest, Pointer: pointer,
+			Detail: nameOf(pointer) + " is nested too deep: a body has at most " + strconv.Itoa(MaxDepth) + " levels.",
+		}
 	}
 	if elements.Count <= limit {
 		elements.Digest = digest(array, spaced)

@@ -174,8 +174,10 @@ func (d *Reader) WrongKind(want string) error {
 		return err
 	}
 	pointer := d.Pointer()
-	return &Error{Status: http.StatusBadRequest, Pointer: pointer,
-		Detail: fmt.Sprintf("%s must be %s; got %s.", nameOf(pointer), want, kindName(kind))}
+	return &Error{
+		Status: http.StatusBadRequest, Pointer: pointer,
+		Detail: fmt.Sprintf("%s must be %s; got %s.", nameOf(pointer), want, kindName(kind)),
+	}
 }
 
 func kindName(kind jsontext.Kind) string {
