@@ -29,7 +29,15 @@ type Request struct {
 // Create seals a deck, or replays the first attempt. The errors are those of [dealer.Dealer.Shuffle].
 func (s *Service) Create(ctx context.Context, r *Request) (*Result, error) {
 	return s.once(ctx, r.Key, false, func() (*Result, error) {
-		return s.create(ctx, uuid.Nil, r, nil)
+		id, err := uuid.NewRandomFromReader(s.journal.Random)
+		if err != nil {
+			return nil, fmt.Errorf("reading randomness for an id: %w", err)
+		}
+		draft, err := s.prepare(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		return s.create(ctx, id, r, draft, nil)
 	})
 }
 
@@ -37,6 +45,10 @@ func (s *Service) Create(ctx context.Context, r *Request) (*Result, error) {
 // The errors are [journal.ErrNoShoe] and those of [Service.Create].
 func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *Request) (*Result, error) {
 	return s.once(ctx, r.Key, false, func() (*Result, error) {
+		draft, err := s.prepare(ctx, r)
+		if err != nil {
+			return nil, err
+		}
 		release, err := s.locks.acquire(ctx, id)
 		if err != nil {
 			return nil, err
@@ -47,25 +59,13 @@ func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *Request) (*Resul
 			if err != nil {
 				return nil, err
 			}
-			return s.create(ctx, id, r, old)
+			return s.create(ctx, id, r, draft, old)
 		})
 	})
 }
 
-// create appends the first record of a shoe: one with a new id, or one that replaces old under its id.
-func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, old *state) (*Result, error) {
-	draft, err := s.prepare(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.dealer.Seed(draft); err != nil {
-		return nil, err
-	}
-	if old == nil {
-		if id, err = uuid.NewRandomFromReader(s.journal.Random); err != nil {
-			return nil, fmt.Errorf("reading randomness for an id: %w", err)
-		}
-	}
+// create appends the first record of a shoe, which replaces old unless that is nil.
+func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *dealer.Draft, old *state) (*Result, error) {
 	record, err := s.dealer.Record(audit.KindShoe, draft)
 	if err != nil {
 		return nil, err
