@@ -122,7 +122,7 @@ func (s *Service) prepare(ctx context.Context, r *Request) (*dealer.Draft, error
 	for _, item := range r.Items {
 		bytes += len(item)
 	}
-	statement := &draft.Order.Statement
+	statement, lifetime := &draft.Order.Statement, r.Expires+r.TTL
 	unsealed := r.Draw != nil && *r.Draw == 0
 	switch {
 	case statement.Size < 1 || statement.Size > shoe.MaxCards:
@@ -131,7 +131,7 @@ func (s *Service) prepare(ctx context.Context, r *Request) (*dealer.Draft, error
 		return nil, order.Refuse("/commitment_id", "a shoe uses a commitment to one shuffle of a whole deck: without hands, draw and repeat")
 	case bytes > MaxItemBytes:
 		return nil, order.Refuse("/items", "the items of a shoe have at most %d bytes together; seal names or numbers in place of long items", MaxItemBytes)
-	case r.Expires < 0 || r.Expires > MaxExpiry || r.Expires%time.Second != 0:
+	case r.Expires < 0 || r.TTL < 0 || lifetime > MaxExpiry || lifetime%time.Second != 0:
 		return nil, order.Refuse("/expires_in", "a shoe expires after 1 to %d seconds", MaxExpiry/time.Second)
 	}
 	return draft, r.reserve(statement)
