@@ -45,9 +45,12 @@ func (d *Dealer) Seed(t *Draft) (err error) {
 	return err
 }
 
-// Record returns the record of a draft that has its seed, as one of a kind. The error is one of the
-// source of randomness.
+// Record returns the record of a draft, as one of a kind. It panics if the draft has no seed yet. The
+// error is one of the source of randomness.
 func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
+	if len(t.Seed) == 0 {
+		panic("dealer: a record of a draft without a seed")
+	}
 	record, err := d.journal.NewRecord(kind)
 	if err != nil {
 		return nil, err

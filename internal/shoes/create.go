@@ -29,15 +29,11 @@ type Request struct {
 // Create seals a deck, or replays the first attempt. The errors are those of [dealer.Dealer.Shuffle].
 func (s *Service) Create(ctx context.Context, r *Request) (*Result, error) {
 	return s.once(ctx, r.Key, false, func() (*Result, error) {
-		id, err := uuid.NewRandomFromReader(s.journal.Random)
-		if err != nil {
-			return nil, fmt.Errorf("reading randomness for an id: %w", err)
-		}
 		draft, err := s.prepare(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		return s.create(ctx, id, r, draft, nil)
+		return s.create(ctx, uuid.Nil, r, draft, nil)
 	})
 }
 
@@ -64,8 +60,17 @@ func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *Request) (*Resul
 	})
 }
 
-// create appends the first record of a shoe, which replaces old unless that is nil.
+// create appends the first record of a shoe: one with a new id, or one that replaces old under its id.
 func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *dealer.Draft, old *state) (*Result, error) {
+	err := s.dealer.Seed(draft)
+	if err != nil {
+		return nil, err
+	}
+	if old == nil {
+		if id, err = uuid.NewRandomFromReader(s.journal.Random); err != nil {
+			return nil, fmt.Errorf("reading randomness for an id: %w", err)
+		}
+	}
 	record, err := s.dealer.Record(audit.KindShoe, draft)
 	if err != nil {
 		return nil, err
