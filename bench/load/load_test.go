@@ -64,6 +64,14 @@ func serve(t *testing.T, handler http.HandlerFunc) string {
 	return s.Listener.Addr().String()
 }
 
+// bounded returns a context for a loop that must end by itself, with an error.
+func bounded(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 func busy(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "busy", http.StatusServiceUnavailable)
 }
@@ -94,7 +102,7 @@ func TestClosedCountsEveryResponse(t *testing.T) {
 			t.Fatal("a first byte comes after the last")
 		}
 	}
-	if _, err := Closed(t.Context(), Target{Addrs: []string{serve(t, busy)}, Connections: 2, Exchange: Repeat(sent)}); err == nil {
+	if _, err := Closed(bounded(t), Target{Addrs: []string{serve(t, busy)}, Connections: 2, Exchange: Repeat(sent)}); err == nil {
 		t.Error("refusals pass for responses")
 	}
 }
@@ -135,7 +143,7 @@ func TestClosedRetriesFaults(t *testing.T) {
 	}
 	target.Addrs = []string{serve(t, http.NotFound)}
 	status := (*StatusError)(nil)
-	if _, err := Closed(t.Context(), target); !errors.As(err, &status) || status.Status != http.StatusNotFound {
+	if _, err := Closed(bounded(t), target); !errors.As(err, &status) || status.Status != http.StatusNotFound {
 		t.Errorf("a request that is at fault itself is repeated: %v", err)
 	}
 }
@@ -170,7 +178,7 @@ func TestOpenCountsWaiting(t *testing.T) {
 	if most := int(got.Took.Seconds()*rate) + 1; len(got.Latencies) > most {
 		t.Errorf("%d requests were sent, at most %d were due", len(got.Latencies), most)
 	}
-	if _, err := Open(t.Context(), serve(t, busy), Get("/"), 2, rate); err == nil {
+	if _, err := Open(bounded(t), serve(t, busy), Get("/"), 2, rate); err == nil {
 		t.Error("refusals pass for responses")
 	}
 }
