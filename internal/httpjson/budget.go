@@ -39,6 +39,7 @@ type Lease struct {
 	size     int64  // bytes that it has grown to
 	charged  int64  // bytes that the budget was charged for it: what size has above free
 	long     []byte // pooled buffer of the body; nil if the body is short
+	readers  []*Reader
 	elements []Span // pooled spans of its elements; nil if they are few
 }
 
@@ -58,6 +59,10 @@ func (l *Lease) Grow(bytes int64) error {
 // Release returns all bytes to the budget, and the buffers of the body and its elements to their pools: neither may be used
 // afterwards.
 func (l *Lease) Release() {
+	for _, d := range l.readers {
+		d.release()
+	}
+	l.readers = nil
 	longBodies.put(l.long)
 	longElements.put(l.elements)
 	l.long, l.elements = nil, nil

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -27,12 +28,27 @@ type Reader struct {
 	lease   *Lease
 }
 
-// NewReader returns a reader of a body, which must not be longer than 2³²-1 bytes. Its elements are valid until the lease is
-// released.
+// NewReader returns a reader of a body, which must not be longer than 2³²-1 bytes. It and its elements
+// are valid until the lease is released.
 func NewReader(body []byte, lease *Lease) *Reader {
-	d := &Reader{body: body, lease: lease}
+	d, ok := readers.Get().(*Reader)
+	if !ok {
+		d = &Reader{}
+	}
+	d.body, d.lease = body, lease
 	d.decoder.Reset(bytes.NewBuffer(body)) // which the decoder reads in place
+	lease.readers = append(lease.readers, d)
 	return d
+}
+
+// readers are pooled: a decoder allocates eight times to read its first value.
+var readers sync.Pool
+
+// release returns the reader to the pool, without what it refers to.
+func (d *Reader) release() {
+	d.body, d.lease = nil, nil
+	d.decoder.Reset(&bytes.Buffer{})
+	readers.Put(d)
 }
 
 // Pointer returns the JSON pointer to the value that was read last, or to the member whose name was.
