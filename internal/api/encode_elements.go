@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,32 +11,47 @@ import (
 	"riffle/internal/deck"
 )
 
-// An element appends the JSON of what is at a position of the unshuffled input.
-type element func(b []byte, position uint64) []byte
+// An appender appends the JSON of what is at some positions of the unshuffled input, with a comma behind each.
+type appender func(b []byte, positions []uint64) []byte
+
+// oneByOne returns the appender that appends each element by the function given.
+func oneByOne(appendOne func(b []byte, position uint64) []byte) appender {
+	return func(b []byte, positions []uint64) []byte {
+		for _, p := range positions {
+			b = append(appendOne(b, p), ',')
+		}
+		return b
+	}
+}
 
 // elementsOf returns the elements of what was shuffled, unless it was the caller's items.
-func elementsOf(q *shuffleRequest, result *dealer.Shuffle) element {
+func elementsOf(q *shuffleRequest, result *dealer.Shuffle) appender {
 	switch {
 	case result.Deck != nil && q.details:
 		return encodedDeck(result.Deck).cards()
 	case result.Deck != nil:
 		return encodedDeck(result.Deck).codes()
 	}
-	return func(b []byte, position uint64) []byte { return strconv.AppendUint(b, position, 10) }
+	return oneByOne(func(b []byte, position uint64) []byte { return strconv.AppendUint(b, position, 10) })
 }
 
+// elementsAtOnce is how many elements are encoded before what there is may be sent.
+const elementsAtOnce = 128
+
 // elements returns an encoder of the elements at positions, with a comma behind each.
-func (s *stream) elements(e element) func(positions []uint64) {
+func (s *stream) elements(e appender) func(positions []uint64) {
 	return func(positions []uint64) {
-		for _, p := range positions {
-			s.flush() // before an element, so that the last comma is still in the buffer
-			s.buf = append(e(s.buf, p), ',')
+		for len(positions) > 0 {
+			s.flush() // before elements, so that the last comma is still in the buffer
+			next := positions[:min(elementsAtOnce, len(positions))]
+			s.buf = e(s.buf, next)
+			positions = positions[len(next):]
 		}
 	}
 }
 
 // encodedCards are the cards of a deck as JSON, in each of the two forms once it is asked for.
-type encodedCards struct{ codes, cards func() element }
+type encodedCards struct{ codes, cards func() appender }
 
 // encodedDecks holds the encoded cards of the decks that all requests share, by their *deck.Deck.
 var encodedDecks sync.Map
@@ -46,8 +62,8 @@ func encodedDeck(d *deck.Deck) *encodedCards {
 		return cards.(*encodedCards)
 	}
 	cards := &encodedCards{
-		codes: sync.OnceValue(func() element { return codeElements(d.Codes()) }),
-		cards: sync.OnceValue(func() element { return cardElements(d.Cards()) }),
+		codes: sync.OnceValue(func() appender { return codeElements(d.Codes()) }),
+		cards: sync.OnceValue(func() appender { return cardElements(d.Cards()) }),
 	}
 	// A deck with parameters is made for one request, and there is no limit to their number.
 	if shared, err := d.Type().Deck(nil); err == nil && shared == d {
@@ -57,17 +73,38 @@ func encodedDeck(d *deck.Deck) *encodedCards {
 }
 
 // codeElements are the codes of cards, which need no escapes. Positions beyond the deck are those of further copies.
-func codeElements(codes []string) element {
-	quoted := make([]string, len(codes))
+//
+// It does what codeElementsPlain of the tests does, faster: each code is copied as a whole fixedCode, whatever its length, since a copy of
+// a fixed length is a few instructions and any other one a call. Without it, shuffling a deck of 52 a thousand times takes
+// 13% more instructions.
+func codeElements(codes []string) appender {
+	type fixedCode struct {
+		text   [24]byte // a code has at most 16 bytes
+		length int
+	}
+	fixed := make([]fixedCode, len(codes))
 	for i, code := range codes {
-		quoted[i] = `"` + code + `"`
+		fixed[i].length = copy(fixed[i].text[:], `"`+code+`",`)
 	}
 	size := uint64(len(codes))
-	return func(b []byte, position uint64) []byte { return append(b, quoted[position%size]...) }
+	return func(b []byte, positions []uint64) []byte {
+		b = slices.Grow(b, len(positions)*len(fixedCode{}.text))
+		end := len(b)
+		b = b[:cap(b)]
+		for _, p := range positions {
+			if p >= size { // a division each time would take as long as the rest of the loop
+				p %= size
+			}
+			code := &fixed[p]
+			*(*[len(code.text)]byte)(b[end:]) = code.text
+			end += code.length
+		}
+		return b[:end]
+	}
 }
 
 // cardElements are whole cards. Instances are counted on from copy to copy of the deck, so that no two cards are the same.
-func cardElements(cards []deck.Card) element {
+func cardElements(cards []deck.Card) appender {
 	count := map[string]int{}
 	for i := range cards {
 		count[cards[i].Code]++
@@ -81,7 +118,7 @@ func cardElements(cards []deck.Card) element {
 		texts[i] = cardText(cards[i])
 	}
 	size := uint64(len(cards))
-	return func(b []byte, position uint64) []byte {
+	return oneByOne(func(b []byte, position uint64) []byte {
 		i, copies := position%size, int(position/size)
 		b = append(b, texts[i]...)
 		instance := cards[i].Instance
@@ -89,7 +126,7 @@ func cardElements(cards []deck.Card) element {
 			instance += copies * count[cards[i].Code]
 		}
 		return append(strconv.AppendInt(b, int64(instance), 10), '}')
-	}
+	})
 }
 
 // cardText is the JSON of a card up to its instance, which is the last member.

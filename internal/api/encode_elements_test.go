@@ -32,14 +32,6 @@ func plainElements(t *testing.T, d *deck.Deck, positions []uint64, details bool)
 	return out
 }
 
-// appendElements appends the elements at positions, with a comma behind each.
-func appendElements(b []byte, e element, positions []uint64) []byte {
-	for _, p := range positions {
-		b = append(e(b, p), ',')
-	}
-	return b
-}
-
 // TestEncodedDecksMatchEncodingJSON encodes four copies of every deck, as codes and as cards.
 func TestEncodedDecksMatchEncodingJSON(t *testing.T) {
 	catalogue, err := deck.Builtin()
@@ -66,14 +58,37 @@ func TestEncodedDecksMatchEncodingJSON(t *testing.T) {
 				}
 				for range 2 { // encoded, then cached
 					r := encodedDeck(d)
-					if got, want := appendElements(nil, r.codes(), positions), plainElements(t, d, positions, false); !bytes.Equal(got, want) {
+					if got, want := r.codes()(nil, positions), plainElements(t, d, positions, false); !bytes.Equal(got, want) {
 						t.Errorf("%s, %d codes: %.200s, want %.200s", kind.Name, n, got, want)
 					}
-					if got, want := appendElements(nil, r.cards(), positions), plainElements(t, d, positions, true); !bytes.Equal(got, want) {
+					if got, want := r.cards()(nil, positions), plainElements(t, d, positions, true); !bytes.Equal(got, want) {
 						t.Errorf("%s, %d cards: %.200s, want %.200s", kind.Name, n, got, want)
 					}
 				}
 			}
+		}
+	}
+}
+
+// codeElementsPlain is the plain form of codeElements.
+func codeElementsPlain(codes []string) appender {
+	return oneByOne(func(b []byte, position uint64) []byte {
+		return append(append(append(b, '"'), codes[position%uint64(len(codes))]...), '"')
+	})
+}
+
+// TestCodeElementsMatchPlainOnes has codes of all lengths.
+func TestCodeElementsMatchPlainOnes(t *testing.T) {
+	var codes []string
+	var positions []uint64
+	for n := range 16 {
+		codes = append(codes, "0123456789-ABCDE"[:n+1])
+		positions = append(positions, uint64(n), uint64(n)*37)
+	}
+	for n := range len(positions) + 1 {
+		got, want := codeElements(codes)([]byte("x"), positions[:n]), codeElementsPlain(codes)([]byte("x"), positions[:n])
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d codes: %s, want %s", n, got, want)
 		}
 	}
 }
