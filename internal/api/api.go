@@ -1,8 +1,9 @@
-// Package api is Riffle over HTTP: routes, parameters, answers, problem documents and metrics, as openapi.yaml has them.
+// Package api is Riffle over HTTP: routes, parameters, answers, problem documents and metrics, as
+// openapi.yaml has them.
 //
-// A handler decodes, acts through the dealer and encodes; what goes wrong on the way is an error, and one function
-// turns errors into problem documents. What that function does not know is the service's own fault: 500, and the text
-// stays in the log.
+// A handler decodes, acts through the dealer and encodes; what goes wrong on the way is an error,
+// and one function turns errors into problem documents. What that function does not know is the
+// service's own fault: 500, and the text stays in the log.
 package api
 
 import (
@@ -26,8 +27,8 @@ type Options struct {
 	Gatherer prometheus.Gatherer // what /metrics shows
 	Contract []byte              // what /openapi.yaml shows
 	MaxBody  int64               // the longest body, in bytes
-	Memory   int64               // how much long requests may take up together, in bytes
-	More     []func(chi.Router)  // register routes of others beside those of the contract
+	Memory   int64               // the memory of all long requests together, in bytes
+	More     []func(chi.Router)  // register routes beyond those of the contract
 }
 
 // An API answers requests.
@@ -36,7 +37,7 @@ type API struct {
 	router       *chi.Mux
 	gate         gate
 	budget       *httpjson.Budget
-	replays      chan struct{} // a place for each replay that runs
+	replays      chan struct{} // a semaphore: one place for each replay in flight
 	writeTimeout time.Duration // see [NewServer]
 }
 

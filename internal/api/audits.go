@@ -89,7 +89,8 @@ func proofText(p *disclosure.Proof) []byte {
 	return file.Text()
 }
 
-// fresh sends what may be different the next time. Records stand in it as they are: nothing is escaped.
+// fresh encodes and sends what must not be cached. HTML is not escaped, so that records in it keep
+// their exact bytes.
 func fresh(w http.ResponseWriter, v any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -146,7 +147,8 @@ func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 	return fresh(w, answer)
 }
 
-// shownPositions is how many replayed positions GET /audits/{id}/verify shows; of more it shows the digest alone.
+// shownPositions is how many replayed positions GET /audits/{id}/verify shows; of more it shows the
+// digest alone.
 const shownPositions = 10_000
 
 // verifyAudit answers GET /audits/{id}/verify.
@@ -158,12 +160,13 @@ func (a *API) verifyAudit(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	// A replay takes a processor to itself. Those who ask while all are taken wait, and take nothing meanwhile.
+	// A replay takes a processor to itself. Those who ask while all are taken wait, and take
+	// nothing meanwhile.
 	select {
 	case a.replays <- struct{}{}:
 		defer func() { <-a.replays }()
 	case <-r.Context().Done():
-		panic(http.ErrAbortHandler) // the caller is gone
+		panic(http.ErrAbortHandler) // the caller has left
 	}
 	found, v, err := a.Disclosure.Verify(r.Context(), id, shownPositions)
 	if err != nil {

@@ -31,8 +31,8 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) WriteHeader(status int)      { d.status = status }
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// BenchmarkHandler is the whole path of a request but for the network: what it allocates, and what it takes while 64
-// callers share the commits.
+// BenchmarkHandler is the whole path of a request but for the network: what it allocates, and what
+// it takes while 64 callers share the commits.
 func BenchmarkHandler(b *testing.B) {
 	folder := b.TempDir()
 	store, err := sqlite.Open(b.Context(), filepath.Join(folder, "riffle.db"))

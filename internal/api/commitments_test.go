@@ -38,8 +38,8 @@ func readCommitment(t testing.TB, s *service, id string) (shown shownCommitment)
 	return shown
 }
 
-// The answer has the form that the commitment asks for, whatever the request that uses it says of it, and what was shown
-// before is opened by its seed.
+// The answer has the form that the commitment asks for, whatever the request that uses it says of
+// it, and what was shown before is opened by its seed.
 func TestCommittedShuffleIsAsCommitted(t *testing.T) {
 	s := start(t, setup{})
 	for name, v := range map[string]struct{ request, use, has string }{
@@ -121,8 +121,8 @@ func TestWhatIsNotAsCommittedIsNamed(t *testing.T) {
 	}
 }
 
-// Of those who use a commitment at the same time one gets the shuffle, through whichever process, and the others are told
-// that they came second.
+// Of those who use a commitment at the same time one gets the shuffle, through whichever process,
+// and the others are told that they came second.
 func TestTwoCannotUseOneCommitment(t *testing.T) {
 	s := start(t, setup{})
 	servers := []*watched{serve(t, s), serve(t, s.replica(t))}
@@ -228,7 +228,8 @@ func (s *service) expire(t testing.TB, want int) {
 	}
 }
 
-// A commitment can be used to the last microsecond before its deadline, and says afterwards what has become of it.
+// A commitment can be used to the last microsecond before its deadline, and says afterwards what
+// has become of it.
 func TestCommitmentHasADeadline(t *testing.T) {
 	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 123456789, time.UTC)}
 	s := start(t, setup{now: c.read})

@@ -23,8 +23,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// story is the order in which the examples that write to the log, or depend on what it holds, come about. All other
-// examples can be replayed at any time.
+// story is the order in which the examples that write to the log, or depend on what it holds, come
+// about. All other examples can be replayed at any time.
 var story = []string{
 	"shuffle bridge", "shuffle items", "shuffle emptyList", "shuffle lottery", "shuffle secretSanta", "shuffle repeat",
 	"shuffle repeatedHands", "shuffle undercover", "dealDeck werewolf", "dealDeck undercover", "dealDeck details",
@@ -44,7 +44,8 @@ var story = []string{
 	"drawCards item", "endShoe end", "getShoe expired", "getAudit expireRecord", "drawCards expired", "proveShoe names",
 }
 
-// unusedSeeds are those of the commitments in the examples that no shuffle used, so that nobody is ever shown them.
+// unusedSeeds are those of the commitments in the examples that no shuffle used, so that nobody is
+// ever shown them.
 var unusedSeeds = map[string]string{
 	"roles": "126dc3d23bd27d2632689f530b079d1045311203e44a3549b4b7417e0c0ba917",
 }
@@ -60,8 +61,9 @@ var shoeSeeds = map[string]string{
 	"createShoe names": "9236c516a32bbd6905c65283fae7943331a159e04a272f4358b0c2c2efff7469",
 }
 
-// replay sends the requests that the contract shows and checks that they get the answers that it shows. Shuffles are
-// dealt from the seeds of the examples, at their times, so that they are the same to the last digit.
+// replay sends the requests that the contract shows and checks that they get the answers that it
+// shows. Shuffles are dealt from the seeds of the examples, at their times, so that they are the
+// same to the last digit.
 func replay(t *testing.T, c *contract, note func(operation string, status int, example string)) {
 	var random bytes.Buffer
 	var now time.Time
@@ -180,7 +182,8 @@ type shownRecord struct {
 	time time.Time
 }
 
-// recordsShown returns the records in the examples, by kind and the id of the shuffle or commitment that they are about.
+// recordsShown returns the records in the examples, by kind and the id of the shuffle or commitment
+// that they are about.
 func recordsShown(t *testing.T, c *contract) map[string]shownRecord {
 	t.Helper()
 	shown := map[string]shownRecord{}
@@ -241,8 +244,8 @@ func member(object any, name string) string {
 	return text
 }
 
-// requests returns the names of the examples that make up a whole request of the operation and have an answer of the
-// same name.
+// requests returns the names of the examples that make up a whole request of the operation and have
+// an answer of the same name.
 func (c *contract) requests(operation string) (names []string) {
 	op := c.operations[operation]
 	given := map[string]int{}
@@ -288,7 +291,8 @@ func (c *contract) parameters(operation string) (list []*openapi3.Parameter) {
 	return list
 }
 
-// request makes the request that the examples of the name describe, or says that they do not make up a whole one.
+// request makes the request that the examples of the name describe, or says that they do not make
+// up a whole one.
 func (c *contract) request(t *testing.T, operation, name string) (_ *http.Request, whole bool) {
 	t.Helper()
 	op := c.operations[operation]

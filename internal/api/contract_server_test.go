@@ -31,7 +31,8 @@ import (
 	"riffle/internal/services"
 )
 
-// A setup says how a service of a test differs from one with default settings. The zero value is no difference.
+// A setup says how a service of a test differs from one with default settings. The zero value is no
+// difference.
 type setup struct {
 	folder   string // holds the store and the keys; one of the test's own by default
 	random   io.Reader
@@ -44,7 +45,8 @@ type setup struct {
 	memory   int64
 }
 
-// A service is an API with what it needs: the deck types that come with it and a store in a folder of the test.
+// A service is an API with what it needs: the deck types that come with it and a store in a folder
+// of the test.
 type service struct {
 	*api.API
 	log   *ledger.Log
@@ -106,8 +108,8 @@ func start(t testing.TB, s setup) *service {
 	return serviceOn(t, log, s, registry, metrics)
 }
 
-// replica returns a second service on the log of the first: what one remembers, the other does not know. It has the deck
-// types that come with it and those of the files.
+// replica returns a second service on the log of the first: what one remembers, the other does not
+// know. It has the deck types that come with it and those of the files.
 func (s *service) replica(t testing.TB, files ...string) *service {
 	t.Helper()
 	registry := prometheus.NewRegistry()

@@ -22,8 +22,9 @@ var shoeBodies = map[string]string{
 	"addToPile": `{"cards":[0]}`, "drawFromPile": `{}`, "shufflePile": `{}`, "returnFromPile": `{}`,
 }
 
-// shoeProbes are the probes of shoes. Shoes refuse most things in one way, whatever was to be done to them: each change is asked
-// for of a shoe that is closed, one that has expired, one at another version and one that there is not.
+// shoeProbes are the probes of shoes. Shoes refuse most things in one way, whatever was to be done
+// to them: each change is asked for of a shoe that is closed, one that has expired, one at another
+// version and one that there is not.
 func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 	sound := func(testing.TB) *service { return shared }
 	fixed := func(r *http.Request) func(*service) *http.Request {

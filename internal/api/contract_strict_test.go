@@ -23,8 +23,9 @@ import (
 	"riffle/internal/dealer"
 )
 
-// mayGo are the members of answers that are left out where they say nothing, and openEnded the objects and lists whose
-// contents are the caller's, or data: there, and only there, an answer may be changed without the contract noticing.
+// mayGo are the members of answers that are left out where they say nothing, and openEnded the
+// objects and lists whose contents are the caller's, or data: there, and only there, an answer may
+// be changed without the contract noticing.
 var (
 	mayGo = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|players|players_from|client_seed|reference|reveal)$`)
 	// of cards, items and parameters
@@ -33,8 +34,8 @@ var (
 	anyMember = regexp.MustCompile(`/attributes$|/parameters$|/piles$`)
 )
 
-// TestCheckNotices holds the checks themselves to account: every answer of the contract, changed in any one place, must
-// no longer pass.
+// TestCheckNotices holds the checks themselves to account: every answer of the contract, changed in
+// any one place, must no longer pass.
 func TestCheckNotices(t *testing.T) {
 	c := theContract(t)
 	changes := 0
@@ -79,8 +80,8 @@ func TestCheckNotices(t *testing.T) {
 	}
 }
 
-// change makes one change after the other to a JSON value, calls changed after each, and takes it back. Of the elements
-// of a list that have the same members, it changes the first.
+// change makes one change after the other to a JSON value, calls changed after each, and takes it
+// back. Of the elements of a list that have the same members, it changes the first.
 func change(v any, pointer string, changed func(pointer, what string)) {
 	if openEnded.MatchString(pointer) {
 		return
@@ -216,8 +217,8 @@ func TestCheckNoticesHeaders(t *testing.T) {
 	}
 }
 
-// TestNothingElseIsTaken asks the service about every word of its own source: those that it takes as members and
-// parameters have to be those of the contract.
+// TestNothingElseIsTaken asks the service about every word of its own source: those that it takes
+// as members and parameters have to be those of the contract.
 func TestNothingElseIsTaken(t *testing.T) {
 	c := theContract(t)
 	s := start(t, setup{})
@@ -282,7 +283,8 @@ func TestNothingElseIsTaken(t *testing.T) {
 	})
 }
 
-// compare checks that the documented words, and no others, are treated unlike a word that is certainly not taken.
+// compare checks that the documented words, and no others, are treated unlike a word that is
+// certainly not taken.
 func compare(t *testing.T, operation string, words []string, refused func(string) string, documented []string) {
 	t.Helper()
 	const says = " is not a " // behind the word, in the error for one that is unknown
@@ -355,7 +357,8 @@ func contractWords(c *contract) (words []string) {
 	return words
 }
 
-// TestLimitsAreTheDefaults reads the limits that the contract tells and the defaults of the options that set them.
+// TestLimitsAreTheDefaults reads the limits that the contract tells and the defaults of the options
+// that set them.
 func TestLimitsAreTheDefaults(t *testing.T) {
 	source, err := os.ReadFile("../../cmd/server/options.go")
 	if err != nil {

@@ -70,8 +70,8 @@ func theContract(t testing.TB) *contract {
 	return c
 }
 
-// check returns an error unless the answer is one that the contract has for the operation: status, headers, media type
-// and body.
+// check returns an error unless the answer is one that the contract has for the operation: status,
+// headers, media type and body.
 func (c *contract) check(operation string, answer *http.Response, body []byte) error {
 	route := c.operations[operation]
 	documented := route.Operation.Responses.Status(answer.StatusCode)
@@ -187,8 +187,9 @@ type probe struct {
 	by        func(*http.Request) *http.Response // how it answers, if not with service.answer
 }
 
-// probes are requests for every answer that needs more than a request by itself, or a request that the contract cannot
-// show because it is malformed. What the contract shows as examples [replay] sends.
+// probes are requests for every answer that needs more than a request by itself, or a request that
+// the contract cannot show because it is malformed. What the contract shows as examples [replay]
+// sends.
 func probes(t *testing.T, c *contract) []probe {
 	shared := start(t, setup{})
 	sound := func(testing.TB) *service { return shared }
@@ -458,7 +459,8 @@ const ownDeck = `{
   ]
 }`
 
-// withOtherCards returns a service that has answered a request for a deck type whose cards were changed since.
+// withOtherCards returns a service that has answered a request for a deck type whose cards were
+// changed since.
 func withOtherCards(first func(testing.TB) *http.Request) func(testing.TB) *service {
 	return func(t testing.TB) *service {
 		s := start(t, setup{
@@ -472,7 +474,8 @@ func withOtherCards(first func(testing.TB) *http.Request) func(testing.TB) *serv
 	}
 }
 
-// stillAnswering returns a service that is answering a request to shuffle two numbers with the key a.
+// stillAnswering returns a service that is answering a request to shuffle two numbers with the key
+// a.
 func stillAnswering(path string) func(testing.TB) *service {
 	return func(t testing.TB) *service {
 		committing, release := make(chan struct{}), make(chan struct{})
@@ -511,7 +514,8 @@ func outOfReach(t testing.TB) *service {
 	return s
 }
 
-// notFollowing returns a service that cannot read back what it has written, and so publishes no checkpoint of it.
+// notFollowing returns a service that cannot read back what it has written, and so publishes no
+// checkpoint of it.
 func notFollowing(t testing.TB) *service {
 	return start(t, setup{store: func(s ledger.Store) ledger.Store {
 		return &faultyStore{Store: s, following: func() error { return ledger.ErrUnavailable }}
@@ -669,7 +673,8 @@ func TestEveryAnswerIsInTheContract(t *testing.T) {
 	t.Logf("%d operations, %d answers, %d examples", len(c.operations), len(seen), len(shown))
 }
 
-// place names an example of a response. Those of a response that several operations share have one place.
+// place names an example of a response. Those of a response that several operations share have one
+// place.
 func place(c *contract, operation string, status int, example string) string {
 	response := c.operations[operation].Operation.Responses.Status(status)
 	if response.Ref != "" {

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// A stream is an answer that is sent in parts if it is long. Its first parts are sent before the last are encoded, so an
-// answer that fails on the way closes the connection: what has arrived is then not JSON.
+// A stream is an answer that is sent in parts if it is long. Its first parts are sent before the
+// last are encoded, so an answer that fails on the way closes the connection: what has arrived is
+// then not JSON.
 type stream struct {
 	buf     []byte
 	pooled  *[]byte
@@ -21,7 +22,8 @@ type stream struct {
 // part is how many bytes of an answer are sent at a time.
 const part = 64 << 10
 
-// answers are buffers of answers of the common size. Without the pool, a shuffle of 52 items takes a tenth more processor time.
+// answers are buffers of answers of the common size. Without the pool, a shuffle of 52 items takes
+// a tenth more processor time.
 var answers = sync.Pool{New: func() any { b := make([]byte, 0, 2048); return &b }}
 
 func (a *API) newStream(w http.ResponseWriter) *stream {
@@ -35,7 +37,8 @@ func (s *stream) head() {
 	h.Set("Cache-Control", "no-store") // it may have a seed
 }
 
-// flush sends what was encoded, if that is a part. It panics with http.ErrAbortHandler if the caller has left.
+// flush sends what was encoded, if that is a part. It panics with http.ErrAbortHandler if the
+// caller has left.
 func (s *stream) flush() {
 	if len(s.buf) < part {
 		return

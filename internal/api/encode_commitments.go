@@ -12,7 +12,8 @@ import (
 	"riffle/internal/dealer"
 )
 
-// appendMade appends the part of a commitment that never changes: an object without its closing brace.
+// appendMade appends the part of a commitment that never changes: an object without its closing
+// brace.
 func appendMade(b []byte, c *dealer.Commitment) []byte {
 	statement := c.Statement.Append(make([]byte, 0, 512))
 	statement = statement[:bytes.LastIndex(statement, []byte("seed "))] // the last line has the seed

@@ -11,7 +11,8 @@ import (
 	"riffle/internal/deck"
 )
 
-// An appender appends the JSON of what is at some positions of the unshuffled input, with a comma behind each.
+// An appender appends the JSON of what is at some positions of the unshuffled input, with a comma
+// behind each.
 type appender func(b []byte, positions []uint64) []byte
 
 // oneByOne returns the appender that appends each element by the function given.
@@ -72,11 +73,13 @@ func encodedDeck(d *deck.Deck) *encodedCards {
 	return cards
 }
 
-// codeElements are the codes of cards, which need no escapes. Positions beyond the deck are those of further copies.
+// codeElements are the codes of cards, which need no escapes. Positions beyond the deck are those
+// of further copies.
 //
-// It does what codeElementsPlain of the tests does, faster: each code is copied as a whole fixedCode, whatever its length, since a copy of
-// a fixed length is a few instructions and any other one a call. Without it, shuffling a deck of 52 a thousand times takes
-// 13% more instructions.
+// It does what codeElementsPlain of the tests does, faster: each code is copied as a whole
+// fixedCode, whatever its length, since a copy of a fixed length is a few instructions and any
+// other one a call. Without it, shuffling a deck of 52 a thousand times takes 13% more
+// instructions.
 func codeElements(codes []string) appender {
 	type fixedCode struct {
 		text   [24]byte // a code has at most 16 bytes
@@ -103,7 +106,8 @@ func codeElements(codes []string) appender {
 	}
 }
 
-// cardElements are whole cards. Instances are counted on from copy to copy of the deck, so that no two cards are the same.
+// cardElements are whole cards. Instances are counted on from copy to copy of the deck, so that no
+// two cards are the same.
 func cardElements(cards []deck.Card) appender {
 	count := map[string]int{}
 	for i := range cards {

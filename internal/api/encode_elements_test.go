@@ -108,7 +108,8 @@ func TestPrefetchedItemsMatchPlainOnes(t *testing.T) {
 	}
 }
 
-// TestOnlySharedDecksAreCached encodes a deck with parameters, of which requests can ask for any number.
+// TestOnlySharedDecksAreCached encodes a deck with parameters, of which requests can ask for any
+// number.
 func TestOnlySharedDecksAreCached(t *testing.T) {
 	catalogue, err := deck.Builtin()
 	if err != nil {

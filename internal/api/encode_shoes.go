@@ -75,7 +75,8 @@ func appendPiles(b []byte, s *shoes.Shoe) []byte {
 	return append(b, '}')
 }
 
-// appendSealed appends what commits to the order that a record sealed. A deck that was not shuffled has no root.
+// appendSealed appends what commits to the order that a record sealed. A deck that was not shuffled
+// has no root.
 func appendSealed(b []byte, record *audit.Record) []byte {
 	b = append(b, `,"commitment":"`...)
 	b = hex.AppendEncode(b, record.Commitment[:])

@@ -28,8 +28,8 @@ func (s *stream) shuffle(q *shuffleRequest, result *dealer.Shuffle, body []byte)
 	return spent
 }
 
-// orders encodes the members that hold the orders. The caller's items are shuffled themselves; of everything else, the
-// positions are.
+// orders encodes the members that hold the orders. The caller's items are shuffled themselves; of
+// everything else, the positions are.
 func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle, body []byte) (spent time.Duration) {
 	if q.Items == nil {
 		var scratch []uint64
@@ -58,7 +58,8 @@ func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle, body []byte) 
 	return spent
 }
 
-// writeOrders encodes the members that hold the orders. write encodes elements, a comma behind each.
+// writeOrders encodes the members that hold the orders. write encodes elements, a comma behind
+// each.
 func writeOrders[T any](out *stream, list bool, result *dealer.Shuffle, write func([]T), order func(number uint64) []T) {
 	hands := result.Statement.Hands
 	switch {
@@ -97,7 +98,8 @@ func writeArray[T any](out *stream, order []T, write func([]T)) {
 	out.endArray()
 }
 
-// endArray closes an array: its bracket takes the place of the comma behind the last element, if there is one.
+// endArray closes an array: its bracket takes the place of the comma behind the last element, if
+// there is one.
 func (s *stream) endArray() {
 	s.buf = append(bytes.TrimSuffix(s.buf, []byte{','}), ']')
 	s.flush()
@@ -130,10 +132,11 @@ func (s *stream) items(body []byte) func(items []httpjson.Span) {
 // prefetched is how many items are brought into the processor's cache at a time.
 const prefetched = 64
 
-// appendItems appends items, spans of the body, as they are, with a comma behind each. It does what appendItemsPlain does,
-// faster: the items of a shuffled list lie in random order, so in a long body nearly every one is a cache miss, and copying
-// one after the other waits for memory each time. prefetch has the processor load them at the same time. Without it, an
-// answer to a million items takes 15% more processor time.
+// appendItems appends items, spans of the body, as they are, with a comma behind each. It does what
+// appendItemsPlain does, faster: the items of a shuffled list lie in random order, so in a long
+// body nearly every one is a cache miss, and copying one after the other waits for memory each
+// time. prefetch has the processor load them at the same time. Without it, an answer to a million
+// items takes 15% more processor time.
 func appendItems(b, body []byte, items []httpjson.Span) []byte {
 	prefetch(body, items)
 	return appendItemsPlain(b, body, items)
@@ -147,7 +150,8 @@ func appendItemsPlain(b, body []byte, items []httpjson.Span) []byte {
 	return b
 }
 
-// prefetch reads the first byte of each item. It must not be inlined, or the compiler removes the reads: the result is not used.
+// prefetch reads the first byte of each item. It must not be inlined, or the compiler removes the
+// reads: the result is not used.
 //
 //go:noinline
 func prefetch(body []byte, items []httpjson.Span) (sum byte) {

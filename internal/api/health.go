@@ -11,7 +11,8 @@ type gate struct{ draining atomic.Bool }
 
 var errDraining = errors.New("the service is stopping")
 
-// Drain makes the service say that it is not ready, so that no new traffic is sent to it. Requests are answered still.
+// Drain makes the service say that it is not ready, so that no new traffic is sent to it. Requests
+// are answered still.
 func (a *API) Drain() { a.gate.draining.Store(true) }
 
 // ready returns nil if a shuffle that is asked for now would be answered in good time.

@@ -19,13 +19,13 @@ func idempotencyKey(r *http.Request, body []byte) (*journal.Key, error) {
 	}
 	key, ok := parseKey(values)
 	if !ok {
-		return nil, badRequest("Idempotency-Key is one key of 1 to %d visible ASCII characters, bare or in double quotes. A random UUID will do.", maxKey)
+		return nil, badRequest("Idempotency-Key must be one key of 1 to %d visible ASCII characters, bare or in double quotes, such as a random UUID.", maxKey)
 	}
 	return journal.NewKey(key, []byte(r.Method+" "+r.RequestURI+"\n"), body), nil
 }
 
-// parseKey reads the key: a string as in RFC 9651, 3.3.3, which is what the IETF draft asks for, or the bare characters that
-// most clients send. Both forms of one key are the same key.
+// parseKey reads the key: a string as in RFC 9651, 3.3.3, which is what the IETF draft asks for, or
+// the bare characters that most clients send. Both forms of one key are the same key.
 func parseKey(values []string) (string, bool) {
 	if len(values) != 1 {
 		return "", false

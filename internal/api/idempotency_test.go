@@ -61,8 +61,8 @@ func (s *service) size() uint64 {
 	return committed
 }
 
-// What was answered once is answered again to the byte: by the process that has answered it, by another on the same log, and
-// by one that was started afterwards.
+// What was answered once is answered again to the byte: by the process that has answered it, by
+// another on the same log, and by one that was started afterwards.
 func TestRetriesAreAnsweredTheSame(t *testing.T) {
 	s := start(t, setup{})
 	audit := shuffleOnce(t, s, `{"deck":"standard52"}`)

@@ -37,7 +37,8 @@ func writeText(w http.ResponseWriter, caching string, text []byte) error {
 	return writeBody(w, http.StatusOK, text)
 }
 
-// tile answers GET /log/tile/*. Tiles never change: a partial one stays what it was when the tree has grown past it.
+// tile answers GET /log/tile/*. Tiles never change: a partial one stays what it was when the tree
+// has grown past it.
 func (a *API) tile(w http.ResponseWriter, r *http.Request) error {
 	// The path is taken unescaped: clients that fill in templates escape the slashes.
 	t, ok := parseTile(strings.TrimPrefix(r.URL.Path, tilePath))
@@ -83,8 +84,9 @@ func problemNoTile() *problem {
 	return notFound("The published log has no such tile. GET /log/checkpoint tells its size, and C2SP's tlog-tiles how tiles are named.")
 }
 
-// parseTile reads the name of a tile in its one form, so that a cache holds every tile once. Names are those of Go's
-// checksum database, but for the height, which is always 8 and left out, and for the word for records. Their level is -1.
+// parseTile reads the name of a tile in its one form, so that a cache holds every tile once. Names
+// are those of Go's checksum database, but for the height, which is always 8 and left out, and for
+// the word for records. Their level is -1.
 func parseTile(name string) (t tlog.Tile, ok bool) {
 	if path, entries := strings.CutPrefix(name, "entries/"); entries {
 		name = "data/" + path

@@ -30,7 +30,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// shuffleMany asks for n shuffles, many at a time so that they share commits, and waits until they are published.
+// shuffleMany asks for n shuffles, many at a time so that they share commits, and waits until they
+// are published.
 func (s *service) shuffleMany(t testing.TB, n int) []shuffled {
 	t.Helper()
 	made := make([]shuffled, n)
@@ -138,8 +139,9 @@ func (w *watched) verifier(t *testing.T) note.Verifier {
 	return v
 }
 
-// The client of the Tessera project, which knows nothing of Riffle, reads the whole log over HTTP, hashes every record
-// and compares every tile, at sizes that have full and partial tiles of three levels.
+// The client of the Tessera project, which knows nothing of Riffle, reads the whole log over HTTP,
+// hashes every record and compares every tile, at sizes that have full and partial tiles of three
+// levels.
 func TestStandardClientChecksTheWholeLog(t *testing.T) {
 	s := start(t, setup{})
 	server := serve(t, s)
@@ -239,7 +241,8 @@ func readAudit(t testing.TB, s *service, id string) (shown struct {
 	return shown
 }
 
-// What a monitor needs fits on a page: this one reads the signed checkpoint and trusts nothing that does not lead to it.
+// What a monitor needs fits on a page: this one reads the signed checkpoint and trusts nothing that
+// does not lead to it.
 func TestLogAgainstTheHashTree(t *testing.T) {
 	s := start(t, setup{})
 	server := serve(t, s)
@@ -488,7 +491,8 @@ func TestLogMetrics(t *testing.T) {
 	}
 }
 
-// Bundles are sent compressed to whom takes them so; what is cached for one must not be answered to the other.
+// Bundles are sent compressed to whom takes them so; what is cached for one must not be answered to
+// the other.
 func TestBundlesAreCompressed(t *testing.T) {
 	s := start(t, setup{})
 	s.shuffleMany(t, 20)

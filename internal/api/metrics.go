@@ -18,11 +18,12 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// durations are the bounds of all duration histograms, in seconds: 50 µs to 10 s, about three to a decade.
+// durations are the bounds of all duration histograms, in seconds: 50 µs to 10 s, about three to a
+// decade.
 var durations = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3, 250e-3, 500e-3, 1, 2.5, 5, 10}
 
-// Metrics are what the service counts of itself. Every label comes from a closed set: routes of the router, methods,
-// statuses and algorithms.
+// Metrics are what the service counts of itself. Every label comes from a closed set: routes of the
+// router, methods, statuses and algorithms.
 type Metrics struct {
 	requests    *prometheus.HistogramVec
 	shuffles    map[shuffle.Algorithm]prometheus.Observer
@@ -58,7 +59,7 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 			Name: "riffle_commit_records", Help: "Records in one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 13),
 		}),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "riffle_commit_conflicts_total", Help: "Commits that were sealed anew because another process was first.",
+			Name: "riffle_commit_conflicts_total", Help: "Commits that were made again because another process appended first.",
 		}),
 		random: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "riffle_random_bytes_total", Help: "Bytes read from the operating system's generator.",
@@ -181,7 +182,8 @@ func (r *countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// measure serves requests and notes how long they took, by the pattern of their route. It turns a panic into a 500.
+// measure serves requests and notes how long they took, by the pattern of their route. It turns a
+// panic into a 500.
 func (a *API) measure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		began := time.Now()

@@ -35,7 +35,8 @@ func (a *API) drawCard(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Type", "image/svg+xml")
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	// A picture that is opened by itself is a document of this service, and needs nothing but itself.
+	// A picture that is opened by itself is a document of this service, and needs nothing but
+	// itself.
 	h.Set("Content-Security-Policy", "default-src 'none'")
 	return writeBody(w, http.StatusOK, drawn)
 }

@@ -31,10 +31,10 @@ type problem struct {
 	Status     int          `json:"status"`
 	Detail     string       `json:"detail"` // what to do about it
 	Errors     []fieldError `json:"errors,omitempty"`
-	AuditID    string       `json:"audit_id,omitempty"` // of the record that is in the way
+	AuditID    string       `json:"audit_id,omitempty"` // of the record that the request conflicts with
 	retryAfter int          // seconds; 0 for none
 	allow      string
-	close      bool // the connection is of no more use
+	close      bool // the connection has to be closed
 }
 
 // A fieldError points at one part of the request.
@@ -95,7 +95,7 @@ func (p *problem) in(parameter string) *problem {
 	return p
 }
 
-// because names the record that is in the way, if there is one.
+// because names the record that the request conflicts with, if there is one.
 func (p *problem) because(id uuid.UUID) *problem {
 	if id != uuid.Nil {
 		p.AuditID = id.String()
@@ -104,7 +104,7 @@ func (p *problem) because(id uuid.UUID) *problem {
 }
 
 func problemInternal() *problem {
-	return newProblem(http.StatusInternalServerError, "Something failed in the service, and it is in its log. Nothing was answered; ask again, and tell the operator if it goes on.")
+	return newProblem(http.StatusInternalServerError, "The service failed, and has logged why. Retry, and tell the operator if it fails again.")
 }
 
 func problemBusy(detail string) *problem {
@@ -116,7 +116,7 @@ func problemBusy(detail string) *problem {
 // fail answers with the problem document of the error.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		panic(http.ErrAbortHandler) // the caller is gone
+		panic(http.ErrAbortHandler) // the caller has left
 	}
 	p := a.problem(r, err)
 	if p.Status >= http.StatusInternalServerError && p.retryAfter == 0 {
@@ -128,7 +128,8 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	writeProblem(w, p)
 }
 
-// pathToLog is the path of a request, or the pattern of its route where the path has the id of a shoe: who has that has the shoe.
+// pathToLog is the path of a request, or the pattern of its route where the path has the id of a
+// shoe: who has that has the shoe.
 func pathToLog(r *http.Request) string {
 	if pattern := route(r); strings.HasPrefix(pattern, "/shoes/") {
 		return pattern
@@ -136,7 +137,8 @@ func pathToLog(r *http.Request) string {
 	return r.URL.Path
 }
 
-// problem is the one place where errors of the inner packages get a status and words for the caller.
+// problem is the one place where errors of the inner packages get a status and words for the
+// caller.
 func (a *API) problem(r *http.Request, err error) *problem {
 	var p *problem
 	var body *httpjson.Error
@@ -164,17 +166,17 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	case errors.As(err, &changed):
 		return conflict("This was dealt before, and the deck type %s has had its cards changed since. The record is there under its audit_id: %s.", changed.Type, changed.AuditID).because(changed.AuditID)
 	case errors.Is(err, dealer.ErrNoCommitment):
-		p := notFound("There is no commitment with this id. It is the commitment_id that POST /commitments answers, as it stands.")
+		p := notFound("There is no commitment with this id. Copy the commitment_id from an answer to POST /commitments exactly.")
 		if r.Method == http.MethodPost {
 			return p.at("/commitment_id")
 		}
 		return p
 	case errors.Is(err, journal.ErrInFlight):
-		return conflict("A request with this key, commitment or shoe is still being answered. Wait for it, or ask again in a second.")
+		return conflict("A request with this key, commitment or shoe is in flight. Wait for its answer, or retry in a second.")
 	case errors.Is(err, journal.ErrKeyReused):
-		return unprocessable("This Idempotency-Key came with another request before. Repeat that request as it was, or choose a new key for this one.")
+		return unprocessable("This Idempotency-Key was used for a different request. Repeat that request unchanged, or use a new key for this one.")
 	case errors.Is(err, ledger.ErrNotFound):
-		return notFound("There is no record with this id. An audit id is the audit_id of an answer, as it stands.")
+		return notFound("There is no record with this id. Copy the audit_id of an answer exactly.")
 	case errors.Is(err, disclosure.ErrWrongSeed):
 		return newProblem(http.StatusForbidden, "This is not the seed of the record. Send the seed of the answer that had this audit id.").at("/seed")
 	case errors.Is(err, disclosure.ErrNoSeed):
@@ -196,7 +198,7 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	return problemInternal()
 }
 
-// problemSettled says what has become of a commitment that somebody wants to use.
+// problemSettled returns the problem of a use of a commitment that was used before or has expired.
 func problemSettled(e *dealer.SettledError) *problem {
 	p := conflict("The commitment's deadline was %s, and it can no longer be used. Make a new commitment, and use it in time.", e.Deadline.UTC().Format(audit.TimeFormat))
 	if e.Status == dealer.StatusUsed {
@@ -213,7 +215,7 @@ func problemOfShoe(r *http.Request, err error) *problem {
 	var short *shoe.ShortError
 	switch {
 	case errors.Is(err, journal.ErrNoShoe):
-		return notFound("There is no shoe with this id. It is the shoe_id that POST /shoes answers, as it stands.")
+		return notFound("There is no shoe with this id. Copy the shoe_id from an answer to POST /shoes exactly.")
 	case errors.Is(err, shoe.ErrNoPile):
 		return notFound("The shoe has no such pile; GET /shoes/{id}/piles lists them. Cards that are put to a pile make it.")
 	case errors.As(err, &closed) && closed.Status == shoe.Closed:
@@ -221,7 +223,7 @@ func problemOfShoe(r *http.Request, err error) *problem {
 	case errors.As(err, &closed):
 		return newProblem(http.StatusGone, "The shoe has expired, and nothing more is dealt from it. It can still be closed, which shows its seeds.").because(closed.AuditID)
 	case errors.As(err, &version):
-		return newProblem(http.StatusPreconditionFailed, "The shoe is at version %d, and If-Match is for another. Nothing was changed; look at the shoe again, and decide anew.", version.Version)
+		return newProblem(http.StatusPreconditionFailed, "The shoe is at version %d, and If-Match is for another. Nothing was changed; get the shoe again before you retry.", version.Version)
 	case errors.As(err, &cards):
 		return problemCards(cards)
 	case errors.Is(err, shoes.ErrNotSeen):
@@ -233,7 +235,7 @@ func problemOfShoe(r *http.Request, err error) *problem {
 		}
 		return p
 	case errors.Is(err, shoe.ErrNotThere):
-		return unprocessable("These cards do not lie there. Nothing was moved.").at("/cards")
+		return unprocessable("These cards are not there. Nothing was moved.").at("/cards")
 	case errors.Is(err, shoe.ErrTooMany):
 		return unprocessable("A shoe has at most %d piles, and is shuffled at most %d times, its piles included. Nothing was changed; use a pile that there is, or make a new shoe.", shoe.MaxPiles, shoe.MaxSeals)
 	}
@@ -242,14 +244,15 @@ func problemOfShoe(r *http.Request, err error) *problem {
 
 // problemCards says which card of the request cannot be taken.
 func problemCards(e *shoes.CardsError) *problem {
-	p := unprocessable("This card does not lie there, or is named twice. Nothing was moved.")
+	p := unprocessable("This card is not there, or is named twice. Nothing was moved.")
 	if e.Ambiguous {
-		p = unprocessable("Several cards of this code lie there. Nothing was moved; name the card by its number, the member card of an answer.")
+		p = unprocessable("Several cards there have this code. Nothing was moved; name the card by its number, the member card of an answer.")
 	}
 	return p.at("/cards/" + strconv.Itoa(e.Index))
 }
 
-// place points at a field by the way the request named it: members of a body, parameters of a query.
+// place points at a field by the way the request named it: members of a body, parameters of a
+// query.
 func place(r *http.Request, f order.FieldError) fieldError {
 	detail := sentence(f.Detail)
 	if r.Method != http.MethodGet {
@@ -260,7 +263,7 @@ func place(r *http.Request, f order.FieldError) fieldError {
 	return fieldError{Parameter: name, Detail: detail}
 }
 
-// sentence makes an inner package's words a sentence.
+// sentence turns the text of an error into a sentence.
 func sentence(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }

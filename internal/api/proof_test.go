@@ -43,7 +43,8 @@ func fetchProof(t *testing.T, s *service, id string) (file proofFile) {
 	return file
 }
 
-// check checks a proof with nothing but what is in it, and returns the place of the record in the log.
+// check checks a proof with nothing but what is in it, and returns the place of the record in the
+// log.
 func (f proofFile) check() (index uint64, err error) {
 	inclusion, err := proof.ParseInclusion(f.TlogProof)
 	if err != nil {
@@ -150,7 +151,8 @@ func TestProofsHoldOffline(t *testing.T) {
 	}
 }
 
-// An id that nobody was given, one that is none, and one of another log look alike from outside, in every byte.
+// An id that nobody was given, one that is none, and one of another log look alike from outside, in
+// every byte.
 func TestIDsThatAreNotThereAnswerAlike(t *testing.T) {
 	s, other := start(t, setup{}), start(t, setup{})
 	shuffleOnce(t, s, `{"size":3}`)

@@ -23,7 +23,8 @@ func noParameters(r *http.Request) error {
 	return onlyParameters(query)
 }
 
-// parseQuery reads the query of a request. A duplicate parameter is an error, since readers differ on which of them counts.
+// parseQuery reads the query of a request. A duplicate parameter is an error, since readers differ
+// on which of them counts.
 func parseQuery(r *http.Request) (map[string]string, error) {
 	if r.URL.RawQuery == "" {
 		return nil, nil
@@ -64,7 +65,8 @@ func unknownParameter(name string, allowed []string) error {
 	return badRequest("%s is not a parameter of this path, which takes %s.", quoted(name), strings.Join(allowed, ", ")).in(name)
 }
 
-// names returns the names of a query in sorted order, so that the same mistakes always get the same answer.
+// names returns the names of a query in sorted order, so that the same mistakes always get the same
+// answer.
 func names(query map[string]string) []string {
 	return slices.Sorted(maps.Keys(query))
 }
@@ -114,7 +116,8 @@ func textParameter(name, value string, check func(string) error) (string, error)
 	return value, nil
 }
 
-// decodeDeal reads the query of GET /decks/{type}. If the deck type has parameters, all other names are taken for theirs.
+// decodeDeal reads the query of GET /decks/{type}. If the deck type has parameters, all other names
+// are taken for theirs.
 func decodeDeal(query map[string]string, deckType string, hasParameters bool) (*shuffleRequest, error) {
 	q := &shuffleRequest{Request: dealer.Request{Request: order.Request{Deck: deckType}}}
 	for _, name := range names(query) {

@@ -54,7 +54,8 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request, lease *httpjson.L
 	return httpjson.Read(w, r, a.MaxBody, lease)
 }
 
-// readRequest receives and decodes a request of a form. It also returns the body, which has its items.
+// readRequest receives and decodes a request of a form. It also returns the body, which has its
+// items.
 func (a *API) readRequest(
 	w http.ResponseWriter, r *http.Request, f *form, lease *httpjson.Lease,
 ) (q *shuffleRequest, body []byte, err error) {
@@ -162,7 +163,8 @@ func (q *shuffleRequest) readItems(d *httpjson.Reader, limit uint64) error {
 	return nil
 }
 
-// values returns the items as text, for a shoe to store; nil if there are none, or more than a shoe has cards.
+// values returns the items as text, for a shoe to store; nil if there are none, or more than a shoe
+// has cards.
 func (q *shuffleRequest) values(body []byte) []string {
 	if q.Items == nil || q.Items.Count > shoe.MaxCards {
 		return nil

@@ -31,8 +31,8 @@ func (w *response) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// rescue answers a panic: with 500 if nothing was sent yet, and otherwise by closing the connection, so that nobody takes
-// half an answer for a whole one.
+// rescue answers a panic: with 500 if nothing was sent yet, and otherwise by closing the
+// connection, so that nobody takes half an answer for a whole one.
 func (w *response) rescue() {
 	p := recover()
 	if p == nil {

@@ -124,8 +124,8 @@ func saltSecret(salt []byte) secret {
 	return s
 }
 
-// sealedSecrets returns the seed of a shoe of a standard deck, and the order of what is left of it behind its first cards, with
-// the salts.
+// sealedSecrets returns the seed of a shoe of a standard deck, and the order of what is left of it
+// behind its first cards, with the salts.
 func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) []secret {
 	t.Helper()
 	var shown struct{ Record json.RawMessage }
@@ -168,10 +168,11 @@ func (s secret) in(text []byte) bool {
 	return false
 }
 
-// TestNothingSecretIsPublic shuffles in every way, asks in every way, and looks for seeds and orders in all that others
-// can read: the log to its last byte, the metrics, what the service logs, and its answers to those who only have the id. The
-// seeds of commitments are among them, whether they were used or not, the keys by which requests are repeated, and of shoes the
-// ids, the salts and what was not drawn.
+// TestNothingSecretIsPublic shuffles in every way, asks in every way, and looks for seeds and
+// orders in all that others can read: the log to its last byte, the metrics, what the service logs,
+// and its answers to those who only have the id. The seeds of commitments are among them, whether
+// they were used or not, the keys by which requests are repeated, and of shoes the ids, the salts
+// and what was not drawn.
 func TestNothingSecretIsPublic(t *testing.T) {
 	logged := &sink{}
 	var drawn bytes.Buffer
@@ -270,7 +271,8 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	refuse(post(t, "/shuffle", `{"deck":"standard52","reference":"game","unique_reference":true}`), 409)
 	refuse(post(t, "/audits/"+used.CommitmentID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), 422)
 
-	// Of shoes nobody but the owner sees the id and the cards, and not even the owner what was not drawn.
+	// Of shoes nobody but the owner sees the id and the cards, and not even the owner what was not
+	// drawn.
 	var sealed []secret // to the owner too
 	var owners []byte
 	var shoeRecords []string
@@ -430,8 +432,9 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	t.Logf("%d secrets in none of %d places", len(secrets), len(public))
 }
 
-// TestSeedsAreNotOnDisk looks for the seeds of shuffles, commitments and shoes, for the ids and orders of shoes, and for keys, in
-// every file of the data folder, the write-ahead log of the store included: while the service runs, and after it has ended.
+// TestSeedsAreNotOnDisk looks for the seeds of shuffles, commitments and shoes, for the ids and
+// orders of shoes, and for keys, in every file of the data folder, the write-ahead log of the store
+// included: while the service runs, and after it has ended.
 func TestSeedsAreNotOnDisk(t *testing.T) {
 	var drawn bytes.Buffer
 	c := &clock{now: time.Now()}

@@ -67,7 +67,8 @@ func changeMember(d *httpjson.Reader, name string, c *shoes.Change) (err error) 
 	return err
 }
 
-// complete gives members that were left out their defaults, and refuses members that contradict each other.
+// complete gives members that were left out their defaults, and refuses members that contradict
+// each other.
 func complete(c *shoes.Change, given map[string]bool) error {
 	switch {
 	case c.Kind == audit.KindAdd && !given["cards"]:

@@ -210,8 +210,8 @@ func problemNoPosition() *problem {
 	return notFound("The shoe has no card at this position. Copy position and sealed_by of a card exactly.")
 }
 
-// proveShoe answers GET /shoes/{id}/proof: the proof files of all records, a line for each. It is sent once it is complete, so
-// that a shoe which cannot be proven yet is told by its status.
+// proveShoe answers GET /shoes/{id}/proof: the proof files of all records, a line for each. It is
+// sent once it is complete, so that the status can say that a shoe cannot be proven yet.
 func (a *API) proveShoe(w http.ResponseWriter, r *http.Request) error {
 	id, err := shoeID(r)
 	if err != nil {

@@ -203,7 +203,8 @@ func TestShoeItemsComeBack(t *testing.T) {
 	}
 }
 
-// opened checks that every card leads to the root of an order, that nothing else does, and that it is opened by itself the same.
+// opened checks that every card leads to the root of an order, that nothing else does, and that it
+// is opened by itself the same.
 func opened(t *testing.T, s *service, of madeShoe, cards []shoeCard) {
 	t.Helper()
 	digest := func(text string) (hash [32]byte) {
@@ -240,8 +241,9 @@ func opened(t *testing.T, s *service, of madeShoe, cards []shoeCard) {
 	}
 }
 
-// Cards can be proven by themselves: those of the first order, those of a deck and of a pile that were shuffled again, as often
-// as they are asked for; and none that was not drawn, before the shoe is closed.
+// Cards can be proven by themselves: those of the first order, those of a deck and of a pile that
+// were shuffled again, as often as they are asked for; and none that was not drawn, before the shoe
+// is closed.
 func TestShoeCardsAreProven(t *testing.T) {
 	s := start(t, setup{})
 	made := shoeOnce(t, s, `{"deck":"mahjong136"}`)
@@ -279,7 +281,8 @@ func TestShoeCardsAreProven(t *testing.T) {
 	}
 }
 
-// The proof of a shoe is the proof of each of its records, in their order: without seeds and then with them, never with its id.
+// The proof of a shoe is the proof of each of its records, in their order: without seeds and then
+// with them, never with its id.
 func TestShoeIsProven(t *testing.T) {
 	s := start(t, setup{})
 	made := shoeOnce(t, s, `{"size":20}`)
@@ -351,7 +354,8 @@ func TestShoeVersions(t *testing.T) {
 	s.shoes(t, ifMatch(remove(t, at), `"5"`))
 }
 
-// What was answered once is answered again to the byte, whatever has become of the shoe since; and no key does for two requests.
+// What was answered once is answered again to the byte, whatever has become of the shoe since; and
+// no key does for two requests.
 func TestShoeRetriesAreAnsweredTheSame(t *testing.T) {
 	c := &clock{now: time.Now()}
 	s := start(t, setup{now: c.read})
@@ -560,7 +564,8 @@ func TestShoeDrawsAtOnce(t *testing.T) {
 	}
 }
 
-// Who leaves while the shoe is being dealt from by another is answered nothing, and nothing is logged as failed.
+// Who leaves while the shoe is being dealt from by another is answered nothing, and nothing is
+// logged as failed.
 func TestCallerLeavesShoe(t *testing.T) {
 	logged := &sink{}
 	committing, release := make(chan struct{}), make(chan struct{})

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// The names of tiles are those of the Go checksum database, but for the height, which is always 8 here, and for the word
-// for records. So the parser of that has to agree, and each name has one form.
+// The names of tiles are those of the Go checksum database, but for the height, which is always 8
+// here, and for the word for records. So the parser of that has to agree, and each name has one
+// form.
 func FuzzParseTile(f *testing.F) {
 	for _, text := range []string{
 		"0/000", "63/999", "64/000", "0/x001/x234/067.p/255", "0/x000/001", "entries/000", "entries/x001/000.p/1", "0/000.p/256",

@@ -13,13 +13,15 @@ import (
 const (
 	// firstRead is how much room a body gets before any of it has arrived.
 	firstRead = 4 << 10
-	// weight is how many bytes of memory a byte of a body takes while its request is in flight: itself, and as much again
-	// for what is left behind when the buffer grows and for the copy without white space that a digest is taken of.
+	// weight is how many bytes of memory a byte of a body takes while its request is in flight:
+	// itself, and as much again for what is left behind when the buffer grows and for the copy
+	// without white space that a digest is taken of.
 	weight = 3
 )
 
-// Read receives the body of a request, which has to be JSON of at most limit bytes. It charges the lease for what has
-// arrived, not for what was announced. The body is valid until the lease is released. The error is an [*Error].
+// Read receives the body of a request, which has to be JSON of at most limit bytes. It charges the
+// lease for what has arrived, not for what was announced. The body is valid until the lease is
+// released. The error is an [*Error].
 func Read(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]byte, error) {
 	if err := checkHeader(r, limit); err != nil {
 		return nil, err
@@ -45,8 +47,8 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]
 	}
 }
 
-// roomAfter returns how large a buffer follows one that is full. It is at most twice as large, and no larger than an
-// announced length needs; -1 is for none.
+// roomAfter returns how large a buffer follows one that is full. It is at most twice as large, and
+// no larger than an announced length needs; -1 is for none.
 func roomAfter(full, announced int64) int64 {
 	room := max(firstRead, 2*full)
 	if announced >= full {
@@ -55,8 +57,8 @@ func roomAfter(full, announced int64) int64 {
 	return room
 }
 
-// grown returns a body in a buffer with more room. Beyond the free size, that is a pooled buffer, whose room is made available
-// step by step.
+// grown returns a body in a buffer with more room. Beyond the free size, that is a pooled buffer,
+// whose room is made available step by step.
 func (l *Lease) grown(body []byte, room int64) []byte {
 	if room <= free {
 		return append(make([]byte, 0, room), body...)

@@ -21,8 +21,8 @@ func request(t *testing.T, body io.Reader, length int64) *http.Request {
 	return r
 }
 
-// TestReadReturnsTheBody reads bodies of many lengths at once, by pieces, announced or not, and compares them with what was
-// sent: pooled buffers must not be shared.
+// TestReadReturnsTheBody reads bodies of many lengths at once, by pieces, announced or not, and
+// compares them with what was sent: pooled buffers must not be shared.
 func TestReadReturnsTheBody(t *testing.T) {
 	budget := NewBudget(1 << 30)
 	var readers sync.WaitGroup
@@ -99,7 +99,8 @@ func TestBudgetBoundsBodies(t *testing.T) {
 	}
 }
 
-// TestUnreadableBodies sends bodies that are refused, and looks at status and whether the connection can be used again.
+// TestUnreadableBodies sends bodies that are refused, and looks at status and whether the
+// connection can be used again.
 func TestUnreadableBodies(t *testing.T) {
 	for name, c := range map[string]struct {
 		body   io.Reader

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// free is how many bytes a lease grows to without charging the budget, so that short requests are served while long ones
-// have used it up.
+// free is how many bytes a lease grows to without charging the budget, so that short requests are
+// served while long ones have used it up.
 const free = 64 << 10
 
 // A Budget bounds the memory of all requests together. Its methods may be called concurrently.
@@ -18,7 +18,8 @@ type Budget struct {
 // NewBudget returns a budget of so many bytes.
 func NewBudget(bytes int64) *Budget { return &Budget{available: bytes} }
 
-// Lease returns the lease of one request. Release it once nothing of the request is in memory any more.
+// Lease returns the lease of one request. Release it once nothing of the request is in memory any
+// more.
 func (b *Budget) Lease() *Lease { return &Lease{budget: b} }
 
 // take returns whether the budget had so many bytes left, and takes them if it had.
@@ -32,8 +33,8 @@ func (b *Budget) take(bytes int64) bool {
 	return true
 }
 
-// A Lease is the memory of one request: its body, and whatever else it needs in proportion to it. It is used by one
-// goroutine at a time.
+// A Lease is the memory of one request: its body, and whatever else it needs in proportion to it.
+// It is used by one goroutine at a time.
 type Lease struct {
 	budget   *Budget
 	size     int64  // bytes that it has grown to
@@ -43,8 +44,8 @@ type Lease struct {
 	elements []Span // pooled spans of its elements; nil if they are few
 }
 
-// Grow adds bytes to the lease. If the budget has too few left, the lease stays as it was and the error is an [*Error]
-// of status 503.
+// Grow adds bytes to the lease. If the budget has too few left, the lease stays as it was and the
+// error is an [*Error] of status 503.
 func (l *Lease) Grow(bytes int64) error {
 	charge := max(0, l.size+bytes-free) - l.charged
 	if !l.budget.take(charge) {
@@ -56,8 +57,8 @@ func (l *Lease) Grow(bytes int64) error {
 	return nil
 }
 
-// Release returns all bytes to the budget, and the buffers of the body and its elements to their pools: neither may be used
-// afterwards.
+// Release returns all bytes to the budget, and the buffers of the body and its elements to their
+// pools: neither may be used afterwards.
 func (l *Lease) Release() {
 	for _, d := range l.readers {
 		d.release()

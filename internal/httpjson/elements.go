@@ -12,8 +12,9 @@ import (
 // Elements are the elements of an array in a body, which are not decoded.
 type Elements struct {
 	Count uint64 // of all of them
-	Spans []Span // where each stands, without white space around it; no more than the limit of [Reader.Elements]
-	// Digest is the SHA-256 of the array without insignificant white space. It is not taken of more than the limit.
+	Spans []Span // their places in the body, at most as many as the limit
+	// Digest is the SHA-256 of the array without insignificant white space. It is not taken of more
+	// than the limit.
 	Digest [sha256.Size]byte
 }
 
@@ -27,8 +28,8 @@ func (s Span) Of(body []byte) []byte { return body[s.From:s.To] }
 
 // Elements reads an array and returns its elements. Beyond limit it only counts them.
 //
-// The decoder validates the array as one value, and [split] finds the elements afterwards. That is twice as fast as having
-// the decoder stop at each.
+// The decoder validates the array as one value, and [split] finds the elements afterwards. That is
+// twice as fast as having the decoder stop at each.
 func (d *Reader) Elements(limit uint64) (*Elements, error) {
 	if d.decoder.PeekKind() != '[' {
 		return nil, d.WrongKind(`an array such as ["Ann","Bob"]`)
@@ -52,11 +53,12 @@ func (d *Reader) Elements(limit uint64) (*Elements, error) {
 	return elements, nil
 }
 
-// split finds the elements of a valid array, which ends with the body. It also reports whether the array has insignificant
-// white space, and the index of the first element that is nested too deep; -1 if none is.
+// split finds the elements of a valid array, which ends with the body. It also reports whether the
+// array has insignificant white space, and the index of the first element that is nested too deep;
+// -1 if none is.
 func split(body []byte, from uint32, limit uint64, lease *Lease) (elements *Elements, spaced bool, deep int) {
-	// Each comma ends an element, or is part of one. Growing the slice step by step would leave several times its size as
-	// garbage.
+	// Each comma ends an element, or is part of one. Growing the slice step by step would leave
+	// several times its size as garbage.
 	room := min(uint64(bytes.Count(body[from:], []byte{','}))+1, limit)
 	elements = &Elements{Spans: lease.spans(int(room))}
 	for at := from + 1; ; {
@@ -94,8 +96,8 @@ func (l *Lease) spans(elements int) []Span {
 	return l.elements
 }
 
-// endOf returns where the element at an offset ends, how deep it is nested, which is 0 for a scalar, and whether it has
-// insignificant white space.
+// endOf returns where the element at an offset ends, how deep it is nested, which is 0 for a
+// scalar, and whether it has insignificant white space.
 func endOf(body []byte, at uint32) (end uint32, depth int, spaced bool) {
 	switch body[at] {
 	case '"':

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// plainElements returns the elements of an array as encoding/json finds them, and the digest of the array without white space.
+// plainElements returns the elements of an array as encoding/json finds them, and the digest of the
+// array without white space.
 func plainElements(t *testing.T, array string) (list []json.RawMessage, digest [sha256.Size]byte) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(array), &list); err != nil {
@@ -42,7 +43,8 @@ func elementsIn(body string, limit uint64) (found *Elements, err error) {
 	return found, d.End()
 }
 
-// compare fails unless the elements of a body's array, and its digest, are those of the plain reference.
+// compare fails unless the elements of a body's array, and its digest, are those of the plain
+// reference.
 func compare(t *testing.T, body, array string) {
 	t.Helper()
 	found, err := elementsIn(body, 1_000_000)

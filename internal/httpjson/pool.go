@@ -5,9 +5,10 @@ import "sync"
 // maxPooled is the length of the longest buffer that a pool keeps, in elements.
 const maxPooled = 16 << 20
 
-// A pool reuses the largest buffer of the requests before. It does what make does, for less: without the two pools below, an
-// answer to a million items takes 1.4 times as long, and several such in a row take up twice the memory, in garbage that is
-// not collected yet. A [sync.Pool] does not serve: long requests have garbage collected so often that it is always empty.
+// A pool reuses the largest buffer of the requests before. It does what make does, for less:
+// without the two pools below, an answer to a million items takes 1.4 times as long, and several
+// such in a row take up twice the memory, in garbage that is not collected yet. A [sync.Pool] does
+// not serve: long requests have garbage collected so often that it is always empty.
 type pool[T any] struct {
 	mu     sync.Mutex
 	buffer []T // nil for none

@@ -2,7 +2,8 @@ package httpjson
 
 import "testing"
 
-// TestPoolKeepsTheLargestBuffer puts buffers of several sizes back and looks at which is reused, and that it is only once.
+// TestPoolKeepsTheLargestBuffer puts buffers of several sizes back and looks at which is reused,
+// and that it is only once.
 func TestPoolKeepsTheLargestBuffer(t *testing.T) {
 	var p pool[byte]
 	p.put(nil)

@@ -16,20 +16,22 @@ import (
 // MaxDepth is how deep values may be nested in a body.
 const MaxDepth = 100
 
-// MaxCount is the largest integer that errors of [Reader.Count] name: 2⁵³-1, the largest that every JSON reader keeps exact
-// (RFC 7493, 2.2). Larger ones of up to 64 bits are returned all the same, for callers that have limits of their own.
+// MaxCount is the largest integer that errors of [Reader.Count] name: 2⁵³-1, the largest that every
+// JSON reader keeps exact (RFC 7493, 2.2). Larger ones of up to 64 bits are returned all the same,
+// for callers that have limits of their own.
 const MaxCount = 1<<53 - 1
 
-// A Reader reads a body as strict JSON: RFC 8259 in UTF-8, without duplicate names or lone surrogates. Its methods read the
-// next value. Their errors are [*Error]s that point at it; after one the reader cannot go on.
+// A Reader reads a body as strict JSON: RFC 8259 in UTF-8, without duplicate names or lone
+// surrogates. Its methods read the next value. Their errors are [*Error]s that point at it; after
+// one the reader cannot go on.
 type Reader struct {
 	decoder jsontext.Decoder
 	body    []byte
 	lease   *Lease
 }
 
-// NewReader returns a reader of a body, which must not be longer than 2³²-1 bytes. It and its elements
-// are valid until the lease is released.
+// NewReader returns a reader of a body, which must not be longer than 2³²-1 bytes. It and its
+// elements are valid until the lease is released.
 func NewReader(body []byte, lease *Lease) *Reader {
 	d, ok := readers.Get().(*Reader)
 	if !ok {
@@ -51,11 +53,12 @@ func (d *Reader) release() {
 	readers.Put(d)
 }
 
-// Pointer returns the JSON pointer to the value that was read last, or to the member whose name was.
+// Pointer returns the JSON pointer to the value that was read last, or to the member whose name
+// was.
 func (d *Reader) Pointer() string { return string(d.decoder.StackPointer()) }
 
-// Kind returns the kind of the next value by its first byte, as [jsontext.Kind] has it: '{', '[', '"', '0', 't', 'f' or
-// 'n'; 0 at a syntax error.
+// Kind returns the kind of the next value by its first byte, as [jsontext.Kind] has it: '{', '[',
+// '"', '0', 't', 'f' or 'n'; 0 at a syntax error.
 func (d *Reader) Kind() byte { return byte(d.decoder.PeekKind()) }
 
 // Object reads an object. It calls member for each name, to read the value.
@@ -120,7 +123,8 @@ func (d *Reader) Bool() (bool, error) {
 	return token.Bool(), nil
 }
 
-// Count reads an integer that counts something. A number that is no integer is 400; an integer that cannot count is 422.
+// Count reads an integer that counts something. A number that is no integer is 400; an integer that
+// cannot count is 422.
 func (d *Reader) Count() (uint64, error) {
 	if d.decoder.PeekKind() != '0' {
 		return 0, d.WrongKind("an integer such as 52")
@@ -138,7 +142,8 @@ func (d *Reader) Count() (uint64, error) {
 	return n, nil
 }
 
-// ParseCount reads a count as [Reader.Count] does. The detail of its error lacks the subject: the name of what was read.
+// ParseCount reads a count as [Reader.Count] does. The detail of its error lacks the subject: the
+// name of what was read.
 func ParseCount(text string) (uint64, *Error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err == nil {
@@ -182,8 +187,8 @@ func (d *Reader) close(kind jsontext.Kind) error {
 	return nil
 }
 
-// WrongKind reads the next value and returns the error that it is not what was wanted, such as "an array". If it is not
-// even JSON, that is the error.
+// WrongKind reads the next value and returns the error that it is not what was wanted, such as "an
+// array". If it is not even JSON, that is the error.
 func (d *Reader) WrongKind(want string) error {
 	kind := d.decoder.PeekKind()
 	if err := d.skip(); err != nil {
@@ -224,7 +229,8 @@ func malformed(format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
 }
 
-// syntax returns the error for what is not strict JSON. The decoder's own texts may change, so they are not passed on.
+// syntax returns the error for what is not strict JSON. The decoder's own texts may change, so they
+// are not passed on.
 func (d *Reader) syntax(err error) error {
 	var p *jsontext.SyntacticError
 	switch {
