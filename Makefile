@@ -1,4 +1,4 @@
-# What a developer and CI run.
+# The commands of developers and CI.
 
 BIN := $(CURDIR)/.bin
 export GOBIN := $(BIN)
@@ -9,17 +9,17 @@ DEADCODE      := $(BIN)/deadcode-v0.50.0
 
 .PHONY: run test race lint contract container bench cost profile statistics stream flips verifiers generate
 
-run: ## the service on localhost:8080, its ledger in ./data
+run: ## run the service on localhost:8080, its data in ./data
 	go run ./cmd/server
 
-test: ## every test, against the real binary, SQLite files, signals and kills
+test: ## run every test, against the real binary, real databases, signals and kills
 	bash .ci/tools
 	go test ./...
 
-race: ## the same under the race detector
+race: ## run every test under the race detector
 	go test -race ./...
 
-lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) ## linters, the arrows between packages, formatting, dead code
+lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) ## check style, imports between packages, formatting and dead code
 	$(GOLANGCI_LINT) run ./...
 	$(GOLANGCI_LINT) fmt --diff ./...
 	$(STATICCHECK) ./...
@@ -27,22 +27,22 @@ lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) ## linters, the arrows between
 	go mod verify
 	go mod tidy -diff
 
-contract: ## openapi.yaml against its linter, the generated client and the service
+contract: ## check openapi.yaml, the generated client, and the service against both
 	bash .ci/contract
 
-container: ## the image and the compose project, built and started
+container: ## build and start the image and the compose project
 	bash .ci/container
 
-verifiers: ## the JavaScript and the Python verifier, over the vectors
+verifiers: ## run the JavaScript and Python verifiers over the test vectors
 	bash verifiers/run
 
-generate: ## the client from openapi.yaml
+generate: ## generate the client from openapi.yaml
 	go generate ./client
 
-cost: ## what requests on the hot path allocate, and their instructions, against bench/cost/cost.json
+cost: ## compare allocations and instructions of common requests with bench/cost/cost.json
 	go run -pgo=cmd/server/default.pgo ./bench/cost
 
-bench: ## every scenario of bench, of which the last writes docs/performance.md; takes about half an hour
+bench: ## run every benchmark; the last writes docs/performance.md; takes about half an hour
 	go test -run '^$$' -bench . ./internal/shuffle
 	go run ./bench kernels
 	go run ./bench commits
@@ -52,16 +52,16 @@ bench: ## every scenario of bench, of which the last writes docs/performance.md;
 	go run ./bench growth
 	go run ./bench performance
 
-profile: ## makes the profile that go build builds the service by, cmd/server/default.pgo
+profile: ## record the profile that the service is built with, cmd/server/default.pgo
 	go run ./bench profile
 
-statistics: ## the long run of the statistics, on fresh seeds
+statistics: ## run the statistical tests on fresh seeds, with many more shuffles
 	go test ./internal/shuffle -run Statistics -fresh -v -timeout 1h
 
-flips: ## every byte of a store flipped, to be detected or harmless; takes about 20 minutes
+flips: ## flip every byte of a store, which must be detected or harmless; takes about 20 minutes
 	go test ./cmd/riffle -run '^TestFlips$$' -flips all -v -timeout 2h
 
-stream: ## the raw keystream through ent and dieharder
+stream: ## test the raw keystream with ent and dieharder
 	bash bench/rawstream.sh
 
 $(GOLANGCI_LINT):

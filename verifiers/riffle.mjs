@@ -1,8 +1,8 @@
-// Verifies proof files of riffle/1 by docs/spec.md, in browsers and Node 20, with no dependency but WebCrypto.
-// const {steps, verdict, order} = await verify(proof, {key, items, order, commitment}), all texts: the proof file; the
-// key of the log, from another source; the JSON array of the items (for a deck, all codes); the order, as an array of
-// items or positions or a whole answer; the proof file of the commitment. Steps that cannot be checked have ok null.
-// node riffle.mjs [--key FILE] [--items FILE] [--order FILE] PROOF... finds the proofs of commitments among the PROOFs
+// Verifies proof files of riffle/1 as specified in docs/spec.md, in browsers and Node 20, with WebCrypto only.
+// const {steps, verdict, order} = await verify(proof, {key, items, order, commitment}), all texts: the proof file; the log's
+// public key, from another source; the JSON array of the items (for a deck, all codes); the order, as an array of items or
+// positions or a whole response; the proof file of the commitment. A step that cannot be checked has ok null.
+// node riffle.mjs [--key FILE] [--items FILE] [--order FILE] PROOF... looks for the proofs of commitments among the PROOFs
 // and exits with 0 if all verify, 1 if one fails, 2 otherwise.
 const {subtle} = globalThis.crypto, MOST = 2 ** 24; // integers or keystreams for a record; longer ones are not replayed
 const STRING = '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"', SPACE = new RegExp(`(${STRING})|[ \t\n\r]+`, 'g');
@@ -35,7 +35,7 @@ const exact = (json) => JSON.parse(json.replace(NUMBER, (token) =>
 function readRecord(text) {
   const record = JSON.parse(text.replace(NUMBER, (token) => /^("|\d+$)/.test(token) ? token : 'null')); // 5.0 is none
   const colons = (json) => json.replace(new RegExp(STRING, 'g'), '').split(':').length;
-  demand(/^\s*{/.test(text) && colons(text) === colons(JSON.stringify(record)), 'no object, or a member stands twice');
+  demand(/^\s*{/.test(text) && colons(text) === colons(JSON.stringify(record)), 'not an object, or a duplicate member');
   const like = (form) => (value) => typeof value === 'string' && form.test(value);
   const whole = (low, high = Infinity) => (n) => Number.isSafeInteger(n) && n >= low && n <= high;
   const isTime = (end) => like(TIME)(end) && new Date(end).toJSON()?.slice(0, 19) === end.slice(0, 19); // 30 February

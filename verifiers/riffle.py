@@ -1,7 +1,6 @@
-"""Verifies proof files of riffle/1 by docs/spec.md. verify takes texts: the proof file; the key of the log, from another
-source; the array of the items (for a deck, all codes); the order, as an array of items or positions or a whole answer; the
-proof file of the commitment. Steps that cannot be checked are None. python3 riffle.py [--key FILE] [--items FILE]
-[--order FILE] PROOF... finds the proofs of commitments among the PROOFs, exits with 0 if all verify, 1 if one fails, else 2."""
+"""Verifies proof files of riffle/1 as specified in docs/spec.md. verify takes texts: the proof file; the log's public key,
+from another source; the JSON array of the items (for a deck, all codes); the order, as an array of items or positions or a
+whole response; the proof file of the commitment. A step that cannot be checked has ok None."""
 import argparse, base64, datetime, functools, hashlib, hmac, itertools, json, math, re, sys, types, unicodedata
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -24,7 +23,7 @@ def demand(truth, message, error=ValueError):
     if not truth:
         raise error(message)
 sha256 = lambda *parts: hashlib.sha256(b"".join(parts)).digest()
-unique = lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else demand(False, "a member stands twice")
+unique = lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else demand(False, "duplicate member")
 # Parses JSON so that values are equal if written alike: numbers become (digits,), objects a tuple of their pairs.
 exact = functools.partial(json.loads, parse_int=lambda d: (d,), parse_float=lambda d: (d,), object_pairs_hook=tuple)
 def read_record(text):
@@ -98,7 +97,7 @@ def root_of(leaf, i, size, path):
 def check(result, text, key, items, answer, commitment):  # yields each step as it begins; an error is that it fails
     yield "proof", None if key is None else True, "the key in the file may be anyone's" if key is None else ""
     file = json.loads(text)
-    form = json.dumps(file, ensure_ascii=False, separators=(",", ":")) + "\n"  # the only one: no member stands twice
+    form = json.dumps(file, ensure_ascii=False, separators=(",", ":")) + "\n"  # the only form: no duplicate members
     demand(form.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029") == text and type(file) is dict and
            list(file) == ["spec", "record", "seed", "client_seed", "tlog_proof", "log_key"] and
            all(type(part) is str or (name, part) == ("seed", None) for name, part in file.items()) and
@@ -177,9 +176,10 @@ def verify(proof, key=None, items=None, order=None, commitment=None):
     result.verdict = "failed" if False in oks else "unchecked" if None in oks else "verified"
     return result
 if __name__ == "__main__":
-    parser, verdicts = argparse.ArgumentParser(), []
-    for name, count in (("--key", None), ("--items", None), ("--order", None), ("proof", "+")):
-        parser.add_argument(name, nargs=count)
+    parser, verdicts = argparse.ArgumentParser(epilog="Exits with 0 if all proofs verify, 1 if one fails, 2 otherwise."), []
+    for name, text in (("--key", "public key of the log"), ("--items", "JSON array"), ("--order", "array or whole response")):
+        parser.add_argument(name, metavar="FILE", help=text)
+    parser.add_argument("proof", nargs="+", metavar="PROOF", help="proof file of a record; also those of used commitments")
     paths = parser.parse_args()
     read = lambda path: None if path is None else open(path, encoding="utf-8", newline="").read()
     try:

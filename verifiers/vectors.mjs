@@ -46,7 +46,7 @@ for (const v of load('vectors').vectors) {
   same(`${v.name} digest`, createHash('sha256').update(text).digest('hex'), v.orders_sha256);
 }
 for (const v of load('invalid').invalid) {
-  const result = await verify(prove(v.record, v.seed), {key}); // of a kind not known there is more to say: it is no shuffle
+  const result = await verify(prove(v.record, v.seed), {key}); // a record of an unknown kind is no shuffle
   same(v.name, v.name === 'unknown-kind' ? result.steps.find(({ok}) => ok === null)?.step : failing(result), v.seed ? v.step : 'proof');
 }
 

@@ -64,7 +64,7 @@ for v in load("vectors")["vectors"]:
     text = "".join(write(order) + "\n" for order in result.order)
     same(f"{v['name']} digest", hashlib.sha256(text.encode()).hexdigest(), v["orders_sha256"])
 for v in load("invalid")["invalid"]:
-    result = verify(prove(v["record"], v["seed"]), key)  # of a kind not known there is more to say: it is no shuffle
+    result = verify(prove(v["record"], v["seed"]), key)  # a record of an unknown kind is no shuffle
     unknown = v["name"] == "unknown-kind" and next(step for step, ok, _ in result.steps if ok is None)
     same(v["name"], unknown or failing(result), v["step"] if v["seed"] else "proof")
 
