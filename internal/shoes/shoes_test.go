@@ -1,0 +1,702 @@
+package shoes
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/dealer"
+	"riffle/internal/disclosure"
+	"riffle/internal/journal"
+	"riffle/internal/journal/journaltest"
+	"riffle/internal/ledger"
+	"riffle/internal/order"
+	"riffle/internal/shoe"
+)
+
+// A process serves the shoes of a store.
+type process struct {
+	*Service
+	store     *journaltest.Store
+	disclosed *disclosure.Service
+}
+
+func newProcess(t *testing.T) *process {
+	t.Helper()
+	return newProcessOn(t, journaltest.New(t))
+}
+
+func newProcessOn(t *testing.T, s *journaltest.Store) *process {
+	t.Helper()
+	j, rules := s.Journal(t), journaltest.Rules(t)
+	d := dealer.New(j, rules, dealer.Options{})
+	return &process{New(j, d, rules, nil), s, disclosure.New(j, rules)}
+}
+
+// other returns another process on the same store, which knows nothing of this one.
+func (p *process) other(t *testing.T) *process {
+	t.Helper()
+	return newProcessOn(t, p.store)
+}
+
+func ptr(n uint64) *uint64 { return &n }
+
+func items(n uint64) *order.Items {
+	return &order.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))}
+}
+
+func ask(r order.Request) *Request { return &Request{Request: dealer.Request{Request: r}} }
+
+// keyed returns a request with an idempotency key.
+func keyed(key string, r order.Request) *Request {
+	request := ask(r)
+	request.Key = journal.NewKey(key)
+	return request
+}
+
+func create(t *testing.T, p *process, r *Request) *Result {
+	t.Helper()
+	made, err := p.Create(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func apply(t *testing.T, p *process, id uuid.UUID, c Change) *Result {
+	t.Helper()
+	result, err := p.Apply(t.Context(), id, &c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func get(t *testing.T, p *process, id uuid.UUID) *Shoe {
+	t.Helper()
+	shown, err := p.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shown
+}
+
+// drawing takes cards from the top of the deck.
+func drawing(count uint64) Change {
+	return Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: &count, To: shoe.Dealt}
+}
+
+// returning puts named cards back under the deck.
+func returning(cards []CardName) Change {
+	return Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, Cards: cards, To: shoe.Deck, Put: shoe.Bottom}
+}
+
+// named names cards by their numbers.
+func named(numbers ...uint64) (names []CardName) {
+	for _, n := range numbers {
+		names = append(names, CardName{Number: &n})
+	}
+	return names
+}
+
+func numbersOf(cards []Card) (numbers []uint64) {
+	for i := range cards {
+		numbers = append(numbers, cards[i].Number)
+	}
+	return numbers
+}
+
+// An interrupted source of randomness calls by before it is read for the first time.
+type interrupted struct {
+	once sync.Once
+	by   func()
+}
+
+func (r *interrupted) Read(b []byte) (int, error) {
+	r.once.Do(r.by)
+	return rand.Read(b)
+}
+
+// overtake has by happen once a request of the process is about to make its record.
+func overtake(p *process, by func()) { p.journal.Random = &interrupted{by: by} }
+
+// The order is nowhere outside the store before it is drawn: not in records, and not in what is
+// disclosed. A card that was drawn is proven alone, and after the shoe is closed all of them are.
+func TestShoeIsSealed(t *testing.T) {
+	p := newProcess(t)
+	made := create(t, p, ask(order.Request{Deck: "standard52", ClientSeed: "c", Reference: "sealed"}))
+	id := made.Shoe.ID
+	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed != nil || bytes.Contains(a.Record, []byte(id.String())) {
+		t.Fatalf("the audit is %+v, %v", a, err)
+	}
+	if _, err := p.disclosed.Reveal(t.Context(), made.AuditID, []byte("x"), nil); !errors.Is(err, disclosure.ErrNoSeed) {
+		t.Error(err)
+	}
+	if a, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 100); err != nil || !v.OK || v.Orders != nil || a.Seed != nil || v.Steps[len(v.Steps)-1].Name != "root" {
+		t.Errorf("%+v %v", v, err)
+	}
+	c := drawing(5)
+	c.Openings = true
+	hand := apply(t, p, id, c)
+	for i := range hand.Cards {
+		card := &hand.Cards[i]
+		if card.Position != uint64(i) || card.SealedBy != made.AuditID {
+			t.Errorf("card %d is at %d of %s", i, card.Position, card.SealedBy)
+		}
+		if err := card.Opening.Check(card.Position, 52, []byte(card.Card.Code), *made.Record.Root); err != nil {
+			t.Error(err)
+		}
+		if card.Opening.Check(card.Position, 52, []byte("AS"), *made.Record.Root) == nil && card.Card.Code != "AS" {
+			t.Error("another card is proven")
+		}
+	}
+	if plain := apply(t, p, id, drawing(1)); plain.Cards[0].Opening != nil {
+		t.Error("an opening that was not asked for")
+	}
+	apply(t, p, id, Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, Cards: named(numbersOf(hand.Cards)[0]), To: shoe.Deck, Put: shoe.Top})
+	other := p.other(t)
+	for _, position := range []uint64{4, 6, 51, 52} {
+		card, err := other.Card(t.Context(), id, uuid.Nil, position)
+		switch {
+		case position == 4 && (err != nil || card.Number != hand.Cards[4].Number || card.Opening.Check(4, 52, []byte(card.Card.Code), *made.Record.Root) != nil):
+			t.Errorf("%+v %v", card, err)
+		case position == 6 && !errors.Is(err, ErrNotSeen), position == 51 && !errors.Is(err, ErrNotSeen), position == 52 && !errors.Is(err, ledger.ErrNotFound):
+			t.Errorf("position %d: %v", position, err)
+		}
+	}
+	for _, place := range []shoe.Place{shoe.Deck, shoe.All} {
+		if cards, err := p.Cards(t.Context(), get(t, p, id), place, false); !errors.Is(err, ErrNotSeen) {
+			t.Errorf("the cards of %s: %v, %v", place, cards, err)
+		}
+	}
+	if cards, err := p.Cards(t.Context(), get(t, p, id), shoe.OnPile("a"), false); !errors.Is(err, shoe.ErrNoPile) {
+		t.Errorf("the cards of no pile: %v, %v", cards, err)
+	}
+	resealed := apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.Deck})
+	if _, err := p.Card(t.Context(), id, made.AuditID, 7); !errors.Is(err, ErrNotSeen) {
+		t.Error(err)
+	}
+	drawn := apply(t, p, id, drawing(1))
+	if card, err := other.Card(t.Context(), id, uuid.Nil, 0); err != nil || card.Number != drawn.Cards[0].Number || card.SealedBy != resealed.AuditID {
+		t.Errorf("the first card of the last sealing is %+v, %v", card, err)
+	}
+	if _, err := p.Card(t.Context(), id, hand.AuditID, 0); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("a card sealed by a draw: %v", err)
+	}
+	closed := apply(t, p, id, Change{Kind: audit.KindClose})
+	if closed.Shoe.Status != shoe.Closed {
+		t.Error(closed.Shoe.Status)
+	}
+	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed == nil {
+		t.Error(a, err)
+	}
+	if card, err := p.Card(t.Context(), id, made.AuditID, 51); err != nil || card.Opening == nil {
+		t.Error(err)
+	}
+	var over *ClosedError
+	for _, c := range []Change{drawing(1), {Kind: audit.KindClose}, {Kind: audit.KindExpire}} {
+		if _, err := other.Apply(t.Context(), id, &c); !errors.As(err, &over) || over.Status != shoe.Closed || over.AuditID != closed.AuditID {
+			t.Errorf("%s of a closed shoe: %v", c.Kind, err)
+		}
+	}
+	p.store.Check(t, p.journal)
+}
+
+// A retry gets the first cards, also through another process, and draws no others.
+func TestRetriesOfAShoeAreReplayed(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	made := create(t, p, keyed("shoe", order.Request{Deck: "mahjong136"}))
+	again := create(t, other, keyed("shoe", order.Request{Deck: "mahjong136"}))
+	if again.Shoe.ID != made.Shoe.ID || again.AuditID != made.AuditID || again.LogIndex != made.LogIndex {
+		t.Errorf("%+v is not %+v", again, made)
+	}
+	c := drawing(13)
+	c.Key, c.Openings = journal.NewKey("draw", nil), true
+	first := apply(t, p, made.Shoe.ID, c)
+	apply(t, p, made.Shoe.ID, drawing(2))
+	for _, by := range []*process{p, other} {
+		second := apply(t, by, made.Shoe.ID, c)
+		if !slices.Equal(numbersOf(second.Cards), numbersOf(first.Cards)) || second.AuditID != first.AuditID || second.Shoe.Remaining != 123 || second.Shoe.Version != 2 {
+			t.Errorf("%+v is not %+v", second, first)
+		}
+		if second.Cards[3].Opening.Salt != first.Cards[3].Opening.Salt {
+			t.Error("another salt")
+		}
+	}
+	sealing := Change{Kind: audit.KindReshuffle, From: shoe.All, Key: journal.NewKey("seal", nil)}
+	sealed := apply(t, p, made.Shoe.ID, sealing)
+	if again := apply(t, other, made.Shoe.ID, sealing); again.AuditID != sealed.AuditID {
+		t.Error("sealed twice")
+	}
+	c.Key = journal.NewKey("draw", []byte("other"))
+	if _, err := p.Apply(t.Context(), made.Shoe.ID, &c); !errors.Is(err, journal.ErrKeyReused) {
+		t.Error(err)
+	}
+	if s := get(t, p, made.Shoe.ID); s.Remaining != 136 || s.Version != 4 {
+		t.Errorf("%+v", s)
+	}
+	p.store.Check(t, p.journal)
+}
+
+// Two processes attempt one request at the same moment. What the second one would do again, it could
+// not: the shoe is closed by then, or empty.
+func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	var won *Result
+	overtake(p, func() { won = create(t, other, keyed("shoe", order.Request{Deck: "standard52"})) })
+	if lost := create(t, p, keyed("shoe", order.Request{Deck: "standard52"})); lost.AuditID != won.AuditID || lost.Shoe.ID != won.Shoe.ID {
+		t.Errorf("created are %s and %s", lost.AuditID, won.AuditID)
+	}
+	id := won.Shoe.ID
+	all := drawing(52)
+	all.Key = journal.NewKey("draw")
+	overtake(p, func() { won = apply(t, other, id, all) })
+	if lost := apply(t, p, id, all); lost.AuditID != won.AuditID || !slices.Equal(numbersOf(lost.Cards), numbersOf(won.Cards)) {
+		t.Errorf("drawn by %s and %s", lost.AuditID, won.AuditID)
+	}
+	closing := Change{Kind: audit.KindClose, Key: journal.NewKey("close")}
+	overtake(p, func() { won = apply(t, other, id, closing) })
+	if lost := apply(t, p, id, closing); lost.AuditID != won.AuditID || lost.Shoe.Status != shoe.Closed {
+		t.Errorf("closed by %s and %s", lost.AuditID, won.AuditID)
+	}
+	overtake(p, func() {
+		var err error
+		if won, err = other.Replace(t.Context(), id, keyed("replace", order.Request{Deck: "standard54"})); err != nil {
+			t.Error(err)
+		}
+	})
+	if lost, err := p.Replace(t.Context(), id, keyed("replace", order.Request{Deck: "standard54"})); err != nil || lost.AuditID != won.AuditID {
+		t.Errorf("replaced by %+v, %v, and %s", lost, err, won.AuditID)
+	}
+	p.store.Check(t, p.journal)
+}
+
+// What cannot be done changes nothing.
+func TestApplyRefuses(t *testing.T) {
+	p := newProcess(t)
+	processes := []*process{p, p.other(t)}
+	made := create(t, p, ask(order.Request{Deck: "standard52", Decks: ptr(2)}))
+	id := made.Shoe.ID
+	hand := apply(t, p, id, drawing(10))
+	drawn := numbersOf(hand.Cards)
+	apply(t, p, id, Change{Kind: audit.KindAdd, From: shoe.Dealt, Taken: shoe.Named, Cards: named(drawn[:2]...), To: shoe.OnPile("a"), Put: shoe.Top})
+	before := p.store.Size(t)
+	var short *shoe.ShortError
+	var cards *CardsError
+	var version *VersionError
+	var unfit *order.Invalid
+	at := func(pointer string) func(error) bool {
+		return func(err error) bool { return errors.As(err, &unfit) && unfit.Fields[0].Pointer == pointer }
+	}
+	undrawn := uint64(0)
+	for slices.Contains(drawn, undrawn) {
+		undrawn++
+	}
+	for name, v := range map[string]struct {
+		c     Change
+		wrong func(error) bool
+	}{
+		"too many":       {drawing(95), func(err error) bool { return errors.As(err, &short) && short.Have == 94 && short.Want == 95 }},
+		"none":           {drawing(0), at("/count")},
+		"no names":       {returning([]CardName{}), at("/cards")},
+		"unknown pile":   {Change{Kind: audit.KindDraw, From: shoe.OnPile("b"), Taken: shoe.Top, To: shoe.Dealt}, func(err error) bool { return errors.Is(err, shoe.ErrNoPile) }},
+		"not in pile":    {Change{Kind: audit.KindDraw, From: shoe.OnPile("a"), Taken: shoe.Named, Cards: named(drawn[2]), To: shoe.Dealt}, func(err error) bool { return errors.As(err, &cards) && cards.Index == 0 && !cards.Ambiguous }},
+		"not drawn":      {Change{Kind: audit.KindAdd, From: shoe.Dealt, Taken: shoe.Named, Cards: named(undrawn), To: shoe.OnPile("a"), Put: shoe.Top}, func(err error) bool { return errors.As(err, &cards) && cards.Name == fmt.Sprint(undrawn) }},
+		"twice":          {returning(named(drawn[4], drawn[4])), func(err error) bool { return errors.As(err, &cards) && cards.Index == 1 }},
+		"no such number": {returning(named(1 << 40)), func(err error) bool { return errors.As(err, &cards) }},
+		"no such code":   {returning([]CardName{{Code: "1m"}}), func(err error) bool { return errors.As(err, &cards) && cards.Name == "1m" }},
+		"old version":    {Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 2}, func(err error) bool { return errors.As(err, &version) && version.Version == 3 }},
+		"no algorithm":   {Change{Kind: audit.KindReshuffle, From: shoe.All, Algorithm: "naive"}, at("/algorithm")},
+	} {
+		for _, by := range processes {
+			if _, err := by.Apply(t.Context(), id, &v.c); !v.wrong(err) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for _, unknown := range []uuid.UUID{uuid.New(), made.AuditID} {
+		if _, err := p.Apply(t.Context(), unknown, &Change{Kind: audit.KindClose}); !errors.Is(err, journal.ErrNoShoe) {
+			t.Error(err)
+		}
+		if _, err := p.Get(t.Context(), unknown); !errors.Is(err, journal.ErrNoShoe) {
+			t.Error(err)
+		}
+		if _, err := p.Card(t.Context(), unknown, uuid.Nil, 0); !errors.Is(err, journal.ErrNoShoe) {
+			t.Error(err)
+		}
+		if _, err := p.Replace(t.Context(), unknown, ask(order.Request{Deck: "standard52"})); !errors.Is(err, journal.ErrNoShoe) {
+			t.Error(err)
+		}
+	}
+	if p.store.Size(t) != before {
+		t.Error("something was recorded")
+	}
+	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 3}) // the version that it is at
+}
+
+func TestCreateRefuses(t *testing.T) {
+	p := newProcess(t)
+	made := create(t, p, ask(order.Request{Size: ptr(3)}))
+	before := p.store.Size(t)
+	var unfit *order.Invalid
+	for name, v := range map[string]struct {
+		pointer string
+		r       *Request
+	}{
+		"hands":      {"/commitment_id", ask(order.Request{Deck: "standard52", Hands: []uint64{13}})},
+		"draw":       {"/commitment_id", ask(order.Request{Deck: "standard52", Draw: ptr(3)})},
+		"repeat":     {"/commitment_id", ask(order.Request{Deck: "standard52", Repeat: ptr(3)})},
+		"large":      {"", ask(order.Request{Size: ptr(shoe.MaxCards + 1)})},
+		"empty":      {"", ask(order.Request{Size: ptr(0)})},
+		"no deck":    {"/deck", ask(order.Request{Deck: "standard53"})},
+		"items":      {"/items", &Request{Request: ask(order.Request{Items: items(2)}).Request, Items: []string{strings.Repeat("1", MaxItemBytes), "2"}}},
+		"expiry":     {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, Expires: MaxExpiry + time.Second}},
+		"past":       {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, Expires: -time.Second}},
+		"fraction":   {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, Expires: time.Millisecond}},
+		"long life":  {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, TTL: MaxExpiry + time.Second}},
+		"no life":    {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, TTL: -time.Second}},
+		"short life": {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, TTL: time.Millisecond}},
+	} {
+		_, createErr := p.Create(t.Context(), v.r)
+		_, replaceErr := p.Replace(t.Context(), made.Shoe.ID, v.r)
+		for _, err := range []error{createErr, replaceErr} {
+			if !errors.As(err, &unfit) || unfit.Fields[0].Pointer != v.pointer {
+				t.Errorf("%s: %v, want an error at %q", name, err, v.pointer)
+			}
+		}
+	}
+	if p.store.Size(t) != before {
+		t.Error("something was recorded")
+	}
+	create(t, p, &Request{Request: ask(order.Request{Items: items(2)}).Request, Items: []string{"1", strings.Repeat("2", MaxItemBytes-1)}, Expires: MaxExpiry})
+	create(t, p, ask(order.Request{Size: ptr(shoe.MaxCards)}))
+}
+
+func TestReserveComesBeforeTheShoe(t *testing.T) {
+	p := newProcess(t)
+	made := create(t, p, ask(order.Request{Size: ptr(3)}))
+	full := errors.New("the memory is used up")
+	calls := 0
+	request := ask(order.Request{Deck: "standard52"})
+	request.Reserve = func(n uint64) error {
+		if calls++; n != 52 {
+			t.Errorf("reserved are %d elements, want 52", n)
+		}
+		return full
+	}
+	_, createErr := p.Create(t.Context(), request)
+	_, replaceErr := p.Replace(t.Context(), made.Shoe.ID, request)
+	if !errors.Is(createErr, full) || !errors.Is(replaceErr, full) || calls != 2 {
+		t.Errorf("%v, %v after %d calls", createErr, replaceErr, calls)
+	}
+	if s := get(t, p, made.Shoe.ID); s.First.ID != made.AuditID || p.store.Size(t) != 1 {
+		t.Errorf("the shoe is %+v, and there are %d records", s, p.store.Size(t))
+	}
+	// It is called once, however often the shoe is changed in the meantime.
+	other := p.other(t)
+	full, calls = nil, 0
+	overtake(p, func() { apply(t, other, made.Shoe.ID, drawing(1)) })
+	if _, err := p.Replace(t.Context(), made.Shoe.ID, request); err != nil || calls != 1 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+}
+
+// A shoe expires at its time, or that long after its last change, and can still be closed.
+func TestShoeExpires(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	p.store.Now = func() time.Time { return now }
+	events := map[Event]int{}
+	p.observe = func(e Event) { events[e]++ }
+	fixed := create(t, p, &Request{Request: ask(order.Request{Size: ptr(5)}).Request, Expires: time.Minute})
+	sliding := create(t, p, &Request{Request: ask(order.Request{Size: ptr(5)}).Request, TTL: time.Minute})
+	lasting := create(t, p, ask(order.Request{Size: ptr(5)}))
+	if !fixed.Shoe.Expires.Equal(now.Add(time.Minute)) || !sliding.Shoe.Expires.Equal(now.Add(time.Minute)) || !lasting.Shoe.Expires.IsZero() {
+		t.Errorf("they expire at %s, %s, %s", fixed.Shoe.Expires, sliding.Shoe.Expires, lasting.Shoe.Expires)
+	}
+	now = now.Add(45 * time.Second)
+	apply(t, p, fixed.Shoe.ID, drawing(1))
+	apply(t, p, sliding.Shoe.ID, drawing(1))
+	if n, err := p.Count(t.Context()); err != nil || n != 3 {
+		t.Error(n, err)
+	}
+	now = now.Add(15 * time.Second)
+	var over *ClosedError
+	c := drawing(1)
+	if _, err := p.Apply(t.Context(), fixed.Shoe.ID, &c); !errors.As(err, &over) || over.Status != shoe.Expired || over.AuditID != uuid.Nil {
+		t.Error(err)
+	}
+	if s := get(t, p, fixed.Shoe.ID); s.Status != shoe.Expired {
+		t.Error(s)
+	}
+	if n, err := p.Count(t.Context()); err != nil || n != 2 {
+		t.Error(n, err)
+	}
+	p.store.Check(t, p.journal)
+	if n, err := p.Expire(t.Context()); err != nil || n != 1 {
+		t.Error(n, err)
+	}
+	if _, err := p.Apply(t.Context(), fixed.Shoe.ID, &c); !errors.As(err, &over) || over.AuditID == uuid.Nil {
+		t.Error(err)
+	}
+	apply(t, p, sliding.Shoe.ID, drawing(1))
+	apply(t, p, lasting.Shoe.ID, drawing(1))
+	if closed := apply(t, p, fixed.Shoe.ID, Change{Kind: audit.KindClose}); closed.Shoe.Status != shoe.Closed {
+		t.Error(closed.Shoe.Status)
+	}
+	now = now.Add(time.Minute)
+	if n, err := other.Expire(t.Context()); err != nil || n != 0 {
+		t.Error(n, err)
+	}
+	now = now.Add(time.Minute / 100)
+	if n, err := other.Expire(t.Context()); err != nil || n != 1 {
+		t.Error(n, err)
+	}
+	ended := apply(t, p, lasting.Shoe.ID, Change{Kind: audit.KindExpire})
+	if ended.Shoe.Status != shoe.Expired {
+		t.Error(ended.Shoe.Status)
+	}
+	if n, err := p.Count(t.Context()); err != nil || n != 0 {
+		t.Error(n, err)
+	}
+	if a, err := p.disclosed.Audit(t.Context(), lasting.AuditID); err != nil || a.Seed != nil {
+		t.Error("an expired shoe is revealed", err)
+	}
+	if want := map[Event]int{Created: 3, Drawn: 4, Expired: 2, Closed: 1}; fmt.Sprint(events) != fmt.Sprint(want) {
+		t.Errorf("observed were %v, want %v", events, want)
+	}
+	p.store.Check(t, p.journal)
+}
+
+// A time to live begins again with a change, but not with each: the expiry is up to a hundredth late.
+func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
+	p := newProcess(t)
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	now := start
+	p.store.Now = func() time.Time { return now }
+	made := create(t, p, &Request{Request: ask(order.Request{Size: ptr(50)}).Request, TTL: 100 * time.Second})
+	if !made.Record.Expires.Equal(start.Add(100 * time.Second)) {
+		t.Errorf("the record says that it expires at %s", made.Record.Expires)
+	}
+	for _, v := range []struct{ at, expires time.Duration }{
+		{0, 100 * time.Second},
+		{time.Second, 102 * time.Second},
+		{time.Second + time.Second/2, 102 * time.Second},
+		{2 * time.Second, 102 * time.Second},
+		{2*time.Second + time.Microsecond, 103*time.Second + time.Microsecond},
+		{90 * time.Second, 191 * time.Second},
+	} {
+		now = start.Add(v.at)
+		drawn := apply(t, p, made.Shoe.ID, drawing(1))
+		if !drawn.Shoe.Expires.Equal(start.Add(v.expires)) {
+			t.Errorf("after a change at %s it expires at %s, want %s", v.at, drawn.Shoe.Expires.Sub(start), v.expires)
+		}
+	}
+	closed := apply(t, p, made.Shoe.ID, Change{Kind: audit.KindClose})
+	if !closed.Shoe.Expires.IsZero() || !closed.Record.Expires.IsZero() {
+		t.Errorf("a closed shoe expires at %s", closed.Shoe.Expires)
+	}
+	p.store.Check(t, p.journal)
+}
+
+// Two processes end the same overdue shoes, and somebody replaces one of them.
+func TestExpireLeavesWhatOthersChanged(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	p.store.Now = func() time.Time { return now }
+	var made []*Result
+	for range 20 {
+		made = append(made, create(t, p, &Request{Request: ask(order.Request{Size: ptr(5)}).Request, Expires: time.Minute}))
+	}
+	now = now.Add(time.Minute)
+	if _, err := other.Replace(t.Context(), made[0].Shoe.ID, ask(order.Request{Size: ptr(6)})); err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	counts, outcomes := make([]int, 2), make([]error, 2)
+	for i, by := range []*process{p, other} {
+		wait.Go(func() { counts[i], outcomes[i] = by.Expire(t.Context()) })
+	}
+	wait.Wait()
+	if err := errors.Join(outcomes...); err != nil || counts[0]+counts[1] != 19 {
+		t.Errorf("%d expired, %v, want 19 in all", counts, err)
+	}
+	if s := get(t, p, made[0].Shoe.ID); s.Status != shoe.Open || s.Size != 6 {
+		t.Errorf("the shoe that was replaced is %+v", s)
+	}
+	if err := p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[0].AuditID)}); !errors.Is(err, ledger.ErrClaimed) {
+		t.Errorf("expiring a shoe that was replaced: %v", err)
+	}
+	p.store.Check(t, p.journal)
+}
+
+// A shoe uses a commitment once, and a committed shoe verifies.
+func TestCommittedShoe(t *testing.T) {
+	p := newProcess(t)
+	commit := func(r order.Request) *dealer.Commitment {
+		t.Helper()
+		c, err := p.dealer.Commit(t.Context(), &dealer.Request{Request: r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := commit(order.Request{Deck: "standard52", Reference: "fixed"})
+	use := func(c *dealer.Commitment) (*Result, error) {
+		return p.Create(t.Context(), ask(order.Request{CommitmentID: c.ID, ClientSeed: "late"}))
+	}
+	made, err := use(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown, err := p.dealer.Commitment(t.Context(), c.ID); err != nil || shown.Status != dealer.StatusUsed || shown.SettledBy != made.AuditID {
+		t.Error(shown, err)
+	}
+	if _, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 0); err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "committed" {
+		t.Errorf("%+v %v", v, err)
+	}
+	var settled *dealer.SettledError
+	if _, err := use(c); !errors.As(err, &settled) {
+		t.Error(err)
+	}
+	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: order.Request{CommitmentID: c.ID, ClientSeed: "x"}}); !errors.As(err, &settled) {
+		t.Error(err)
+	}
+	withOpenings := drawing(3)
+	withOpenings.Openings = true
+	for _, by := range []*process{p, p.other(t)} {
+		hand := apply(t, by, made.Shoe.ID, withOpenings)
+		card := &hand.Cards[2]
+		if err := card.Opening.Check(card.Position, 52, []byte(card.Card.Code), *made.Record.Root); err != nil {
+			t.Error(err)
+		}
+	}
+	var unfit *order.Invalid
+	if _, err := use(commit(order.Request{Deck: "standard52", Hands: []uint64{5}})); !errors.As(err, &unfit) {
+		t.Error(err)
+	}
+	if _, err := use(commit(order.Request{Size: ptr(5), Reference: "committed"})); err != nil {
+		t.Error(err)
+	}
+	apply(t, p, made.Shoe.ID, Change{Kind: audit.KindClose})
+	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed == nil {
+		t.Error(err)
+	}
+	p.store.Check(t, p.journal)
+}
+
+// A shoe is an attempt at its reference, as a shuffle is.
+func TestShoeOfAUniqueReference(t *testing.T) {
+	p := newProcess(t)
+	made := create(t, p, ask(order.Request{Size: ptr(5), Reference: "one", UniqueReference: true}))
+	var taken *journal.NotUniqueError
+	if _, err := p.Create(t.Context(), ask(order.Request{Size: ptr(5), Reference: "one", UniqueReference: true})); !errors.As(err, &taken) || taken.AuditID != made.AuditID {
+		t.Errorf("a second shoe: %v", err)
+	}
+	apply(t, p, made.Shoe.ID, drawing(1)) // whose record has the reference, too
+	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: order.Request{Size: ptr(5), Reference: "one", UniqueReference: true}}); !errors.As(err, &taken) || taken.AuditID != made.AuditID {
+		t.Errorf("a shuffle: %v", err)
+	}
+}
+
+// A draw of 0 leaves the cards in the order of the input: nothing about them is secret or sealed.
+func TestDrawOfNothingLeavesTheCardsInOrder(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	made := create(t, p, ask(order.Request{Deck: "standard52", Draw: ptr(0)}))
+	id := made.Shoe.ID
+	if made.Shoe.Shuffled || made.Record.Root != nil || made.Shoe.Remaining != 52 {
+		t.Errorf("the shoe is %+v, with the root %v", made.Shoe, made.Record.Root)
+	}
+	c := drawing(5)
+	c.Openings = true
+	hand := apply(t, p, id, c)
+	for i, card := range hand.Cards {
+		if card.Number != uint64(i) || card.Opening != nil {
+			t.Errorf("card %d is %+v", i, card)
+		}
+	}
+	if card, err := other.Card(t.Context(), id, uuid.Nil, 51); err != nil || card.Number != 51 || card.Opening != nil {
+		t.Errorf("a card that was not drawn is %+v, %v", card, err)
+	}
+	resealed := apply(t, other, id, Change{Kind: audit.KindReshuffle, From: shoe.Deck})
+	if !resealed.Shoe.Shuffled || resealed.Record.Root == nil {
+		t.Errorf("after a reshuffle it is %+v", resealed.Shoe)
+	}
+	if _, err := p.Card(t.Context(), id, uuid.Nil, 46); !errors.Is(err, ErrNotSeen) {
+		t.Errorf("a card that was not drawn since: %v", err)
+	}
+	if drawn := apply(t, p, id, c); drawn.Cards[0].Opening == nil {
+		t.Error("a sealed card has no opening")
+	}
+	piled := create(t, p, ask(order.Request{Deck: "standard52", Draw: ptr(0)})).Shoe.ID
+	apply(t, p, piled, Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: ptr(3), To: shoe.OnPile("a"), Put: shoe.Top})
+	if shuffled := apply(t, p, piled, Change{Kind: audit.KindReshuffle, From: shoe.OnPile("a")}); shuffled.Shoe.Shuffled {
+		t.Error("after a pile was reshuffled the deck counts as shuffled")
+	}
+	p.store.Check(t, p.journal)
+}
+
+func TestCardsAreNamedByCode(t *testing.T) {
+	p := newProcess(t)
+	made := create(t, p, ask(order.Request{Deck: "standard52", Decks: ptr(2), Draw: ptr(0)}))
+	id := made.Shoe.ID
+	apply(t, p, id, drawing(104))
+	find := func(code string, instance int) uint64 {
+		t.Helper()
+		dealt, err := p.Cards(t.Context(), get(t, p, id), shoe.Dealt, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range dealt {
+			if c.Card.Code == code && c.Card.Instance == instance {
+				return c.Number
+			}
+		}
+		t.Fatalf("%s %d is not dealt", code, instance)
+		return 0
+	}
+	ten := find("TS", 1)
+	var wrong *CardsError
+	c := returning([]CardName{{Code: "10S"}})
+	if _, err := p.Apply(t.Context(), id, &c); !errors.As(err, &wrong) || !wrong.Ambiguous || wrong.Name != "10S" {
+		t.Errorf("a code that two cards have: %v", err)
+	}
+	// Once one of the two is named by its number, the code names the other.
+	c = returning(append(named(ten), CardName{Code: "10S"}))
+	back := apply(t, p, id, c)
+	if len(back.Cards) != 2 || back.Cards[0].Number != ten || back.Cards[1].Card.Code != "TS" || back.Cards[1].Number == ten {
+		t.Errorf("returned are %+v", back.Cards)
+	}
+	if _, err := p.Apply(t.Context(), id, &c); !errors.As(err, &wrong) || wrong.Ambiguous || wrong.Index != 0 {
+		t.Errorf("cards that are back in the deck: %v", err)
+	}
+
+	words := &Request{Request: ask(order.Request{Items: items(4), Draw: ptr(0)}).Request, Items: []string{`"a"`, `1`, `"b"`, `"a"`}}
+	id = create(t, p, words).Shoe.ID
+	apply(t, p, id, drawing(4))
+	c = returning([]CardName{{Code: "b"}})
+	if back := apply(t, p, id, c); back.Cards[0].Number != 2 || back.Cards[0].Item != `"b"` {
+		t.Errorf("returned are %+v", back.Cards)
+	}
+	for code, ambiguous := range map[string]bool{"a": true, "1": false, "": false} {
+		c = returning([]CardName{{Code: code}})
+		if _, err := p.Apply(t.Context(), id, &c); !errors.As(err, &wrong) || wrong.Ambiguous != ambiguous {
+			t.Errorf("an item named %q: %v", code, err)
+		}
+	}
+}
