@@ -1,0 +1,291 @@
+package shoes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+	"riffle/internal/journal"
+	"riffle/internal/order"
+	"riffle/internal/shoe"
+)
+
+// drawAll plans to draw what is left in the deck, and notes the versions that it was called for.
+func drawAll(versions *[]uint64) func(*Shoe) (*Change, error) {
+	return func(now *Shoe) (*Change, error) {
+		*versions = append(*versions, now.Version)
+		c := drawing(now.Remaining)
+		return &c, nil
+	}
+}
+
+func TestUpdatePlansAgainAfterAnotherProcessChangedTheShoe(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+	apply(t, other, id, drawing(10)) // p has cached version 1
+	var versions []uint64
+	result, err := p.Update(t.Context(), id, nil, drawAll(&versions))
+	if err != nil || len(result.Cards) != 42 || result.Shoe.Version != 3 || !slices.Equal(versions, []uint64{1, 2}) {
+		t.Errorf("%+v, %v, planned for versions %d", result, err, versions)
+	}
+	// The shoe changes while it is planned for, and again.
+	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
+	versions = nil
+	plan := drawAll(&versions)
+	result, err = other.Update(t.Context(), id, nil, func(now *Shoe) (*Change, error) {
+		if now.Version > 3 && now.Version < 7 {
+			apply(t, p, id, drawing(1))
+		}
+		return plan(now)
+	})
+	if err != nil || len(result.Cards) != 49 || result.Shoe.Version != 8 || !slices.Equal(versions, []uint64{2, 4, 5, 6, 7}) {
+		t.Errorf("%+v, %v, planned for versions %d", result, err, versions)
+	}
+	p.store.Check(t, p.journal)
+}
+
+func TestUpdateOfNothingRecordsNothing(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+	var versions []uint64
+	nothing := func(now *Shoe) (*Change, error) {
+		versions = append(versions, now.Version)
+		return nil, nil
+	}
+	key := journal.NewKey("key")
+	drawn := apply(t, other, id, drawing(10)) // p has cached version 1
+	before := p.store.Size(t)
+	result, err := p.Update(t.Context(), id, key, nothing)
+	if err != nil || result.AuditID != drawn.AuditID || result.LogIndex != drawn.LogIndex || result.Shoe.Version != 2 || result.Shoe.Remaining != 42 || result.Record != nil || result.Cards != nil {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if !slices.Equal(versions, []uint64{1, 2}) || p.store.Size(t) != before {
+		t.Errorf("planned for versions %d; there are %d records, and were %d", versions, p.store.Size(t), before)
+	}
+	// What there is nothing to do about in a cached state may have to be done now.
+	apply(t, other, id, drawing(10)) // p has cached version 2
+	result, err = p.Update(t.Context(), id, key, func(now *Shoe) (*Change, error) {
+		if now.Version == 2 {
+			return nil, nil
+		}
+		c := drawing(1)
+		return &c, nil
+	})
+	if err != nil || result.Shoe.Version != 4 || len(result.Cards) != 1 {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+func TestUpdateIsReplayedWithoutAPlan(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+	var versions []uint64
+	key := journal.NewKey("key", []byte("request"))
+	first, err := p.Update(t.Context(), id, key, drawAll(&versions))
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, other, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
+	planned := func(*Shoe) (*Change, error) { t.Error("a replay was planned"); return nil, nil }
+	for _, by := range []*process{p, other} {
+		again, err := by.Update(t.Context(), id, key, planned)
+		if err != nil || again.AuditID != first.AuditID || again.Shoe.Version != 2 || !slices.Equal(numbersOf(again.Cards), numbersOf(first.Cards)) {
+			t.Errorf("%+v, %v, want %+v", again, err, first)
+		}
+		if _, err := by.Update(t.Context(), id, journal.NewKey("key", []byte("another request")), planned); !errors.Is(err, journal.ErrKeyReused) {
+			t.Error(err)
+		}
+		if _, err := by.Update(t.Context(), uuid.New(), nil, planned); !errors.Is(err, journal.ErrNoShoe) {
+			t.Error(err)
+		}
+	}
+}
+
+// What a process refuses by what it has cached, it refuses only if it is so in the store.
+func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+	drawn := apply(t, p, id, drawing(52))
+	back := Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
+	apply(t, other, id, back)
+	if result := apply(t, p, id, drawing(1)); result.Shoe.Remaining != 51 {
+		t.Errorf("drawn from a deck that was empty: %+v", result.Shoe)
+	}
+	// Each is refused by what p has cached from before the change of the other one.
+	for name, v := range map[string]struct{ before, then Change }{
+		"a card in the deck": {drawing(51), returning(named(numbersOf(drawn.Cards)...))},
+		"a pile": {
+			Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.OnPile("a"), Put: shoe.Top},
+			Change{Kind: audit.KindDraw, From: shoe.OnPile("a"), Taken: shoe.Top, To: shoe.Dealt},
+		},
+		"a version": {drawing(1), Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+			apply(t, p, id, drawing(1))
+			apply(t, other, id, v.before)
+			apply(t, p, id, v.then)
+		})
+	}
+	apply(t, p, id, Change{Kind: audit.KindClose})
+	if _, err := other.Replace(t.Context(), id, ask(order.Request{Size: ptr(6)})); err != nil {
+		t.Fatal(err)
+	}
+	if result := apply(t, p, id, drawing(6)); result.Shoe.Size != 6 {
+		t.Errorf("drawn from a shoe that was closed: %+v", result.Shoe)
+	}
+
+	// The same goes for what a plan refuses.
+	apply(t, other, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
+	empty := errors.New("empty")
+	var versions []uint64
+	plan := func(now *Shoe) (*Change, error) {
+		versions = append(versions, now.Version)
+		if now.Remaining == 0 {
+			return nil, empty
+		}
+		c := drawing(now.Remaining)
+		return &c, nil
+	}
+	if result, err := p.Update(t.Context(), id, nil, plan); err != nil || len(result.Cards) != 6 || !slices.Equal(versions, []uint64{2, 3}) {
+		t.Errorf("%+v, %v, planned for versions %d", result, err, versions)
+	}
+	versions = nil
+	before := p.store.Size(t)
+	if result, err := p.Update(t.Context(), id, nil, plan); !errors.Is(err, empty) || result != nil || !slices.Equal(versions, []uint64{4, 4}) || p.store.Size(t) != before {
+		t.Errorf("%+v, %v, planned for versions %d", result, err, versions)
+	}
+}
+
+func TestUpdateGivesUpWithItsCaller(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+	ctx, cancel := context.WithCancel(t.Context())
+	plans := 0
+	result, err := p.Update(ctx, id, nil, func(*Shoe) (*Change, error) {
+		if plans++; plans == 5 {
+			cancel()
+		}
+		apply(t, other, id, drawing(1)) // is first each time
+		c := drawing(1)
+		return &c, nil
+	})
+	if !errors.Is(err, context.Canceled) || result != nil || plans != 5 {
+		t.Errorf("%+v, %v after %d plans", result, err, plans)
+	}
+	if s := get(t, other, id); s.Remaining != 47 {
+		t.Errorf("the shoe is %+v", s)
+	}
+}
+
+// A shoe that replaces another has its id, and nothing more is dealt from the one before, by any
+// process.
+func TestReplace(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	made := create(t, p, ask(order.Request{Deck: "standard52"}))
+	id := made.Shoe.ID
+	apply(t, other, id, drawing(50))
+	next, err := p.Replace(t.Context(), id, ask(order.Request{Deck: "standard54"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next.Shoe.ID != id || next.Shoe.Size != 54 || next.Record.AuditID != made.AuditID || next.Shoe.First.ID != next.AuditID {
+		t.Fatalf("%+v", next.Shoe)
+	}
+	if drawn := apply(t, other, id, drawing(10)); drawn.Shoe.Remaining != 44 || drawn.Record.AuditID != next.AuditID {
+		t.Errorf("%+v", drawn)
+	}
+	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed != nil {
+		t.Errorf("the seed of a shoe that was replaced is public: %+v, %v", a, err)
+	}
+	if n, err := p.Count(t.Context()); err != nil || n != 1 {
+		t.Errorf("%d shoes are open, %v", n, err)
+	}
+	p.store.Check(t, p.journal)
+}
+
+// A replacement is of the shoe as it is, whatever others do to it in the meantime.
+func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
+	p := newProcess(t)
+	other := p.other(t)
+	made := create(t, p, ask(order.Request{Deck: "standard52"}))
+	id := made.Shoe.ID
+	overtake(p, func() { apply(t, other, id, drawing(7)) })
+	next, err := p.Replace(t.Context(), id, ask(order.Request{Deck: "standard54"}))
+	if err != nil || next.Record.AuditID != made.AuditID {
+		t.Fatalf("after a draw: %+v, %v", next, err)
+	}
+	var theirs *Result
+	overtake(p, func() {
+		if theirs, err = other.Replace(t.Context(), id, ask(order.Request{Size: ptr(3)})); err != nil {
+			t.Error(err)
+		}
+	})
+	if next, err = p.Replace(t.Context(), id, ask(order.Request{Size: ptr(4)})); err != nil || next.Record.AuditID != theirs.AuditID {
+		t.Fatalf("after a replacement: %+v, %v", next, err)
+	}
+	// And a change of a shoe that is replaced in the meantime is of the new one.
+	overtake(other, func() {
+		if next, err = p.Replace(t.Context(), id, ask(order.Request{Size: ptr(5)})); err != nil {
+			t.Error(err)
+		}
+	})
+	if drawn := apply(t, other, id, drawing(5)); drawn.Record.AuditID != next.AuditID {
+		t.Errorf("drawn from %s, want %s", drawn.Record.AuditID, next.AuditID)
+	}
+	p.store.Check(t, p.journal)
+}
+
+func TestReplaceWhileCardsAreDrawn(t *testing.T) {
+	p := newProcess(t)
+	processes := []*process{p, p.other(t)}
+	id := create(t, p, ask(order.Request{Deck: "standard52", Decks: ptr(8)})).Shoe.ID
+	var mu sync.Mutex
+	drawn := map[string]int{} // by shoe and card
+	var wait sync.WaitGroup
+	for i := range 8 {
+		by := processes[i%2]
+		wait.Go(func() {
+			for range 20 {
+				c := drawing(1)
+				result, err := by.Apply(t.Context(), id, &c)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				drawn[fmt.Sprint(result.Record.AuditID, result.Cards[0].Number)]++
+				mu.Unlock()
+			}
+		})
+	}
+	for _, by := range processes {
+		wait.Go(func() {
+			for range 5 {
+				if _, err := by.Replace(t.Context(), id, ask(order.Request{Deck: "standard52", Decks: ptr(8)})); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if len(drawn) != 160 {
+		t.Errorf("160 draws had %d cards", len(drawn))
+	}
+	if n, err := p.Count(t.Context()); err != nil || n != 1 {
+		t.Errorf("%d shoes are open, %v", n, err)
+	}
+	p.store.Check(t, p.journal)
+}
