@@ -419,8 +419,8 @@ func TestShoeExpires(t *testing.T) {
 	other := p.other(t)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	p.store.Now = func() time.Time { return now }
-	events := map[Event]int{}
-	p.observe = func(e Event) { events[e]++ }
+	events := map[audit.Kind]int{}
+	p.observe = func(e audit.Kind) { events[e]++ }
 	fixed := create(t, p, &Request{Request: ask(order.Request{Size: ptr(5)}).Request, Expires: time.Minute})
 	sliding := create(t, p, &Request{Request: ask(order.Request{Size: ptr(5)}).Request, TTL: time.Minute})
 	lasting := create(t, p, ask(order.Request{Size: ptr(5)}))
@@ -475,7 +475,7 @@ func TestShoeExpires(t *testing.T) {
 	if a, err := p.disclosed.Audit(t.Context(), lasting.AuditID); err != nil || a.Seed != nil {
 		t.Error("an expired shoe is revealed", err)
 	}
-	if want := map[Event]int{Created: 3, Drawn: 4, Expired: 2, Closed: 1}; fmt.Sprint(events) != fmt.Sprint(want) {
+	if want := map[audit.Kind]int{audit.KindShoe: 3, audit.KindDraw: 4, audit.KindExpire: 2, audit.KindClose: 1}; fmt.Sprint(events) != fmt.Sprint(want) {
 		t.Errorf("observed were %v, want %v", events, want)
 	}
 	p.store.Check(t, p.journal)

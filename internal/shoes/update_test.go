@@ -242,7 +242,7 @@ func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if drawn := apply(t, other, id, drawing(5)); drawn.Record.AuditID != next.AuditID {
+	if drawn := apply(t, other, id, drawing(2)); drawn.Record.AuditID != next.AuditID {
 		t.Errorf("drawn from %s, want %s", drawn.Record.AuditID, next.AuditID)
 	}
 	p.store.Check(t, p.journal)
