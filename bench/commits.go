@@ -32,8 +32,8 @@ import (
 //   - the log with one caller: that, and hashing, signing and the second copy of the checkpoint;
 //   - the log with many callers, who share commits.
 //
-// What sharing gains depends on what an fsync costs. Where it costs next to nothing, for example because the disk is a cache
-// of the host, strace can make each take as long as on a disk.
+// What sharing gains depends on what an fsync costs. Where it costs next to nothing, for example
+// because the disk is a cache of the host, strace can make each take as long as on a disk.
 type commitsCommand struct {
 	timing
 	Callers int           `default:"64" help:"Callers that share commits."`
@@ -120,7 +120,8 @@ func bareInsert(ctx context.Context, folder string) (*measure.Contender, func() 
 	}), func() error { return errors.Join(insert.Close(), db.Close()) }, nil
 }
 
-// A store is one of SQLite's whose log has begun, to measure commits of one record without the service.
+// A store is one of SQLite's whose log has begun, to measure commits of one record without the
+// service.
 type store struct {
 	*sqlite.Store
 	tree ledger.Tree
@@ -176,7 +177,8 @@ func openLog(ctx context.Context, folder string) (*ledger.Log, error) {
 	return log, nil
 }
 
-// appends returns a contender of callers, each of whom waits for its commit before it appends the next record.
+// appends returns a contender of callers, each of whom waits for its commit before it appends the
+// next record.
 func appends(log *ledger.Log, callers int) *measure.Contender {
 	one := measure.Loop("", func() (time.Duration, error) {
 		began := time.Now()

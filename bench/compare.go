@@ -12,8 +12,8 @@ import (
 	"riffle/bench/service"
 )
 
-// compareCommand measures two versions of the server on SQLite. A ratio below 1 of the rates says that the new one is slower; CPU
-// time varies less than rates do on a busy machine.
+// compareCommand measures two versions of the server on SQLite. A ratio below 1 of the rates says
+// that the new one is slower; CPU time varies less than rates do on a busy machine.
 type compareCommand struct {
 	timing
 	Connections int    `default:"64" help:"Connections that send requests. The list of a million items is sent over one."`

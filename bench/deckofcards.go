@@ -10,9 +10,9 @@ import (
 	"riffle/bench/service"
 )
 
-// deckofcardsCommand measures new, shuffled and drawn decks through the API of deckofcardsapi, each deck drawn whole in one request and card by
-// card in 53, beside another service with that API. What a service answers with a status of 500 or above is repeated, as its users
-// have to.
+// deckofcardsCommand measures new, shuffled and drawn decks through the API of deckofcardsapi, each
+// deck drawn whole in one request and card by card in 53, beside another service with that API.
+// What a service answers with a status of 500 or above is repeated, as its users have to.
 type deckofcardsCommand struct {
 	timing
 	Clients      int    `default:"64" help:"Clients of Riffle."`
@@ -55,7 +55,8 @@ func (cmd *deckofcardsCommand) Run(ctx context.Context) error {
 	})
 }
 
-// retrying returns a contender that repeats what a server fails at. It counts requests, so that an unfinished deck counts in part.
+// retrying returns a contender that repeats what a server fails at. It counts requests, so that an
+// unfinished deck counts in part.
 func retrying(name, addr string, clients int, exchange func() load.Exchange) *measure.Contender {
 	target := load.Target{Addrs: []string{addr}, Connections: clients, Exchange: exchange, RetryFaults: true}
 	run := func(ctx context.Context) (*load.Tally, error) { return load.Closed(ctx, target) }
@@ -70,7 +71,8 @@ func drawWhole() load.Exchange {
 	}
 }
 
-// drawCardByCard makes a shuffled deck and draws its cards one by one. Each request counts as an exchange.
+// drawCardByCard makes a shuffled deck and draws its cards one by one. Each request counts as an
+// exchange.
 func drawCardByCard() load.Exchange {
 	draw, remaining := "", 0
 	return func(c *load.Conn) error {
@@ -89,7 +91,8 @@ func drawCardByCard() load.Exchange {
 	}
 }
 
-// fetchDeck returns the id of the deck that a response is about. It checks, without decoding it, that the response has so many cards.
+// fetchDeck returns the id of the deck that a response is about. It checks, without decoding it,
+// that the response has so many cards.
 func fetchDeck(c *load.Conn, path string, cards int) (deck string, err error) {
 	body, err := c.Fetch(load.Get(path))
 	if err != nil {

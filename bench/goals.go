@@ -30,7 +30,8 @@ func newGoal(what, want, got string, isMet bool) goal {
 	return goal{what, want, got, notMet}
 }
 
-// find returns the result of a name, and of a number of connections unless that is 0; nil if there is none.
+// find returns the result of a name, and of a number of connections unless that is 0; nil if there
+// is none.
 func find(results []measure.Result, name string, connections int) *measure.Result {
 	for i := range results {
 		if r := &results[i]; r.Name == name && (connections == 0 || r.Connections == connections) {
@@ -93,7 +94,8 @@ func (f *figures) goalTable() *report.Table {
 	return t
 }
 
-// batchedGoal is about the module's time. Where the module could not be downloaded, it shows that of the same method instead.
+// batchedGoal is about the module's time. Where the module could not be downloaded, it shows that
+// of the same method instead.
 func (f *figures) batchedGoal(cards int) goal {
 	what, want := fmt.Sprintf("%d cards from a ready stream: time, to lemire/batchedrand on ChaCha8", cards), "below 1.00x"
 	ours := f.Kernels.of(kernelRiffle, cards)
@@ -130,8 +132,9 @@ func (f *figures) loneGoal() goal {
 	return newGoal("a request over one connection, to one durable commit", "at most the commit and 150µs", got, median <= 150*time.Microsecond)
 }
 
-// openGoal is about runs and not about all responses: in a run on a machine that has become slower than it was when capacity was
-// measured, requests come in faster than they are answered, and every latency of it is worse than the worst of the others.
+// openGoal is about runs and not about all responses: in a run on a machine that has become slower
+// than it was when capacity was measured, requests come in faster than they are answered, and every
+// latency of it is worse than the worst of the others.
 func (f *figures) openGoal() goal {
 	ratio := measure.Ratio(find(f.Open, nameSQLite, 0).Tails, find(f.Open, nameCommit, 0).Medians)
 	got := fmt.Sprintf("%.1f (%.1f to %.1f)", ratio.Median, ratio.Min, ratio.Max)

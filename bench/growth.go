@@ -19,9 +19,9 @@ import (
 	"riffle/bench/service"
 )
 
-// growthCommand fills a log with records of GET /decks/standard52 with a reference and measures, tenth by tenth, whether
-// the cost stays what it was: shuffling, looking records up by id and by reference, proving them, the size on disk, and the start of
-// a server on the log.
+// growthCommand fills a log with records of GET /decks/standard52 with a reference and measures,
+// tenth by tenth, whether the cost stays what it was: shuffling, looking records up by id and by
+// reference, proving them, the size on disk, and the start of a server on the log.
 type growthCommand struct {
 	Records     int  `default:"1000000" help:"Records that the log gets."`
 	Connections int  `default:"256" help:"Connections that shuffle."`
@@ -122,7 +122,8 @@ func (f *filler) shuffle(ctx context.Context, from, to int) (rate float64, err e
 	return t.Rate(), nil
 }
 
-// lookUp looks up all samples, from the first record to the last: by id, by reference, and with a proof.
+// lookUp looks up all samples, from the first record to the last: by id, by reference, and with a
+// proof.
 func (f *filler) lookUp(ctx context.Context) (medians [3]time.Duration, err error) {
 	for i, path := range []func(sample) string{
 		func(s sample) string { return "/audits/" + s.id },

@@ -17,9 +17,9 @@ import (
 	"riffle/bench/service"
 )
 
-// Kernels are shuffles in process, as benchmarks of go test: those of internal/shuffle, those of this folder, and one of a module
-// that the service does not need and go.mod does not name. Their test binaries are built once, by the service's profile, and run in
-// turn on one core.
+// Kernels are shuffles in process, as benchmarks of go test: those of internal/shuffle, those of
+// this folder, and one of a module that the service does not need and go.mod does not name. Their
+// test binaries are built once, by the service's profile, and run in turn on one core.
 
 // The benchmarks that are compared, with the size of the deck left open.
 const (
@@ -41,10 +41,12 @@ var kernelNames = []struct{ kernel, name string }{
 	{kernelCrypto, "crypto/rand, Int"},
 }
 
-// batchedModule has the batched shuffle of one of the authors of the paper that riffle/1 takes its bounded integers from.
+// batchedModule has the batched shuffle of one of the authors of the paper that riffle/1 takes its
+// bounded integers from.
 const batchedModule = "github.com/lemire/batchedrand"
 
-// kernelTimes are the times of benchmarks in ns, run by run, by the names of the benchmarks without "Benchmark".
+// kernelTimes are the times of benchmarks in ns, run by run, by the names of the benchmarks without
+// "Benchmark".
 type kernelTimes map[string][]float64
 
 // of returns the times of a kernel for a deck of so many cards, or nil.
@@ -87,7 +89,8 @@ func (cmd *kernelsCommand) Run(ctx context.Context) error {
 // A bencher is a test binary with benchmarks.
 type bencher struct{ binary, folder, pattern string }
 
-// measureKernels runs the benchmarks, each for a third of a run's length. version is that of batchedModule, or empty if it could not be downloaded.
+// measureKernels runs the benchmarks, each for a third of a run's length. version is that of
+// batchedModule, or empty if it could not be downloaded.
 func measureKernels(ctx context.Context, folder string, runs measure.Runs) (times kernelTimes, version string, err error) {
 	benchers := []bencher{
 		{filepath.Join(folder, "shuffle.test"), "./internal/shuffle", "^(BenchmarkDeck|BenchmarkSeekAndShuffle)$/bytes"},
@@ -119,8 +122,8 @@ func measureKernels(ctx context.Context, folder string, runs measure.Runs) (time
 	return times, version, nil
 }
 
-// buildBatched builds the benchmark of batchedModule in a module that needs it and nothing else, so that the service does not
-// depend on it.
+// buildBatched builds the benchmark of batchedModule in a module that needs it and nothing else, so
+// that the service does not depend on it.
 func buildBatched(ctx context.Context, folder string) (b bencher, version string, err error) {
 	b = bencher{filepath.Join(folder, "batched.test"), filepath.Join(folder, "batched"), "."}
 	profile, err := filepath.Abs(profilePath)

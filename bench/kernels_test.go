@@ -39,11 +39,13 @@ ok  	riffle/internal/shuffle	3.210s
 	}
 }
 
-// A batcher shuffles as math/rand/v2 does, but takes several integers from one word: Brackett-Rozinsky and Lemire, "Batched
-// Ranged Random Integer Generation", 2024. It is measured beside the module of one of the authors, for machines that cannot download it.
+// A batcher shuffles as math/rand/v2 does, but takes several integers from one word:
+// Brackett-Rozinsky and Lemire, "Batched Ranged Random Integer Generation", 2024. It is measured
+// beside the module of one of the authors, for machines that cannot download it.
 type batcher struct{ random *rand.Rand }
 
-// batches are how many integers one word yields: count of them while the bound is at most most. They are the paper's.
+// batches are how many integers one word yields: count of them while the bound is at most most.
+// They are the paper's.
 var batches = []struct{ count, most uint64 }{{6, 1 << 9}, {5, 1 << 11}, {4, 1 << 14}, {3, 1 << 19}, {2, 1 << 30}, {1, 1<<64 - 1}}
 
 func (b *batcher) shuffle(n int, swap func(i, j int)) {
@@ -85,7 +87,8 @@ func (b *batcher) batch(left, count uint64, swap func(i, j int)) {
 	}
 }
 
-// TestBatcherShuffles checks that what is measured is a shuffle: every order of five things is as frequent as the others.
+// TestBatcherShuffles checks that what is measured is a shuffle: every order of five things is as
+// frequent as the others.
 func TestBatcherShuffles(t *testing.T) {
 	b := batcher{rand.New(rand.NewChaCha8([32]byte{1}))}
 	const runs = 120_000
@@ -130,8 +133,9 @@ func (w *words) Uint64() uint64 {
 	return word
 }
 
-// TestBatcherRejects checks that words which would favour some orders are rejected: 2⁶⁴ is 16 more than a multiple of
-// the 120 orders of five things, so the least 16 of the last products are too many.
+// TestBatcherRejects checks that words which would favour some orders are rejected: 2⁶⁴ is 16 more
+// than a multiple of the 120 orders of five things, so the least 16 of the last products are too
+// many.
 func TestBatcherRejects(t *testing.T) {
 	source := words{0, 0, 1 << 63, 7}
 	b := batcher{rand.New(&source)}

@@ -4,11 +4,13 @@
 //	go run ./bench throughput
 //	go run ./bench compare OLD NEW
 //
-// Servers are processes of their own on this machine, as is the load, so rates mean little by themselves: what is compared runs in
-// turn, and the figures that count are medians of the ratios, run by run. --quick shows in seconds that a scenario works.
+// Servers are processes of their own on this machine, as is the load, so rates mean little by
+// themselves: what is compared runs in turn, and the figures that count are medians of the ratios,
+// run by run. --quick shows in seconds that a scenario works.
 //
-// Package load generates the load, service starts what is measured, measure compares it and report presents it. What a request
-// allocates and how many instructions it takes is checked by bench/cost.
+// Package load generates the load, service starts what is measured, measure compares it and report
+// presents it. What a request allocates and how many instructions it takes is checked by
+// bench/cost.
 package main
 
 import (
@@ -37,7 +39,8 @@ type commands struct {
 	Handle      handleCommand      `cmd:"" hidden:""`
 }
 
-// timing is how often and how long each contender runs. Commands embed it and set the default of Runs.
+// timing is how often and how long each contender runs. Commands embed it and set the default of
+// Runs.
 type timing struct {
 	Runs   int           `default:"${runs}" help:"Runs of each contender, after one that does not count."`
 	Length time.Duration `default:"1s" help:"Length of a run."`

@@ -54,7 +54,8 @@ func (f *figures) MachineTable() string {
 	return t.Markdown()
 }
 
-// Served returns a table of results at several numbers of connections, each compared with the contenders called others.
+// Served returns a table of results at several numbers of connections, each compared with the
+// contenders called others.
 func (f *figures) Served(results []measure.Result, others ...string) string {
 	columns := []string{"connections", "", "responses/s"}
 	for _, other := range others {

@@ -16,8 +16,9 @@ import (
 	"riffle/bench/service"
 )
 
-// performanceCommand measures the service beside what it is compared with, all in one go on one machine, and writes
-// performance.md and performance.svg: what was measured, on what, and which goals are met. The page is rendered in page.go.
+// performanceCommand measures the service beside what it is compared with, all in one go on one
+// machine, and writes performance.md and performance.svg: what was measured, on what, and which
+// goals are met. The page is rendered in page.go.
 type performanceCommand struct {
 	timing
 	Out string `default:"docs" type:"existingdir" help:"Folder for performance.md and performance.svg."`
@@ -42,7 +43,8 @@ const (
 // decksOfStream is nearly as many decks as the server's default of -max-results allows.
 const decksOfStream = 190_000
 
-// figures are everything that was measured. The page and the picture are made of them and of nothing else.
+// figures are everything that was measured. The page and the picture are made of them and of
+// nothing else.
 type figures struct {
 	Machine    machine
 	Runs       measure.Runs
@@ -146,7 +148,8 @@ func (f *figures) startServers(env *service.Env) (s servers, err error) {
 	return s, err
 }
 
-// measureServers measures what is asked over HTTP, and the work in this process that it is compared with.
+// measureServers measures what is asked over HTTP, and the work in this process that it is compared
+// with.
 func (f *figures) measureServers(ctx context.Context, env *service.Env) (err error) {
 	s, err := f.startServers(env)
 	if err != nil {
@@ -218,8 +221,9 @@ func contenders(r load.Request, connections int, entrants []entrant) (list []*me
 	return list
 }
 
-// measureOpen measures latencies at 70% of capacity, which is the rate of the last closed loop, beside a commit and beside the echo
-// handler, whose tail is what the machine and the load generator make of a request that waits for no disk.
+// measureOpen measures latencies at 70% of capacity, which is the rate of the last closed loop,
+// beside a commit and beside the echo handler, whose tail is what the machine and the load
+// generator make of a request that waits for no disk.
 func measureOpen(ctx context.Context, runs measure.Runs, s servers, commit *measure.Contender) ([]measure.Result, error) {
 	capacity := measure.HTTP(nameCapacity, counted, load.Repeat(shuffleOf52), s.sqlite)
 	closed, rate := capacity.Run, 0.0

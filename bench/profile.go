@@ -18,13 +18,15 @@ import (
 	"riffle/bench/service"
 )
 
-// The service is built by a profile of itself (https://go.dev/doc/pgo): the compiler then inlines what is called most, and calls
-// directly what is mostly one type behind an interface. The profile is in the repository, so that every build is the same.
+// The service is built by a profile of itself (https://go.dev/doc/pgo): the compiler then inlines
+// what is called most, and calls directly what is mostly one type behind an interface. The profile
+// is in the repository, so that every build is the same.
 
 // profilePath is where go build looks for the profile.
 const profilePath = "cmd/server/default.pgo"
 
-// profiled is a source file that makes the service write a profile until SIGUSR1. It is added for this one build.
+// profiled is a source file that makes the service write a profile until SIGUSR1. It is added for
+// this one build.
 //
 //go:embed testdata/profiled.go.txt
 var profiled []byte
@@ -72,7 +74,8 @@ func (cmd *profileCommand) Run(ctx context.Context) error {
 	})
 }
 
-// buildProfiled builds the service with the file that makes it write a profile, and without an earlier profile.
+// buildProfiled builds the service with the file that makes it write a profile, and without an
+// earlier profile.
 func buildProfiled(ctx context.Context, folder, binary string) error {
 	source := filepath.Join(folder, "profiled.go")
 	target, err := filepath.Abs("cmd/server/profiled.go")
@@ -90,11 +93,13 @@ func buildProfiled(ctx context.Context, folder, binary string) error {
 	return service.Build(ctx, ".", binary, "-pgo=off", "-overlay", list)
 }
 
-// excluded are functions that the profile leaves out. If the compiler knows how often sha256.New is called, it inlines so much into it that New
-// itself is too long to be inlined into callers that are called seldom, such as Sum256, whose state and sum then escape to the heap.
+// excluded are functions that the profile leaves out. If the compiler knows how often sha256.New is
+// called, it inlines so much into it that New itself is too long to be inlined into callers that
+// are called seldom, such as Sum256, whose state and sum then escape to the heap.
 var excluded = regexp.MustCompile(`^crypto/(internal/fips140/)?sha256\.(Sum256|New)$`)
 
-// publishProfile copies a profile without where and when it was made and without excluded functions.
+// publishProfile copies a profile without where and when it was made and without excluded
+// functions.
 func publishProfile(from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

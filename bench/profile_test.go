@@ -23,8 +23,8 @@ func readProfile(t *testing.T, path string) *profile.Profile {
 	return p
 }
 
-// TestProfileIsOfTheService checks the profile that the service is built by, because the compiler silently ignores functions that no longer
-// exist.
+// TestProfileIsOfTheService checks the profile that the service is built by, because the compiler
+// silently ignores functions that no longer exist.
 func TestProfileIsOfTheService(t *testing.T) {
 	p := readProfile(t, filepath.Join("..", profilePath))
 	found := map[string]bool{}

@@ -13,8 +13,9 @@ import (
 	"riffle/internal/rng"
 )
 
-// rawstreamCommand writes a riffle/1 keystream to standard output for as long as someone reads it, for the test batteries that
-// rawstream.sh puts it through. The seed is fresh, or given to repeat a run, and printed to standard error.
+// rawstreamCommand writes a riffle/1 keystream to standard output for as long as someone reads it,
+// for the test batteries that rawstream.sh puts it through. The seed is fresh, or given to repeat a
+// run, and printed to standard error.
 type rawstreamCommand struct {
 	Seed   string `placeholder:"HEX" help:"The seed, whole blocks of 32 bytes; a fresh one if empty."`
 	Blocks int    `default:"2" help:"Blocks of a fresh seed."`
@@ -38,7 +39,8 @@ func (cmd *rawstreamCommand) write(stdout, stderr io.Writer) error {
 	return writeStream(stdout, seed, cmd.Words)
 }
 
-// writeStream writes the keystream until w fails. Nothing is shuffled, so the commitment is to the seed alone.
+// writeStream writes the keystream until w fails. Nothing is shuffled, so the commitment is to the
+// seed alone.
 func writeStream(w io.Writer, seed rng.Seed, words uint64) error {
 	keys, err := rng.Keys(seed, sha256.Sum256(seed), "")
 	if err != nil {

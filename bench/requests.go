@@ -48,8 +48,8 @@ func items(n int) string {
 	return b.String()
 }
 
-// retries has each connection send POST /shuffle with an Idempotency-Key of its own again and again, so that all but the first
-// response are replays.
+// retries has each connection send POST /shuffle with an Idempotency-Key of its own again and
+// again, so that all but the first response are replays.
 func retries() func() load.Exchange {
 	var connections atomic.Int64
 	return func() load.Exchange {
@@ -59,7 +59,8 @@ func retries() func() load.Exchange {
 	}
 }
 
-// committedShuffles has each connection make a commitment and use it in a shuffle, which counts as one exchange.
+// committedShuffles has each connection make a commitment and use it in a shuffle, which counts as
+// one exchange.
 func committedShuffles() load.Exchange {
 	body := cards()
 	commit := load.Post("/commitments", body)
@@ -74,7 +75,8 @@ func committedShuffles() load.Exchange {
 	}
 }
 
-// draws has each connection make a shoe of eight decks, draw its cards one by one, and reshuffle it when it is empty.
+// draws has each connection make a shoe of eight decks, draw its cards one by one, and reshuffle it
+// when it is empty.
 func draws() load.Exchange {
 	const cards = 8 * 52
 	var shoe struct {

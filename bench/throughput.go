@@ -9,9 +9,9 @@ import (
 	"riffle/bench/service"
 )
 
-// throughputCommand measures POST /shuffle of 52 strings, durable and in the log, beside a handler that echoes the same body and
-// the usual handler, beside the same shuffle with a commitment made first, beside draws from shoes, and on PostgreSQL behind
-// two replicas.
+// throughputCommand measures POST /shuffle of 52 strings, durable and in the log, beside a handler
+// that echoes the same body and the usual handler, beside the same shuffle with a commitment made
+// first, beside draws from shoes, and on PostgreSQL behind two replicas.
 type throughputCommand struct {
 	timing
 	Connections []int `default:"64,256" help:"Numbers of connections."`

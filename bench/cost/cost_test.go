@@ -42,7 +42,8 @@ func TestUpdateKeepsMargins(t *testing.T) {
 	}
 }
 
-// TestEveryRequestIsRecorded also sends each request, because a path that no longer exists would cost little.
+// TestEveryRequestIsRecorded also sends each request, because a path that no longer exists would
+// cost little.
 func TestEveryRequestIsRecorded(t *testing.T) {
 	recorded, err := read("cost.json")
 	if err != nil {

@@ -44,7 +44,8 @@ func find(list []figure, like figure) *figure {
 	return &list[i]
 }
 
-// compare says what is wrong with the measured figures. Instructions may be missing where they are not counted.
+// compare says what is wrong with the measured figures. Instructions may be missing where they are
+// not counted.
 func compare(recorded, got []figure, counts bool) (wrong []string) {
 	for _, g := range got {
 		was := find(recorded, g)

@@ -1,15 +1,16 @@
-// Cost guards what requests on the hot path cost, in figures that do not depend on how busy the machine is: what a request
-// allocates, and how many instructions it takes.
+// Cost guards what requests on the hot path cost, in figures that do not depend on how busy the
+// machine is: what a request allocates, and how many instructions it takes.
 //
 //	go run -pgo=cmd/server/default.pgo ./bench/cost
 //
-// It sends requests to the handlers in its own process, one after the other, over a ledger in SQLite, and compares their cost
-// with cost.json. It must be built by the service's profile, as the service is, because the profile decides what the compiler
-// inlines and hence what escapes to the heap. It fails where a figure exceeds the recorded one by more than its margin, in
-// percent. --update records what was measured and keeps the margins that are in the file.
+// It sends requests to the handlers in its own process, one after the other, over a ledger in
+// SQLite, and compares their cost with cost.json. It must be built by the service's profile, as the
+// service is, because the profile decides what the compiler inlines and hence what escapes to the
+// heap. It fails where a figure exceeds the recorded one by more than its margin, in percent.
+// --update records what was measured and keeps the margins that are in the file.
 //
-// Instructions are counted by valgrind, which presents the same processor on every machine. Where valgrind is not installed they
-// are skipped, but not in CI.
+// Instructions are counted by valgrind, which presents the same processor on every machine. Where
+// valgrind is not installed they are skipped, but not in CI.
 package main
 
 import (
@@ -57,7 +58,8 @@ func (cmd *command) run(ctx context.Context) error {
 	if !profiled() {
 		return errors.New("this program was not built by the service's profile, as the service is: " + goRun)
 	}
-	// One goroutine at a time and no garbage collection, so that nothing else runs during a request.
+	// One goroutine at a time and no garbage collection, so that nothing else runs during a
+	// request.
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(-1)
 	if cmd.Only != "" {

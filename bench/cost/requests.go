@@ -19,7 +19,8 @@ type request struct {
 	before func(http.Handler) (string, error) // prepares the service and returns the path; nil if path is fixed
 }
 
-// requests are the hot path: what game servers send most, and one request that is nearly all shuffling.
+// requests are the hot path: what game servers send most, and one request that is nearly all
+// shuffling.
 var requests = []*request{
 	{name: "POST /shuffle of 52 strings", method: http.MethodPost, path: "/shuffle", body: cards(), times: 1000},
 	{name: "GET /decks/standard52", method: http.MethodGet, path: "/decks/standard52", times: 1000},
@@ -39,8 +40,8 @@ func cards() string {
 	return `{"items":[` + strings.Join(codes, ",") + `]}`
 }
 
-// makeShoe makes a shoe of eight decks and returns the path of its draws. It has enough cards for [warmUp] and for what is
-// measured.
+// makeShoe makes a shoe of eight decks and returns the path of its draws. It has enough cards for
+// [warmUp] and for what is measured.
 func makeShoe(handler http.Handler) (string, error) {
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, newRequest(http.MethodPost, "/shoes", `{"deck":"standard52","decks":8}`))

@@ -30,8 +30,8 @@ type service struct {
 	folder  string
 }
 
-// open makes a service with an empty ledger. Its seeds are the same every time, because they decide how often a word is
-// rejected.
+// open makes a service with an empty ledger. Its seeds are the same every time, because they decide
+// how often a word is rejected.
 func open(ctx context.Context) (_ *service, err error) {
 	folder, err := os.MkdirTemp("", "riffle-cost-")
 	if err != nil {
@@ -68,8 +68,8 @@ func open(ctx context.Context) (_ *service, err error) {
 
 func (s *service) close() error { return errors.Join(s.log.Close(), os.RemoveAll(s.folder)) }
 
-// settle waits until everything that was committed has been published. By itself the ledger publishes every few milliseconds, so
-// that a request would cost more on a slow machine.
+// settle waits until everything that was committed has been published. By itself the ledger
+// publishes every few milliseconds, so that a request would cost more on a slow machine.
 func (s *service) settle(ctx context.Context) error {
 	s.log.Checkpoint(ctx)
 	if committed, published := s.log.Sizes(); committed != published {
@@ -131,11 +131,12 @@ func (s *sender) send(ctx context.Context, times int) error {
 	return s.service.settle(ctx)
 }
 
-// warmUp is how often a request is sent before it is measured, so that pools are full and statements are prepared.
+// warmUp is how often a request is sent before it is measured, so that pools are full and
+// statements are prepared.
 const warmUp = 30
 
-// allocated sends a request so many times to a service of its own, and returns how many allocations and bytes the process made for
-// each.
+// allocated sends a request so many times to a service of its own, and returns how many allocations
+// and bytes the process made for each.
 func allocated(ctx context.Context, r *request, times int) (allocations, bytes float64, err error) {
 	runtime.GC() // the garbage of the previous round; during a round nothing is collected
 	s, err := open(ctx)

@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// instructions returns how many instructions a request takes: the difference between a process that sends it often and one that
-// sends it seldom, divided by the difference of the numbers of requests, so that what both do to start cancels out.
+// instructions returns how many instructions a request takes: the difference between a process that
+// sends it often and one that sends it seldom, divided by the difference of the numbers of
+// requests, so that what both do to start cancels out.
 func instructions(ctx context.Context, r *request) (float64, error) {
 	seldom := max(1, r.times/10)
 	few, err := counted(ctx, r, seldom)

@@ -1,10 +1,11 @@
 // Package load generates HTTP load and records what became of each request.
 //
-// It shares the machine with the server it measures, so it does as little as it can: requests are bytes rendered before the
-// run, they are written to bare connections, and response bodies are discarded unless the exchange needs them.
+// It shares the machine with the server it measures, so it does as little as it can: requests are
+// bytes rendered before the run, they are written to bare connections, and response bodies are
+// discarded unless the exchange needs them.
 //
-// Start with [Closed], in which each connection sends its next request when it has the response to the last, and [Open],
-// which sends requests by the clock.
+// Start with [Closed], in which each connection sends its next request when it has the response to
+// the last, and [Open], which sends requests by the clock.
 package load
 
 import (
@@ -37,11 +38,12 @@ func (t *Tally) Merge(o *Tally) {
 // Rate returns responses per second.
 func (t *Tally) Rate() float64 { return float64(len(t.Latencies)) / t.Took.Seconds() }
 
-// An Exchange is what a connection repeats: one request and its response, or a few that count as one. It returns [ErrDone] to
-// leave the loop before the run is over.
+// An Exchange is what a connection repeats: one request and its response, or a few that count as
+// one. It returns [ErrDone] to leave the loop before the run is over.
 type Exchange func(*Conn) error
 
-// ErrDone is returned by an [Exchange] that has nothing left to send. It is not counted, and not an error of the run.
+// ErrDone is returned by an [Exchange] that has nothing left to send. It is not counted, and not an
+// error of the run.
 var ErrDone = errors.New("nothing left to send")
 
 // A Target is the servers that a closed loop asks, and how.
@@ -57,7 +59,8 @@ func Repeat(r Request) func() Exchange {
 	return func() Exchange { return func(c *Conn) error { return c.Send(r) } }
 }
 
-// Closed runs a closed loop until ctx is done: each connection starts its next exchange when the last is complete.
+// Closed runs a closed loop until ctx is done: each connection starts its next exchange when the
+// last is complete.
 func Closed(ctx context.Context, target Target) (*Tally, error) {
 	var over atomic.Bool
 	defer context.AfterFunc(ctx, func() { over.Store(true) })()
@@ -125,8 +128,9 @@ func closed(ctx context.Context, addr string, target Target, over *atomic.Bool) 
 	return t, nil
 }
 
-// Open runs an open loop until ctx is done: it sends rate requests per second, whether or not earlier ones have their
-// responses. A latency counts from when its request was due, so that a request which found no connection free has waited.
+// Open runs an open loop until ctx is done: it sends rate requests per second, whether or not
+// earlier ones have their responses. A latency counts from when its request was due, so that a
+// request which found no connection free has waited.
 func Open(ctx context.Context, addr string, r Request, connections int, rate float64) (*Tally, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -148,8 +148,8 @@ func TestClosedRetriesFaults(t *testing.T) {
 	}
 }
 
-// TestOpenCountsWaiting sends requests to a server that stalls on the first, over one connection: those that were due meanwhile
-// have waited, however fast they were answered once they were sent.
+// TestOpenCountsWaiting sends requests to a server that stalls on the first, over one connection:
+// those that were due meanwhile have waited, however fast they were answered once they were sent.
 func TestOpenCountsWaiting(t *testing.T) {
 	const stall, rate = 200 * time.Millisecond, 100
 	var requests atomic.Int64

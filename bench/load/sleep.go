@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// sleeper returns a sleep for the calling goroutine, which it locks to its thread until done is called. It sleeps in the
-// kernel, because Go's timers wake an idle program up to a millisecond late, which would count as the server's latency.
+// sleeper returns a sleep for the calling goroutine, which it locks to its thread until done is
+// called. It sleeps in the kernel, because Go's timers wake an idle program up to a millisecond
+// late, which would count as the server's latency.
 func sleeper() (sleep func(time.Duration), done func()) {
 	runtime.LockOSThread()
 	const timerSlack = 29 // PR_SET_TIMERSLACK of prctl(2), in ns; by default a sleep may end 50 µs late

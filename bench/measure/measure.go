@@ -1,5 +1,5 @@
-// Package measure runs contenders in turn, so that a machine that slows down slows all of them, and compares them by the ratios
-// of runs that followed each other.
+// Package measure runs contenders in turn, so that a machine that slows down slows all of them, and
+// compares them by the ratios of runs that followed each other.
 package measure
 
 import (
@@ -32,8 +32,8 @@ func HTTP(name string, connections int, exchange func() load.Exchange, servers .
 	return &Contender{Name: name, Connections: connections, Servers: servers, Run: run}
 }
 
-// Loop returns a contender that calls once, again and again, at least one time in a run. once says how long the part of it took
-// that counts.
+// Loop returns a contender that calls once, again and again, at least one time in a run. once says
+// how long the part of it took that counts.
 func Loop(name string, once func() (time.Duration, error)) *Contender {
 	return &Contender{Name: name, Connections: 1, Run: func(ctx context.Context) (*load.Tally, error) {
 		t := &load.Tally{}
@@ -78,8 +78,9 @@ type Result struct {
 // Rate returns the median rate.
 func (r *Result) Rate() float64 { return Median(r.Rates) }
 
-// Alternate runs the contenders in turn, each r.Count times after a first run that does not count. Every other round goes
-// backwards, so that no contender always follows the same one. Results are in the order of the contenders.
+// Alternate runs the contenders in turn, each r.Count times after a first run that does not count.
+// Every other round goes backwards, so that no contender always follows the same one. Results are
+// in the order of the contenders.
 func Alternate(ctx context.Context, r Runs, contenders ...*Contender) ([]Result, error) {
 	recorders := make([]recorder, len(contenders))
 	for _, c := range contenders {
@@ -183,14 +184,16 @@ func Ratio[T float64 | time.Duration](a, b []T) Spread {
 	return SpreadOf(ratios)
 }
 
-// Median returns the middle of a list, which is not empty: of an even number, the mean of the two in the middle.
+// Median returns the middle of a list, which is not empty: of an even number, the mean of the two
+// in the middle.
 func Median[T float64 | time.Duration](list []T) T {
 	sorted := slices.Sorted(slices.Values(list))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// Percentile returns the least value of a sorted list that p percent of it do not exceed (the nearest rank). The list is not empty.
+// Percentile returns the least value of a sorted list that p percent of it do not exceed (the
+// nearest rank). The list is not empty.
 func Percentile(sorted []time.Duration, p float64) time.Duration {
 	rank := int(math.Ceil(p / 100 * float64(len(sorted))))
 	return sorted[max(rank, 1)-1]

@@ -50,7 +50,8 @@ func TestMedianAndRatio(t *testing.T) {
 	}
 }
 
-// TestAlternate runs two contenders whose n-th run has n responses of n ms each, the second of them twice as many.
+// TestAlternate runs two contenders whose n-th run has n responses of n ms each, the second of them
+// twice as many.
 func TestAlternate(t *testing.T) {
 	var order []string
 	contender := func(name string, times int) *Contender {

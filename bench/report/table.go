@@ -1,4 +1,5 @@
-// Package report presents what was measured: tables for the terminal and for Markdown, and bar charts.
+// Package report presents what was measured: tables for the terminal and for Markdown, and bar
+// charts.
 package report
 
 import (
@@ -15,8 +16,8 @@ import (
 // A Table is rows of text under named columns.
 type Table struct{ writer table.Writer }
 
-// NewTable returns an empty table. The first columns, as many as texts says, are text and the others numbers, which are
-// aligned to the right.
+// NewTable returns an empty table. The first columns, as many as texts says, are text and the
+// others numbers, which are aligned to the right.
 func NewTable(texts int, columns ...string) *Table {
 	t := &Table{table.NewWriter()}
 	header, configs := table.Row{}, []table.ColumnConfig{}

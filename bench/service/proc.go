@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// CPU returns the CPU time that the process and those that work for it have spent, in ticks of 10 ms, or 0 where the system does
-// not say.
+// CPU returns the CPU time that the process and those that work for it have spent, in ticks of 10
+// ms, or 0 where the system does not say.
 func (p *Process) CPU() time.Duration {
 	total := cpu(p.cmd.Process.Pid)
 	if p.workers != nil {
@@ -20,10 +20,12 @@ func (p *Process) CPU() time.Duration {
 	return total
 }
 
-// Memory returns the resident bytes of the process and the peak since [Process.ResetPeak], or 0 where the system does not say.
+// Memory returns the resident bytes of the process and the peak since [Process.ResetPeak], or 0
+// where the system does not say.
 func (p *Process) Memory() (resident, peak int64) { return memory(p.cmd.Process.Pid) }
 
-// ResetPeak makes the peak of [Process.Memory] start anew. Where the system refuses, it stays that of the process's life.
+// ResetPeak makes the peak of [Process.Memory] start anew. Where the system refuses, it stays that
+// of the process's life.
 func (p *Process) ResetPeak() {
 	const peakOfResident = "5" // proc_pid_clear_refs(5)
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte(peakOfResident), 0)

@@ -1,4 +1,5 @@
-// Package service builds, starts and stops the programs that are measured, each a process of its own.
+// Package service builds, starts and stops the programs that are measured, each a process of its
+// own.
 package service
 
 import (
@@ -19,7 +20,8 @@ import (
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// Build builds the server of the checkout in folder, as it is released, into the file binary, whose path is absolute.
+// Build builds the server of the checkout in folder, as it is released, into the file binary, whose
+// path is absolute.
 func Build(ctx context.Context, folder, binary string, flags ...string) error {
 	args := append([]string{"build", "-C", folder, "-trimpath", "-ldflags", "-s -w", "-o", binary}, flags...)
 	build := exec.CommandContext(ctx, "go", append(args, "./cmd/server")...)
@@ -52,8 +54,9 @@ type Env struct {
 	closers   []func() error
 }
 
-// WithEnv runs do with a new Env. When do returns or ctx is done, the processes are killed and the folder is removed. The folder is
-// inside the current one, because the system's own may be in memory.
+// WithEnv runs do with a new Env. When do returns or ctx is done, the processes are killed and the
+// folder is removed. The folder is inside the current one, because the system's own may be in
+// memory.
 func WithEnv(ctx context.Context, do func(*Env) error) (err error) {
 	folder, err := os.MkdirTemp(".", "bench-data-")
 	if err != nil {
@@ -135,8 +138,8 @@ type Database struct {
 // ErrNoPostgres says that PostgreSQL is not installed.
 var ErrNoPostgres = postgrestest.ErrMissing
 
-// StartPostgres starts a PostgreSQL server, which fails with [ErrNoPostgres] where none is installed. Its files are in the
-// system's folder for temporary ones.
+// StartPostgres starts a PostgreSQL server, which fails with [ErrNoPostgres] where none is
+// installed. Its files are in the system's folder for temporary ones.
 func (e *Env) StartPostgres() (*Database, error) {
 	cluster, err := postgrestest.Start()
 	if err != nil {
@@ -152,7 +155,8 @@ func (e *Env) StartPostgres() (*Database, error) {
 	return d, errors.Join(err, conn.Close(e.ctx))
 }
 
-// StartOn is like [Env.StartRiffle], on the database. The CPU time of the database counts as the server's.
+// StartOn is like [Env.StartRiffle], on the database. The CPU time of the database counts as the
+// server's.
 func (e *Env) StartOn(d *Database, data string, args ...string) (*Process, error) {
 	p, err := e.StartRiffle(data, append(args, "-store", d.URL)...)
 	if err != nil {
