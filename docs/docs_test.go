@@ -1,5 +1,6 @@
-// Package docs_test checks the documentation against the program. Every command of the README and the guides is run,
-// in order, in a folder that looks like a fresh clone, and its output is compared with the one that the page shows.
+// Package docs_test checks the documentation against the program. Every command of the README and
+// the guides is run, in order, in a folder that looks like a fresh clone, and its output is
+// compared with the one that the page shows.
 //
 //	go test ./docs -update
 //
@@ -53,7 +54,8 @@ func buildAndRun(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// markdown returns the paths of the files that match one of the patterns, which are relative to the repository.
+// markdown returns the paths of the files that match one of the patterns, which are relative to the
+// repository.
 func markdown(t *testing.T, patterns ...string) []string {
 	t.Helper()
 	var files []string
@@ -127,7 +129,8 @@ func TestCommandsPrintWhatThePagesShow(t *testing.T) {
 	}
 }
 
-// checkedElsewhere are the commands of sh blocks, which are not run here, each with what runs it instead.
+// checkedElsewhere are the commands of sh blocks, which are not run here, each with what runs it
+// instead.
 var checkedElsewhere = map[string]string{
 	"go run ./cmd/server":              "every page here starts the same program",
 	"make test":                        "it runs this test",

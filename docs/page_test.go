@@ -21,16 +21,16 @@ import (
 //
 // Long values in the output are abridged with "..."; see [abridge].
 //
-// The service runs from the first command on. A line "go run ./cmd/server" with flags in an sh block
-// starts it anew, and the comment <!-- stop the service --> stops it.
+// The service runs from the first command on. A line "go run ./cmd/server" with flags in an sh
+// block starts it anew, and the comment <!-- stop the service --> stops it.
 type page struct {
 	file  string
 	lines []string
 	steps []step
 }
 
-// A step is a command of a page with the output that the page shows, or one that starts the service,
-// or the comment that stops it.
+// A step is a command of a page with the output that the page shows, or one that starts the
+// service, or the comment that stops it.
 type step struct {
 	line    int  // from 1
 	service bool // starts or stops it

@@ -540,9 +540,9 @@ func TestRejectsWrongContentLength(t *testing.T) {
 	}
 }
 
-// TestRejectsAmbiguousFraming sends requests whose length a proxy in front and the server could read
-// differently (B3). net/http rejects each and closes the connection, so that what follows it is not
-// taken for a request.
+// TestRejectsAmbiguousFraming sends requests whose length a proxy in front and the server could
+// read differently (B3). net/http rejects each and closes the connection, so that what follows it
+// is not taken for a request.
 func TestRejectsAmbiguousFraming(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -574,12 +574,12 @@ func TestRejectsAmbiguousFraming(t *testing.T) {
 	}
 }
 
-// TestTransferEncodingOverridesContentLength sends requests with both headers, and HTTP/1.0 requests
-// with chunks (B3). net/http goes by Transfer-Encoding and ignores Content-Length, as RFC 9112,
-// section 6.3 has it, and ignores Transfer-Encoding in HTTP/1.0. So the body ends where these say, and
-// what follows is the next request, whatever else a Content-Length claims. RFC 9112 would also have the
-// connection closed after such a request, which net/http does not do: a proxy in front must not
-// forward both headers.
+// TestTransferEncodingOverridesContentLength sends requests with both headers, and HTTP/1.0
+// requests with chunks (B3). net/http goes by Transfer-Encoding and ignores Content-Length, as RFC
+// 9112, section 6.3 has it, and ignores Transfer-Encoding in HTTP/1.0. So the body ends where these
+// say, and what follows is the next request, whatever else a Content-Length claims. RFC 9112 would
+// also have the connection closed after such a request, which net/http does not do: a proxy in
+// front must not forward both headers.
 func TestTransferEncodingOverridesContentLength(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)

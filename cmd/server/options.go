@@ -105,8 +105,8 @@ Each setting is a flag or an environment variable: -addr is RIFFLE_ADDR, -max-it
 
 `
 
-// fromEnvironment sets the flags that were not given from their variables. The flags that do not serve, -healthcheck and
-// -version, have none.
+// fromEnvironment sets the flags that were not given from their variables. The flags that do not
+// serve, -healthcheck and -version, have none.
 func fromEnvironment(f *flag.FlagSet, env func(string) string) error {
 	given := map[string]bool{}
 	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
