@@ -18,7 +18,8 @@ import (
 	"riffle/internal/shoes"
 )
 
-// answer is a response. Its fields are in the order of the JSON; which ones are set depends on the path.
+// answer is a response. Its fields are in the order of the JSON; which ones are set depends on the
+// path.
 type answer struct {
 	Success   bool
 	DeckID    string          // empty for none

@@ -11,8 +11,8 @@ import (
 	"riffle/internal/shoes"
 )
 
-// The codes of cards are value and suit, with 0 for ten. A new deck has them in this order, with the
-// jokers last.
+// The codes of cards are value and suit, with 0 for ten. A new deck has them in this order, with
+// the jokers last.
 const (
 	ranks  = "A234567890JQK"
 	suits  = "SDCH"
@@ -59,8 +59,8 @@ func codeOf(word string) (code string, known bool) {
 	return code, known
 }
 
-// nameOf returns the code of a card. The item of a shoe that was created through another API may be no
-// code and is returned as it is.
+// nameOf returns the code of a card. The item of a shoe that was created through another API may be
+// no code and is returned as it is.
 func nameOf(c *shoes.Card) string {
 	text := c.Item
 	if c.Card != nil {
@@ -107,8 +107,8 @@ type makeup struct {
 	copies uint64
 }
 
-// makeupOf returns what the deck of a shoe consists of. A whole deck that was created unshuffled is of
-// items and recognized by their digest.
+// makeupOf returns what the deck of a shoe consists of. A whole deck that was created unshuffled is
+// of items and recognized by their digest.
 func makeupOf(s *shoes.Shoe) makeup {
 	if name, copies, ofType := audit.DeckOf(s.First.Statement.Input); ofType {
 		return makeup{true, name == type54, copies}

@@ -1,10 +1,10 @@
-// Package deckofcards serves shoes under the API of deckofcardsapi.com, so that its clients work when
-// only their base URL changes.
+// Package deckofcards serves shoes under the API of deckofcardsapi.com, so that its clients work
+// when only their base URL changes.
 //
 // Paths, parameters, fields in their order, error texts and statuses are those of that service;
-// docs/deckofcardsapi.md lists them, and every known difference. A deck is a shoe: its deck_id is the
-// secret id of the shoe, what is done to it is a record, and the additional field audit_id of each
-// answer names that record.
+// docs/deckofcardsapi.md lists them, and every known difference. A deck is a shoe: its deck_id is
+// the secret id of the shoe, what is done to it is a record, and the additional field audit_id of
+// each answer names that record.
 //
 // A handler reads a [request], acts through [API.update] and returns an answer.
 package deckofcards
@@ -36,8 +36,8 @@ type API struct{ Options }
 // New returns the API.
 func New(o Options) *API { return &API{o} }
 
-// Routes mounts the API on a router: everything under /api/ and /static/img/. Each path is served with
-// and without a slash at its end, since a redirect would lose the body of a POST.
+// Routes mounts the API on a router: everything under /api/ and /static/img/. Each path is served
+// with and without a slash at its end, since a redirect would lose the body of a POST.
 func (a *API) Routes(r chi.Router) {
 	either := func(pattern string, h handler) {
 		serve := a.handle(h)

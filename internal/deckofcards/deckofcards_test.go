@@ -171,9 +171,9 @@ var (
 	idOfRecord = regexp.MustCompile(`, "audit_id": "([0-9a-f-]{36})"}$`)
 )
 
-// Every route, parameter and error text. A row is a request to the deck D, which is the one that the last row to make one has made,
-// and the whole answer, without the audit_id at its end: + stands for it, and - for none. The body of a POST is behind its
-// path.
+// Every route, parameter and error text. A row is a request to the deck D, which is the one that
+// the last row to make one has made, and the whole answer, without the audit_id at its end: +
+// stands for it, and - for none. The body of a POST is behind its path.
 func TestAnswers(t *testing.T) {
 	s := newSite(t)
 	id := ""
@@ -417,7 +417,8 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// A deck is there for 14 days after its last change, or a hundredth more, under its id with hyphens too, and not once it is over.
+// A deck is there for 14 days after its last change, or a hundredth more, under its id with hyphens
+// too, and not once it is over.
 func TestDecksExpire(t *testing.T) {
 	s := newSite(t)
 	s.now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -437,7 +438,8 @@ func TestDecksExpire(t *testing.T) {
 	}
 }
 
-// Shoes that were not made here are decks if they are of standard cards, and otherwise none that could be drawn from by mistake.
+// Shoes that were not made here are decks if they are of standard cards, and otherwise none that
+// could be drawn from by mistake.
 func TestOtherShoes(t *testing.T) {
 	s := newSite(t)
 	five := uint64(5)

@@ -12,8 +12,8 @@ import (
 	"riffle/internal/shoes"
 )
 
-// maxDecks is how many copies a new deck may have. One that is drawn from at once may have as many as
-// a shoe holds.
+// maxDecks is how many copies a new deck may have. One that is drawn from at once may have as many
+// as a shoe holds.
 const maxDecks = 20
 
 // update changes the deck of the request. plan returns the change to make of the deck as it is, nil
@@ -75,8 +75,8 @@ func newRequest(shuffled bool) *shoes.Request {
 	return r
 }
 
-// whole asks for a deck of all cards. A shuffled one is of a deck type. One in the order of this API,
-// which is not that of the type, is of items.
+// whole asks for a deck of all cards. A shuffled one is of a deck type. One in the order of this
+// API, which is not that of the type, is of items.
 func whole(m makeup, shuffled bool) *shoes.Request {
 	r := newRequest(shuffled)
 	switch {
@@ -118,8 +118,8 @@ func (a *API) info(q *request) (*answer, error) {
 	return newAnswer(result).shuffled(&result.Shoe), nil
 }
 
-// shuffle answers /api/deck/{deck_id}/shuffle/: of what remains, or of all cards, which come back from
-// wherever they are.
+// shuffle answers /api/deck/{deck_id}/shuffle/: of what remains, or of all cards, which come back
+// from wherever they are.
 func (a *API) shuffle(q *request) (*answer, error) {
 	var result *shoes.Result
 	var err error
@@ -139,8 +139,8 @@ func (a *API) shuffle(q *request) (*answer, error) {
 // errReplace is for a deck that is to have other cards.
 var errReplace = errors.New("the deck is to be replaced")
 
-// reset shuffles all cards of a deck. If it is to have other cards, or was shuffled too often, a new
-// shoe replaces it.
+// reset shuffles all cards of a deck. If it is to have other cards, or was shuffled too often, a
+// new shoe replaces it.
 func (a *API) reset(q *request) (*shoes.Result, error) {
 	copies, err := q.decks(maxDecks)
 	if err != nil {
@@ -242,8 +242,8 @@ func (a *API) take(q *request, count uint64) (*answer, error) {
 	return drawn, nil
 }
 
-// returnToDeck answers /api/deck/{deck_id}/return/: cards that were drawn and are on no pile go to the
-// bottom of the deck.
+// returnToDeck answers /api/deck/{deck_id}/return/: cards that were drawn and are on no pile go to
+// the bottom of the deck.
 func (a *API) returnToDeck(q *request) (*answer, error) {
 	named, given, err := q.cards()
 	if err != nil {

@@ -43,7 +43,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// #80: two draws at once had the same card. Here 32 clients draw from one deck, and each card comes once.
+// #80: two draws at once had the same card. Here 32 clients draw from one deck, and each card comes
+// once.
 func TestIssue80DrawsAtOnce(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/shuffle/?deck_count=2")
@@ -75,7 +76,8 @@ func TestIssue80DrawsAtOnce(t *testing.T) {
 	}
 }
 
-// Nobody sees that others change the deck at the same time: what they do to the same cards is done in some order.
+// Nobody sees that others change the deck at the same time: what they do to the same cards is done
+// in some order.
 func TestChangesAtOnce(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/draw/?count=20")
@@ -108,7 +110,8 @@ func TestChangesAtOnce(t *testing.T) {
 	}
 }
 
-// #119: a deck that was shuffled was at times in the order of a new one. Nobody who draws while it is shuffled sees that here.
+// #119: a deck that was shuffled was at times in the order of a new one. Nobody who draws while it
+// is shuffled sees that here.
 func TestIssue119ShuffleIsWhole(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/")
@@ -134,8 +137,8 @@ func TestIssue119ShuffleIsWhole(t *testing.T) {
 	}
 }
 
-// #35, #130, #134: with several decks a card came onto a pile only once no copy of it was left in the deck. Here each copy that
-// was drawn can be added, once.
+// #35, #130, #134: with several decks a card came onto a pile only once no copy of it was left in
+// the deck. Here each copy that was drawn can be added, once.
 func TestIssue35PilesOfSeveralDecks(t *testing.T) {
 	s := newSite(t)
 	id := s.get(t, "/api/deck/new/?cards=AS,KH,AS&deck_count=2").DeckID // AS KH AS AS KH AS

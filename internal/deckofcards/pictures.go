@@ -48,7 +48,8 @@ func (a *API) picture(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", media)
 	h.Set("Cache-Control", "public, max-age=86400")
-	// A picture that is opened by itself is a document of this service, and needs nothing but itself.
+	// A picture that is opened by itself is a document of this service, and needs nothing but
+	// itself.
 	h.Set("Content-Security-Policy", "default-src 'none'")
 	send(w, http.StatusOK, drawn)
 }

@@ -32,8 +32,8 @@ func (a *API) updatePile(q *request, plan func(*shoes.Shoe, shoe.Place) (*shoes.
 	})
 }
 
-// addToPile answers /api/deck/{deck_id}/pile/{pile}/add/: cards go onto the pile from wherever they are
-// outside the deck.
+// addToPile answers /api/deck/{deck_id}/pile/{pile}/add/: cards go onto the pile from wherever they
+// are outside the deck.
 func (a *API) addToPile(q *request) (*answer, error) {
 	place, err := q.place()
 	if err != nil {
@@ -67,8 +67,8 @@ func (a *API) addToPile(q *request) (*answer, error) {
 	return added, nil
 }
 
-// listPile answers /api/deck/{deck_id}/pile/{pile}/list/: its cards from the bottom, and the size of
-// each pile.
+// listPile answers /api/deck/{deck_id}/pile/{pile}/list/: its cards from the bottom, and the size
+// of each pile.
 func (a *API) listPile(q *request) (*answer, error) {
 	place, err := q.place()
 	if err != nil {
@@ -104,8 +104,8 @@ func (a *API) shufflePile(q *request) (*answer, error) {
 	return newAnswer(result).remaining(&result.Shoe).piles(&result.Shoe), nil
 }
 
-// drawFromPile answers /api/deck/{deck_id}/pile/{pile}/draw/, and the same with an end or at random.
-// Named cards override both. Unlike from the deck, all cards are drawn or none.
+// drawFromPile answers /api/deck/{deck_id}/pile/{pile}/draw/, and the same with an end or at
+// random. Named cards override both. Unlike from the deck, all cards are drawn or none.
 func (a *API) drawFromPile(q *request) (*answer, error) {
 	named, _, err := q.cards()
 	if err != nil {
@@ -143,8 +143,8 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 	return newAnswer(result).cards(q, cards).piles(&result.Shoe), nil
 }
 
-// returnPile answers /api/deck/{deck_id}/pile/{pile}/return/: the named cards of the pile, or all, go to
-// the bottom of the deck.
+// returnPile answers /api/deck/{deck_id}/pile/{pile}/return/: the named cards of the pile, or all,
+// go to the bottom of the deck.
 func (a *API) returnPile(q *request) (*answer, error) {
 	named, given, err := q.cards()
 	if err != nil {

@@ -90,8 +90,8 @@ func (q *request) add(values url.Values) {
 	}
 }
 
-// addBody adds the parameters of a body, which override those of the query. A body of another type is
-// ignored.
+// addBody adds the parameters of a body, which override those of the query. A body of another type
+// is ignored.
 func (q *request) addBody(contentType string, body []byte) error {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -113,7 +113,8 @@ func (q *request) addBody(contentType string, body []byte) error {
 	return nil
 }
 
-// addJSON adds the members of an object: strings, numbers and booleans as text, lists joined by commas.
+// addJSON adds the members of an object: strings, numbers and booleans as text, lists joined by
+// commas.
 func (q *request) addJSON(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -214,7 +215,8 @@ func (q *request) cards() (codes []string, given bool, err error) {
 	return codes, given, nil
 }
 
-// parseID reads a deck_id: 32 hexadecimal digits, or an id of /shoes as it is there. It is Nil if no deck can have it.
+// parseID reads a deck_id: 32 hexadecimal digits, or an id of /shoes as it is there. It is Nil if
+// no deck can have it.
 func parseID(text string) uuid.UUID {
 	id, err := uuid.Parse(text)
 	if err != nil || text != deckID(id) && text != id.String() {
@@ -238,8 +240,8 @@ func hostOf(r *http.Request) string {
 // maxKey is the length of the longest idempotency key, in characters.
 const maxKey = 255
 
-// keyOf returns the Idempotency-Key, bare or in double quotes; empty if there is none, or a malformed
-// one, for which clients that do not know the header are not refused.
+// keyOf returns the Idempotency-Key, bare or in double quotes; empty if there is none, or a
+// malformed one, for which clients that do not know the header are not refused.
 func keyOf(h http.Header) string {
 	key := strings.Trim(h.Get("Idempotency-Key"), " \t")
 	if len(key) > 1 && key[0] == '"' && key[len(key)-1] == '"' {
