@@ -161,8 +161,8 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 	return &committed{index: stored.Index, record: stored.Record, seed: seed}, nil
 }
 
-// use appends the record that uses a commitment. The error is a [*SettledError] if the commitment was
-// used before, or if its deadline has passed.
+// use appends the record that uses a commitment. The error is a [*SettledError] if the commitment
+// was used before, or if its deadline has passed.
 func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index uint64, err error) {
 	id := c.record.ID
 	claim := journal.CommitmentClaim(id)
@@ -204,8 +204,8 @@ func (d *Dealer) checkOpen(ctx context.Context, c *committed, at time.Time) erro
 	return &SettledError{*found}
 }
 
-// Commitments returns commitments in the order in which they were made, at most limit, after the one
-// with the id: those of a status, or all if it is empty.
+// Commitments returns commitments in the order in which they were made, at most limit, after the
+// one with the id: those of a status, or all if it is empty.
 func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID, limit int) ([]Commitment, error) {
 	q := ledger.ClaimQuery{Prefix: journal.Commitments, Limit: limit}
 	switch status {

@@ -68,8 +68,8 @@ type Request struct {
 	order.Request
 	Key *journal.Key // identifies retries; nil for a request that cannot be repeated
 
-	// Reserve is called with the number of elements that will be in memory at once, before anything is
-	// drawn or replayed. Its error ends the request. It may be nil.
+	// Reserve is called with the number of elements that will be in memory at once, before anything
+	// is drawn or replayed. Its error ends the request. It may be nil.
 	Reserve func(elements uint64) error
 }
 

@@ -34,8 +34,8 @@ func (d *Dealer) Prepare(ctx context.Context, r *order.Request) (*Draft, error) 
 	return &Draft{Order: o, committed: c}, err
 }
 
-// Seed draws the seed of a draft, or takes that of its commitment. The error is one of the source of
-// randomness.
+// Seed draws the seed of a draft, or takes that of its commitment. The error is one of the source
+// of randomness.
 func (d *Dealer) Seed(t *Draft) (err error) {
 	if t.committed != nil {
 		t.Seed = t.committed.seed
@@ -45,8 +45,8 @@ func (d *Dealer) Seed(t *Draft) (err error) {
 	return err
 }
 
-// Record returns the record of a draft, as one of a kind. It panics if the draft has no seed yet. The
-// error is one of the source of randomness.
+// Record returns the record of a draft, as one of a kind. It panics if the draft has no seed yet.
+// The error is one of the source of randomness.
 func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
 	if len(t.Seed) == 0 {
 		panic("dealer: a record of a draft without a seed")

@@ -1,9 +1,9 @@
 // Package disclosure decides what may be shown of a record, and to whom.
 //
 // A record is public and its seed is not, until it is revealed: by a caller who has it, by the
-// request itself, or by the close of its shoe. [Service.Audit] shows a record with its seed if that is
-// public, [Service.Prove] adds the proof that the record is in the log, [Service.Verify] replays it,
-// and [Service.Reveal] makes a seed public for good.
+// request itself, or by the close of its shoe. [Service.Audit] shows a record with its seed if that
+// is public, [Service.Prove] adds the proof that the record is in the log, [Service.Verify] replays
+// it, and [Service.Reveal] makes a seed public for good.
 package disclosure
 
 import (
@@ -24,8 +24,8 @@ import (
 var (
 	// ErrWrongSeed is for a seed that is not the record's.
 	ErrWrongSeed = errors.New("this is not the seed of the record")
-	// ErrNoSeed is for a record of a kind that has no seed to show. That of a commitment is shown with
-	// the shuffle that used it.
+	// ErrNoSeed is for a record of a kind that has no seed to show. That of a commitment is shown
+	// with the shuffle that used it.
 	ErrNoSeed = errors.New("a record of this kind has no seed")
 )
 
@@ -46,7 +46,8 @@ type Audit struct {
 	Seed     rng.Seed // nil unless it is public
 }
 
-// Audit returns the record with the id. The error is [ledger.ErrNotFound] or another of the ledger's.
+// Audit returns the record with the id. The error is [ledger.ErrNotFound] or another of the
+// ledger's.
 func (s *Service) Audit(ctx context.Context, id uuid.UUID) (*Audit, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err != nil {
@@ -117,8 +118,8 @@ func (s *Service) isClosed(ctx context.Context, first uuid.UUID) (bool, error) {
 
 // Reveal makes the seed of a shuffle public for good, if seed is it: only those who were given the
 // answer know that. The reveal is a record of its own; a second one changes nothing. The key may be
-// nil. The error is [ErrWrongSeed], [ErrNoSeed], [journal.ErrInFlight], [journal.ErrKeyReused] or one
-// of the ledger's.
+// nil. The error is [ErrWrongSeed], [ErrNoSeed], [journal.ErrInFlight], [journal.ErrKeyReused] or
+// one of the ledger's.
 func (s *Service) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *journal.Key) (*Audit, error) {
 	reveal := func() (*Audit, error) { return s.reveal(ctx, id, seed, key) }
 	return journal.Once(ctx, s.journal, key, func(*journal.Stored) (*Audit, error) { return reveal() }, reveal)

@@ -205,7 +205,8 @@ func TestRetryOfARevealIsReplayed(t *testing.T) {
 	}
 }
 
-// The log proves records and not sidecars. A seed that was changed there is not shown, and not used.
+// The log proves records and not sidecars. A seed that was changed there is not shown, and not
+// used.
 func TestSeedHasToOpenItsCommitment(t *testing.T) {
 	for _, v := range []struct {
 		name   string

@@ -55,8 +55,8 @@ func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, er
 	return &Proof{Audit: *a, ClientSeed: stored.ClientSeed, Inclusion: inclusion, LogKey: key}, nil
 }
 
-// ProveShoe calls each with the proof of every record of the shoe with the secret id, from the first
-// to the last. The error is [journal.ErrNoShoe], one of the ledger's, or that of each.
+// ProveShoe calls each with the proof of every record of the shoe with the secret id, from the
+// first to the last. The error is [journal.ErrNoShoe], one of the ledger's, or that of each.
 func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, each func(*Proof) error) error {
 	indexes, err := s.history(ctx, id)
 	if err != nil {
@@ -169,8 +169,8 @@ func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64) (*
 	return a, v, nil
 }
 
-// addStep adds a step that failed if err is not nil. It returns an error that says nothing about the
-// record: the store cannot be reached, or the caller left.
+// addStep adds a step that failed if err is not nil. It returns an error that says nothing about
+// the record: the store cannot be reached, or the caller left.
 func addStep(ctx context.Context, v *audit.Verification, name, detail string, err error) error {
 	if errors.Is(err, ledger.ErrUnavailable) || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())

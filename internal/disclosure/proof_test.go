@@ -300,8 +300,8 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 	if got, err := prove(); err != nil || !slices.Equal(got, []uuid.UUID{replacement.AuditID}) {
 		t.Errorf("proven are %s, %v, want %s", got, err, replacement.AuditID)
 	}
-	// The claim of the owner was moved back to the shoe that was replaced. Its first record holds only
-	// the claim of its key.
+	// The claim of the owner was moved back to the shoe that was replaced. Its first record holds
+	// only the claim of its key.
 	keys, err := s.store.Claims(t.Context(), ledger.ClaimQuery{Prefix: "key ", Limit: 10})
 	if err != nil {
 		t.Fatal(err)

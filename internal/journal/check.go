@@ -12,8 +12,8 @@ import (
 	"riffle/internal/shoe"
 )
 
-// A Checker checks what the log does not prove: that the sidecar and the claims of each record agree
-// with it. It reads a store that nobody writes to.
+// A Checker checks what the log does not prove: that the sidecar and the claims of each record
+// agree with it. It reads a store that nobody writes to.
 type Checker struct {
 	// Decrypt returns the sidecar of an entry; nil if the key is not known, and then seeds,
 	// idempotency keys and the states of shoes are not checked.
@@ -165,8 +165,8 @@ func lastClaim(last *Stored, first uuid.UUID, state *ShoeState) ledger.Claim {
 	return claim
 }
 
-// Claim returns the claim on a shoe as a record with this state holds it: due when the shoe expires,
-// and with the status open as long as it is open and never expires.
+// Claim returns the claim on a shoe as a record with this state holds it: due when the shoe
+// expires, and with the status open as long as it is open and never expires.
 func (s *ShoeState) Claim(first uuid.UUID) ledger.Claim {
 	claim := ledger.Claim{Name: ShoeClaim(first)}
 	switch {

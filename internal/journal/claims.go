@@ -35,8 +35,8 @@ func CommitmentClaim(id uuid.UUID) string { return Commitments + id.String() }
 // ShoeClaim is on the next change of a shoe, which is named by its first record.
 func ShoeClaim(first uuid.UUID) string { return Shoes + first.String() }
 
-// OwnerClaim is held by the first record of the shoe with the id. Only a digest of the id is stored:
-// whoever has the id has the shoe.
+// OwnerClaim is held by the first record of the shoe with the id. Only a digest of the id is
+// stored: whoever has the id has the shoe.
 func OwnerClaim(id uuid.UUID) string {
 	digest := sha256.Sum256(id[:])
 	return keyClaims + Shoes + hex.EncodeToString(digest[:])
@@ -65,8 +65,9 @@ func (j *Journal) CountDue(ctx context.Context, prefix string) (later, overdue u
 // expireAtOnce is how many claims expire concurrently, so that they share a few commits of the log.
 const expireAtOnce = 256
 
-// Expire calls expire for every claim with a prefix that is overdue, and returns how many expired. An
-// [ledger.ErrClaimed] of expire means that the claim was used at the last moment, and is passed over.
+// Expire calls expire for every claim with a prefix that is overdue, and returns how many expired.
+// An [ledger.ErrClaimed] of expire means that the claim was used at the last moment, and is passed
+// over.
 func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context.Context, *ledger.Claim) error) (expired int, err error) {
 	q := ledger.ClaimQuery{Prefix: prefix, DueBy: j.Now().UnixMicro(), Limit: expireAtOnce}
 	for ctx.Err() == nil {

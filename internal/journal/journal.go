@@ -93,8 +93,8 @@ func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
 const recordSize = 1024
 
 // Append writes an entry and returns the index of its record once that survives power loss. The
-// error is one of the ledger's, a [*NotUniqueError], or a [*ledger.ClaimError] that says which claim
-// another record holds; then nothing was written.
+// error is one of the ledger's, a [*NotUniqueError], or a [*ledger.ClaimError] that says which
+// claim another record holds; then nothing was written.
 func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error) {
 	entry := ledger.Entry{
 		ID: e.Record.ID, Reference: e.Reference, Sidecar: e.Sidecar.encode(),
@@ -138,8 +138,8 @@ func (j *Journal) checkUnique(ctx context.Context, record *audit.Record) error {
 }
 
 // isOtherAttempt reports whether an earlier record of the same reference is another attempt than
-// record: a shuffle, a shoe, or the commitment to one. A shuffle and the commitment that it uses are
-// one attempt.
+// record: a shuffle, a shoe, or the commitment to one. A shuffle and the commitment that it uses
+// are one attempt.
 func isOtherAttempt(earlier []byte, record *audit.Record) bool {
 	other, err := audit.ParseRecord(earlier)
 	switch {
@@ -153,7 +153,8 @@ func isOtherAttempt(earlier []byte, record *audit.Record) bool {
 	return false
 }
 
-// ByID returns the record with the id. The error is [ledger.ErrNotFound] or another of the ledger's.
+// ByID returns the record with the id. The error is [ledger.ErrNotFound] or another of the
+// ledger's.
 func (j *Journal) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
 	return parse(j.Log.ByID(ctx, id))
 }
@@ -171,8 +172,8 @@ func (j *Journal) ByClaim(ctx context.Context, claim string) (*Stored, error) {
 // ErrNoShoe is for an id that no shoe has.
 var ErrNoShoe = errors.New("there is no such shoe")
 
-// FirstOfShoe returns the first record of the shoe with the secret id. The error is [ErrNoShoe] or one
-// of the ledger's.
+// FirstOfShoe returns the first record of the shoe with the secret id. The error is [ErrNoShoe] or
+// one of the ledger's.
 func (j *Journal) FirstOfShoe(ctx context.Context, id uuid.UUID) (*Stored, error) {
 	first, err := j.ByClaim(ctx, OwnerClaim(id))
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -219,8 +220,8 @@ func (j *Journal) Sidecar(s *Stored) (*Sidecar, error) {
 
 // Seed returns the seed of a shuffle, a commitment, or another record that has one. A shuffle that
 // used a commitment has its seed in the commitment's sidecar. The log proves records and not
-// sidecars, so the seed is returned only if it opens the record's commitment; otherwise the error is
-// [ledger.ErrCorrupt].
+// sidecars, so the seed is returned only if it opens the record's commitment; otherwise the error
+// is [ledger.ErrCorrupt].
 func (j *Journal) Seed(ctx context.Context, s *Stored) (rng.Seed, error) {
 	holder := s
 	if s.UsesCommitment() {

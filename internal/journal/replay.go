@@ -13,8 +13,8 @@ import (
 
 // Errors of a request that carries an idempotency key.
 var (
-	// ErrInFlight is for a request whose first attempt is still in flight, or that needs a commitment
-	// or a shoe which another request is using at the moment.
+	// ErrInFlight is for a request whose first attempt is still in flight, or that needs a
+	// commitment or a shoe which another request is using at the moment.
 	ErrInFlight = errors.New("a request for the same thing is in flight")
 	// ErrKeyReused is for an idempotency key that came with a different request before.
 	ErrKeyReused = errors.New("the idempotency key belongs to another request")
@@ -71,8 +71,8 @@ func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored)
 	if err == nil || j.Log.Err() != nil { // a log that failed may not hold what can be read from it
 		return result, err
 	}
-	// Whatever do failed with, the cause may be that another process has answered the request: it has
-	// used the commitment, taken the last card or closed the shoe.
+	// Whatever do failed with, the cause may be that another process has answered the request: it
+	// has used the commitment, taken the last card or closed the shoe.
 	first, lookup := j.firstAttempt(ctx, key)
 	switch {
 	case lookup == nil:
@@ -114,8 +114,9 @@ type inFlight struct {
 	claims map[string]bool
 }
 
-// Begin marks a claim as in flight in this process until done is called. The error is [ErrInFlight].
-// It spares two requests at once a race for the claim; other processes do not see it.
+// Begin marks a claim as in flight in this process until done is called. The error is
+// [ErrInFlight]. It spares two requests at once a race for the claim; other processes do not see
+// it.
 func (j *Journal) Begin(claim string) (done func(), err error) {
 	f := &j.inFlight
 	f.mu.Lock()

@@ -99,7 +99,8 @@ func TestOnceRefusesAKeyOfAnotherRequest(t *testing.T) {
 	}
 }
 
-// Two processes attempt a request at the same moment: both look for the key before either has appended.
+// Two processes attempt a request at the same moment: both look for the key before either has
+// appended.
 func TestOnceReplaysTheWinnerOfARace(t *testing.T) {
 	s := journaltest.New(t)
 	j, other := s.Journal(t), s.Journal(t)
@@ -121,7 +122,8 @@ func TestOnceReplaysTheWinnerOfARace(t *testing.T) {
 	}
 }
 
-// The loser of a race may fail before it appends: the shoe that it wants to close is closed by then.
+// The loser of a race may fail before it appends: the shoe that it wants to close is closed by
+// then.
 func TestOnceReplaysTheWinnerWhateverTheLoserFailedWith(t *testing.T) {
 	s := journaltest.New(t)
 	j, other := s.Journal(t), s.Journal(t)

@@ -24,8 +24,8 @@ type Sidecar struct {
 	Shoe *ShoeState // nil unless the record is of a shoe
 }
 
-// A ShoeState is a shoe after one of its records. The first record adds what the shoe is made of, and
-// a record that sealed cards adds their order.
+// A ShoeState is a shoe after one of its records. The first record adds what the shoe is made of,
+// and a record that sealed cards adds their order.
 type ShoeState struct {
 	Layout   *shoe.Layout `json:"layout"`
 	Seals    []uint64     `json:"seals"`              // log indexes of the records that made the layout's seals
@@ -116,8 +116,8 @@ func (s *ShoeState) SetIndex(index uint64) {
 	}
 }
 
-// appendJSON appends the state as json.Marshal does, which takes several times as long. It is written
-// with every card that is drawn.
+// appendJSON appends the state as json.Marshal does, which takes several times as long. It is
+// written with every card that is drawn.
 func (s *ShoeState) appendJSON(b []byte) []byte {
 	b = s.Layout.AppendJSON(append(b, `{"layout":`...))
 	b = append(b, `,"seals":[`...)

@@ -81,9 +81,9 @@ func (c *checkpointFile) sync() error {
 
 func (c *checkpointFile) close() error { return errors.Join(c.sync(), c.file.Close()) }
 
-// CheckRollback checks that the store has every record of the checkpoint in text, which was read from
-// the checkpoint file at path. An empty text is a file that was never written. The error says what
-// the operator can do.
+// CheckRollback checks that the store has every record of the checkpoint in text, which was read
+// from the checkpoint file at path. An empty text is a file that was never written. The error says
+// what the operator can do.
 func CheckRollback(ctx context.Context, store Store, verifier note.Verifier, path string, text []byte) error {
 	if len(text) == 0 {
 		return nil

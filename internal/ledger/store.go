@@ -124,7 +124,8 @@ func FindByReference(ctx context.Context, store Store, reference string, match f
 	}
 }
 
-// FirstOrNotFound returns the first entry of a list, or [ErrNotFound] if it is empty. An error is passed on.
+// FirstOrNotFound returns the first entry of a list, or [ErrNotFound] if it is empty. An error is
+// passed on.
 func FirstOrNotFound(list []Stored, err error) (*Stored, error) {
 	if err != nil {
 		return nil, err

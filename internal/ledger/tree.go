@@ -57,8 +57,8 @@ func (t *Tree) Add(record tlog.Hash, nodes []Node) []Node {
 	return nodes
 }
 
-// NextBatch adds entries by their hashes and returns the batch that appends them to a store, with the
-// signed checkpoint of the new tree.
+// NextBatch adds entries by their hashes and returns the batch that appends them to a store, with
+// the signed checkpoint of the new tree.
 func (t *Tree) NextBatch(entries []Entry, signer note.Signer) (b Batch, err error) {
 	b.Size, b.Entries = t.Size(), entries
 	for i := range entries {

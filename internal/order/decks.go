@@ -62,8 +62,8 @@ func (e *DeckChangedError) Error() string {
 	return fmt.Sprintf("the deck type %s has changed since the record %s", e.Type, e.AuditID)
 }
 
-// DeckOf returns the deck of a record and its number of copies; nil if the record is of no deck. The
-// error is a [*DeckChangedError].
+// DeckOf returns the deck of a record and its number of copies; nil if the record is of no deck.
+// The error is a [*DeckChangedError].
 func (r *Rules) DeckOf(record *audit.Record) (*deck.Deck, uint64, error) {
 	name, copies, ok := audit.DeckOf(record.Statement.Input)
 	if !ok {

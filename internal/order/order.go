@@ -1,9 +1,9 @@
 // Package order checks what a caller asks for before anything is drawn or recorded.
 //
 // A [Request] is what the caller sent. [Rules] check it against the deck types and the limits and
-// return an [Order]: the statement that the record will carry, without its seed, and the deck behind
-// it. Nothing here reads a store, a clock or randomness, so a request that cannot be done costs
-// nothing but its check.
+// return an [Order]: the statement that the record will carry, without its seed, and the deck
+// behind it. Nothing here reads a store, a clock or randomness, so a request that cannot be done
+// costs nothing but its check.
 package order
 
 import (

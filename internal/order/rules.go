@@ -78,7 +78,8 @@ func (r *Rules) check(o *Order, committed *audit.Record) error {
 	return CheckMovable(s.Algorithm, s.Size)
 }
 
-// Algorithm returns the algorithm of a name, the default for an empty one. The error is an [*Invalid].
+// Algorithm returns the algorithm of a name, the default for an empty one. The error is an
+// [*Invalid].
 func Algorithm(name string) (shuffle.Algorithm, error) {
 	if name == "" {
 		return shuffle.AlgorithmFisherYates, nil
@@ -136,7 +137,8 @@ func (r *Rules) checkInput(o *Order) error {
 	return nil
 }
 
-// checkExtent finds how many items are drawn, and how often. It runs before memory is taken for any.
+// checkExtent finds how many items are drawn, and how often. It runs before memory is taken for
+// any.
 func (r *Rules) checkExtent(s *audit.Statement, q *Request) error {
 	s.Draw, s.Repeat = s.Size, 1
 	if q.Draw != nil {

@@ -50,9 +50,9 @@ type Result struct {
 	Cards    []Card // those that were moved, in the order in which they were taken
 }
 
-// Apply makes a change of the shoe with the id in one record, or replays the first attempt. If there
-// is an error, nothing was changed: [journal.ErrNoShoe], a [*ClosedError], a [*VersionError], a
-// [*CardsError], an [*order.Invalid], an error of the package shoe, [journal.ErrInFlight],
+// Apply makes a change of the shoe with the id in one record, or replays the first attempt. If
+// there is an error, nothing was changed: [journal.ErrNoShoe], a [*ClosedError], a [*VersionError],
+// a [*CardsError], an [*order.Invalid], an error of the package shoe, [journal.ErrInFlight],
 // [journal.ErrKeyReused], or an error of the source of randomness or the ledger.
 func (s *Service) Apply(ctx context.Context, id uuid.UUID, c *Change) (*Result, error) {
 	return s.once(ctx, c.Key, c.Openings, func() (*Result, error) {
@@ -62,8 +62,8 @@ func (s *Service) Apply(ctx context.Context, id uuid.UUID, c *Change) (*Result, 
 
 // Update makes the change that plan returns for the shoe as it is, or replays the first attempt of
 // the key, which may be nil. plan is called again whenever the shoe was changed in the meantime, so
-// that its answer, be it a change or an error, is always about the shoe as it is. If plan returns nil,
-// nothing is recorded, and the result is the shoe as it is.
+// that its answer, be it a change or an error, is always about the shoe as it is. If plan returns
+// nil, nothing is recorded, and the result is the shoe as it is.
 func (s *Service) Update(ctx context.Context, id uuid.UUID, key *journal.Key, plan func(*Shoe) (*Change, error)) (*Result, error) {
 	return s.once(ctx, key, false, func() (*Result, error) {
 		return s.update(ctx, id, func(now *Shoe) (*Change, error) {
@@ -148,9 +148,9 @@ func isConflict(err error) bool {
 // maxBackoff is the longest pause of retry, which begins with a millisecond.
 const maxBackoff = 20 * time.Millisecond
 
-// retry calls try until it has no conflict with another process. Its pauses grow, and the clock makes
-// them differ between processes. It gives up only when ctx is done: at each conflict, another process
-// has made progress.
+// retry calls try until it has no conflict with another process. Its pauses grow, and the clock
+// makes them differ between processes. It gives up only when ctx is done: at each conflict, another
+// process has made progress.
 func retry(ctx context.Context, try func() (*Result, error)) (*Result, error) {
 	for backoff := time.Millisecond; ; backoff = min(2*backoff, maxBackoff) {
 		result, err := try()
@@ -176,8 +176,8 @@ type pending struct {
 	next   *journal.ShoeState // after the change
 }
 
-// pending checks the change that plan returns and makes its record. It is nil if there is nothing to
-// change.
+// pending checks the change that plan returns and makes its record. It is nil if there is nothing
+// to change.
 func (s *Service) pending(ctx context.Context, from *state, plan func(*Shoe) (*Change, error)) (*pending, error) {
 	c, err := plan(s.shoe(from, s.journal.Now()))
 	if c == nil || err != nil {
@@ -292,8 +292,8 @@ func (s *Service) shuffle(p *pending, size, count uint64) ([]uint64, error) {
 	return draw(p.record, p.seed)
 }
 
-// prolong lets a shoe with a time to live expire later. It adds a hundredth, so that not every change
-// moves the expiry, by which the store sorts.
+// prolong lets a shoe with a time to live expire later. It adds a hundredth, so that not every
+// change moves the expiry, by which the store sorts.
 func (p *pending) prolong() {
 	ttl := time.Duration(p.next.TTL) * time.Second
 	if ttl > 0 && p.next.Expires.Before(p.record.Time.Add(ttl)) {

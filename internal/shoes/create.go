@@ -26,7 +26,8 @@ type Request struct {
 	TTL     time.Duration // in place of Expires: from the last change, or up to a hundredth later
 }
 
-// Create seals a deck, or replays the first attempt. The errors are those of [dealer.Dealer.Shuffle].
+// Create seals a deck, or replays the first attempt. The errors are those of
+// [dealer.Dealer.Shuffle].
 func (s *Service) Create(ctx context.Context, r *Request) (*Result, error) {
 	return s.once(ctx, r.Key, false, func() (*Result, error) {
 		draft, err := s.prepare(ctx, r)
@@ -60,7 +61,8 @@ func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *Request) (*Resul
 	})
 }
 
-// create appends the first record of a shoe: one with a new id, or one that replaces old under its id.
+// create appends the first record of a shoe: one with a new id, or one that replaces old under its
+// id.
 func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *dealer.Draft, old *state) (*Result, error) {
 	err := s.dealer.Seed(draft)
 	if err != nil {
@@ -149,8 +151,8 @@ func (r *Request) reserve(statement *audit.Statement) error {
 	return r.Reserve(order.Elements(statement))
 }
 
-// newOrder returns the order of the cards that a record seals, or that of the input if nothing of it
-// is drawn.
+// newOrder returns the order of the cards that a record seals, or that of the input if nothing of
+// it is drawn.
 func newOrder(record *audit.Record, seed rng.Seed) ([]uint32, error) {
 	s := &record.Statement
 	numbers := make([]uint32, s.Size)

@@ -7,7 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// locks serialize the changes of a shoe within this process, so that they do not race for its claim.
+// locks serialize the changes of a shoe within this process, so that they do not race for its
+// claim.
 type locks struct {
 	mu   sync.Mutex
 	list map[uuid.UUID]*lock

@@ -253,8 +253,9 @@ func (w *walk) reshuffle() {
 	apply(w.t, w.by, w.id, Change{Kind: audit.KindReshuffle, From: from})
 }
 
-// Whatever is done to shoes, through two processes that know nothing of each other: every card is in
-// one place, each place has the cards that were put there in their order, and the whole log checks.
+// Whatever is done to shoes, through two processes that know nothing of each other: every card is
+// in one place, each place has the cards that were put there in their order, and the whole log
+// checks.
 func TestShoesLoseNoCard(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)

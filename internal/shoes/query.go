@@ -71,8 +71,8 @@ func (s *Service) Get(ctx context.Context, id uuid.UUID) (*Shoe, error) {
 	return s.shoe(current, s.journal.Now()), nil
 }
 
-// Cards returns the cards at a place of a shoe which its owner has seen: [shoe.Dealt], [shoe.Out] or
-// a pile. The error is [shoe.ErrNoPile], [ErrNotSeen] or one of the ledger's.
+// Cards returns the cards at a place of a shoe which its owner has seen: [shoe.Dealt], [shoe.Out]
+// or a pile. The error is [shoe.ErrNoPile], [ErrNotSeen] or one of the ledger's.
 func (s *Service) Cards(ctx context.Context, of *Shoe, place shoe.Place, openings bool) ([]Card, error) {
 	cards, err := of.state.Layout.At(place)
 	if err != nil {
@@ -107,9 +107,9 @@ func (s *Service) cards(ctx context.Context, of *state, cards shoe.Cards, openin
 }
 
 // Card returns the card at a position of a sealing, with its opening. The sealing is named by its
-// record; Nil stands for the last one of the deck. Cards that were not drawn are shown once the shoe
-// is closed. The error is [journal.ErrNoShoe], [ErrNotSeen], [ledger.ErrNotFound] if no record of the shoe
-// sealed that position, or another of the ledger's.
+// record; Nil stands for the last one of the deck. Cards that were not drawn are shown once the
+// shoe is closed. The error is [journal.ErrNoShoe], [ErrNotSeen], [ledger.ErrNotFound] if no record
+// of the shoe sealed that position, or another of the ledger's.
 func (s *Service) Card(ctx context.Context, id, sealedBy uuid.UUID, position uint64) (*Card, error) {
 	current, err := s.read(ctx, id)
 	if err != nil {
@@ -134,8 +134,8 @@ func (s *Service) Card(ctx context.Context, id, sealedBy uuid.UUID, position uin
 	return &list[0], nil
 }
 
-// sealedVersion returns the version of a shoe that a record sealed; for Nil that of the last sealing
-// of the deck.
+// sealedVersion returns the version of a shoe that a record sealed; for Nil that of the last
+// sealing of the deck.
 func (s *Service) sealedVersion(ctx context.Context, of *state, sealedBy uuid.UUID) (version uint64, err error) {
 	switch sealedBy {
 	case uuid.Nil:

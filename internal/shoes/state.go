@@ -59,8 +59,8 @@ func (s *state) overdue(now time.Time) bool {
 	return s.Status == shoe.Open && !s.Expires.IsZero() && !now.Before(s.Expires)
 }
 
-// cached returns the state of a shoe as this process last saw it, or nil. It is only a hint: another
-// process may have changed the shoe since, which the append of the next change detects.
+// cached returns the state of a shoe as this process last saw it, or nil. It is only a hint:
+// another process may have changed the shoe since, which the append of the next change detects.
 func (s *Service) cached(id uuid.UUID) *state {
 	found, _ := s.states.Get(id)
 	return found
@@ -73,7 +73,8 @@ func (s *Service) store(new *state) {
 	}
 }
 
-// read reads the state of a shoe from the store. The error is [journal.ErrNoShoe] or one of the ledger's.
+// read reads the state of a shoe from the store. The error is [journal.ErrNoShoe] or one of the
+// ledger's.
 func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	var b *base
 	if old := s.cached(id); old != nil {

@@ -62,8 +62,8 @@ func Order[T any](alg Algorithm, a []T, m int, src Source) []T {
 	return a[:m]
 }
 
-// Few reports whether a draw of m out of size takes the memory and time of what is drawn, by [Sparse], and not of what it
-// is drawn from.
+// Few reports whether a draw of m out of size takes the memory and time of what is drawn, by
+// [Sparse], and not of what it is drawn from.
 func Few(alg Algorithm, size, m uint64) bool { return alg == AlgorithmFisherYates && m < size/16 }
 
 // Positions returns the first m of the new order of 0, 1, ..., size-1. It is [Order] over the

@@ -1,4 +1,5 @@
-// Package journaltest sets up journals over real stores for the tests of the packages that use them.
+// Package journaltest sets up journals over real stores for the tests of the packages that use
+// them.
 package journaltest
 
 import (
@@ -20,8 +21,8 @@ import (
 	"riffle/internal/order"
 )
 
-// A Store is a SQLite store in a temporary directory. It can be tampered with, as by somebody who can
-// write to the database. Set its fields only while nothing reads them.
+// A Store is a SQLite store in a temporary directory. It can be tampered with, as by somebody who
+// can write to the database. Set its fields only while nothing reads them.
 type Store struct {
 	ledger.Store
 	Tamper    func(*ledger.Stored) // changes entries that are looked up by id, claim or reference; may be nil

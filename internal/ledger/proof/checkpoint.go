@@ -1,9 +1,9 @@
-// Package proof has what a log gives to verifiers: signed checkpoints, and proofs that a record is in
-// the tree of a checkpoint. It is pure: it needs no store, no clock and no network.
+// Package proof has what a log gives to verifiers: signed checkpoints, and proofs that a record is
+// in the tree of a checkpoint. It is pure: it needs no store, no clock and no network.
 //
 // A [Checkpoint] and an [Inclusion] are written and parsed in the text formats tlog-checkpoint and
-// tlog-proof of C2SP (https://c2sp.org). Signatures are Ed25519 in signed notes, and trees are hashed
-// as in RFC 6962. Parsers accept only the canonical form of a text.
+// tlog-proof of C2SP (https://c2sp.org). Signatures are Ed25519 in signed notes, and trees are
+// hashed as in RFC 6962. Parsers accept only the canonical form of a text.
 package proof
 
 import (
@@ -34,8 +34,8 @@ type Checkpoint struct {
 	Root   tlog.Hash
 }
 
-// Text returns the body of the checkpoint, which is what gets signed. It is three lines: the origin,
-// the size in decimal, and the root in base64.
+// Text returns the body of the checkpoint, which is what gets signed. It is three lines: the
+// origin, the size in decimal, and the root in base64.
 //
 //	example.com/log
 //	0
@@ -55,9 +55,9 @@ func (c Checkpoint) Sign(signer note.Signer) ([]byte, error) {
 // Tree returns the size and root for use with package tlog.
 func (c Checkpoint) Tree() tlog.Tree { return tlog.Tree{N: int64(c.Size), Hash: c.Root} }
 
-// OpenCheckpoint parses a signed checkpoint and verifies it. It ignores signatures by other keys, such
-// as those of witnesses. The error is [ErrMalformed], or [ErrSignature] if the verifier's key has not
-// signed it or its origin is not the key's name.
+// OpenCheckpoint parses a signed checkpoint and verifies it. It ignores signatures by other keys,
+// such as those of witnesses. The error is [ErrMalformed], or [ErrSignature] if the verifier's key
+// has not signed it or its origin is not the key's name.
 func OpenCheckpoint(text []byte, verifier note.Verifier) (Checkpoint, error) {
 	n, err := note.Open(text, note.VerifierList(verifier))
 	if unverified := (*note.UnverifiedNoteError)(nil); errors.As(err, &unverified) {

@@ -19,8 +19,8 @@ type Inclusion struct {
 	Checkpoint []byte      // signed note with the root
 }
 
-// Text returns the proof in C2SP's tlog-proof format: the name of the format, the index, each hash on
-// a line in base64, an empty line, and the checkpoint.
+// Text returns the proof in C2SP's tlog-proof format: the name of the format, the index, each hash
+// on a line in base64, an empty line, and the checkpoint.
 //
 //	c2sp.org/tlog-proof@v1
 //	index 1
@@ -38,8 +38,8 @@ func (p *Inclusion) Text() string {
 	return b.String()
 }
 
-// ParseInclusion parses a proof, as [Inclusion.Text] writes it. It rejects the format's optional extra
-// data, which this log never writes. The error is [ErrMalformed].
+// ParseInclusion parses a proof, as [Inclusion.Text] writes it. It rejects the format's optional
+// extra data, which this log never writes. The error is [ErrMalformed].
 func ParseInclusion(text string) (*Inclusion, error) {
 	head, checkpoint, found := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
@@ -69,9 +69,9 @@ func ParseInclusion(text string) (*Inclusion, error) {
 	return p, nil
 }
 
-// Check verifies that the checkpoint is signed by the verifier's key, and that its tree has the record,
-// given as its exact bytes, at the index. It returns the checkpoint. The error is [ErrMalformed],
-// [ErrSignature] or [ErrNotIncluded].
+// Check verifies that the checkpoint is signed by the verifier's key, and that its tree has the
+// record, given as its exact bytes, at the index. It returns the checkpoint. The error is
+// [ErrMalformed], [ErrSignature] or [ErrNotIncluded].
 func (p *Inclusion) Check(record []byte, verifier note.Verifier) (Checkpoint, error) {
 	c, err := OpenCheckpoint(p.Checkpoint, verifier)
 	if err != nil {
@@ -86,8 +86,8 @@ func (p *Inclusion) Check(record []byte, verifier note.Verifier) (Checkpoint, er
 	return c, nil
 }
 
-// Leads reports whether the hashes lead from the record at the index to the root of the checkpoint. It
-// verifies no signature.
+// Leads reports whether the hashes lead from the record at the index to the root of the checkpoint.
+// It verifies no signature.
 func (p *Inclusion) Leads(record []byte, c Checkpoint) bool {
 	return tlog.CheckRecord(p.Hashes, int64(c.Size), c.Root, int64(p.Index), tlog.RecordHash(record)) == nil
 }
