@@ -28,7 +28,8 @@ import (
 // commitsCommand measures what the ledger adds to a durable commit, and what sharing commits gains:
 //
 //   - a bare insert: one row into one table of SQLite, in a durable transaction;
-//   - the store's commit: the rows of one record, with its indexes, its hash and the head of the log, ready to be written;
+//   - the store's commit: the rows of one record, with its indexes, its hash and the head of the
+//     log, ready to be written;
 //   - the log with one caller: that, and hashing, signing and the second copy of the checkpoint;
 //   - the log with many callers, who share commits.
 //

@@ -19,7 +19,7 @@ import (
 
 // The handlers that the service is compared with.
 const (
-	echoHandler  = "echo"  // responds with the body of the request: the ceiling of any service behind chi
+	echoHandler  = "echo"  // responds with the request body: the ceiling for any chi service
 	usualHandler = "usual" // encoding/json and math/rand/v2, without a record
 	fixedHandler = "fixed" // always responds with the same body
 )

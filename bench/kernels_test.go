@@ -148,7 +148,8 @@ func TestBatcherRejects(t *testing.T) {
 func BenchmarkBatched(b *testing.B) {
 	for _, n := range []int{52, 136} {
 		b.Run(fmt.Sprintf("%d-bytes", n), func(b *testing.B) {
-			random, decks, next := batcher{rand.New(rand.NewChaCha8([32]byte{1}))}, make([][]uint8, 61), 0 // as in internal/shuffle
+			// Decks are shuffled in turn, as in the benchmarks of internal/shuffle.
+			random, decks, next := batcher{rand.New(rand.NewChaCha8([32]byte{1}))}, make([][]uint8, 61), 0
 			for k := range decks {
 				decks[k] = make([]uint8, n)
 				for i := range n {

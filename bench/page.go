@@ -146,7 +146,8 @@ func (f *figures) picture() ([]byte, error) {
 	}
 	cards := report.Panel{Title: "52 cards in process: time of a shuffle; shorter is better"}
 	for _, k := range kernelNames {
-		if times := f.Kernels.of(k.kernel, 52); times != nil && k.kernel != kernelCrypto { // which would dwarf the others
+		// The time of crypto/rand would dwarf the others.
+		if times := f.Kernels.of(k.kernel, 52); times != nil && k.kernel != kernelCrypto {
 			ns := measure.Median(times)
 			cards.Bars = append(cards.Bars, newBar(k.name, ns, fmt.Sprintf("%.0f ns", ns)))
 		}

@@ -118,7 +118,7 @@ func (f *figures) measure(ctx context.Context, env *service.Env) (err error) {
 
 // servers are the processes that are measured. postgres is nil where PostgreSQL is not installed.
 type servers struct {
-	echo, usual, fixed, sqlite, large, postgres *service.Process // large is a server of its own for the longest bodies
+	echo, usual, fixed, sqlite, large, postgres *service.Process // large is for the longest bodies
 }
 
 func (f *figures) startServers(env *service.Env) (s servers, err error) {

@@ -16,7 +16,7 @@ type request struct {
 	path   string
 	body   string
 	times  int                                // how often it is sent per measurement
-	before func(http.Handler) (string, error) // prepares the service and returns the path; nil if path is fixed
+	before func(http.Handler) (string, error) // sets up the path; nil if it is fixed
 }
 
 // requests are the hot path: what game servers send most, and one request that is nearly all

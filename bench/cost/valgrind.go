@@ -35,7 +35,8 @@ func counted(ctx context.Context, r *request, times int) (float64, error) {
 	}
 	cmd := exec.CommandContext(ctx, "valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null",
 		self, "--only", r.name, "--times", strconv.Itoa(times))
-	cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1", "GOGC=off") // from the first instruction on
+	// Set in the environment, so that they hold from the first instruction on.
+	cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1", "GOGC=off")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return 0, fmt.Errorf("valgrind: %w\n%s", err, out)

@@ -51,7 +51,7 @@ type Target struct {
 	Addrs       []string
 	Connections int             // spread evenly over the addresses
 	Exchange    func() Exchange // called once for each connection
-	RetryFaults bool            // repeat, and do not count, an exchange answered with a status of 500 or above
+	RetryFaults bool            // repeat exchanges answered 500 or above, and do not count them
 }
 
 // Repeat returns an exchange for every connection to send the same request.

@@ -11,7 +11,7 @@ import (
 // late, which would count as the server's latency.
 func sleeper() (sleep func(time.Duration), done func()) {
 	runtime.LockOSThread()
-	const timerSlack = 29 // PR_SET_TIMERSLACK of prctl(2), in ns; by default a sleep may end 50 µs late
+	const timerSlack = 29 // PR_SET_TIMERSLACK of prctl(2), in ns; the default is 50 µs
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, timerSlack, 1, 0)
 	sleep = func(d time.Duration) {
 		if d > 0 {

@@ -18,7 +18,7 @@ import (
 type Contender struct {
 	Name        string
 	Connections int
-	Servers     []*service.Process                         // whose CPU time and memory count; none for work in this process
+	Servers     []*service.Process                         // measured; none for work in this process
 	Run         func(context.Context) (*load.Tally, error) // runs until the context is done
 }
 

@@ -77,7 +77,8 @@ func TestAlternate(t *testing.T) {
 	if a.Name != "a" || b.Name != "b" || a.Connections != 7 {
 		t.Errorf("results of %q and %q", a.Name, b.Name)
 	}
-	if want := []float64{2, 3, 4}; !slices.Equal(a.Rates, want) || a.Rate() != 3 { // the first run does not count
+	// The first run does not count.
+	if want := []float64{2, 3, 4}; !slices.Equal(a.Rates, want) || a.Rate() != 3 {
 		t.Errorf("rates %v, want %v", a.Rates, want)
 	}
 	if got := Ratio(b.Rates, a.Rates); got != (Spread{2, 2, 2}) {

@@ -70,7 +70,8 @@ func Bars(panels []Panel, caption string) ([]byte, error) {
 	canvas.FillText(style, vg.Point{X: margin, Y: margin}, caption)
 	var b bytes.Buffer
 	_, err := svg.WriteTo(&b)
-	return bytes.ReplaceAll(b.Bytes(), []byte("Liberation Sans;"), []byte("Liberation Sans,sans-serif;")), err // for viewers without that font
+	// Viewers may not have that font.
+	return bytes.ReplaceAll(b.Bytes(), []byte("Liberation Sans;"), []byte("Liberation Sans,sans-serif;")), err
 }
 
 func (p *Panel) height() vg.Length { return vg.Length(titleHeight + barStep*len(p.Bars)) }
