@@ -224,7 +224,7 @@ func (r *logReport) checkEngine(store ledger.Store) error {
 // meantime is reported as in use.
 func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
 	checker := journal.Checker{ByID: store.ByID, ByClaim: store.ByClaim}
-	seedKey := make([]byte, ledger.SeedKeySize) // any will do for a store from before seeds were encrypted
+	seedKey := make([]byte, ledger.SeedKeySize) // any key, for a store without encrypted seeds
 	if len(head.SeedKey) > 0 {
 		var err error
 		if seedKey, err = r.seedKey(); err != nil {

@@ -70,7 +70,8 @@ func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 	}
 	s := &record.Statement
 	order := shuffle.Order(s.Algorithm, lines, int(s.Draw), stream)
-	if k.Proof != "" { // before the output, so that no order is printed whose proof could not be written
+	// The proof comes first, so that no order is printed whose proof could not be written.
+	if k.Proof != "" {
 		if err := k.prove(c, record, seed); err != nil {
 			return err
 		}

@@ -669,7 +669,7 @@ func TestDisconnectsSlowClients(t *testing.T) {
 			}
 			if c.slow != "" {
 				go func() {
-					tick := time.NewTicker(20 * time.Millisecond) // the pace of the client; nothing waits for it
+					tick := time.NewTicker(20 * time.Millisecond) // the pace of the client
 					defer tick.Stop()
 					for range tick.C {
 						if _, err := io.WriteString(conn, c.slow); err != nil {

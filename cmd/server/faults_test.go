@@ -45,7 +45,8 @@ func TestKilledAtAnyWriteLosesNoRecord(t *testing.T) {
 					ns = sequence(1, 5000, 50) // each takes seconds to reach
 				}
 			}
-			for i, misses := 0, 0; i < len(ns) && misses < 5; i++ { // after five misses in a row, no thread makes N calls
+			// After five misses in a row, no thread makes N calls.
+			for i, misses := 0, 0; i < len(ns) && misses < 5; i++ {
 				if c.fresh {
 					data, answered = filepath.Join(t.TempDir(), "data"), nil
 				} else if data == "" {

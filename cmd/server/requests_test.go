@@ -142,7 +142,7 @@ func (s *server) dial(t *testing.T) net.Conn {
 func (s *server) sendRaw(t *testing.T, text string) []*answer {
 	t.Helper()
 	c := s.dial(t)
-	go func() { _, _ = io.WriteString(c, text) }() // fails if the server closes the connection early, as it may
+	go func() { _, _ = io.WriteString(c, text) }() // fails if the server closes early
 	return readAnswers(t, c)
 }
 
