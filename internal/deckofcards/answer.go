@@ -227,7 +227,8 @@ const (
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := refusalOf(err)
 	if e.status == http.StatusInternalServerError && r.Context().Err() == nil {
-		a.Logger.Error("request failed", "method", r.Method, "route", chi.RouteContext(r.Context()).RoutePattern(), "error", err) // the path has the deck_id, which is a secret
+		// Not the path: it contains the deck_id, which is a secret.
+		a.Logger.Error("request failed", "method", r.Method, "route", chi.RouteContext(r.Context()).RoutePattern(), "error", err)
 	}
 	if e.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))

@@ -146,10 +146,12 @@ func TestIssue35PilesOfSeveralDecks(t *testing.T) {
 	if r := s.get(t, "/api/deck/%s/pile/a/add/?cards=AS,KH,KH", id); r.Piles["a"].Remaining != 2 || r.Remaining != 3 {
 		t.Errorf("%+v", r)
 	}
-	if r := s.get(t, "/api/deck/%s/pile/b/add/?cards=AS", id); r.Piles["a"].Remaining != 2 || r.Piles["b"].Remaining != 1 { // the other copy, which is dealt
+	// The other copy, which is dealt.
+	if r := s.get(t, "/api/deck/%s/pile/b/add/?cards=AS", id); r.Piles["a"].Remaining != 2 || r.Piles["b"].Remaining != 1 {
 		t.Errorf("%+v", r)
 	}
-	if r := s.get(t, "/api/deck/%s/pile/c/add/?cards=AS", id); r.Piles["a"].Remaining != 1 || r.Piles["c"].Remaining != 1 { // none is dealt: from a pile
+	// No copy is dealt now, so one comes from a pile.
+	if r := s.get(t, "/api/deck/%s/pile/c/add/?cards=AS", id); r.Piles["a"].Remaining != 1 || r.Piles["c"].Remaining != 1 {
 		t.Errorf("%+v", r)
 	}
 	s.get(t, "/api/deck/%s/draw/?count=2", id)

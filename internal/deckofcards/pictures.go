@@ -22,8 +22,9 @@ const picturePath = "/static/img/"
 
 // Names of pictures that are no codes.
 const (
-	backName      = "back"
-	aceOfDiamonds = "aceDiamonds" // what the other service calls AD, which filters of advertisements do not let pass
+	backName = "back"
+	// The other service has this name for AD, because ad blockers hide AD.png.
+	aceOfDiamonds = "aceDiamonds"
 	family        = "french"
 )
 

@@ -164,7 +164,8 @@ func (q *request) number(name, what string) (int64, error) {
 	}
 	text = strings.TrimSpace(text)
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) { // then it is the largest or smallest, which no limit allows
+	// A number out of range becomes the largest or smallest, which no limit allows.
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, refuse(http.StatusBadRequest, "%s has to be %s, such as %s=2.", name, what, name)
 	}
 	return n, nil
