@@ -181,7 +181,8 @@ func TestNoRandomnessNoShuffle(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	const needed = 2*rng.BlockSize + 10 // seed and id of 52 cards
 	broken := errors.New("the generator failed")
-	for n := int64(0); n < needed; n += 1 + n/8 { // every byte of the first few, and a sample of the rest
+	// Every one of the first few bytes, and a sample of the rest.
+	for n := int64(0); n < needed; n += 1 + n/8 {
 		d.journal.Random = io.MultiReader(io.LimitReader(rand.Reader, n), failing{broken})
 		made, err := d.Shuffle(t.Context(), ask(order.Request{Deck: "standard52"}))
 		if !errors.Is(err, broken) || made != nil {

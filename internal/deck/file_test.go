@@ -190,7 +190,8 @@ func TestLoadErrors(t *testing.T) {
 		{coin, `"code": "T"`, `"code": "T", "aliases": ["H"]`, `x.json:8: the alias "H" is taken by line 7`},
 		{coin, `"code": "T"`, `"code": "T", "aliases": ["T"]`, `x.json:8: the alias "T" is taken by line 8`},
 		{coin, `"code": "T"`, `"code": "Ü"`, `x.json:8: the code "Ü" is not 1 to 16 of A-Z, a-z, 0-9 and hyphen`},
-		{coin, `"code": "T"`, `"code": "Т"`, `x.json:8: the code "Т" is not 1 to 16 of A-Z, a-z, 0-9 and hyphen`}, // Cyrillic
+		// The code is a Cyrillic letter.
+		{coin, `"code": "T"`, `"code": "Т"`, `x.json:8: the code "Т" is not 1 to 16 of A-Z, a-z, 0-9 and hyphen`},
 		{coin, `"code": "T"`, `"code": "T T"`, `x.json:8: the code "T T" is not 1 to 16 of A-Z, a-z, 0-9 and hyphen`},
 		{coin, `"code": "T"`, `"code": "` + strings.Repeat("T", 17) + `"`, `x.json:8: the code "` + strings.Repeat("T", 17) + `" is not 1 to 16 of A-Z, a-z, 0-9 and hyphen`},
 		{coin, `"heads"]`, `"he,ds"]`, `x.json:7: the alias "he,ds" is not 1 to 16 of A-Z, a-z, 0-9 and hyphen`},

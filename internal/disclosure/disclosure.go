@@ -99,7 +99,7 @@ func (s *Service) isPublic(ctx context.Context, stored *journal.Stored) (bool, e
 		return false, nil
 	case err != nil:
 		return false, err
-	case reveal.Kind != audit.KindReveal || reveal.AuditID != stored.ID: // the claim was tampered with
+	case reveal.Kind != audit.KindReveal || reveal.AuditID != stored.ID: // the claim was moved
 		return false, fmt.Errorf("%w: record %d holds the claim of a reveal and is none", ledger.ErrCorrupt, reveal.Index)
 	}
 	return true, nil
@@ -135,7 +135,8 @@ func (s *Service) reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *
 	case !journal.Opens(seed, stored.Record): // whatever the sidecar holds: the commitment decides
 		return nil, ErrWrongSeed
 	}
-	if _, err := s.journal.Seed(ctx, stored); err != nil { // what is revealed must be there to be shown
+	// What is revealed must be there to be shown.
+	if _, err := s.journal.Seed(ctx, stored); err != nil {
 		return nil, err
 	}
 	public, err := s.isPublic(ctx, stored)

@@ -113,7 +113,8 @@ func (s *Service) history(ctx context.Context, id uuid.UUID) ([]uint64, error) {
 
 // ends returns the first and the last record of the shoe with the secret id.
 func (s *Service) ends(ctx context.Context, id uuid.UUID) (first, last *journal.Stored, err error) {
-	for replaced := uuid.Nil; ; replaced = first.ID { // again each time the shoe was replaced in the meantime
+	// It looks again each time the shoe was replaced in the meantime.
+	for replaced := uuid.Nil; ; replaced = first.ID {
 		if first, err = s.journal.FirstOfShoe(ctx, id); err != nil {
 			return nil, nil, err
 		}
@@ -150,7 +151,8 @@ func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64) (*
 			return nil, nil, err
 		}
 	}
-	v := audit.Verify(stored.Bytes, seed, positions) // without a seed it says that none opens the commitment
+	// Without a seed, it reports that none opens the commitment.
+	v := audit.Verify(stored.Bytes, seed, positions)
 	if v.OK && stored.Root != nil {
 		const detail = "salts from the seed and the cards in this order have the root in the record"
 		if err := addStep(ctx, v, "root", detail, s.checkRoot(ctx, stored, seed)); err != nil {

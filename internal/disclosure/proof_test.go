@@ -61,7 +61,8 @@ func TestProve(t *testing.T) {
 	}
 	s.store.Tamper = func(e *ledger.Stored) {
 		e.Record = bytes.Replace(e.Record, []byte(`"size":9`), []byte(`"size":8`), 1)
-		e.Hash = tlog.RecordHash(e.Record) // which the store has beside the record, and not from the tree
+		// The store has this hash beside the record; it is not taken from the tree.
+		e.Hash = tlog.RecordHash(e.Record)
 	}
 	if _, err := s.Prove(t.Context(), secret.AuditID); !errors.Is(err, ledger.ErrCorrupt) {
 		t.Errorf("proving a record that was changed along with its hash: %v", err)

@@ -123,7 +123,8 @@ func (c *Checker) shoeClaims(ctx context.Context, s *Stored) (claims []ledger.Cl
 		return nil, err
 	case last.Index == s.Index:
 		claims = append(claims, lastClaim(last, first, state))
-	case last.AuditID != first || last.Version <= s.Version && last.Kind != audit.KindShoe: // a replacing shoe has a first version
+	// A shoe that replaces this one begins at its first version.
+	case last.AuditID != first || last.Version <= s.Version && last.Kind != audit.KindShoe:
 		return nil, corrupt(s, "is of a shoe whose claim record %d holds without having changed it later", last.Index)
 	}
 	if s.Kind == audit.KindShoe && s.AuditID != uuid.Nil {
@@ -136,7 +137,8 @@ func (c *Checker) shoeClaims(ctx context.Context, s *Stored) (claims []ledger.Cl
 	switch {
 	case err == nil && owner.Index == s.Index:
 		return append(claims, ledger.Claim{Name: OwnerClaim(state.ID)}), nil
-	case errors.Is(err, ledger.ErrNotFound) || err == nil && owner.Index < s.Index: // a later shoe may have replaced it
+	// If the index is higher, a later shoe has replaced this one.
+	case errors.Is(err, ledger.ErrNotFound) || err == nil && owner.Index < s.Index:
 		return nil, corrupt(s, "begins a shoe that its secret id does not lead to")
 	}
 	return claims, err

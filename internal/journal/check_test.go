@@ -234,7 +234,8 @@ func TestCheckerFindsWhatDoesNotAgreeWithAShoe(t *testing.T) {
 			t.Errorf("a sound entry has, without the key, the claims %v, %v, want %v", got, err, want)
 		}
 	}
-	s.Tamper = func(e *ledger.Stored) { e.Claims = []ledger.Claim{{Due: 7}} } // the record says when the shoe expires
+	// The record has another expiry.
+	s.Tamper = func(e *ledger.Stored) { e.Claims = []ledger.Claim{{Due: 7}} }
 	want := []ledger.Claim{{Name: journal.ShoeClaim(expiring.AuditID), Due: expiring.Shoe.Expires.UnixMicro()}}
 	if got, err := blind.Entry(t.Context(), entry(t, s, j, expiring.AuditID)); err != nil || !slices.Equal(got, want) {
 		t.Errorf("an expiring shoe has, without the key, the claims %v, %v, want %v", got, err, want)

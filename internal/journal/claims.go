@@ -22,7 +22,7 @@ import (
 const (
 	keyClaims   = "key "        // an idempotency key: held by the record that its request made
 	revealClaim = "reveal "     // held by the record that reveals the seed of another
-	Commitments = "commitment " // held by the commitment until its deadline, then by what used it or the void
+	Commitments = "commitment " // held by the commitment, then by its use or its void
 	Shoes       = "shoe "       // held by the last change of a shoe; due when the shoe expires
 )
 

@@ -28,12 +28,12 @@ type Sidecar struct {
 // and a record that sealed cards adds their order.
 type ShoeState struct {
 	Layout   *shoe.Layout `json:"layout"`
-	Seals    []uint64     `json:"seals"`              // log indexes of the records that made the layout's seals
+	Seals    []uint64     `json:"seals"`              // log indexes of the layout's seals
 	Previous uint64       `json:"previous"`           // log index of the record before
 	Status   shoe.Status  `json:"status"`             // after the record
 	Shuffled bool         `json:"shuffled,omitempty"` // whether the deck was ever shuffled
 	Expires  time.Time    `json:"expires,omitzero"`   // zero for never
-	TTL      int64        `json:"keep,omitempty"`     // seconds that each change lets the shoe live on; 0 for a fixed expiry
+	TTL      int64        `json:"keep,omitempty"`     // seconds from each change; 0 for a fixed expiry
 
 	Order []uint32  `json:"order,omitempty"` // of a sealing: the number of the card at each position
 	ID    uuid.UUID `json:"id,omitzero"`     // of a first record: the secret id of the shoe

@@ -12,7 +12,7 @@ import (
 // A Commit is what [Options].Observe gets to know about a batch.
 type Commit struct {
 	Records   int           // how many were written
-	Conflicts int           // how often the batch had to be made again, because another process was first
+	Conflicts int           // attempts that failed because another process was first
 	Duration  time.Duration // of all attempts
 	Err       error
 }

@@ -44,8 +44,8 @@ func TestReconnectTimeoutBreaksTheLog(t *testing.T) {
 	const always = 1 << 20
 	for name, f := range map[string]*faultyStore{
 		"unreachable":                    {lostBefore: 1, lostHeads: always},
-		"readable but not writable":      {lostBefore: always},                        // as a server that became a standby
-		"conflict with an unknown batch": {lostBefore: 1, before: ledger.ErrConflict}, // which may be the first attempt
+		"readable but not writable":      {lostBefore: always},                        // now a standby
+		"conflict with an unknown batch": {lostBefore: 1, before: ledger.ErrConflict}, // maybe its own
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ const maxRecord = 1<<16 - 1
 // An Entry is one record with what is stored beside it.
 type Entry struct {
 	ID        uuid.UUID
-	Reference string  // the caller's name for the game and round, to list its records by; may be empty
+	Reference string  // the caller's name for the game and round; may be empty
 	Claims    []Claim // what the record is to hold once it is written
 	Record    []byte  // the exact bytes, which are public; at most 65,535
 	Sidecar   []byte  // the seed and other private data; may be nil. A store gets it encrypted

@@ -85,7 +85,7 @@ type Node struct {
 // A Head is the state of the log after its last batch.
 type Head struct {
 	Size       uint64 // number of records
-	Edge       []byte // roots of the complete subtrees that make up the tree, left to right, 32 bytes each
+	Edge       []byte // roots of the complete subtrees, left to right, 32 bytes each
 	Checkpoint []byte // signed note for this size; empty until the log has begun
 	SeedKey    []byte // identifies the key that sidecars are encrypted under; empty if none are
 	SeedsFrom  uint64 // index of the first entry with an encrypted sidecar; earlier ones are plain

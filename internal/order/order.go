@@ -37,7 +37,7 @@ type Request struct {
 	Reference  string
 	RevealNow  bool
 
-	CommitmentID    uuid.UUID // the commitment to use, which also fills members left out; Nil for none
+	CommitmentID    uuid.UUID // the commitment to use, which fills omitted members; or Nil
 	UniqueReference bool      // refuse if there is another attempt at the reference
 }
 

@@ -40,7 +40,7 @@ type Pile struct {
 // A Card is a card that the owner of a shoe has seen.
 type Card struct {
 	shoe.Face
-	Number   uint64         // its place in the shoe's input, which no other card has and which never changes
+	Number   uint64         // its place in the shoe's input, which never changes
 	SealedBy uuid.UUID      // the record that sealed it where it was drawn
 	Position uint64         // in the order which that record sealed
 	Opening  *audit.Opening // proves that it was sealed there; nil unless asked for

@@ -33,7 +33,7 @@ var ErrNotSeen = errors.New("the card has not been drawn")
 // A ClosedError is for a change of a shoe that takes none any more.
 type ClosedError struct {
 	Status  shoe.Status // closed or expired
-	AuditID uuid.UUID   // of the record that ended it; Nil if its time has passed and the log does not say so yet
+	AuditID uuid.UUID   // of the record that ended it; Nil if it is not logged yet
 }
 
 func (e *ClosedError) Error() string { return "the shoe is " + string(e.Status) }

@@ -343,7 +343,7 @@ func TestApplyRefuses(t *testing.T) {
 	if p.store.Size(t) != before {
 		t.Error("something was recorded")
 	}
-	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 3}) // the version that it is at
+	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 3})
 }
 
 func TestCreateRefuses(t *testing.T) {

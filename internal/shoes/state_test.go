@@ -217,7 +217,8 @@ func TestShoeWhoseClaimsWereMovedIsCorrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys = slices.DeleteFunc(keys, func(c ledger.Claim) bool { return journal.IsShoeClaim(c.Name) })
-	p.store.Moved = map[string]string{owner: keys[0].Name} // held by the first record of the shoe that was replaced
+	// It is held by the first record of the shoe that was replaced.
+	p.store.Moved = map[string]string{owner: keys[0].Name}
 	check("the owner's back to the shoe that was replaced")
 }
 

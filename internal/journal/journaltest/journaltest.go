@@ -25,9 +25,9 @@ import (
 // can write to the database. Set its fields only while nothing reads them.
 type Store struct {
 	ledger.Store
-	Tamper    func(*ledger.Stored) // changes entries that are looked up by id, claim or reference; may be nil
-	Moved     map[string]string    // claims that were moved, each to the record that holds another claim
-	Reading   func() error         // called before records are read back to be published; may be nil
+	Tamper    func(*ledger.Stored) // changes entries found by id, claim or reference; may be nil
+	Moved     map[string]string    // moved claims, each to the record that holds another
+	Reading   func() error         // called before records are read back; may be nil
 	Appending func() error         // called before a batch is appended; may be nil
 
 	Random io.Reader        // of new journals; crypto/rand

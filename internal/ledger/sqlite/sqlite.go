@@ -221,7 +221,7 @@ func (s *Store) list(ctx context.Context, extra []any, query string, args ...any
 // Claims returns the selected claims, sorted by name.
 func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
 	where, args := condition(q)
-	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT ?", where) //nolint:gosec // where is made of constants
+	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT ?", where) //nolint:gosec // of constants
 	rows, err := s.readers.QueryContext(ctx, query, append(args, q.Limit)...)
 	if err != nil {
 		return nil, err

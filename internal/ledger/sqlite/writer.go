@@ -27,10 +27,10 @@ type writer struct {
 	insertEntry, insertNode driver.Stmt
 	insertClaim             driver.Stmt // one that nobody holds
 	takeClaim               driver.Stmt // one that a record holds
-	moveClaim               driver.Stmt // the same, with status and due unchanged, which leaves their indexes alone
+	moveClaim               driver.Stmt // the same, leaving status, due and their indexes unchanged
 	walSize, checkpoint     driver.Stmt
 	args                    []driver.NamedValue // of the statement that is being executed
-	sinceMeasured           int                 // entries and commits since the write-ahead log was measured
+	sinceMeasured           int                 // entries and commits since the WAL was measured
 }
 
 // statements returns the SQL of every prepared statement.
