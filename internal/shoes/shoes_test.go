@@ -249,8 +249,8 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// Two processes attempt one request at the same moment. What the second one would do again, it
-// could not: the shoe is closed by then, or empty.
+// Two processes attempt one request at the same moment. What the second one would do again, it could
+// not: the shoe is closed by then, or empty.
 func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
@@ -343,7 +343,11 @@ func TestApplyRefuses(t *testing.T) {
 	if p.store.Size(t) != before {
 		t.Error("something was recorded")
 	}
-	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 3})
+	single := create(t, p, ask(order.Request{Size: ptr(1)})).Shoe.ID
+	if _, err := p.Apply(t.Context(), single, &Change{Kind: audit.KindReshuffle, From: shoe.All, Algorithm: "sattolo"}); !at("/algorithm")(err) {
+		t.Errorf("sattolo of a single card: %v", err)
+	}
+	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 3}) // the version that it is at
 }
 
 func TestCreateRefuses(t *testing.T) {
@@ -481,8 +485,7 @@ func TestShoeExpires(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// A time to live begins again with a change, but not with each: the expiry is up to a hundredth
-// late.
+// A time to live begins again with a change, but not with each: the expiry is up to a hundredth late.
 func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 	p := newProcess(t)
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -492,6 +495,7 @@ func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 	if !made.Record.Expires.Equal(start.Add(100 * time.Second)) {
 		t.Errorf("the record says that it expires at %s", made.Record.Expires)
 	}
+	last := 100 * time.Second
 	for _, v := range []struct{ at, expires time.Duration }{
 		{0, 100 * time.Second},
 		{time.Second, 102 * time.Second},
@@ -505,7 +509,12 @@ func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 		if !drawn.Shoe.Expires.Equal(start.Add(v.expires)) {
 			t.Errorf("after a change at %s it expires at %s, want %s", v.at, drawn.Shoe.Expires.Sub(start), v.expires)
 		}
+		if moved := v.expires != last; drawn.Record.Expires.IsZero() == moved || moved && !drawn.Record.Expires.Equal(drawn.Shoe.Expires) {
+			t.Errorf("the record of a change at %s says that the shoe expires at %s", v.at, drawn.Record.Expires)
+		}
+		last = v.expires
 	}
+	p.store.Check(t, p.journal)
 	closed := apply(t, p, made.Shoe.ID, Change{Kind: audit.KindClose})
 	if !closed.Shoe.Expires.IsZero() || !closed.Record.Expires.IsZero() {
 		t.Errorf("a closed shoe expires at %s", closed.Shoe.Expires)
@@ -541,6 +550,14 @@ func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 	}
 	if err := p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[0].AuditID)}); !errors.Is(err, ledger.ErrClaimed) {
 		t.Errorf("expiring a shoe that was replaced: %v", err)
+	}
+	now = now.Add(time.Minute)
+	if _, err := p.Replace(t.Context(), made[1].Shoe.ID, &Request{Request: ask(order.Request{Size: ptr(6)}).Request, Expires: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Second) // the shoe that replaced it is overdue, too
+	if err := p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[1].AuditID)}); !errors.Is(err, ledger.ErrClaimed) {
+		t.Errorf("expiring a shoe that was replaced by one that is overdue: %v", err)
 	}
 	p.store.Check(t, p.journal)
 }
@@ -649,7 +666,36 @@ func TestDrawOfNothingLeavesTheCardsInOrder(t *testing.T) {
 	if shuffled := apply(t, p, piled, Change{Kind: audit.KindReshuffle, From: shoe.OnPile("a")}); shuffled.Shoe.Shuffled {
 		t.Error("after a pile was reshuffled the deck counts as shuffled")
 	}
+	if card, err := other.Card(t.Context(), piled, uuid.Nil, 10); err != nil || card.Number != 10 {
+		t.Errorf("the card of the deck after a pile was reshuffled is %+v, %v", card, err)
+	}
 	p.store.Check(t, p.journal)
+}
+
+func TestSealingsOfAnotherShoeAreNotFound(t *testing.T) {
+	p := newProcess(t)
+	var made, resealed [2]*Result
+	for i := range made {
+		made[i] = create(t, p, ask(order.Request{Deck: "standard52"}))
+		resealed[i] = apply(t, p, made[i].Shoe.ID, Change{Kind: audit.KindReshuffle, From: shoe.Deck})
+		drawn := apply(t, p, made[i].Shoe.ID, drawing(1))
+		if card, err := p.Card(t.Context(), made[i].Shoe.ID, resealed[i].AuditID, 0); err != nil || card.Number != drawn.Cards[0].Number {
+			t.Errorf("%+v, %v", card, err)
+		}
+		stored, err := p.journal.ByID(t.Context(), drawn.AuditID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []uint64{made[i].LogIndex, resealed[i].LogIndex}
+		if sidecar, err := p.journal.Sidecar(stored); err != nil || !slices.Equal(sidecar.Shoe.Seals, want) {
+			t.Errorf("the sidecar of a draw has %+v, %v, want the sealings %d", sidecar.Shoe, err, want)
+		}
+	}
+	for _, sealedBy := range []uuid.UUID{resealed[1].AuditID, made[1].AuditID, uuid.New()} {
+		if card, err := p.Card(t.Context(), made[0].Shoe.ID, sealedBy, 0); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("%+v, %v", card, err)
+		}
+	}
 }
 
 func TestCardsAreNamedByCode(t *testing.T) {

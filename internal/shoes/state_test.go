@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -52,6 +53,35 @@ func TestLockIsAcquiredInOrder(t *testing.T) {
 			t.Errorf("the lock was acquired by %d", acquired)
 		}
 		other()
+		if len(l.list) != 0 {
+			t.Errorf("%d locks are left that nobody holds", len(l.list))
+		}
+	})
+}
+
+func TestLockIsHeldByOneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l locks
+		holders := 0
+		for range 10 {
+			go func() {
+				for range 10 {
+					release, err := l.acquire(t.Context(), uuid.UUID{1})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if holders++; holders > 1 {
+						t.Errorf("%d hold the lock", holders)
+					}
+					time.Sleep(time.Millisecond)
+					holders--
+					release()
+				}
+			}()
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Second)
 		if len(l.list) != 0 {
 			t.Errorf("%d locks are left that nobody holds", len(l.list))
 		}
@@ -187,6 +217,7 @@ func TestShoeWhoseClaimsWereMovedIsCorrupt(t *testing.T) {
 	made, other := create(t, p, keyed("key", order.Request{Size: ptr(5)})), create(t, p, ask(order.Request{Size: ptr(5)}))
 	id := made.Shoe.ID
 	apply(t, p, id, drawing(1))
+	apply(t, p, other.Shoe.ID, drawing(1))
 	check := func(name string) {
 		t.Helper()
 		fresh := newProcessOn(t, p.store)
