@@ -82,6 +82,7 @@ func TestLockIsHeldByOneAtATime(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if len(l.list) != 0 {
 			t.Errorf("%d locks are left that nobody holds", len(l.list))
 		}
