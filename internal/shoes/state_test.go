@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -62,27 +61,30 @@ func TestLockIsAcquiredInOrder(t *testing.T) {
 func TestLockIsHeldByOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l locks
-		holders := 0
-		for range 10 {
+		id := uuid.UUID{1}
+		acquired := make(chan func(), 3)
+		acquire := func() {
 			go func() {
-				for range 10 {
-					release, err := l.acquire(t.Context(), uuid.UUID{1})
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if holders++; holders > 1 {
-						t.Errorf("%d hold the lock", holders)
-					}
-					time.Sleep(time.Millisecond)
-					holders--
-					release()
+				release, err := l.acquire(t.Context(), id)
+				if err != nil {
+					t.Error(err)
 				}
+				acquired <- release
 			}()
-			time.Sleep(time.Millisecond)
+			synctest.Wait()
 		}
-		time.Sleep(time.Second)
-		synctest.Wait()
+		acquire()
+		acquire() // waits
+		for range 3 {
+			if len(acquired) != 1 {
+				t.Fatalf("%d hold the lock", len(acquired))
+			}
+			(<-acquired)()
+			synctest.Wait() // the one who waited holds it
+			acquire()       // waits
+		}
+		(<-acquired)()
+		(<-acquired)()
 		if len(l.list) != 0 {
 			t.Errorf("%d locks are left that nobody holds", len(l.list))
 		}
