@@ -68,8 +68,9 @@ type Request struct {
 	order.Request
 	Key *journal.Key // identifies retries; nil for a request that cannot be repeated
 
-	// Reserve is called with the number of elements that will be in memory at once, before anything
-	// is drawn or replayed. Its error ends the request. It may be nil.
+	// Reserve is called with the number of elements that a shuffle holds in memory, before it is drawn
+	// or replayed; if a request loses a race to its own retry, for both. Its error ends the request. It
+	// may be nil.
 	Reserve func(elements uint64) error
 }
 

@@ -85,6 +85,9 @@ func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context
 		if err := errors.Join(outcomes...); err != nil {
 			return expired, err
 		}
+		if len(outcomes) == 0 {
+			return expired, nil // those that are still due are left to the next sweep
+		}
 		expired += len(outcomes)
 	}
 	return expired, ctx.Err()

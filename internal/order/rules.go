@@ -49,7 +49,9 @@ func (r *Rules) Check(request *Request, committed *audit.Record) (*Order, error)
 		return nil, err
 	}
 	if committed != nil {
-		return o, compare(&o.Statement, &committed.Statement)
+		if err := compare(&o.Statement, &committed.Statement); err != nil {
+			return nil, err
+		}
 	}
 	return o, nil
 }
