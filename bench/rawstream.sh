@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
 #
-# rawstream.sh [selection|all] [rawstream flags]: puts one riffle/1 keystream through ent and dieharder (Debian packages
-# of these names) and fails where either finds it wanting. Not part of every run: the selection takes some
-# minutes, all of it an hour or more.
+# rawstream.sh [selection|all] [rawstream flags] tests a riffle/1 keystream with ent and dieharder
+# (Debian packages of these names) and fails if either rejects it. No other check runs it: the
+# selection takes some minutes, all of it an hour or more.
 #
-#   selection   the default: one test of each kind that dieharder rates as good and that is done within a minute or so
-#   all         dieharder -a: every test at every setting
+#   selection   the default: one test of each kind that dieharder rates as good and that takes at
+#               most about a minute
+#   all         dieharder -a: every test with every setting
 #
-# The stream goes on from one test to the next, so no two see the same part of it. Its seed is printed;
-# "rawstream.sh selection --seed <hex>" repeats a run. "--words 5" tests the keystreams of shuffle after shuffle instead of one
-# long one, five words of each being about what 52 cards take.
+# Each test continues where the last one stopped, so no two get the same part of the stream. Its
+# seed is printed; "rawstream.sh selection --seed <hex>" repeats a run. "--words 5" tests the
+# keystreams of many shuffles instead of a single long one, five words of each, as for 52 cards.
 
 set -euo pipefail
 
-# Birthday spacings, overlapping permutations, binary rank of two sizes, count the ones, minimum distance,
-# squeeze, runs, craps, greatest common divisors; monobit, runs and serial of STS; permutations, byte distribution,
-# filling trees.
+# Birthday spacings, overlapping permutations, binary rank of two sizes, count the ones, minimum
+# distance, squeeze, runs, craps, greatest common divisors; monobit, runs and serial of STS;
+# permutations, byte distribution, filling trees.
 selection=(0 1 2 3 8 9 12 13 15 16 17 100 101 102 202 205 207)
 
-# dieharder -l calls OPSO, OQSO and DNA suspect and sums not to be used: they fail good generators too. Their verdicts
-# are shown and not counted.
+# dieharder -l calls OPSO, OQSO and DNA suspect, and says not to use sums: they reject good
+# generators too. Their verdicts are shown and not counted.
 untrusted='^ *diehard_(opso|oqso|dna|sums)\|'
 
 which=${1:-selection}
@@ -35,8 +36,9 @@ trap 'rm -rf "$work"' EXIT
 go build -o "$work/bench" .
 exec <  <("$work/bench" rawstream "$@")
 
-# ent passes no verdict of its own. The limits are what a uniform source keeps to but for one time in a
-# million: chi-square with 255 degrees of freedom, and 4.9 standard deviations of the mean, of pi and of the correlation.
+# ent gives no verdict. A uniform source exceeds these limits once in a million times: chi-square
+# with 255 degrees of freedom, and 4.9 standard deviations of the mean, of pi and of the
+# correlation.
 bytes=67108864
 head -c "$bytes" | ent -t | tee "$work/ent" | sed 's/^/ent: /'
 awk -F, -v n="$bytes" '
@@ -55,8 +57,8 @@ else
 fi | grep --line-buffered -E '\| *(PASSED|WEAK|FAILED) *$' | tee "$work/verdicts" ||
     { echo 'rawstream.sh: dieharder did not run to its end'; exit 1; }
 
-# One verdict in a hundred is WEAK by dieharder's own limits, and more of them than that would be noticed by eye; FAILED
-# is one in a million.
+# By dieharder's limits a good generator gets WEAK once in a hundred tests, which is left to the
+# reader, and FAILED once in a million.
 grep -vE "$untrusted" "$work/verdicts" >"$work/counted"
 awk '/PASSED/ { passed++ } /WEAK/ { weak++ } /FAILED/ { failed++ }
     END { printf "rawstream.sh: %d passed, %d weak, %d failed\n", passed, weak, failed; exit failed || !passed }' "$work/counted"
