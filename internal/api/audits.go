@@ -45,12 +45,6 @@ func auditID(r *http.Request) (uuid.UUID, error) {
 	return id, nil
 }
 
-// parseID reads an id as answers have it: 36 characters in lower case.
-func parseID(text string) (uuid.UUID, bool) {
-	id, err := uuid.Parse(text)
-	return id, err == nil && id.String() == text
-}
-
 // getAudit answers GET /audits/{id}.
 func (a *API) getAudit(w http.ResponseWriter, r *http.Request) error {
 	id, err := auditID(r)

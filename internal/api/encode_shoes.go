@@ -146,3 +146,6 @@ func appendCard(b []byte, c *shoes.Card) []byte {
 	}
 	return append(b, "]}"...)
 }
+
+// versionTag is the ETag of a version of a shoe.
+func versionTag(version uint64) string { return `"` + strconv.FormatUint(version, 10) + `"` }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/httpjson"
@@ -185,4 +187,19 @@ func (q *shuffleRequest) handsParameter(value string) error {
 		q.Hands = append(q.Hands, *n)
 	}
 	return nil
+}
+
+// parseID reads an id as answers have it: 36 characters in lower case.
+func parseID(text string) (uuid.UUID, bool) {
+	id, err := uuid.Parse(text)
+	return id, err == nil && id.String() == text
+}
+
+// quoted returns the head of what a caller sent, to be quoted in an error.
+func quoted(text string) string {
+	const most = 40
+	if len(text) > most {
+		return strconv.Quote(text[:most]) + "..."
+	}
+	return strconv.Quote(text)
 }

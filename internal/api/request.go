@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -308,13 +307,4 @@ func decodeReveal(body []byte, lease *httpjson.Lease) ([]byte, error) {
 		return nil, badRequest("seed must be the seed of an answer, copied exactly: lower-case hex digits.").at("/seed")
 	}
 	return seed, nil
-}
-
-// quoted returns the head of what a caller sent, to be quoted in an error.
-func quoted(text string) string {
-	const most = 40
-	if len(text) > most {
-		return strconv.Quote(text[:most]) + "..."
-	}
-	return strconv.Quote(text)
 }

@@ -3,51 +3,37 @@ package api
 import (
 	"net/http"
 
-	"github.com/google/uuid"
-
 	"riffle/internal/audit"
-	"riffle/internal/httpjson"
 	"riffle/internal/shoe"
 	"riffle/internal/shoes"
 )
 
 // drawFromShoe answers POST /shoes/{id}/draw.
 func (a *API) drawFromShoe(w http.ResponseWriter, r *http.Request) error {
-	openings, err := proofParameter(r)
-	if err != nil {
-		return err
-	}
-	c := &shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt, Openings: openings}
+	c := &shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt}
 	return a.changeShoe(w, r, c, "count", "from", "to", "put")
 }
 
 // returnToShoe answers POST /shoes/{id}/return.
 func (a *API) returnToShoe(w http.ResponseWriter, r *http.Request) error {
 	c := &shoes.Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
-	return a.changeWithoutQuery(w, r, c, "cards", "put")
+	return a.changeShoe(w, r, c, "cards", "put")
 }
 
 // reshuffleShoe answers POST /shoes/{id}/reshuffle.
 func (a *API) reshuffleShoe(w http.ResponseWriter, r *http.Request) error {
 	c := &shoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}
-	return a.changeWithoutQuery(w, r, c, "cards", "algorithm", "client_seed")
+	return a.changeShoe(w, r, c, "cards", "algorithm", "client_seed")
 }
 
 // closeShoe answers POST /shoes/{id}/close.
 func (a *API) closeShoe(w http.ResponseWriter, r *http.Request) error {
-	return a.changeWithoutQuery(w, r, &shoes.Change{Kind: audit.KindClose})
+	return a.changeShoe(w, r, &shoes.Change{Kind: audit.KindClose})
 }
 
 // endShoe answers DELETE /shoes/{id}.
 func (a *API) endShoe(w http.ResponseWriter, r *http.Request) error {
-	id, err := shoeID(r)
-	if err != nil {
-		return err
-	}
-	if err := noParameters(r); err != nil {
-		return err
-	}
-	return a.applyChange(w, r, id, &shoes.Change{Kind: audit.KindExpire}, nil)
+	return a.changeShoe(w, r, &shoes.Change{Kind: audit.KindExpire})
 }
 
 // addToPile answers POST /shoes/{id}/piles/{pile}/add.
@@ -57,7 +43,7 @@ func (a *API) addToPile(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c := &shoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: place, Put: shoe.Top}
-	return a.changeWithoutQuery(w, r, c, "cards", "put")
+	return a.changeShoe(w, r, c, "cards", "put")
 }
 
 // drawFromPile answers POST /shoes/{id}/piles/{pile}/draw.
@@ -66,11 +52,7 @@ func (a *API) drawFromPile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	openings, err := proofParameter(r)
-	if err != nil {
-		return err
-	}
-	c := &shoes.Change{Kind: audit.KindDraw, From: place, Taken: shoe.Top, To: shoe.Dealt, Openings: openings}
+	c := &shoes.Change{Kind: audit.KindDraw, From: place, Taken: shoe.Top, To: shoe.Dealt}
 	return a.changeShoe(w, r, c, "count", "cards", "from", "to", "put")
 }
 
@@ -80,7 +62,7 @@ func (a *API) shufflePile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.changeWithoutQuery(w, r, &shoes.Change{Kind: audit.KindReshuffle, From: place}, "algorithm", "client_seed")
+	return a.changeShoe(w, r, &shoes.Change{Kind: audit.KindReshuffle, From: place}, "algorithm", "client_seed")
 }
 
 // returnFromPile answers POST /shoes/{id}/piles/{pile}/return.
@@ -90,41 +72,16 @@ func (a *API) returnFromPile(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c := &shoes.Change{Kind: audit.KindReturn, From: place, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
-	return a.changeWithoutQuery(w, r, c, "cards", "put")
+	return a.changeShoe(w, r, c, "cards", "put")
 }
 
-func (a *API) changeWithoutQuery(w http.ResponseWriter, r *http.Request, c *shoes.Change, members ...string) error {
-	if err := noParameters(r); err != nil {
-		return err
-	}
-	return a.changeShoe(w, r, c, members...)
-}
-
-// changeShoe changes the shoe of the path by a body that has the members named.
+// changeShoe changes the shoe of the path, as the request completes the change by members of its body,
+// and answers with the shoe after it.
 func (a *API) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Change, members ...string) error {
-	id, err := shoeID(r)
-	if err != nil {
-		return err
-	}
 	lease := a.budget.Lease()
 	defer lease.Release()
-	body, err := httpjson.Read(w, r, a.MaxBody, lease)
+	id, err := a.readChange(w, r, lease, c, members)
 	if err != nil {
-		return err
-	}
-	if err := decodeChange(body, lease, c, members); err != nil {
-		return err
-	}
-	return a.applyChange(w, r, id, c, body)
-}
-
-// applyChange applies a change and answers with the shoe after it.
-func (a *API) applyChange(w http.ResponseWriter, r *http.Request, id uuid.UUID, c *shoes.Change, body []byte) error {
-	var err error
-	if c.IfVersion, err = ifVersion(r); err != nil {
-		return err
-	}
-	if c.Key, err = idempotencyKey(r, body); err != nil {
 		return err
 	}
 	result, err := a.Shoes.Apply(r.Context(), id, c)

@@ -5,77 +5,16 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
 	"riffle/internal/disclosure"
 	"riffle/internal/httpjson"
-	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/shoe"
 	"riffle/internal/shoes"
 )
-
-// shoeID reads the id of the path. One that is malformed answers like one that is not there.
-func shoeID(r *http.Request) (uuid.UUID, error) {
-	id, ok := parseID(chi.URLParam(r, "id"))
-	if !ok {
-		return uuid.Nil, journal.ErrNoShoe
-	}
-	return id, nil
-}
-
-// pileInPath returns the place of the pile that the path names.
-func pileInPath(r *http.Request) (shoe.Place, error) {
-	name := chi.URLParam(r, "pile")
-	if !shoe.IsName(name) {
-		return "", problemPileName()
-	}
-	return shoe.OnPile(name), nil
-}
-
-func problemPileName() *problem {
-	return unprocessable(`The name of a pile must be 1 to %d letters, digits, hyphens and underscores, such as "discard".`, shoe.MaxName)
-}
-
-// proofParameter reads whether cards are to come with what proves them.
-func proofParameter(r *http.Request) (bool, error) {
-	query, err := parseQuery(r)
-	if err != nil {
-		return false, err
-	}
-	if err := onlyParameters(query, "proof"); err != nil {
-		return false, err
-	}
-	text, given := query["proof"]
-	if given && text != "true" && text != "false" {
-		return false, badRequest("proof must be true or false.").in("proof")
-	}
-	return text == "true", nil
-}
-
-// ifVersion reads which version of a shoe is to be changed; 0 is any.
-func ifVersion(r *http.Request) (uint64, error) {
-	values := r.Header.Values("If-Match")
-	if len(values) == 0 {
-		return 0, nil
-	}
-	text := strings.Trim(values[0], " \t")
-	if len(values) == 1 && text == "*" {
-		return 0, nil
-	}
-	digits := strings.Trim(text, `"`)
-	version, err := strconv.ParseUint(digits, 10, 64)
-	if len(values) > 1 || err != nil || version == 0 || text != versionTag(version) {
-		return 0, badRequest(`If-Match must be the ETag of an answer about the shoe, copied with its quotes, such as "3", or * for any version; got %s.`, quoted(text))
-	}
-	return version, nil
-}
-
-// versionTag is the ETag of a version of a shoe.
-func versionTag(version uint64) string { return `"` + strconv.FormatUint(version, 10) + `"` }
 
 // makeShoe answers POST /shoes.
 func (a *API) makeShoe(w http.ResponseWriter, r *http.Request) error {
