@@ -70,7 +70,7 @@ func ofRecord(steps prooffile.Steps, e *prooffile.Entry, given *prooffile.Given)
 	if known := committed(steps, e); known != "" {
 		return words + known, nil
 	}
-	return words + "\nWhether the seed was drawn more than once before it was recorded, no such proof can show.", nil
+	return words + "\nThis proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to rule that out.", nil
 }
 
 // ofHand says whether a hand is proven by the record that it was given with.
