@@ -16,31 +16,9 @@ import (
 	"riffle/internal/ledger"
 )
 
-// using makes a request that uses a commitment, with more members.
-func using(t testing.TB, c committed, more string) *http.Request {
-	return post(t, "/shuffle", `{"commitment_id":"`+c.CommitmentID+`","client_seed":"x"`+more+`}`)
-}
-
-// A shownCommitment is a commitment as the service shows it.
-type shownCommitment struct {
-	committed
-	Statement string
-	Status    string
-	AuditID   string `json:"audit_id"` // empty for null
-}
-
-func readCommitment(t testing.TB, s *service, id string) (shown shownCommitment) {
-	t.Helper()
-	body := read(t, s.answer(get(t, "/commitments/"+id)))
-	if err := json.Unmarshal(body, &shown); err != nil || shown.CommitmentID != id {
-		t.Fatalf("%v: %s", err, body)
-	}
-	return shown
-}
-
 // The answer has the form that the commitment asks for, whatever the request that uses it says of
 // it, and what was shown before is opened by its seed.
-func TestCommittedShuffleIsAsCommitted(t *testing.T) {
+func TestCommittedShuffleHasTheCommittedForm(t *testing.T) {
 	s := start(t, setup{})
 	for name, v := range map[string]struct{ request, use, has string }{
 		"repeat":         {`{"size":5,"repeat":3}`, ``, "shuffles"},
@@ -53,14 +31,14 @@ func TestCommittedShuffleIsAsCommitted(t *testing.T) {
 		"items":          {`{"items":[1, {"a":2.50}]}`, `,"items":[ 1,{ "a" : 2.50 } ]`, "items"},
 		"all":            {`{"size":5,"draw":2,"algorithm":"sattolo","reference":"r"}`, `,"size":5,"draw":2,"algorithm":"sattolo","reference":"r"`, "items"},
 	} {
-		c := commitOnce(t, s, v.request)
-		shown := readCommitment(t, s, c.CommitmentID)
-		if shown.Status != "open" || shown.AuditID != "" || shown.committed != c {
+		c := mustCommit(t, s, v.request)
+		shown := getCommitment(t, s, c.CommitmentID)
+		if shown.Status != "open" || shown.AuditID != "" || shown.commitmentResult != c {
 			t.Errorf("%s: the commitment is shown as %+v", name, shown)
 		}
-		got := s.exchange(t, using(t, c, v.use))
+		got := s.send(t, useCommitment(t, c, v.use))
 		var made struct {
-			shuffled
+			shuffleResult
 			Commitment string
 		}
 		var members map[string]json.RawMessage
@@ -77,8 +55,8 @@ func TestCommittedShuffleIsAsCommitted(t *testing.T) {
 		if name == "items" && !strings.Contains(got.body, `{ "a" : 2.50 }`) {
 			t.Errorf("items are not as the use has sent them: %s", got.body)
 		}
-		shown = readCommitment(t, s, c.CommitmentID)
-		if shown.Status != "used" || shown.AuditID != made.AuditID || shown.committed != c {
+		shown = getCommitment(t, s, c.CommitmentID)
+		if shown.Status != "used" || shown.AuditID != made.AuditID || shown.commitmentResult != c {
 			t.Errorf("%s: after its use the commitment is %+v", name, shown)
 		}
 	}
@@ -103,18 +81,18 @@ func TestWhatIsNotAsCommittedIsNamed(t *testing.T) {
 		{`{"items":[1,2]}`, `,"items":[2,1]`, "/items"},
 		{`{"items":[1,2]}`, ``, "/items"},
 	} {
-		c := commitOnce(t, s, v.request)
-		got := s.exchange(t, using(t, c, v.more))
+		c := mustCommit(t, s, v.request)
+		got := s.send(t, useCommitment(t, c, v.more))
 		if pointer, id := got.problem(t); got.status != http.StatusUnprocessableEntity || pointer != v.pointer || id != "" {
 			t.Errorf("%s used with %s: %d %s", v.request, v.more, got.status, got.body)
 		}
-		if shown := readCommitment(t, s, c.CommitmentID); shown.Status != "open" {
+		if shown := getCommitment(t, s, c.CommitmentID); shown.Status != "open" {
 			t.Errorf("%s used with %s is %s", v.request, v.more, shown.Status)
 		}
 	}
-	c := commitOnce(t, s, roles)
+	c := mustCommit(t, s, roles)
 	for _, body := range []string{`{"commitment_id":"` + c.CommitmentID + `"}`, `{"commitment_id":"` + c.CommitmentID + `","client_seed":""}`} {
-		got := s.exchange(t, post(t, "/shuffle", body))
+		got := s.send(t, post(t, "/shuffle", body))
 		if pointer, _ := got.problem(t); got.status != http.StatusUnprocessableEntity || pointer != "/client_seed" {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
@@ -125,10 +103,10 @@ func TestWhatIsNotAsCommittedIsNamed(t *testing.T) {
 // and the others are told that they came second.
 func TestTwoCannotUseOneCommitment(t *testing.T) {
 	s := start(t, setup{})
-	servers := []*watched{serve(t, s), serve(t, s.replica(t))}
+	servers := []*recordingServer{serve(t, s), serve(t, s.replica(t))}
 	for round := range 10 {
-		c := commitOnce(t, s, `{"size":52}`)
-		answers := make([]exchanged, 6)
+		c := mustCommit(t, s, `{"size":52}`)
+		answers := make([]response, 6)
 		var asking sync.WaitGroup
 		for i := range answers {
 			asking.Go(func() {
@@ -139,7 +117,7 @@ func TestTwoCannotUseOneCommitment(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				answers[i] = exchanged{answer.StatusCode, answer.Header, string(read(t, answer))}
+				answers[i] = response{answer.StatusCode, answer.Header, string(readBody(t, answer))}
 			})
 		}
 		asking.Wait()
@@ -147,7 +125,7 @@ func TestTwoCannotUseOneCommitment(t *testing.T) {
 		for _, got := range answers {
 			switch got.status {
 			case http.StatusOK:
-				var made shuffled
+				var made shuffleResult
 				if err := json.Unmarshal([]byte(got.body), &made); err != nil || won != "" {
 					t.Errorf("two have won (%v): %s", err, got.body)
 				}
@@ -165,66 +143,40 @@ func TestTwoCannotUseOneCommitment(t *testing.T) {
 				t.Errorf("%s has won, and another was answered %s", won, got.body)
 			}
 		}
-		got := s.exchange(t, using(t, c, ""))
+		got := s.send(t, useCommitment(t, c, ""))
 		if pointer, id := got.problem(t); got.status != http.StatusConflict || pointer != "/commitment_id" || id != won || won == "" {
 			t.Errorf("%s has won, and afterwards %d %s", won, got.status, got.body)
 		}
-		if shown := readCommitment(t, s, c.CommitmentID); shown.Status != "used" || shown.AuditID != won {
+		if shown := getCommitment(t, s, c.CommitmentID); shown.Status != "used" || shown.AuditID != won {
 			t.Errorf("%s has won, and the commitment is %+v", won, shown)
 		}
 	}
 }
 
 // An id that no commitment has is answered like any other, in the body and in the path.
-func TestCommitmentsThatAreNotThere(t *testing.T) {
+func TestUnknownCommitmentIDsAreRejected(t *testing.T) {
 	s, other := start(t, setup{}), start(t, setup{})
-	own, foreign := commitOnce(t, s, `{"size":3}`), commitOnce(t, other, `{"size":3}`)
-	audit := shuffleOnce(t, s, `{"size":3}`)
-	size := s.size()
+	own, foreign := mustCommit(t, s, `{"size":3}`), mustCommit(t, other, `{"size":3}`)
+	audit := mustShuffle(t, s, `{"size":3}`)
+	size := s.logSize()
 	for _, id := range []string{
 		foreign.CommitmentID, audit.AuditID, "", "1", "00000000-0000-0000-0000-000000000000", strings.ToUpper(own.CommitmentID),
 		strings.ReplaceAll(own.CommitmentID, "-", ""), "{" + own.CommitmentID + "}", "urn:uuid:" + own.CommitmentID, own.CommitmentID + "0",
 		own.CommitmentID[:35], " " + own.CommitmentID, `\u0000`, strings.Repeat("a", 4000),
 	} {
-		got := s.exchange(t, post(t, "/shuffle", `{"size":3,"client_seed":"x","commitment_id":"`+id+`"}`))
+		got := s.send(t, post(t, "/shuffle", `{"size":3,"client_seed":"x","commitment_id":"`+id+`"}`))
 		if pointer, _ := got.problem(t); got.status != http.StatusNotFound || pointer != "/commitment_id" {
 			t.Errorf("%q: %d %s", id, got.status, got.body)
 		}
 	}
 	for _, id := range []string{"null", "1", "[]", "{}", "true"} {
-		got := s.exchange(t, post(t, "/shuffle", `{"size":3,"client_seed":"x","commitment_id":`+id+`}`))
+		got := s.send(t, post(t, "/shuffle", `{"size":3,"client_seed":"x","commitment_id":`+id+`}`))
 		if pointer, _ := got.problem(t); got.status != http.StatusBadRequest || pointer != "/commitment_id" {
 			t.Errorf("%s: %d %s", id, got.status, got.body)
 		}
 	}
-	if s.size() != size {
-		t.Errorf("%d records were made", s.size()-size)
-	}
-}
-
-// A clock is moved by a test.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) read() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) set(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = now
-}
-
-// expire has the service log as void what is late, which has to be so many commitments.
-func (s *service) expire(t testing.TB, want int) {
-	t.Helper()
-	if n, err := s.Dealer.ExpireCommitments(t.Context()); n != want || err != nil {
-		t.Fatalf("%d commitments are void now, %v", n, err)
+	if s.logSize() != size {
+		t.Errorf("%d records were made", s.logSize()-size)
 	}
 }
 
@@ -232,51 +184,51 @@ func (s *service) expire(t testing.TB, want int) {
 // has become of it.
 func TestCommitmentHasADeadline(t *testing.T) {
 	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 123456789, time.UTC)}
-	s := start(t, setup{now: c.read})
-	inTime, late := commitOnce(t, s, `{"size":3}`), commitOnce(t, s, `{"size":3}`)
+	s := start(t, setup{now: c.Now})
+	inTime, late := mustCommit(t, s, `{"size":3}`), mustCommit(t, s, `{"size":3}`)
 	if want := time.Date(2026, 11, 21, 12, 10, 0, 123456000, time.UTC); !inTime.Deadline.Equal(want) {
 		t.Errorf("the deadline is %s, not %s", inTime.Deadline, want)
 	}
-	c.set(inTime.Deadline.Add(-time.Microsecond))
-	if got := s.exchange(t, using(t, inTime, "")); got.status != http.StatusOK {
+	c.Set(inTime.Deadline.Add(-time.Microsecond))
+	if got := s.send(t, useCommitment(t, inTime, "")); got.status != http.StatusOK {
 		t.Errorf("in time: %d %s", got.status, got.body)
 	}
-	c.set(late.Deadline)
+	c.Set(late.Deadline)
 	refused := func(status, audit string) {
 		t.Helper()
 		for _, s := range []*service{s, s.replica(t)} {
-			got := s.exchange(t, using(t, late, ""))
+			got := s.send(t, useCommitment(t, late, ""))
 			pointer, id := got.problem(t)
 			if got.status != http.StatusConflict || pointer != "/commitment_id" || id != audit {
 				t.Errorf("%s: %d %s", status, got.status, got.body)
 			}
-			if shown := readCommitment(t, s, late.CommitmentID); shown.Status != status {
+			if shown := getCommitment(t, s, late.CommitmentID); shown.Status != status {
 				t.Errorf("it is %s, not %s", shown.Status, status)
 			}
 		}
 	}
 	refused("late", "")
-	s.expire(t, 1)
-	shown := readCommitment(t, s, late.CommitmentID)
+	s.expireCommitments(t, 1)
+	shown := getCommitment(t, s, late.CommitmentID)
 	if shown.AuditID == "" {
 		t.Fatalf("no record says that it is void: %+v", shown)
 	}
 	refused("void", shown.AuditID)
-	record, _ := json.Marshal(readAudit(t, s, shown.AuditID).Record)
+	record, _ := json.Marshal(getAudit(t, s, shown.AuditID).Record)
 	if !bytes.Contains(record, []byte(`"kind":"void"`)) || !bytes.Contains(record, []byte(`"commitment_id":"`+late.CommitmentID+`"`)) {
 		t.Errorf("the record is %s", record)
 	}
 }
 
-func TestCommitmentsAreListedInPages(t *testing.T) {
+func TestCommitmentsArePaged(t *testing.T) {
 	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
-	s := start(t, setup{now: c.read})
+	s := start(t, setup{now: c.Now})
 	var made []string
 	byStatus := map[string][]string{}
-	commit := func(n int) (list []committed) {
+	commit := func(n int) (list []commitmentResult) {
 		for range n {
-			c.set(c.read().Add(time.Millisecond)) // ids of one millisecond have no order
-			one := commitOnce(t, s, `{"size":3}`)
+			c.Set(c.Now().Add(time.Millisecond)) // ids of one millisecond have no order
+			one := mustCommit(t, s, `{"size":3}`)
 			made, list = append(made, one.CommitmentID), append(list, one)
 		}
 		return list
@@ -284,19 +236,19 @@ func TestCommitmentsAreListedInPages(t *testing.T) {
 	for _, one := range commit(3) {
 		byStatus["void"] = append(byStatus["void"], one.CommitmentID)
 	}
-	c.set(c.read().Add(time.Hour))
-	s.expire(t, 3)
+	c.Set(c.Now().Add(time.Hour))
+	s.expireCommitments(t, 3)
 	for i, one := range commit(7) {
 		status := "late"
 		if i%2 == 0 {
 			status = "used"
-			if got := s.exchange(t, using(t, one, "")); got.status != http.StatusOK {
+			if got := s.send(t, useCommitment(t, one, "")); got.status != http.StatusOK {
 				t.Fatal(got.body)
 			}
 		}
 		byStatus[status] = append(byStatus[status], one.CommitmentID)
 	}
-	c.set(c.read().Add(time.Hour))
+	c.Set(c.Now().Add(time.Hour))
 	for _, one := range commit(5) {
 		byStatus["open"] = append(byStatus["open"], one.CommitmentID)
 	}
@@ -309,16 +261,16 @@ func TestCommitmentsAreListedInPages(t *testing.T) {
 				query += "&status=" + status
 			}
 			for after := ""; ; {
-				body := read(t, s.answer(get(t, "/commitments"+query+after)))
+				body := readBody(t, s.do(get(t, "/commitments"+query+after)))
 				var page struct {
-					Commitments []shownCommitment
+					Commitments []commitmentState
 					Next        *string
 				}
 				if err := json.Unmarshal(body, &page); err != nil || page.Commitments == nil {
 					t.Fatalf("%v: %s", err, body)
 				}
 				for _, shown := range page.Commitments {
-					if is := readCommitment(t, s, shown.CommitmentID); is.Status != shown.Status || (status != "" && shown.Status != status) {
+					if is := getCommitment(t, s, shown.CommitmentID); is.Status != shown.Status || (status != "" && shown.Status != status) {
 						t.Errorf("among those that are %s: %+v, which is %s", status, shown, is.Status)
 					}
 					got = append(got, shown.CommitmentID)
@@ -344,8 +296,8 @@ func TestCommitmentsAreListedInPages(t *testing.T) {
 func TestCommitmentMetrics(t *testing.T) {
 	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	lost := false
-	s := start(t, setup{now: c.read, store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, reading: func() error {
+	s := start(t, setup{now: c.Now, store: func(s ledger.Store) ledger.Store {
+		return &faultyStore{Store: s, beforeRead: func() error {
 			if lost {
 				return ledger.ErrUnavailable
 			}
@@ -354,7 +306,7 @@ func TestCommitmentMetrics(t *testing.T) {
 	}})
 	expect := func(want ...string) string {
 		t.Helper()
-		got := s.exchange(t, get(t, "/metrics"))
+		got := s.send(t, get(t, "/metrics"))
 		for _, line := range want {
 			if !strings.Contains(got.body, "\n"+line+"\n") {
 				t.Errorf("the metrics do not have %s", line)
@@ -366,17 +318,17 @@ func TestCommitmentMetrics(t *testing.T) {
 		return got.body
 	}
 	expect(`riffle_commitments_total{event="made"} 0`, `riffle_commitments_total{event="late"} 0`, `riffle_commitments{status="open"} 0`, `riffle_commitments{status="late"} 0`)
-	used, late := commitOnce(t, s, `{"size":3}`), commitOnce(t, s, `{"size":3}`)
-	read(t, s.answer(using(t, used, "")))
-	read(t, s.answer(using(t, used, "")))
+	used, late := mustCommit(t, s, `{"size":3}`), mustCommit(t, s, `{"size":3}`)
+	readBody(t, s.do(useCommitment(t, used, "")))
+	readBody(t, s.do(useCommitment(t, used, "")))
 	expect(`riffle_commitments_total{event="made"} 2`, `riffle_commitments_total{event="used"} 1`, `riffle_commitments{status="open"} 1`, `riffle_commitments{status="late"} 0`)
-	c.set(late.Deadline)
-	commitOnce(t, s, `{"size":3}`)
-	read(t, s.answer(using(t, late, "")))
+	c.Set(late.Deadline)
+	mustCommit(t, s, `{"size":3}`)
+	readBody(t, s.do(useCommitment(t, late, "")))
 	expect(`riffle_commitments_total{event="late"} 1`, `riffle_commitments_total{event="void"} 0`, `riffle_commitments{status="open"} 1`, `riffle_commitments{status="late"} 1`)
-	s.expire(t, 1)
+	s.expireCommitments(t, 1)
 	expect(`riffle_commitments_total{event="made"} 3`, `riffle_commitments_total{event="void"} 1`, `riffle_commitments{status="open"} 1`, `riffle_commitments{status="late"} 0`)
-	s.published(t)
+	s.waitPublished(t)
 	lost = true
 	if text := expect(`riffle_commitments_total{event="made"} 3`); strings.Contains(text, "riffle_commitments{") {
 		t.Error("without the store the metrics know how many commitments are open")

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
@@ -16,16 +15,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/uuid"
 
 	"riffle/internal/dealer"
 	"riffle/internal/ledger"
 )
 
-// story is the order in which the examples that write to the log, or depend on what it holds, come
+// scenario is the order in which the examples that write to the log, or depend on what it holds, come
 // about. All other examples can be replayed at any time.
-var story = []string{
+var scenario = []string{
 	"shuffle bridge", "shuffle items", "shuffle emptyList", "shuffle lottery", "shuffle secretSanta", "shuffle repeat",
 	"shuffle repeatedHands", "shuffle undercover", "dealDeck werewolf", "dealDeck undercover", "dealDeck details",
 	"getAudit heldBack", "verifyAudit heldBack", "proveAudit heldBack", "revealAudit notTheSeed",
@@ -69,16 +67,16 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 	var now time.Time
 	var damaged string
 	s := start(t, setup{random: &random, now: func() time.Time { return now }, store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, secret: func(stored *ledger.Stored) {
+		return &faultyStore{Store: s, afterRead: func(stored *ledger.Stored) {
 			if stored.ID.String() == damaged {
 				clear(stored.Sidecar)
 			}
 		}}
 	}})
-	records, dealt := recordsShown(t, c), map[string]bool{}
-	list := slices.Clone(story)
+	records, dealt := recordExamples(t, c), map[string]bool{}
+	list := slices.Clone(scenario)
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
-		for _, name := range c.requests(operation) {
+		for _, name := range c.requestExamples(operation) {
 			if pair := operation + " " + name; !slices.Contains(list, pair) {
 				list = append(list, pair)
 			}
@@ -87,7 +85,7 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 	for _, pair := range list {
 		operation, name, _ := strings.Cut(pair, " ")
 		t.Run("example "+pair, func(t *testing.T) {
-			status, want := c.answerShown(t, operation, name)
+			status, want := c.expectedResponse(t, operation, name)
 			request, ok := c.request(t, operation, name)
 			if !ok {
 				t.Fatal("the contract does not show the request")
@@ -107,7 +105,7 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 			case (operation == "shuffle" || operation == "dealDeck") && status == http.StatusOK && !dealt[member(want, "audit_id")]:
 				dealt[member(want, "audit_id")] = true // a retry is answered without randomness
 				id, seed := uuid.MustParse(member(want, "audit_id")), member(want, "seed")
-				if member(c.bodyShown(operation, name), "commitment_id") != "" {
+				if member(c.requestBody(operation, name), "commitment_id") != "" {
 					seed = "" // it was drawn for the commitment
 				}
 				write(seed, id)
@@ -138,12 +136,12 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 			case name == "damaged":
 				damaged = member(want, "audit_id")
 			}
-			s.published(t)                     // what is shown of the log is under its last checkpoint
+			s.waitPublished(t)                 // what is shown of the log is under its last checkpoint
 			if status == http.StatusConflict { // what was drawn before another was seen to be first
 				random.Write(make([]byte, 64))
 			}
-			answer := s.answer(request)
-			body := read(t, answer)
+			answer := s.do(request)
+			body := readBody(t, answer)
 			if status == http.StatusConflict {
 				random.Reset()
 			}
@@ -153,7 +151,7 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 			if err := c.check(operation, answer, body); err != nil {
 				t.Error(err)
 			}
-			if !same(t, body, want) {
+			if !equalsExample(t, body, want) {
 				text, err := json.Marshal(want)
 				t.Errorf("the answer is\n%s\nand the example\n%s (%v)", body, text, err)
 			}
@@ -167,8 +165,8 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 		if !ok {
 			t.Fatalf("the contract does not show %s", name)
 		}
-		answer := s.answer(request)
-		body := read(t, answer)
+		answer := s.do(request)
+		body := readBody(t, answer)
 		if err := c.check(operation, answer, body); err != nil || answer.StatusCode != http.StatusOK || len(body) == 0 {
 			t.Errorf("%s %s: %d, %d bytes, %v", operation, name, answer.StatusCode, len(body), err)
 		}
@@ -176,17 +174,17 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 	}
 }
 
-// A shownRecord is what an example of an audit tells of a record.
-type shownRecord struct {
+// A recordExample is what an example of an audit tells of a record.
+type recordExample struct {
 	id   uuid.UUID
 	time time.Time
 }
 
-// recordsShown returns the records in the examples, by kind and the id of the shuffle or commitment
+// recordExamples returns the records in the examples, by kind and the id of the shuffle or commitment
 // that they are about.
-func recordsShown(t *testing.T, c *contract) map[string]shownRecord {
+func recordExamples(t *testing.T, c *contract) map[string]recordExample {
 	t.Helper()
-	shown := map[string]shownRecord{}
+	shown := map[string]recordExample{}
 	for _, example := range c.examples("getAudit", http.StatusOK) {
 		record := example.(map[string]any)["record"]
 		at, err := time.Parse(time.RFC3339Nano, member(record, "time"))
@@ -200,13 +198,13 @@ func recordsShown(t *testing.T, c *contract) map[string]shownRecord {
 		case "void":
 			of = member(record, "commitment_id")
 		}
-		shown[member(record, "kind")+" "+of] = shownRecord{uuid.MustParse(member(record, "id")), at}
+		shown[member(record, "kind")+" "+of] = recordExample{uuid.MustParse(member(record, "id")), at}
 	}
 	return shown
 }
 
-// bodyShown returns the body that the examples of the name send, or nil.
-func (c *contract) bodyShown(operation, name string) any {
+// requestBody returns the body that the examples of the name send, or nil.
+func (c *contract) requestBody(operation, name string) any {
 	body := c.operations[operation].Operation.RequestBody
 	if body == nil {
 		return nil
@@ -221,7 +219,7 @@ func (c *contract) bodyShown(operation, name string) any {
 // seedOfUse returns the seed of the shuffle in the examples that used a commitment, or nothing.
 func (c *contract) seedOfUse(commitment string) string {
 	for name, answer := range c.examples("shuffle", http.StatusOK) {
-		if member(c.bodyShown("shuffle", name), "commitment_id") == commitment {
+		if member(c.requestBody("shuffle", name), "commitment_id") == commitment {
 			return member(answer, "seed")
 		}
 	}
@@ -246,7 +244,7 @@ func member(object any, name string) string {
 
 // requests returns the names of the examples that make up a whole request of the operation and have
 // an answer of the same name.
-func (c *contract) requests(operation string) (names []string) {
+func (c *contract) requestExamples(operation string) (names []string) {
 	op := c.operations[operation]
 	given := map[string]int{}
 	required := 0
@@ -281,14 +279,6 @@ func (c *contract) requests(operation string) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-func (c *contract) parameters(operation string) (list []*openapi3.Parameter) {
-	op := c.operations[operation]
-	for _, p := range slices.Concat(op.PathItem.Parameters, op.Operation.Parameters) {
-		list = append(list, p.Value)
-	}
-	return list
 }
 
 // request makes the request that the examples of the name describe, or says that they do not make
@@ -330,7 +320,7 @@ func (c *contract) request(t *testing.T, operation, name string) (_ *http.Reques
 	}
 	r := request(t, op.Method, path)
 	if op.Operation.RequestBody != nil {
-		value := c.bodyShown(operation, name)
+		value := c.requestBody(operation, name)
 		if value == nil {
 			return nil, false
 		}
@@ -344,12 +334,8 @@ func (c *contract) request(t *testing.T, operation, name string) (_ *http.Reques
 	return r, true
 }
 
-func request(t testing.TB, method, target string) *http.Request {
-	return httptest.NewRequestWithContext(t.Context(), method, target, nil)
-}
-
-// answerShown returns the one answer of the operation that has the name.
-func (c *contract) answerShown(t *testing.T, operation, name string) (status int, value any) {
+// expectedResponse returns the one answer of the operation that has the name.
+func (c *contract) expectedResponse(t *testing.T, operation, name string) (status int, value any) {
 	t.Helper()
 	for text := range c.operations[operation].Operation.Responses.Map() {
 		n, err := strconv.Atoi(text)
@@ -369,15 +355,15 @@ func (c *contract) answerShown(t *testing.T, operation, name string) (status int
 	return status, value
 }
 
-// TestRequestsAreAnswered makes sure that no request is shown without its answer.
-func TestRequestsAreAnswered(t *testing.T) {
-	c := theContract(t)
+// TestEveryRequestExampleHasAResponse makes sure that no request is shown without its answer.
+func TestEveryRequestExampleHasAResponse(t *testing.T) {
+	c := loadContract(t)
 	for operation, op := range c.operations {
 		if op.Operation.RequestBody == nil {
 			continue
 		}
 		for name := range op.Operation.RequestBody.Value.Content["application/json"].Examples {
-			c.answerShown(t, operation, name)
+			c.expectedResponse(t, operation, name)
 		}
 	}
 }

@@ -23,21 +23,21 @@ import (
 	"riffle/internal/dealer"
 )
 
-// mayGo are the members of answers that are left out where they say nothing, and openEnded the
+// optional are the members of answers that are left out where they say nothing, and unconstrained the
 // objects and lists whose contents are the caller's, or data: there, and only there, an answer may
 // be changed without the contract noticing.
 var (
-	mayGo = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|players|players_from|client_seed|reference|reveal)$`)
+	optional = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|players|players_from|client_seed|reference|reveal)$`)
 	// of cards, items and parameters
-	openEnded = regexp.MustCompile(`^/(items|rest|hands/\d+|shuffles/\d+)/\d+|/parameters/[a-z]+$|/cards/\d+/item$`)
+	unconstrained = regexp.MustCompile(`^/(items|rest|hands/\d+|shuffles/\d+)/\d+|/parameters/[a-z]+$|/cards/\d+/item$`)
 	// objects that any member may be added to
-	anyMember = regexp.MustCompile(`/attributes$|/parameters$|/piles$`)
+	openObjects = regexp.MustCompile(`/attributes$|/parameters$|/piles$`)
 )
 
-// TestCheckNotices holds the checks themselves to account: every answer of the contract, changed in
+// TestContractCheckRejectsMutatedBodies holds the checks themselves to account: every answer of the contract, changed in
 // any one place, must no longer pass.
-func TestCheckNotices(t *testing.T) {
-	c := theContract(t)
+func TestContractCheckRejectsMutatedBodies(t *testing.T) {
+	c := loadContract(t)
 	changes := 0
 	shared := map[string]bool{}
 	for operation, op := range c.operations {
@@ -54,7 +54,7 @@ func TestCheckNotices(t *testing.T) {
 				if _, isText := example.(string); isText {
 					continue
 				}
-				answer := answerLike(t, c, operation, status)
+				answer := responseFor(t, c, operation, status)
 				passes := func(v any) bool {
 					body, err := json.Marshal(v)
 					if err != nil {
@@ -65,7 +65,7 @@ func TestCheckNotices(t *testing.T) {
 				if !passes(example) {
 					t.Fatalf("%s %d %s does not pass unchanged", operation, status, name)
 				}
-				change(example, "", func(pointer, what string) {
+				mutate(example, "", func(pointer, what string) {
 					changes++
 					if passes(example) {
 						t.Errorf("%s %d %s passes with %s at %s", operation, status, name, what, pointer)
@@ -82,12 +82,12 @@ func TestCheckNotices(t *testing.T) {
 
 // change makes one change after the other to a JSON value, calls changed after each, and takes it
 // back. Of the elements of a list that have the same members, it changes the first.
-func change(v any, pointer string, changed func(pointer, what string)) {
-	if openEnded.MatchString(pointer) {
+func mutate(v any, pointer string, mutated func(pointer, what string)) {
+	if unconstrained.MatchString(pointer) {
 		return
 	}
 	replace := func(set func(any), was any, at string) {
-		if openEnded.MatchString(at) {
+		if unconstrained.MatchString(at) {
 			return
 		}
 		wrongs := []any{map[string]any{"unexpected": true}}
@@ -103,7 +103,7 @@ func change(v any, pointer string, changed func(pointer, what string)) {
 		}
 		for _, wrong := range wrongs {
 			set(wrong)
-			changed(at, fmt.Sprintf("%T", wrong))
+			mutated(at, fmt.Sprintf("%T", wrong))
 		}
 		set(was)
 	}
@@ -111,17 +111,17 @@ func change(v any, pointer string, changed func(pointer, what string)) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			at, was := pointer+"/"+name, v[name]
-			if !mayGo.MatchString(at) && !mayGoFrom(v, name) && !anyMember.MatchString(pointer) {
+			if !optional.MatchString(at) && !optionalIn(v, name) && !openObjects.MatchString(pointer) {
 				delete(v, name)
-				changed(at, "nothing")
+				mutated(at, "nothing")
 				v[name] = was
 			}
 			replace(func(w any) { v[name] = w }, was, at)
-			change(was, at, changed)
+			mutate(was, at, mutated)
 		}
-		if !anyMember.MatchString(pointer) {
+		if !openObjects.MatchString(pointer) {
 			v["unexpected"] = "member"
-			changed(pointer, "one member more")
+			mutated(pointer, "one member more")
 			delete(v, "unexpected")
 		}
 	case []any:
@@ -134,13 +134,13 @@ func change(v any, pointer string, changed func(pointer, what string)) {
 			seen[members] = true
 			at, was := pointer+"/"+strconv.Itoa(i), v[i]
 			replace(func(w any) { v[i] = w }, was, at)
-			change(was, at, changed)
+			mutate(was, at, mutated)
 		}
 	}
 }
 
-// mayGoFrom says the same of a member that other objects always have.
-func mayGoFrom(v map[string]any, name string) bool {
+// optionalIn says the same of a member that other objects always have.
+func optionalIn(v map[string]any, name string) bool {
 	_, isProblem := v["title"]
 	return name == "audit_id" && isProblem || name == "commitment_id" && v["kind"] == "shuffle" ||
 		name == "expires" && v["kind"] != nil || name == "put" && v["kind"] == "draw" || name == "root" && v["kind"] == "shoe"
@@ -169,8 +169,8 @@ func shape(v any) string {
 // freeText is where any text passes.
 var freeText = regexp.MustCompile(`/(detail|title|name|en|zh|glyph|parameter|players_from|client_seed|attributes/[a-z_]+)$`)
 
-// answerLike returns an answer with the headers that the contract asks for.
-func answerLike(t *testing.T, c *contract, operation string, status int) *http.Response {
+// responseFor returns an answer with the headers that the contract asks for.
+func responseFor(t *testing.T, c *contract, operation string, status int) *http.Response {
 	t.Helper()
 	response := c.operations[operation].Operation.Responses.Status(status).Value
 	answer := &http.Response{StatusCode: status, Header: http.Header{}}
@@ -189,9 +189,9 @@ func answerLike(t *testing.T, c *contract, operation string, status int) *http.R
 	return answer
 }
 
-// TestCheckNoticesHeaders does the same for what stands around a body.
-func TestCheckNoticesHeaders(t *testing.T) {
-	c := theContract(t)
+// TestContractCheckRejectsMutatedHeaders does the same for what stands around a body.
+func TestContractCheckRejectsMutatedHeaders(t *testing.T) {
+	c := loadContract(t)
 	body, err := json.Marshal(c.examples("shuffle", http.StatusServiceUnavailable)["queueFull"])
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestCheckNoticesHeaders(t *testing.T) {
 		"no Cache-Control":    func(r *http.Response) { r.Header.Del("Cache-Control") },
 		"another cache entry": func(r *http.Response) { r.Header.Set("Cache-Control", "public") },
 	} {
-		answer := answerLike(t, c, "shuffle", http.StatusServiceUnavailable)
+		answer := responseFor(t, c, "shuffle", http.StatusServiceUnavailable)
 		if err := c.check("shuffle", answer, body); err != nil {
 			t.Fatal(err)
 		}
@@ -217,16 +217,16 @@ func TestCheckNoticesHeaders(t *testing.T) {
 	}
 }
 
-// TestNothingElseIsTaken asks the service about every word of its own source: those that it takes
+// TestOnlyDocumentedNamesAreAccepted asks the service about every word of its own source: those that it takes
 // as members and parameters have to be those of the contract.
-func TestNothingElseIsTaken(t *testing.T) {
-	c := theContract(t)
+func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {
+	c := loadContract(t)
 	s := start(t, setup{})
 	words := append(wordsOf(t, "*.go", "../dealer/*.go", "../audit/*.go", "../shoe/*.go"), contractWords(c)...)
 	slices.Sort(words)
 	words = slices.Compact(words)
-	made := shuffleOnce(t, s, `{"size":2}`)
-	s.published(t)
+	made := mustShuffle(t, s, `{"size":2}`)
+	s.waitPublished(t)
 
 	t.Run("members", func(t *testing.T) {
 		for operation, schema := range map[string]string{
@@ -241,7 +241,7 @@ func TestNothingElseIsTaken(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				answer := s.answer(post(t, target, `{`+string(name)+`:null}`))
+				answer := s.do(post(t, target, `{`+string(name)+`:null}`))
 				return detail(t, answer)
 			}
 			known := slices.Collect(maps.Keys(c.Components.Schemas[schema].Value.Properties))
@@ -276,7 +276,7 @@ func TestNothingElseIsTaken(t *testing.T) {
 			refused := func(word string) string {
 				r := request(t, op.Method, target+"?"+url.Values{word: {""}}.Encode())
 				r.Header.Set("Content-Type", "application/json")
-				return detail(t, s.answer(r))
+				return detail(t, s.do(r))
 			}
 			compare(t, operation, words, refused, documented)
 		}
@@ -310,7 +310,7 @@ func detail(t *testing.T, answer *http.Response) string {
 		Status int
 		Detail string
 	}
-	body := read(t, answer)
+	body := readBody(t, answer)
 	if err := json.Unmarshal(body, &problem); err != nil {
 		t.Fatalf("%v: %s", err, body)
 	}
@@ -357,9 +357,9 @@ func contractWords(c *contract) (words []string) {
 	return words
 }
 
-// TestLimitsAreTheDefaults reads the limits that the contract tells and the defaults of the options
+// TestDocumentedLimitsAreTheDefaults reads the limits that the contract tells and the defaults of the options
 // that set them.
-func TestLimitsAreTheDefaults(t *testing.T) {
+func TestDocumentedLimitsAreTheDefaults(t *testing.T) {
 	source, err := os.ReadFile("../../cmd/server/options.go")
 	if err != nil {
 		t.Fatal(err)

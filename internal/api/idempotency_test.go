@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -15,100 +14,54 @@ import (
 	"riffle/internal/ledger"
 )
 
-// A maker makes the same request each time.
-type maker func(testing.TB) *http.Request
-
-func posting(target, body string) maker {
-	return func(t testing.TB) *http.Request { return post(t, target, body) }
-}
-
-func getting(target string) maker {
-	return func(t testing.TB) *http.Request { return get(t, target) }
-}
-
-// An exchanged is an answer that has been read.
-type exchanged struct {
-	status int
-	header http.Header
-	body   string
-}
-
-func (s *service) exchange(t testing.TB, r *http.Request) exchanged {
-	t.Helper()
-	answer := s.answer(r)
-	return exchanged{answer.StatusCode, answer.Header, string(read(t, answer))}
-}
-
-// problem returns the pointer of the first error and the audit id of a problem document.
-func (e exchanged) problem(t testing.TB) (pointer, audit string) {
-	t.Helper()
-	var p struct {
-		AuditID string `json:"audit_id"`
-		Errors  []struct{ Pointer string }
-	}
-	if err := json.Unmarshal([]byte(e.body), &p); err != nil || e.header.Get("Content-Type") != "application/problem+json" {
-		t.Fatalf("no problem: %s (%v)", e.body, err)
-	}
-	if len(p.Errors) > 0 {
-		pointer = p.Errors[0].Pointer
-	}
-	return pointer, p.AuditID
-}
-
-// size is how many records there are.
-func (s *service) size() uint64 {
-	committed, _ := s.log.Sizes()
-	return committed
-}
-
 // What was answered once is answered again to the byte: by the process that has answered it, by
 // another on the same log, and by one that was started afterwards.
-func TestRetriesAreAnsweredTheSame(t *testing.T) {
+func TestRetriesAreReplayedByteForByte(t *testing.T) {
 	s := start(t, setup{})
-	audit := shuffleOnce(t, s, `{"deck":"standard52"}`)
-	commitment := commitOnce(t, s, `{"size":20,"draw":7,"repeat":2}`)
-	ofItems := commitOnce(t, s, `{"items":[1,2,{"a":[]}],"hands":[1,1]}`)
-	makers := map[string]maker{
-		"deck":       posting("/shuffle", `{"deck":"standard52"}`),
-		"hands":      posting("/shuffle", `{"deck":"undercover","parameters":{"players":9},"decks":2,"hands":[2,3],"draw":7}`),
-		"repeat":     posting("/shuffle", `{"deck":"piquet32","hands":"skat","repeat":3,"algorithm":"inside-out"}`),
-		"once":       posting("/shuffle", `{"size":9,"repeat":1,"client_seed":"Nora","reveal":"now"}`),
-		"few":        posting("/shuffle", `{"size":9007199254740991,"draw":3}`),
-		"none":       posting("/shuffle", `{"items":[]}`),
-		"items":      posting("/shuffle", "\n{ \"items\" : [ 1e400 ,\t-0,{\"b\" :  [ null]} ,\"\\u00e9\\/\", 18446744073709551616 ], \"reference\":\"\\u00e9\" }\r\n"),
-		"long":       posting("/shuffle", `{"size":20000,"hands":[1,19000],"repeat":3}`),
-		"long items": posting("/shuffle", `{"items":["`+strings.Repeat("a", 70_000)+`", "`+strings.Repeat("b", 70_000)+`",0]}`),
-		"query":      getting("/decks/mahjong136?decks=2&hands=mahjong&details=true&client_seed=%C3%A9"),
-		"no query":   getting("/decks/werewolf12"),
-		"commitment": posting("/commitments", `{"deck":"euchre24","hands":"euchre","reference":"x"}`),
-		"committed":  posting("/shuffle", `{"commitment_id":"`+commitment.CommitmentID+`","client_seed":"x"}`),
-		"sent again": posting("/shuffle", `{"commitment_id":"`+ofItems.CommitmentID+`","client_seed":"x","items":[ 1,2 , {"a":[ ]} ]}`),
-		"reveal":     posting("/audits/"+audit.AuditID+"/reveal", `{"seed":"`+audit.Seed+`"}`),
+	audit := mustShuffle(t, s, `{"deck":"standard52"}`)
+	commitment := mustCommit(t, s, `{"size":20,"draw":7,"repeat":2}`)
+	ofItems := mustCommit(t, s, `{"items":[1,2,{"a":[]}],"hands":[1,1]}`)
+	requests := map[string]requestFunc{
+		"deck":       postFunc("/shuffle", `{"deck":"standard52"}`),
+		"hands":      postFunc("/shuffle", `{"deck":"undercover","parameters":{"players":9},"decks":2,"hands":[2,3],"draw":7}`),
+		"repeat":     postFunc("/shuffle", `{"deck":"piquet32","hands":"skat","repeat":3,"algorithm":"inside-out"}`),
+		"once":       postFunc("/shuffle", `{"size":9,"repeat":1,"client_seed":"Nora","reveal":"now"}`),
+		"few":        postFunc("/shuffle", `{"size":9007199254740991,"draw":3}`),
+		"none":       postFunc("/shuffle", `{"items":[]}`),
+		"items":      postFunc("/shuffle", "\n{ \"items\" : [ 1e400 ,\t-0,{\"b\" :  [ null]} ,\"\\u00e9\\/\", 18446744073709551616 ], \"reference\":\"\\u00e9\" }\r\n"),
+		"long":       postFunc("/shuffle", `{"size":20000,"hands":[1,19000],"repeat":3}`),
+		"long items": postFunc("/shuffle", `{"items":["`+strings.Repeat("a", 70_000)+`", "`+strings.Repeat("b", 70_000)+`",0]}`),
+		"query":      getFunc("/decks/mahjong136?decks=2&hands=mahjong&details=true&client_seed=%C3%A9"),
+		"no query":   getFunc("/decks/werewolf12"),
+		"commitment": postFunc("/commitments", `{"deck":"euchre24","hands":"euchre","reference":"x"}`),
+		"committed":  postFunc("/shuffle", `{"commitment_id":"`+commitment.CommitmentID+`","client_seed":"x"}`),
+		"sent again": postFunc("/shuffle", `{"commitment_id":"`+ofItems.CommitmentID+`","client_seed":"x","items":[ 1,2 , {"a":[ ]} ]}`),
+		"reveal":     postFunc("/audits/"+audit.AuditID+"/reveal", `{"seed":"`+audit.Seed+`"}`),
 	}
-	first := map[string]exchanged{}
-	for name, request := range makers {
-		before := s.size()
-		first[name] = s.exchange(t, keyed(request(t), keyOf(name)))
-		if first[name].status != http.StatusOK || s.size() != before+1 {
-			t.Fatalf("%s: %d records more, %d %.500s", name, s.size()-before, first[name].status, first[name].body)
+	first := map[string]response{}
+	for name, request := range requests {
+		before := s.logSize()
+		first[name] = s.send(t, keyed(request(t), keyOf(name)))
+		if first[name].status != http.StatusOK || s.logSize() != before+1 {
+			t.Fatalf("%s: %d records more, %d %.500s", name, s.logSize()-before, first[name].status, first[name].body)
 		}
 	}
 	if parts := strings.Count(first["long"].body, ","); parts < 60_000-3 || first["long"].header.Get("Content-Length") != "" {
 		t.Errorf("the long answer has %d items and the header %v", parts, first["long"].header)
 	}
-	size := s.size()
+	size := s.logSize()
 	again := func(who string, s *service) {
-		for name, request := range makers {
-			if got := s.exchange(t, keyed(request(t), keyOf(name))); !reflect.DeepEqual(got, first[name]) {
+		for name, request := range requests {
+			if got := s.send(t, keyed(request(t), keyOf(name))); !reflect.DeepEqual(got, first[name]) {
 				t.Errorf("%s, %s: answered %.500v, and first %.500v", name, who, got, first[name])
 			}
 		}
-		if s.size() != size {
-			t.Errorf("%s: %d records more", who, s.size()-size)
+		if s.logSize() != size {
+			t.Errorf("%s: %d records more", who, s.logSize()-size)
 		}
 	}
 	again("the same process", s)
-	use := shuffleOnce(t, s, `{"commitment_id":"`+commitmentIn(t, first["commitment"].body)+`","client_seed":"x"}`)
+	use := mustShuffle(t, s, `{"commitment_id":"`+commitmentID(t, first["commitment"].body)+`","client_seed":"x"}`)
 	if use.AuditID == "" {
 		t.Fatal("the commitment could not be used")
 	}
@@ -124,26 +77,17 @@ func TestRetriesAreAnsweredTheSame(t *testing.T) {
 // keyOf returns a key for what has the name.
 func keyOf(name string) string { return "key-of-" + strings.ReplaceAll(name, " ", "-") }
 
-func commitmentIn(t testing.TB, body string) string {
-	t.Helper()
-	var made committed
-	if err := json.Unmarshal([]byte(body), &made); err != nil || made.CommitmentID == "" {
-		t.Fatalf("%v: %s", err, body)
-	}
-	return made.CommitmentID
-}
-
 // keyPattern is what the contract says of the form of a key.
 func keyPattern(t *testing.T) *regexp.Regexp {
 	t.Helper()
-	schema := theContract(t).Components.Parameters["IdempotencyKey"].Value.Schema.Value
+	schema := loadContract(t).Components.Parameters["IdempotencyKey"].Value.Schema.Value
 	if *schema.MaxLength != 512 || schema.MinLength != 1 {
 		t.Errorf("a key has from %d to %d characters", schema.MinLength, *schema.MaxLength)
 	}
 	return regexp.MustCompile(schema.Pattern)
 }
 
-func TestBothFormsOfAKeyAreOneKey(t *testing.T) {
+func TestQuotedAndBareKeysAreEqual(t *testing.T) {
 	s := start(t, setup{})
 	pattern := keyPattern(t)
 	full := strings.Repeat("k", 255)
@@ -160,7 +104,7 @@ func TestBothFormsOfAKeyAreOneKey(t *testing.T) {
 		`\` + full[:253] + `"`:  {`"\\` + full[:253] + `\""`},
 		"5f1d7a0e-7c0b-4d0a-9a": {`"5f1d7a0e-7c0b-4d0a-9a"`},
 	} {
-		first := s.exchange(t, keyed(post(t, "/shuffle", `{"size":52}`), bare))
+		first := s.send(t, keyed(post(t, "/shuffle", `{"size":52}`), bare))
 		if first.status != http.StatusOK || !pattern.MatchString(bare) {
 			t.Errorf("%s: %d %s; to the contract it is a key: %t", bare, first.status, first.body, pattern.MatchString(bare))
 		}
@@ -169,7 +113,7 @@ func TestBothFormsOfAKeyAreOneKey(t *testing.T) {
 		}
 		answers[first.body] = bare
 		for _, form := range forms {
-			got := s.exchange(t, keyed(post(t, "/shuffle", `{"size":52}`), form))
+			got := s.send(t, keyed(post(t, "/shuffle", `{"size":52}`), form))
 			if got.body != first.body || !pattern.MatchString(strings.Trim(form, " \t")) {
 				t.Errorf("%s and %s: %s and %s", bare, form, first.body, got.body)
 			}
@@ -177,13 +121,13 @@ func TestBothFormsOfAKeyAreOneKey(t *testing.T) {
 	}
 }
 
-func TestMalformedKeysAreRefused(t *testing.T) {
+func TestMalformedKeysAreRejected(t *testing.T) {
 	s := start(t, setup{})
 	pattern := keyPattern(t)
-	audit := shuffleOnce(t, s, `{"size":3}`)
-	makers := []maker{
-		posting("/shuffle", `{"size":3}`), posting("/commitments", `{"size":3}`), getting("/decks/standard52"),
-		posting("/audits/"+audit.AuditID+"/reveal", `{"seed":"`+audit.Seed+`"}`),
+	audit := mustShuffle(t, s, `{"size":3}`)
+	requests := []requestFunc{
+		postFunc("/shuffle", `{"size":3}`), postFunc("/commitments", `{"size":3}`), getFunc("/decks/standard52"),
+		postFunc("/audits/"+audit.AuditID+"/reveal", `{"seed":"`+audit.Seed+`"}`),
 	}
 	full := strings.Repeat("k", 255)
 	lists := [][]string{{"a", "a"}, {"a", "b"}, {`"a"`, "a"}, {"", "a"}}
@@ -196,47 +140,47 @@ func TestMalformedKeysAreRefused(t *testing.T) {
 			t.Errorf("to the contract %q is a key", key)
 		}
 	}
-	for _, request := range makers {
+	for _, request := range requests {
 		for _, keys := range lists {
 			r := request(t)
 			r.Header["Idempotency-Key"] = keys
-			if got := s.exchange(t, r); got.status != http.StatusBadRequest || !strings.Contains(got.body, "Idempotency-Key") {
+			if got := s.send(t, r); got.status != http.StatusBadRequest || !strings.Contains(got.body, "Idempotency-Key") {
 				t.Errorf("%s %s with the keys %q: %d %s", r.Method, r.URL.Path, keys, got.status, got.body)
 			}
 		}
 	}
-	if s.size() != 1 {
-		t.Errorf("refused requests made %d records", s.size()-1)
+	if s.logSize() != 1 {
+		t.Errorf("refused requests made %d records", s.logSize()-1)
 	}
 }
 
-func TestKeyBelongsToOneRequest(t *testing.T) {
+func TestKeyOfAnotherRequestIsRejected(t *testing.T) {
 	s := start(t, setup{})
-	audit := shuffleOnce(t, s, `{"size":3}`)
-	commitment := commitOnce(t, s, `{"deck":"standard52"}`)
+	audit := mustShuffle(t, s, `{"size":3}`)
+	commitment := mustCommit(t, s, `{"deck":"standard52"}`)
 	reveal := "/audits/" + audit.AuditID + "/reveal"
-	makers := []maker{
-		posting("/shuffle", `{"deck":"standard52"}`), posting("/shuffle", `{"deck":"standard52" }`), posting("/shuffle", `{"deck":"standard54"}`),
-		posting("/shuffle", `{"commitment_id":"`+commitment.CommitmentID+`","client_seed":"x"}`),
-		posting("/commitments", `{"deck":"standard52"}`), posting("/commitments", `{"size":3}`),
-		getting("/decks/standard52"), getting("/decks/standard52?draw=52"), getting("/decks/standard52?details=true"), getting("/decks/standard54"),
-		posting(reveal, `{"seed":"`+audit.Seed+`"}`), posting(reveal, ` {"seed":"`+audit.Seed+`"}`),
+	requests := []requestFunc{
+		postFunc("/shuffle", `{"deck":"standard52"}`), postFunc("/shuffle", `{"deck":"standard52" }`), postFunc("/shuffle", `{"deck":"standard54"}`),
+		postFunc("/shuffle", `{"commitment_id":"`+commitment.CommitmentID+`","client_seed":"x"}`),
+		postFunc("/commitments", `{"deck":"standard52"}`), postFunc("/commitments", `{"size":3}`),
+		getFunc("/decks/standard52"), getFunc("/decks/standard52?draw=52"), getFunc("/decks/standard52?details=true"), getFunc("/decks/standard54"),
+		postFunc(reveal, `{"seed":"`+audit.Seed+`"}`), postFunc(reveal, ` {"seed":"`+audit.Seed+`"}`),
 	}
-	for i, one := range makers[:11] {
-		first := s.exchange(t, keyed(one(t), fmt.Sprint("key", i)))
+	for i, one := range requests[:11] {
+		first := s.send(t, keyed(one(t), fmt.Sprint("key", i)))
 		if first.status != http.StatusOK {
 			t.Fatalf("%d: %d %s", i, first.status, first.body)
 		}
-		size := s.size()
-		for j, other := range makers {
-			if got := s.exchange(t, keyed(other(t), fmt.Sprint("key", i))); i != j && got.status != http.StatusUnprocessableEntity {
+		size := s.logSize()
+		for j, other := range requests {
+			if got := s.send(t, keyed(other(t), fmt.Sprint("key", i))); i != j && got.status != http.StatusUnprocessableEntity {
 				t.Errorf("%d with the key of %d: %d %s", j, i, got.status, got.body)
 			} else if i == j && got.body != first.body {
 				t.Errorf("%d again: %s, and first %s", i, got.body, first.body)
 			}
 		}
-		if s.size() != size {
-			t.Errorf("with the key of %d others made %d records", i, s.size()-size)
+		if s.logSize() != size {
+			t.Errorf("with the key of %d others made %d records", i, s.logSize()-size)
 		}
 	}
 }
@@ -247,15 +191,15 @@ func TestRetryOfWhatIsStillAnswered(t *testing.T) {
 		committing, held := make(chan struct{}, 8), make(chan struct{})
 		release := sync.OnceFunc(func() { close(held) })
 		s := start(t, setup{store: func(s ledger.Store) ledger.Store {
-			return &faultyStore{Store: s, appending: func() error { committing <- struct{}{}; <-held; return nil }}
+			return &faultyStore{Store: s, beforeAppend: func() error { committing <- struct{}{}; <-held; return nil }}
 		}})
 		t.Cleanup(release)
-		first := make(chan exchanged, 1)
-		go func() { first <- s.exchange(t, keyed(post(t, path, body), "a")) }()
+		first := make(chan response, 1)
+		go func() { first <- s.send(t, keyed(post(t, path, body), "a")) }()
 		<-committing
-		for _, request := range []maker{posting(path, body), posting(path, `{"size":53}`), getting("/decks/standard52")} {
-			second := make(chan exchanged, 1)
-			go func() { second <- s.exchange(t, keyed(request(t), "a")) }()
+		for _, request := range []requestFunc{postFunc(path, body), postFunc(path, `{"size":53}`), getFunc("/decks/standard52")} {
+			second := make(chan response, 1)
+			go func() { second <- s.send(t, keyed(request(t), "a")) }()
 			for answered := false; !answered; {
 				select {
 				case got := <-second:
@@ -275,8 +219,8 @@ func TestRetryOfWhatIsStillAnswered(t *testing.T) {
 		if want.status != http.StatusOK {
 			t.Errorf("%s: %d %s", path, want.status, want.body)
 		}
-		if got := s.exchange(t, keyed(post(t, path, body), `"a"`)); got.body != want.body || s.size() != 1 {
-			t.Errorf("%s: %s, and afterwards %s, of %d records", path, want.body, got.body, s.size())
+		if got := s.send(t, keyed(post(t, path, body), `"a"`)); got.body != want.body || s.logSize() != 1 {
+			t.Errorf("%s: %s, and afterwards %s, of %d records", path, want.body, got.body, s.logSize())
 		}
 	}
 }
@@ -288,60 +232,60 @@ func TestRetryThroughAnotherProcessMeanwhile(t *testing.T) {
 		other := s.replica(t)
 		for round := range 10 {
 			key := fmt.Sprint("key", round)
-			mine, theirs := make(chan exchanged), make(chan exchanged)
-			go func() { mine <- s.exchange(t, keyed(post(t, path, body), key)) }()
-			go func() { theirs <- other.exchange(t, keyed(post(t, path, body), key)) }()
-			if a, b := <-mine, <-theirs; a.status != http.StatusOK || a.body != b.body || s.size() != uint64(round+1) {
-				t.Fatalf("%s: %d %s and %d %s, of %d records", path, a.status, a.body, b.status, b.body, s.size())
+			mine, theirs := make(chan response), make(chan response)
+			go func() { mine <- s.send(t, keyed(post(t, path, body), key)) }()
+			go func() { theirs <- other.send(t, keyed(post(t, path, body), key)) }()
+			if a, b := <-mine, <-theirs; a.status != http.StatusOK || a.body != b.body || s.logSize() != uint64(round+1) {
+				t.Fatalf("%s: %d %s and %d %s, of %d records", path, a.status, a.body, b.status, b.body, s.logSize())
 			}
 		}
 	}
 }
 
-func TestFailedRequestLeavesItsKeyFree(t *testing.T) {
+func TestFailedRequestsDoNotUseUpTheirKey(t *testing.T) {
 	var full atomic.Bool
 	s := start(t, setup{store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, appending: func() error {
+		return &faultyStore{Store: s, beforeAppend: func() error {
 			if full.Load() {
 				return ledger.ErrNoSpace
 			}
 			return nil
 		}}
 	}})
-	audit := shuffleOnce(t, s, `{"size":3,"reference":"a"}`)
-	revealed := shuffleOnce(t, s, `{"size":3,"reveal":"now"}`)
-	sent := func(request maker, status int) {
+	audit := mustShuffle(t, s, `{"size":3,"reference":"a"}`)
+	revealed := mustShuffle(t, s, `{"size":3,"reveal":"now"}`)
+	sent := func(request requestFunc, status int) {
 		t.Helper()
-		if got := s.exchange(t, keyed(request(t), "key")); got.status != status {
+		if got := s.send(t, keyed(request(t), "key")); got.status != status {
 			t.Errorf("%d, want %d: %s", got.status, status, got.body)
 		}
 	}
-	reveal := func(of shuffled, seed string) maker {
-		return posting("/audits/"+of.AuditID+"/reveal", `{"seed":"`+seed+`"}`)
+	reveal := func(of shuffleResult, seed string) requestFunc {
+		return postFunc("/audits/"+of.AuditID+"/reveal", `{"seed":"`+seed+`"}`)
 	}
-	sent(posting("/shuffle", `{"size":`), 400)
-	sent(posting("/shuffle", `{"size":3,"draw":4}`), 422)
-	sent(posting("/shuffle", `{"size":3,"commitment_id":"01890a5d-ac96-774b-bcce-b302099a8057","client_seed":"x"}`), 404)
-	sent(posting("/shuffle", `{"size":3,"reference":"a","unique_reference":true}`), 409)
-	sent(posting("/commitments", `{"size":3,"client_seed":"x"}`), 422)
-	sent(posting("/commitments", `{"deck":"standard53"}`), 422)
-	sent(posting("/commitments", `{"size":3,"reference":"a","unique_reference":true}`), 409)
-	sent(getting("/decks/standard52?draw=53"), 422)
+	sent(postFunc("/shuffle", `{"size":`), 400)
+	sent(postFunc("/shuffle", `{"size":3,"draw":4}`), 422)
+	sent(postFunc("/shuffle", `{"size":3,"commitment_id":"01890a5d-ac96-774b-bcce-b302099a8057","client_seed":"x"}`), 404)
+	sent(postFunc("/shuffle", `{"size":3,"reference":"a","unique_reference":true}`), 409)
+	sent(postFunc("/commitments", `{"size":3,"client_seed":"x"}`), 422)
+	sent(postFunc("/commitments", `{"deck":"standard53"}`), 422)
+	sent(postFunc("/commitments", `{"size":3,"reference":"a","unique_reference":true}`), 409)
+	sent(getFunc("/decks/standard52?draw=53"), 422)
 	sent(reveal(audit, revealed.Seed), 403)
 	sent(reveal(revealed, revealed.Seed), 200) // which has no record of its own
 	full.Store(true)
-	sent(posting("/shuffle", `{"size":3}`), 503)
-	sent(posting("/commitments", `{"size":3}`), 503)
+	sent(postFunc("/shuffle", `{"size":3}`), 503)
+	sent(postFunc("/commitments", `{"size":3}`), 503)
 	sent(reveal(audit, audit.Seed), 503)
 	full.Store(false)
-	sent(posting("/shuffle", `{"size":4}`), 200)
-	sent(posting("/shuffle", `{"size":3}`), 422)
+	sent(postFunc("/shuffle", `{"size":4}`), 200)
+	sent(postFunc("/shuffle", `{"size":3}`), 422)
 }
 
 func TestUniqueReference(t *testing.T) {
 	s := start(t, setup{})
-	once := func(path, body string) exchanged { return s.exchange(t, post(t, path, body)) }
-	commitment := commitOnce(t, s, `{"size":3,"reference":"a","unique_reference":true}`)
+	once := func(path, body string) response { return s.send(t, post(t, path, body)) }
+	commitment := mustCommit(t, s, `{"size":3,"reference":"a","unique_reference":true}`)
 	for path, body := range map[string]string{
 		"/shuffle":     `{"size":3,"reference":"a","unique_reference":true}`,
 		"/commitments": `{"size":9,"unique_reference":true,"reference":"a"}`,
@@ -361,7 +305,7 @@ func TestUniqueReference(t *testing.T) {
 	if free := once("/shuffle", `{"size":3,"reference":"a"}`); free.status != http.StatusOK {
 		t.Errorf("a second attempt that does not claim to be the only one: %d %s", free.status, free.body)
 	}
-	late := commitOnce(t, s, `{"size":3,"reference":"a"}`)
+	late := mustCommit(t, s, `{"size":3,"reference":"a"}`)
 	got := once("/shuffle", `{"commitment_id":"`+late.CommitmentID+`","client_seed":"x","unique_reference":true}`)
 	if _, id := got.problem(t); got.status != http.StatusConflict || id != commitment.CommitmentID {
 		t.Errorf("with a second commitment: %d %s", got.status, got.body)

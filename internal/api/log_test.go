@@ -20,26 +20,25 @@ import (
 	"github.com/google/uuid"
 	"github.com/transparency-dev/merkle/proof"
 	"github.com/transparency-dev/merkle/rfc6962"
+	tessera "github.com/transparency-dev/tessera/api"
 	"github.com/transparency-dev/tessera/client"
 	"github.com/transparency-dev/tessera/fsck"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	tessera "github.com/transparency-dev/tessera/api"
-
 	"riffle/internal/ledger"
 )
 
-// shuffleMany asks for n shuffles, many at a time so that they share commits, and waits until they
+// mustShuffleMany asks for n shuffles, many at a time so that they share commits, and waits until they
 // are published.
-func (s *service) shuffleMany(t testing.TB, n int) []shuffled {
+func (s *service) mustShuffleMany(t testing.TB, n int) []shuffleResult {
 	t.Helper()
-	made := make([]shuffled, n)
+	made := make([]shuffleResult, n)
 	var asking sync.WaitGroup
 	for first := range min(n, 64) {
 		asking.Go(func() {
 			for i := first; i < n; i += 64 {
-				body, err := io.ReadAll(s.answer(post(t, "/shuffle", `{"deck":"standard52"}`)).Body)
+				body, err := io.ReadAll(s.do(post(t, "/shuffle", `{"deck":"standard52"}`)).Body)
 				if err := errors.Join(err, json.Unmarshal(body, &made[i])); err != nil || made[i].AuditID == "" {
 					t.Errorf("%s (%v)", body, err)
 				}
@@ -47,7 +46,7 @@ func (s *service) shuffleMany(t testing.TB, n int) []shuffled {
 		})
 	}
 	asking.Wait()
-	s.published(t)
+	s.waitPublished(t)
 	return made
 }
 
@@ -66,32 +65,32 @@ func (s *service) fill(t testing.TB, n int) {
 		}
 		appending.Wait()
 	}
-	s.published(t)
+	s.waitPublished(t)
 }
 
-// A watched server notes what is fetched from it.
-type watched struct {
+// A recordingServer server notes what is fetched from it.
+type recordingServer struct {
 	*httptest.Server
 	mu      sync.Mutex
 	fetched map[string]int // the last status, by path
 }
 
-func serve(t *testing.T, s *service) *watched {
-	w := &watched{fetched: map[string]int{}}
+func serve(t *testing.T, s *service) *recordingServer {
+	w := &recordingServer{fetched: map[string]int{}}
 	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		s.ServeHTTP(&watchedAnswer{rw, w, r.URL.Path}, r)
+		s.ServeHTTP(&statusRecorder{rw, w, r.URL.Path}, r)
 	}))
 	t.Cleanup(w.Close)
 	return w
 }
 
-type watchedAnswer struct {
+type statusRecorder struct {
 	http.ResponseWriter
-	server *watched
+	server *recordingServer
 	path   string
 }
 
-func (a *watchedAnswer) WriteHeader(status int) {
+func (a *statusRecorder) WriteHeader(status int) {
 	a.server.mu.Lock()
 	a.server.fetched[a.path] = status
 	a.server.mu.Unlock()
@@ -99,7 +98,7 @@ func (a *watchedAnswer) WriteHeader(status int) {
 }
 
 // expect checks that each of the paths has been fetched, and that whatever was fetched was there.
-func (w *watched) expect(t *testing.T, paths ...string) {
+func (w *recordingServer) checkFetched(t *testing.T, paths ...string) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,13 +115,13 @@ func (w *watched) expect(t *testing.T, paths ...string) {
 }
 
 // get fetches a path over the network.
-func (w *watched) get(t *testing.T, path string) []byte {
+func (w *recordingServer) get(t *testing.T, path string) []byte {
 	t.Helper()
 	answer, err := w.Client().Get(w.URL + path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := read(t, answer)
+	body := readBody(t, answer)
 	if answer.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %s", path, answer.StatusCode, body)
 	}
@@ -130,7 +129,7 @@ func (w *watched) get(t *testing.T, path string) []byte {
 }
 
 // verifier is the key that the server says is the log's.
-func (w *watched) verifier(t *testing.T) note.Verifier {
+func (w *recordingServer) verifier(t *testing.T) note.Verifier {
 	t.Helper()
 	v, err := note.NewVerifier(strings.TrimSuffix(string(w.get(t, "/log/key")), "\n"))
 	if err != nil {
@@ -142,7 +141,7 @@ func (w *watched) verifier(t *testing.T) note.Verifier {
 // The client of the Tessera project, which knows nothing of Riffle, reads the whole log over HTTP,
 // hashes every record and compares every tile, at sizes that have full and partial tiles of three
 // levels.
-func TestStandardClientChecksTheWholeLog(t *testing.T) {
+func TestTesseraClientVerifiesTheLog(t *testing.T) {
 	s := start(t, setup{})
 	server := serve(t, s)
 	root, err := url.Parse(server.URL + "/log/")
@@ -172,7 +171,7 @@ func TestStandardClientChecksTheWholeLog(t *testing.T) {
 		}
 	}
 
-	made := s.shuffleMany(t, 300)
+	made := s.mustShuffleMany(t, 300)
 	tracker, err := client.NewLogStateTracker(t.Context(), fetcher.ReadTile, nil, verifier, verifier.Name(),
 		client.UnilateralConsensus(fetcher.ReadCheckpoint))
 	if err != nil {
@@ -187,9 +186,9 @@ func TestStandardClientChecksTheWholeLog(t *testing.T) {
 		}
 		check()
 	}
-	made = append(made, s.shuffleMany(t, 350)...)
+	made = append(made, s.mustShuffleMany(t, 350)...)
 	grown(650)
-	server.expect(t, "/log/checkpoint", "/log/tile/0/000", "/log/tile/0/001.p/44", "/log/tile/0/001", "/log/tile/0/002.p/138",
+	server.checkFetched(t, "/log/checkpoint", "/log/tile/0/000", "/log/tile/0/001.p/44", "/log/tile/0/001", "/log/tile/0/002.p/138",
 		"/log/tile/1/000.p/1", "/log/tile/1/000.p/2", "/log/tile/entries/000", "/log/tile/entries/001.p/44",
 		"/log/tile/entries/001", "/log/tile/entries/002.p/138")
 
@@ -207,7 +206,7 @@ func TestStandardClientChecksTheWholeLog(t *testing.T) {
 				}
 			}
 			record := bundles[m.LogIndex/256].Entries[m.LogIndex%256]
-			if shown := readAudit(t, s, m.AuditID); string(shown.Record) != string(record) {
+			if shown := getAudit(t, s, m.AuditID); string(shown.Record) != string(record) {
 				t.Fatalf("record %d is %s in the log, and the audit shows %s", m.LogIndex, record, shown.Record)
 			}
 			path, err := builder.InclusionProof(t.Context(), m.LogIndex)
@@ -222,34 +221,19 @@ func TestStandardClientChecksTheWholeLog(t *testing.T) {
 
 	s.fill(t, 256*256+300-650)
 	grown(256*256 + 300)
-	server.expect(t, "/log/tile/0/255", "/log/tile/0/257.p/44", "/log/tile/1/000", "/log/tile/1/001.p/1", "/log/tile/2/000.p/1",
+	server.checkFetched(t, "/log/tile/0/255", "/log/tile/0/257.p/44", "/log/tile/1/000", "/log/tile/1/001.p/1", "/log/tile/2/000.p/1",
 		"/log/tile/entries/255", "/log/tile/entries/257.p/44")
-}
-
-// readAudit returns what the service shows of a record.
-func readAudit(t testing.TB, s *service, id string) (shown struct {
-	Record json.RawMessage
-	Seed   *string
-},
-) {
-	t.Helper()
-	answer := s.answer(get(t, "/audits/"+id))
-	body := read(t, answer)
-	if err := json.Unmarshal(body, &shown); err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%d %s (%v)", answer.StatusCode, body, err)
-	}
-	return shown
 }
 
 // What a monitor needs fits on a page: this one reads the signed checkpoint and trusts nothing that
 // does not lead to it.
-func TestLogAgainstTheHashTree(t *testing.T) {
+func TestMonitorVerifiesTheLog(t *testing.T) {
 	s := start(t, setup{})
 	server := serve(t, s)
 	verifier := server.verifier(t)
-	s.shuffleMany(t, 270)
+	s.mustShuffleMany(t, 270)
 	earlier := openTree(t, server.get(t, "/log/checkpoint"), verifier)
-	s.shuffleMany(t, 350)
+	s.mustShuffleMany(t, 350)
 	tree := openTree(t, server.get(t, "/log/checkpoint"), verifier)
 	if earlier.N != 270 || tree.N != 620 {
 		t.Fatalf("checkpoints of %d and %d", earlier.N, tree.N)
@@ -299,7 +283,7 @@ func openTree(t *testing.T, text []byte, verifier note.Verifier) (tree tlog.Tree
 // A tileReader fetches tiles for tlog, each once.
 type tileReader struct {
 	t       *testing.T
-	server  *watched
+	server  *recordingServer
 	fetched map[string][]byte
 }
 
@@ -320,7 +304,7 @@ func (r tileReader) ReadTiles(tiles []tlog.Tile) (data [][]byte, err error) {
 func (tileReader) SaveTiles([]tlog.Tile, [][]byte) {}
 
 // records fetches the first n records.
-func (w *watched) records(t *testing.T, n int64) (list [][]byte) {
+func (w *recordingServer) records(t *testing.T, n int64) (list [][]byte) {
 	t.Helper()
 	for int64(len(list)) < n {
 		tile := tlog.Tile{H: 8, L: -1, N: int64(len(list)) / 256, W: int(min(256, n-int64(len(list))))}
@@ -337,12 +321,12 @@ func (w *watched) records(t *testing.T, n int64) (list [][]byte) {
 	return list
 }
 
-func TestTilesOfTheTree(t *testing.T) {
-	c := theContract(t)
+func TestTiles(t *testing.T) {
+	c := loadContract(t)
 	s := start(t, setup{})
 	tile := func(name string) (*http.Response, []byte) {
-		answer := s.answer(get(t, "/log/tile/"+name))
-		body := read(t, answer)
+		answer := s.do(get(t, "/log/tile/"+name))
+		body := readBody(t, answer)
 		if err := c.check("getTile", answer, body); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -351,7 +335,7 @@ func TestTilesOfTheTree(t *testing.T) {
 	missing := func(name string) {
 		t.Helper()
 		answer, body := tile(name)
-		if answer.StatusCode != http.StatusNotFound || !same(t, body, c.examples("getTile", 404)["noSuchTile"]) ||
+		if answer.StatusCode != http.StatusNotFound || !equalsExample(t, body, c.examples("getTile", 404)["noSuchTile"]) ||
 			answer.Header.Get("Content-Type") != "application/problem+json" || answer.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %d %v %.200s", name, answer.StatusCode, answer.Header, body)
 		}
@@ -369,7 +353,7 @@ func TestTilesOfTheTree(t *testing.T) {
 		missing(name) // of a log without records
 	}
 
-	s.shuffleMany(t, 300)
+	s.mustShuffleMany(t, 300)
 	hashes, records := there("0/001.p/44"), there("entries/001.p/44")
 	if len(hashes) != 44*tlog.HashSize || len(there("0/000")) != 256*tlog.HashSize || len(there("1/000.p/1")) != tlog.HashSize {
 		t.Error("a tile does not have the length of its hashes")
@@ -414,10 +398,10 @@ func TestTilesOfTheTree(t *testing.T) {
 		t.Error("an escaped name is that of another tile")
 	}
 
-	s.shuffleMany(t, 211)
+	s.mustShuffleMany(t, 211)
 	missing("0/001") // one record short
 	missing("entries/001")
-	s.shuffleMany(t, 1)
+	s.mustShuffleMany(t, 1)
 	if !bytes.Equal(there("0/001.p/44"), hashes) || !bytes.HasPrefix(there("0/001"), hashes) {
 		t.Error("a partial tile of hashes is another since the tree has grown")
 	}
@@ -428,41 +412,41 @@ func TestTilesOfTheTree(t *testing.T) {
 }
 
 // Tiles may be kept for ever, what changes may not, and no error may be kept at all.
-func TestWhatMayBeCached(t *testing.T) {
-	sound := start(t, setup{})
-	shuffleOnce(t, sound, `{"size":3}`)
-	sound.published(t)
-	lost := outOfReach(t)
-	unread := start(t, setup{store: unreadable})
-	shuffleOnce(t, unread, `{"size":3}`)
-	unread.published(t)
+func TestCacheControl(t *testing.T) {
+	healthy := start(t, setup{})
+	mustShuffle(t, healthy, `{"size":3}`)
+	healthy.waitPublished(t)
+	lost := unavailableStore(t)
+	unread := start(t, setup{store: failingReads})
+	mustShuffle(t, unread, `{"size":3}`)
+	unread.waitPublished(t)
 	for _, v := range []struct {
 		on      *service
 		path    string
 		status  int
 		caching string
 	}{
-		{sound, "/log/tile/0/000.p/1", 200, "public, max-age=31536000, immutable"},
-		{sound, "/log/tile/entries/000.p/1", 200, "public, max-age=31536000, immutable"},
-		{sound, "/log/checkpoint", 200, "public, max-age=1"},
-		{sound, "/log/key", 200, "public, max-age=86400"},
-		{sound, "/log/tile/0/000.p/2", 404, "no-store"},
-		{sound, "/log/tile/entries/000", 404, "no-store"},
-		{sound, "/log/tile/0/0", 404, "no-store"},
-		{sound, "/log/tile/0/000.p/1?a=b", 400, "no-store"},
-		{sound, "/log/checkpoint?a=b", 400, "no-store"},
-		{sound, "/log/key?a=b", 400, "no-store"},
-		{sound, "/log/tile", 404, "no-store"},
-		{sound, "/log", 404, "no-store"},
-		{sound, "/log/", 404, "no-store"},
+		{healthy, "/log/tile/0/000.p/1", 200, "public, max-age=31536000, immutable"},
+		{healthy, "/log/tile/entries/000.p/1", 200, "public, max-age=31536000, immutable"},
+		{healthy, "/log/checkpoint", 200, "public, max-age=1"},
+		{healthy, "/log/key", 200, "public, max-age=86400"},
+		{healthy, "/log/tile/0/000.p/2", 404, "no-store"},
+		{healthy, "/log/tile/entries/000", 404, "no-store"},
+		{healthy, "/log/tile/0/0", 404, "no-store"},
+		{healthy, "/log/tile/0/000.p/1?a=b", 400, "no-store"},
+		{healthy, "/log/checkpoint?a=b", 400, "no-store"},
+		{healthy, "/log/key?a=b", 400, "no-store"},
+		{healthy, "/log/tile", 404, "no-store"},
+		{healthy, "/log", 404, "no-store"},
+		{healthy, "/log/", 404, "no-store"},
 		{lost, "/log/tile/0/000.p/1", 503, "no-store"},
 		{lost, "/log/tile/entries/000.p/1", 503, "no-store"},
 		{lost, "/log/checkpoint", 200, "public, max-age=1"},
 		{unread, "/log/tile/0/000.p/1", 500, "no-store"},
 		{unread, "/log/tile/entries/000.p/1", 500, "no-store"},
 	} {
-		answer := v.on.answer(get(t, v.path))
-		body := read(t, answer)
+		answer := v.on.do(get(t, v.path))
+		body := readBody(t, answer)
 		if got := answer.Header.Values("Cache-Control"); answer.StatusCode != v.status || !slices.Equal(got, []string{v.caching}) {
 			t.Errorf("%s: %d %q, want %d %q: %s", v.path, answer.StatusCode, got, v.status, v.caching, body)
 		}
@@ -470,19 +454,19 @@ func TestWhatMayBeCached(t *testing.T) {
 }
 
 func TestLogMetrics(t *testing.T) {
-	sound, unread, outrun := start(t, setup{}), notFollowing(t), start(t, setup{store: failing(ledger.ErrConflict)})
-	sound.shuffleMany(t, 3)
-	shuffleOnce(t, unread, `{"size":3}`)
-	read(t, outrun.answer(post(t, "/shuffle", `{"size":3}`)))
+	healthy, unread, outrun := start(t, setup{}), unpublishedLog(t), start(t, setup{store: failingAppends(ledger.ErrConflict)})
+	healthy.mustShuffleMany(t, 3)
+	mustShuffle(t, unread, `{"size":3}`)
+	readBody(t, outrun.do(post(t, "/shuffle", `{"size":3}`)))
 	for _, v := range []struct {
 		on   *service
 		want []string
 	}{
-		{sound, []string{"riffle_log_size 3", "riffle_log_published_size 3", "riffle_commit_conflicts_total 0"}},
+		{healthy, []string{"riffle_log_size 3", "riffle_log_published_size 3", "riffle_commit_conflicts_total 0"}},
 		{unread, []string{"riffle_log_size 1", "riffle_log_published_size 0", "riffle_commit_conflicts_total 0"}},
 		{outrun, []string{"riffle_log_size 0", "riffle_log_published_size 0", "riffle_commit_conflicts_total 1"}},
 	} {
-		text := string(read(t, v.on.answer(get(t, "/metrics"))))
+		text := string(readBody(t, v.on.do(get(t, "/metrics"))))
 		for _, want := range v.want {
 			if !strings.Contains(text, "\n"+want+"\n") {
 				t.Errorf("the metrics do not have %s: %s", want, text)
@@ -493,16 +477,16 @@ func TestLogMetrics(t *testing.T) {
 
 // Bundles are sent compressed to whom takes them so; what is cached for one must not be answered to
 // the other.
-func TestBundlesAreCompressed(t *testing.T) {
+func TestEntryBundlesAreCompressed(t *testing.T) {
 	s := start(t, setup{})
-	s.shuffleMany(t, 20)
+	s.mustShuffleMany(t, 20)
 	for _, path := range []string{"/log/tile/entries/000.p/20", "/log/tile/0/000.p/20"} {
-		plain := s.answer(get(t, path))
-		want := read(t, plain)
+		plain := s.do(get(t, path))
+		want := readBody(t, plain)
 		request := get(t, path)
 		request.Header.Set("Accept-Encoding", "br, gzip;q=0.9")
-		answer := s.answer(request)
-		got := read(t, answer)
+		answer := s.do(request)
+		got := readBody(t, answer)
 		bundle := strings.Contains(path, "entries")
 		if encoding := answer.Header.Get("Content-Encoding"); (encoding == "gzip") != bundle {
 			t.Fatalf("%s comes as %q", path, encoding)
@@ -527,11 +511,11 @@ func TestBundlesAreCompressed(t *testing.T) {
 }
 
 // Who was answered a shuffle and asks for the checkpoint gets one that covers it.
-func TestCheckpointCoversWhatWasAnswered(t *testing.T) {
+func TestCheckpointCoversAnsweredShuffles(t *testing.T) {
 	s := start(t, setup{})
 	for want := range 5 {
-		shuffleOnce(t, s, `{"size":3}`)
-		note := string(read(t, s.answer(get(t, "/log/checkpoint"))))
+		mustShuffle(t, s, `{"size":3}`)
+		note := string(readBody(t, s.do(get(t, "/log/checkpoint"))))
 		if lines := strings.Split(note, "\n"); lines[1] != fmt.Sprint(want+1) {
 			t.Errorf("after %d shuffles the checkpoint is of %s", want+1, lines[1])
 		}

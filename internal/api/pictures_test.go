@@ -20,8 +20,8 @@ func TestEveryCardHasAPicture(t *testing.T) {
 		}
 		seen := map[string]string{}
 		for _, name := range names {
-			answer := s.answer(get(t, "/cards/"+kind.Name+"/"+name+".svg"))
-			body := read(t, answer)
+			answer := s.do(get(t, "/cards/"+kind.Name+"/"+name+".svg"))
+			body := readBody(t, answer)
 			if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "image/svg+xml" || answer.Header.Get("X-Content-Type-Options") != "nosniff" ||
 				!strings.Contains(answer.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 				t.Fatalf("%s %s: %d, %v", kind.Name, name, answer.StatusCode, answer.Header)

@@ -30,8 +30,8 @@ type proofFile struct {
 
 func fetchProof(t *testing.T, s *service, id string) (file proofFile) {
 	t.Helper()
-	answer := s.answer(get(t, "/audits/"+id+"/proof"))
-	body := read(t, answer)
+	answer := s.do(get(t, "/audits/"+id+"/proof"))
+	body := readBody(t, answer)
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %v %s", answer.StatusCode, answer.Header, body)
 	}
@@ -58,11 +58,11 @@ func (f proofFile) check() (index uint64, err error) {
 	return inclusion.Index, err
 }
 
-func TestProofsHoldOffline(t *testing.T) {
+func TestProofsVerifyOffline(t *testing.T) {
 	s := start(t, setup{})
-	s.shuffleMany(t, 300) // so that hashes of two levels of tiles stand in the proofs
-	key := read(t, s.answer(get(t, "/log/key")))
-	prove := func(made shuffled) (proofFile, *audit.Record) {
+	s.mustShuffleMany(t, 300) // so that hashes of two levels of tiles stand in the proofs
+	key := readBody(t, s.do(get(t, "/log/key")))
+	prove := func(made shuffleResult) (proofFile, *audit.Record) {
 		t.Helper()
 		file := fetchProof(t, s, made.AuditID)
 		record, err := audit.ParseRecord([]byte(file.Record))
@@ -76,12 +76,12 @@ func TestProofsHoldOffline(t *testing.T) {
 		if *file.ClientSeed != record.ClientSeed {
 			t.Errorf("the client seed is %q, and in the record %q", *file.ClientSeed, record.ClientSeed)
 		}
-		if shown := readAudit(t, s, made.AuditID); string(shown.Record) != file.Record || !reflect.DeepEqual(shown.Seed, file.Seed) {
+		if shown := getAudit(t, s, made.AuditID); string(shown.Record) != file.Record || !reflect.DeepEqual(shown.Seed, file.Seed) {
 			t.Errorf("the proof is of\n%s (%v)\nand the audit shows\n%s (%v)", file.Record, file.Seed, shown.Record, shown.Seed)
 		}
 		return file, record
 	}
-	replays := func(file proofFile, made shuffled) {
+	replays := func(file proofFile, made shuffleResult) {
 		t.Helper()
 		if file.Seed == nil || *file.Seed != made.Seed {
 			t.Fatalf("the seed is %v, and was answered as %s", file.Seed, made.Seed)
@@ -95,28 +95,28 @@ func TestProofsHoldOffline(t *testing.T) {
 		}
 	}
 
-	made := shuffleOnce(t, s, `{"deck":"standard52","client_seed":"Nora & Erik ♥ <\u2028>","reference":"table 7"}`)
+	made := mustShuffle(t, s, `{"deck":"standard52","client_seed":"Nora & Erik ♥ <\u2028>","reference":"table 7"}`)
 	heldBack, _ := prove(made)
 	if heldBack.Seed != nil {
 		t.Fatal("the seed is shown before it is revealed")
 	}
-	answer := s.answer(post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`))
-	if body := read(t, answer); answer.StatusCode != http.StatusOK {
+	answer := s.do(post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`))
+	if body := readBody(t, answer); answer.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", answer.StatusCode, body)
 	}
-	s.published(t) // so that the proof is under the checkpoint that covers the reveal as well
+	s.waitPublished(t) // so that the proof is under the checkpoint that covers the reveal as well
 	revealed, _ := prove(made)
 	replays(revealed, made)
 	if _, err := heldBack.check(); err != nil || heldBack.Record != revealed.Record {
 		t.Errorf("the earlier proof: %v", err)
 	}
 
-	now := shuffleOnce(t, s, `{"size":1000,"reveal":"now"}`)
+	now := mustShuffle(t, s, `{"size":1000,"reveal":"now"}`)
 	file, _ := prove(now)
 	replays(file, now)
 
-	var list struct{ Audits []shuffled }
-	if err := json.Unmarshal(read(t, s.answer(get(t, "/audits?reference=table%207"))), &list); err != nil || len(list.Audits) != 2 {
+	var list struct{ Audits []shuffleResult }
+	if err := json.Unmarshal(readBody(t, s.do(get(t, "/audits?reference=table%207"))), &list); err != nil || len(list.Audits) != 2 {
 		t.Fatalf("%d audits of the reference, %v", len(list.Audits), err)
 	}
 	file, record := prove(list.Audits[1])
@@ -153,11 +153,11 @@ func TestProofsHoldOffline(t *testing.T) {
 
 // An id that nobody was given, one that is none, and one of another log look alike from outside, in
 // every byte.
-func TestIDsThatAreNotThereAnswerAlike(t *testing.T) {
+func TestUnknownIDsAreIndistinguishable(t *testing.T) {
 	s, other := start(t, setup{}), start(t, setup{})
-	shuffleOnce(t, s, `{"size":3}`)
-	own := shuffleOnce(t, s, `{"size":3}`)
-	foreign := shuffleOnce(t, other, `{"size":3}`)
+	mustShuffle(t, s, `{"size":3}`)
+	own := mustShuffle(t, s, `{"size":3}`)
+	foreign := mustShuffle(t, other, `{"size":3}`)
 	seed := `{"seed":"` + foreign.Seed + `"}`
 	for _, ask := range []func(id string) *http.Request{
 		func(id string) *http.Request { return get(t, "/audits/"+id) },
@@ -166,8 +166,8 @@ func TestIDsThatAreNotThereAnswerAlike(t *testing.T) {
 		func(id string) *http.Request { return post(t, "/audits/"+id+"/reveal", seed) },
 		func(id string) *http.Request { return get(t, "/commitments/"+id) },
 	} {
-		unknown := s.answer(ask("01890a5d-ac96-774b-bcce-b302099a8057"))
-		want := read(t, unknown)
+		unknown := s.do(ask("01890a5d-ac96-774b-bcce-b302099a8057"))
+		want := readBody(t, unknown)
 		if unknown.StatusCode != http.StatusNotFound {
 			t.Fatalf("%d %s", unknown.StatusCode, want)
 		}
@@ -178,8 +178,8 @@ func TestIDsThatAreNotThereAnswerAlike(t *testing.T) {
 			strings.Repeat("a", 4000),
 		} {
 			request := ask(id)
-			answer := s.answer(request)
-			body := read(t, answer)
+			answer := s.do(request)
+			body := readBody(t, answer)
 			if answer.StatusCode != http.StatusNotFound || !bytes.Equal(body, want) || !reflect.DeepEqual(answer.Header, unknown.Header) {
 				t.Errorf("%s %.100s: %d %v %s", request.Method, request.URL.Path, answer.StatusCode, answer.Header, body)
 			}
@@ -188,27 +188,27 @@ func TestIDsThatAreNotThereAnswerAlike(t *testing.T) {
 }
 
 // A record that no checkpoint covers is not proven, and its audit is shown all the same.
-func TestProofWaitsForItsCheckpoint(t *testing.T) {
+func TestProofWaitsForTheCheckpoint(t *testing.T) {
 	held := make(chan struct{})
 	readOn := sync.OnceFunc(func() { close(held) })
 	s := start(t, setup{store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, following: func() error { <-held; return nil }}
+		return &faultyStore{Store: s, beforeReadBack: func() error { <-held; return nil }}
 	}})
 	t.Cleanup(readOn)
-	made := shuffleOnce(t, s, `{"size":3}`)
-	readAudit(t, s, made.AuditID)
-	if checkpoint := read(t, s.answer(get(t, "/log/checkpoint"))); !bytes.Contains(checkpoint, []byte("\n0\n")) {
+	made := mustShuffle(t, s, `{"size":3}`)
+	getAudit(t, s, made.AuditID)
+	if checkpoint := readBody(t, s.do(get(t, "/log/checkpoint"))); !bytes.Contains(checkpoint, []byte("\n0\n")) {
 		t.Errorf("the checkpoint covers what was not read back: %s", checkpoint)
 	}
-	if answer := s.answer(get(t, "/log/tile/entries/000.p/1")); answer.StatusCode != http.StatusNotFound {
+	if answer := s.do(get(t, "/log/tile/entries/000.p/1")); answer.StatusCode != http.StatusNotFound {
 		t.Errorf("a record that is not published: %d", answer.StatusCode)
 	}
 	asked := make(chan *http.Response)
-	go func() { asked <- s.answer(get(t, "/audits/"+made.AuditID+"/proof")) }()
+	go func() { asked <- s.do(get(t, "/audits/"+made.AuditID+"/proof")) }()
 	readOn()
 	answer := <-asked
 	var file proofFile
-	if err := json.Unmarshal(read(t, answer), &file); err != nil || answer.StatusCode != http.StatusOK {
+	if err := json.Unmarshal(readBody(t, answer), &file); err != nil || answer.StatusCode != http.StatusOK {
 		t.Fatalf("%d, %v", answer.StatusCode, err)
 	}
 	if _, err := file.check(); err != nil {

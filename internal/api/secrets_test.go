@@ -16,30 +16,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"riffle/internal/audit"
 )
-
-// A sink takes what several goroutines write.
-type sink struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *sink) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *sink) bytes() []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return bytes.Clone(s.text.Bytes())
-}
 
 // A secret is something that must not be read anywhere, with the ways in which it could be written.
 type secret struct {
@@ -129,12 +110,12 @@ func saltSecret(salt []byte) secret {
 func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) []secret {
 	t.Helper()
 	var shown struct{ Record json.RawMessage }
-	if err := json.Unmarshal(read(t, s.answer(get(t, "/audits/"+id))), &shown); err != nil {
+	if err := json.Unmarshal(readBody(t, s.do(get(t, "/audits/"+id))), &shown); err != nil {
 		t.Fatal(err)
 	}
 	v := audit.Verify(shown.Record, seed, 52)
 	var deck struct{ Cards []struct{ Code string } }
-	if err := json.Unmarshal(read(t, s.answer(get(t, "/decks/standard52/cards"))), &deck); err != nil || !v.OK || len(deck.Cards) != 52 {
+	if err := json.Unmarshal(readBody(t, s.do(get(t, "/decks/standard52/cards"))), &deck); err != nil || !v.OK || len(deck.Cards) != 52 {
 		t.Fatalf("%+v %+v (%v)", v, deck, err)
 	}
 	var texts [][]byte
@@ -168,16 +149,16 @@ func (s secret) in(text []byte) bool {
 	return false
 }
 
-// TestNothingSecretIsPublic shuffles in every way, asks in every way, and looks for seeds and
+// TestSecretsAreNotPublished shuffles in every way, asks in every way, and looks for seeds and
 // orders in all that others can read: the log to its last byte, the metrics, what the service logs,
 // and its answers to those who only have the id. The seeds of commitments are among them, whether
 // they were used or not, the keys by which requests are repeated, and of shoes the ids, the salts
 // and what was not drawn.
-func TestNothingSecretIsPublic(t *testing.T) {
-	logged := &sink{}
+func TestSecretsAreNotPublished(t *testing.T) {
+	logged := &logBuffer{}
 	var drawn bytes.Buffer
 	c := &clock{now: time.Now()}
-	s := start(t, setup{output: logged, random: io.TeeReader(rand.Reader, &drawn), now: c.read})
+	s := start(t, setup{output: logged, random: io.TeeReader(rand.Reader, &drawn), now: c.Now})
 	var items []string
 	for i := range 52 {
 		items = append(items, fmt.Sprintf(`"item %d"`, i))
@@ -185,13 +166,13 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	var secrets []secret
 	var answers []byte  // to those who may know
 	var others [][]byte // to those who may not
-	var made []shuffled
+	var made []shuffleResult
 	public := map[string][]byte{}
-	shuffle := func(r *http.Request) shuffled {
+	shuffle := func(r *http.Request) shuffleResult {
 		t.Helper()
-		body := read(t, s.answer(r))
+		body := readBody(t, s.do(r))
 		var result struct {
-			shuffled
+			shuffleResult
 			Items    []json.RawMessage
 			Hands    [][]json.RawMessage
 			Shuffles [][]json.RawMessage
@@ -206,8 +187,8 @@ func TestNothingSecretIsPublic(t *testing.T) {
 				secrets = append(secrets, orderSecret(order))
 			}
 		}
-		made = append(made, result.shuffled)
-		return result.shuffled
+		made = append(made, result.shuffleResult)
+		return result.shuffleResult
 	}
 	for range 3 {
 		shuffle(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`))
@@ -230,11 +211,11 @@ func TestNothingSecretIsPublic(t *testing.T) {
 			t.Fatalf("the search does not find the seed in base64, %d bytes in", shift)
 		}
 	}
-	commit := func(r *http.Request) committed {
+	commit := func(r *http.Request) commitmentResult {
 		t.Helper()
 		drawn.Reset()
-		body := read(t, s.answer(r))
-		var made committed
+		body := readBody(t, s.do(r))
+		var made commitmentResult
 		if err := json.Unmarshal(body, &made); err != nil || made.CommitmentID == "" || drawn.Len()%32 != 10 {
 			t.Fatalf("%v, %d bytes were drawn: %s", err, drawn.Len(), body)
 		}
@@ -248,23 +229,23 @@ func TestNothingSecretIsPublic(t *testing.T) {
 		secrets = append(secrets, keySecret(key))
 	}
 	void := commit(post(t, "/commitments", `{"deck":"standard52","reference":"game"}`))
-	c.set(void.Deadline)
-	s.expire(t, 1)
+	c.Set(void.Deadline)
+	s.expireCommitments(t, 1)
 	open := commit(post(t, "/commitments", `{"deck":"standard52","hands":"bridge"}`))
 	used := commit(keyed(post(t, "/commitments", `{"size":1000,"reference":"game"}`), keyOfCommitment))
-	shuffle(using(t, used, ""))
+	shuffle(useCommitment(t, used, ""))
 	shuffle(keyed(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`), key))
 	refuse := func(r *http.Request, status int) {
 		t.Helper()
-		got := s.exchange(t, r)
+		got := s.send(t, r)
 		if got.status != status {
 			t.Errorf("%d, not %d: %s", got.status, status, got.body)
 		}
 		others = append(others, []byte(got.body))
 	}
-	refuse(using(t, used, ""), 409)
-	refuse(using(t, void, ""), 409)
-	refuse(using(t, open, `,"draw":3`), 422)
+	refuse(useCommitment(t, used, ""), 409)
+	refuse(useCommitment(t, void, ""), 409)
+	refuse(useCommitment(t, open, `,"draw":3`), 422)
 	refuse(keyed(post(t, "/shuffle", `{"deck":"standard52"}`), key), 422)
 	refuse(keyed(post(t, "/commitments", `{"size":1001}`), keyOfCommitment), 422)
 	refuse(keyed(get(t, "/decks/standard52"), keyOfCommitment+" "+key), 400)
@@ -276,16 +257,16 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	var sealed []secret // to the owner too
 	var owners []byte
 	var shoeRecords []string
-	own := func(s *service, r *http.Request) (a shoeAnswer) {
+	own := func(s *service, r *http.Request) (a shoeState) {
 		t.Helper()
-		got := s.exchange(t, r)
+		got := s.send(t, r)
 		if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != http.StatusOK {
 			t.Fatalf("%d %s (%v)", got.status, got.body, err)
 		}
 		owners = append(owners, got.body...)
 		return a
 	}
-	change := func(r *http.Request) shoeAnswer {
+	change := func(r *http.Request) shoeState {
 		t.Helper()
 		a := own(s, r)
 		shoeRecords = append(shoeRecords, a.AuditID)
@@ -320,7 +301,7 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	bottom := change(post(t, shoe.path()+"/draw?proof=true", `{"from":"bottom","to":"bob"}`))
 	ended := change(post(t, "/shoes", `{"size":9}`))
 	secrets = append(secrets, shoeSecret(t, ended.ShoeID))
-	change(remove(t, ended.path()))
+	change(del(t, ended.path()))
 	own(s, get(t, shoe.path()))
 	own(s, get(t, shoe.path()+"/piles/bob?proof=true"))
 	own(s, get(t, shoe.path()+"/cards/51/proof"))
@@ -332,7 +313,7 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	refuse(ifMatch(post(t, shoe.path()+"/close", `{}`), `"1"`), 412)
 	refuse(keyed(post(t, shoe.path()+"/close", `{}`), keyOfDraw), 422)
 	refuse(post(t, "/audits/"+shoe.AuditID+"/reveal", `{"seed":"`+hex.EncodeToString(first)+`"}`), 422)
-	public["proof of the shoe"] = read(t, s.answer(get(t, shoe.path()+"/proof")))
+	public["proof of the shoe"] = readBody(t, s.do(get(t, shoe.path()+"/proof")))
 	for _, of := range sealed {
 		if of.in(owners) {
 			t.Errorf("the owner of the shoe was shown %s", of.what)
@@ -342,19 +323,19 @@ func TestNothingSecretIsPublic(t *testing.T) {
 
 	revealed := shuffle(post(t, "/shuffle", `{"deck":"standard52","reveal":"now"}`))
 	later := shuffle(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`))
-	reveal := func(of shuffled, seed string) *http.Request {
+	reveal := func(of shuffleResult, seed string) *http.Request {
 		return post(t, "/audits/"+of.AuditID+"/reveal", `{"seed":"`+seed+`"}`)
 	}
-	read(t, s.answer(keyed(reveal(later, later.Seed), keyOfReveal)))
+	readBody(t, s.do(keyed(reveal(later, later.Seed), keyOfReveal)))
 	refuse(reveal(made[0], made[1].Seed), 403) // which is not its seed
 	refuse(reveal(made[0], made[0].Seed[:64]), 403)
-	s.published(t)
+	s.waitPublished(t)
 
 	fetch := func(path string) []byte {
 		t.Helper()
 		r := get(t, path)
 		r.Header.Set("Accept", "*/*")
-		public[path] = read(t, s.answer(r))
+		public[path] = readBody(t, s.do(r))
 		return public[path]
 	}
 	for i, body := range others {
@@ -371,7 +352,7 @@ func TestNothingSecretIsPublic(t *testing.T) {
 		fetch(fmt.Sprintf("/log/tile/0/000.p/%d", width+1))
 		records = bytes.Count(fetch(fmt.Sprintf("/log/tile/entries/000.p/%d", width+1)), []byte(`"spec":`))
 	}
-	for _, c := range []committed{void, open, used} {
+	for _, c := range []commitmentResult{void, open, used} {
 		for _, path := range []string{"/commitments/", "/audits/"} {
 			fetch(path + c.CommitmentID)
 		}
@@ -379,7 +360,7 @@ func TestNothingSecretIsPublic(t *testing.T) {
 			fetch("/audits/" + c.CommitmentID + path)
 		}
 	}
-	fetch("/audits/" + readCommitment(t, s, void.CommitmentID).AuditID)
+	fetch("/audits/" + getCommitment(t, s, void.CommitmentID).AuditID)
 	for _, id := range shoeRecords {
 		for _, path := range []string{"", "/proof", "/verify"} {
 			fetch("/audits/" + id + path)
@@ -399,24 +380,24 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	}
 
 	// Errors of every kind are logged with what they know.
-	lost := outOfReach(t)
-	broken := start(t, setup{output: logged, store: unreadable})
+	lost := unavailableStore(t)
+	broken := start(t, setup{output: logged, store: failingReads})
 	secrets = append(secrets, seedSecrets(t, lost.first.Seed)...)
-	hidden := shuffleOnce(t, broken, `{"size":52}`)
+	hidden := mustShuffle(t, broken, `{"size":52}`)
 	secrets = append(secrets, seedSecrets(t, hidden.Seed)...)
 	for _, path := range []string{"", "/proof", "/verify"} {
-		public["lost"+path] = read(t, lost.answer(get(t, "/audits/"+lost.first.AuditID+path)))
-		public["broken"+path] = read(t, broken.answer(get(t, "/audits/"+hidden.AuditID+path)))
+		public["lost"+path] = readBody(t, lost.do(get(t, "/audits/"+lost.first.AuditID+path)))
+		public["broken"+path] = readBody(t, broken.do(get(t, "/audits/"+hidden.AuditID+path)))
 	}
-	public["broken/reveal"] = read(t, broken.answer(keyed(post(t, "/audits/"+hidden.AuditID+"/reveal", `{"seed":"`+hidden.Seed+`"}`), key)))
+	public["broken/reveal"] = readBody(t, broken.do(keyed(post(t, "/audits/"+hidden.AuditID+"/reveal", `{"seed":"`+hidden.Seed+`"}`), key)))
 	for _, path := range []string{"", "/dealt", "/piles/bob", "/cards/0/proof", "/proof"} {
-		public["broken shoe"+path] = read(t, broken.answer(get(t, shoe.path()+path)))
-		public["defect of shoe"+path] = read(t, s.answerWithDefect(get(t, shoe.path()+path)))
+		public["broken shoe"+path] = readBody(t, broken.do(get(t, shoe.path()+path)))
+		public["defect of shoe"+path] = readBody(t, s.panicking().do(get(t, shoe.path()+path)))
 	}
-	public["broken shoe/draw"] = read(t, broken.answer(keyed(post(t, shoe.path()+"/draw", `{}`), keyOfDraw)))
-	public["lost shoe/draw"] = read(t, lost.answer(post(t, shoe.path()+"/draw", `{}`)))
-	public["broken/shuffle"] = read(t, broken.answer(using(t, used, "")))
-	public["defect"] = read(t, s.answerWithDefect(keyed(post(t, "/audits/"+made[0].AuditID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), "secret-key-6hR2-4")))
+	public["broken shoe/draw"] = readBody(t, broken.do(keyed(post(t, shoe.path()+"/draw", `{}`), keyOfDraw)))
+	public["lost shoe/draw"] = readBody(t, lost.do(post(t, shoe.path()+"/draw", `{}`)))
+	public["broken/shuffle"] = readBody(t, broken.do(useCommitment(t, used, "")))
+	public["defect"] = readBody(t, s.panicking().do(keyed(post(t, "/audits/"+made[0].AuditID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), "secret-key-6hR2-4")))
 	public["what is logged"] = logged.bytes()
 	if !bytes.Contains(public["what is logged"], []byte("request failed")) || !bytes.Contains(public["what is logged"], []byte("panic")) {
 		t.Errorf("the errors are not logged: %s", public["what is logged"])
@@ -432,20 +413,20 @@ func TestNothingSecretIsPublic(t *testing.T) {
 	t.Logf("%d secrets in none of %d places", len(secrets), len(public))
 }
 
-// TestSeedsAreNotOnDisk looks for the seeds of shuffles, commitments and shoes, for the ids and
+// TestSecretsAreNotOnDisk looks for the seeds of shuffles, commitments and shoes, for the ids and
 // orders of shoes, and for keys, in every file of the data folder, the write-ahead log of the store
 // included: while the service runs, and after it has ended.
-func TestSeedsAreNotOnDisk(t *testing.T) {
+func TestSecretsAreNotOnDisk(t *testing.T) {
 	var drawn bytes.Buffer
 	c := &clock{now: time.Now()}
-	s := start(t, setup{random: io.TeeReader(rand.Reader, &drawn), now: c.read})
+	s := start(t, setup{random: io.TeeReader(rand.Reader, &drawn), now: c.Now})
 	const key = "secret-key-6hR2"
 	var secrets []secret
 	ask := func(r *http.Request) []byte {
 		t.Helper()
 		drawn.Reset()
-		answer := s.answer(r)
-		body := read(t, answer)
+		answer := s.do(r)
+		body := readBody(t, answer)
 		if answer.StatusCode != http.StatusOK {
 			t.Fatalf("%d %s", answer.StatusCode, body)
 		}
@@ -457,18 +438,18 @@ func TestSeedsAreNotOnDisk(t *testing.T) {
 	ask(post(t, "/shuffle", `{"deck":"standard52","client_seed":"to be found"}`))
 	ask(post(t, "/shuffle", `{"deck":"standard52","reveal":"now"}`))
 	ask(keyed(post(t, "/shuffle", `{"deck":"mahjong144","decks":2}`), key))
-	void := commitmentIn(t, string(ask(keyed(post(t, "/commitments", `{"deck":"standard52"}`), key+"-2"))))
-	c.set(readCommitment(t, s, void).Deadline)
-	s.expire(t, 1)
+	void := commitmentID(t, string(ask(keyed(post(t, "/commitments", `{"deck":"standard52"}`), key+"-2"))))
+	c.Set(getCommitment(t, s, void).Deadline)
+	s.expireCommitments(t, 1)
 	ask(post(t, "/commitments", `{"size":9}`)) // which stays open
-	use := ask(post(t, "/shuffle", `{"commitment_id":"`+commitmentIn(t, string(ask(post(t, "/commitments", `{"size":52}`))))+`","client_seed":"x"}`))
-	var made shuffled
+	use := ask(post(t, "/shuffle", `{"commitment_id":"`+commitmentID(t, string(ask(post(t, "/commitments", `{"size":52}`))))+`","client_seed":"x"}`))
+	var made shuffleResult
 	if err := json.Unmarshal(use, &made); err != nil {
 		t.Fatal(err)
 	}
 	ask(keyed(post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`), key+"-3"))
 	drawn.Reset()
-	shoe := shoeOnce(t, s, `{"deck":"standard52"}`)
+	shoe := mustCreateShoe(t, s, `{"deck":"standard52"}`)
 	seed := bytes.Clone(drawn.Bytes()[:drawn.Len()-16-10]) // and behind it the ids of the shoe and of the record
 	secrets = append(append(secrets, shoeSecret(t, shoe.ShoeID)), sealedSecrets(t, s, shoe.AuditID, seed, 0)...)
 	ask(keyed(post(t, shoe.path()+"/draw?proof=true", `{"count":5,"to":"alice"}`), key+"-4"))

@@ -2,12 +2,10 @@ package api_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,133 +20,66 @@ import (
 	"riffle/internal/ledger"
 )
 
-// A shoeCard is a card as answers have it.
-type shoeCard struct {
-	Card     uint64
-	Code     string
-	Instance int
-	Item     json.RawMessage
-	Position uint64
-	SealedBy string `json:"sealed_by"`
-	Salt     string
-	Path     []string
-}
-
-// A shoeAnswer is what answers about a shoe have, each some of it.
-type shoeAnswer struct {
-	madeShoe
-	ChangedBy string `json:"changed_by"`
-	Version   uint64
-	Status    string
-	Remaining uint64
-	Dealt     uint64
-	Piles     map[string]struct{ Remaining uint64 }
-	Pile      string
-	Expires   *time.Time
-	Cards     []shoeCard
-}
-
-// numbers are the numbers of the cards of an answer.
-func (a *shoeAnswer) numbers() (numbers []uint64) {
-	for _, c := range a.Cards {
-		numbers = append(numbers, c.Card)
-	}
-	return numbers
-}
-
-// piles tells how many cards the piles have.
-func (a *shoeAnswer) piles() string {
-	var list []string
-	for name, pile := range a.Piles {
-		list = append(list, fmt.Sprint(name, " ", pile.Remaining))
-	}
-	slices.Sort(list)
-	return strings.Join(list, ", ")
-}
-
-// shoes has the service answer a request about a shoe, which it has to be able to.
-func (s *service) shoes(t testing.TB, r *http.Request) (a shoeAnswer) {
-	t.Helper()
-	got := s.exchange(t, r)
-	if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != http.StatusOK {
-		t.Fatalf("%s %s: %d %.500s (%v)", r.Method, r.RequestURI, got.status, got.body, err)
-	}
-	if tag := got.header.Get("Etag"); tag != fmt.Sprintf(`"%d"`, a.Version) || got.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%s %s: version %d has the ETag %s", r.Method, r.RequestURI, a.Version, tag)
-	}
-	return a
-}
-
-func remove(t testing.TB, target string) *http.Request {
-	return request(t, http.MethodDelete, target)
-}
-
-// ifMatch asks for a version.
-func ifMatch(r *http.Request, tag string) *http.Request {
-	r.Header.Set("If-Match", tag)
-	return r
-}
-
 // Every route of a shoe does what it says, and every card is where it was put.
-func TestShoeIsDealt(t *testing.T) {
+func TestShoeLifecycle(t *testing.T) {
 	s := start(t, setup{})
-	made := s.shoes(t, post(t, "/shoes", `{"deck":"standard52","decks":6,"reference":"table 5"}`))
+	made := s.mustShoe(t, post(t, "/shoes", `{"deck":"standard52","decks":6,"reference":"table 5"}`))
 	at := made.path()
 	if made.Version != 1 || made.Status != "open" || made.Size != 312 || made.Remaining != 312 || made.Dealt != 0 || made.Expires != nil {
 		t.Errorf("the new shoe is %+v", made)
 	}
-	if got := s.shoes(t, get(t, at)); got.ChangedBy != made.AuditID || got.madeShoe != made.madeShoe {
+	if got := s.mustShoe(t, get(t, at)); got.ChangedBy != made.AuditID || got.shoeResult != made.shoeResult {
 		t.Errorf("the shoe is %+v and was made as %+v", got, made)
 	}
-	expect := func(a shoeAnswer, remaining, dealt uint64, piles string) {
+	expect := func(a shoeState, remaining, dealt uint64, piles string) {
 		t.Helper()
-		if a.Remaining != remaining || a.Dealt != dealt || a.piles() != piles {
-			t.Errorf("version %d has %d, %d and %s, not %d, %d and %s", a.Version, a.Remaining, a.Dealt, a.piles(), remaining, dealt, piles)
+		if a.Remaining != remaining || a.Dealt != dealt || a.pileSizes() != piles {
+			t.Errorf("version %d has %d, %d and %s, not %d, %d and %s", a.Version, a.Remaining, a.Dealt, a.pileSizes(), remaining, dealt, piles)
 		}
 	}
-	alice := s.shoes(t, post(t, at+"/draw", `{"count":3,"to":"alice"}`))
+	alice := s.mustShoe(t, post(t, at+"/draw", `{"count":3,"to":"alice"}`))
 	expect(alice, 309, 0, "alice 3")
-	dealt := s.shoes(t, post(t, at+"/draw", `{"count":2,"from":"bottom"}`))
+	dealt := s.mustShoe(t, post(t, at+"/draw", `{"count":2,"from":"bottom"}`))
 	expect(dealt, 307, 2, "alice 3")
 	if dealt.Cards[0].Position != 311 || dealt.Cards[1].Position != 310 || dealt.Cards[0].SealedBy != made.AuditID {
 		t.Errorf("from the bottom came %+v", dealt.Cards)
 	}
-	first := s.shoes(t, post(t, at+"/draw", `{"from":"random","to":"alice","put":"bottom"}`))
+	first := s.mustShoe(t, post(t, at+"/draw", `{"from":"random","to":"alice","put":"bottom"}`))
 	expect(first, 306, 2, "alice 4")
-	if got, want := s.shoes(t, get(t, at+"/piles/alice")), append(first.numbers(), alice.numbers()...); !slices.Equal(got.numbers(), want) || got.Pile != "alice" {
-		t.Errorf("the pile is %v, not %v", got.numbers(), want)
+	if got, want := s.mustShoe(t, get(t, at+"/piles/alice")), append(first.cardNumbers(), alice.cardNumbers()...); !slices.Equal(got.cardNumbers(), want) || got.Pile != "alice" {
+		t.Errorf("the pile is %v, not %v", got.cardNumbers(), want)
 	}
-	if got := s.shoes(t, get(t, at+"/dealt")); !reflect.DeepEqual(got.Cards, dealt.Cards) {
+	if got := s.mustShoe(t, get(t, at+"/dealt")); !reflect.DeepEqual(got.Cards, dealt.Cards) {
 		t.Errorf("the dealt cards are %v, not %v", got.Cards, dealt.Cards)
 	}
 	moved := fmt.Sprintf(`{"cards":[%d,%d],"put":"bottom"}`, dealt.Cards[1].Card, alice.Cards[0].Card)
-	expect(s.shoes(t, post(t, at+"/piles/discard/add", moved)), 306, 1, "alice 3, discard 2")
-	taken := s.shoes(t, post(t, at+"/piles/alice/draw", fmt.Sprintf(`{"cards":[%d],"to":"bob"}`, alice.Cards[1].Card)))
+	expect(s.mustShoe(t, post(t, at+"/piles/discard/add", moved)), 306, 1, "alice 3, discard 2")
+	taken := s.mustShoe(t, post(t, at+"/piles/alice/draw", fmt.Sprintf(`{"cards":[%d],"to":"bob"}`, alice.Cards[1].Card)))
 	expect(taken, 306, 1, "alice 2, bob 1, discard 2")
-	expect(s.shoes(t, post(t, at+"/piles/alice/draw", `{"count":2,"from":"bottom"}`)), 306, 3, "alice 0, bob 1, discard 2")
-	sealed := s.shoes(t, post(t, at+"/piles/discard/shuffle", `{"algorithm":"sattolo","client_seed":"x"}`))
+	expect(s.mustShoe(t, post(t, at+"/piles/alice/draw", `{"count":2,"from":"bottom"}`)), 306, 3, "alice 0, bob 1, discard 2")
+	sealed := s.mustShoe(t, post(t, at+"/piles/discard/shuffle", `{"algorithm":"sattolo","client_seed":"x"}`))
 	expect(sealed, 306, 3, "alice 0, bob 1, discard 2")
-	if pile := s.shoes(t, get(t, at+"/piles/discard")); pile.Cards[0].SealedBy != sealed.AuditID || sealed.Size != 2 ||
-		!slices.Equal(pile.numbers(), []uint64{alice.Cards[0].Card, dealt.Cards[1].Card}) { // sattolo exchanges two
+	if pile := s.mustShoe(t, get(t, at+"/piles/discard")); pile.Cards[0].SealedBy != sealed.AuditID || sealed.Size != 2 ||
+		!slices.Equal(pile.cardNumbers(), []uint64{alice.Cards[0].Card, dealt.Cards[1].Card}) { // sattolo exchanges two
 		t.Errorf("the shuffled pile is %+v", pile.Cards)
 	}
-	expect(s.shoes(t, post(t, at+"/piles/discard/return", `{"put":"top"}`)), 308, 3, "alice 0, bob 1, discard 0")
-	if top := s.shoes(t, post(t, at+"/draw", `{}`)); top.Cards[0].Card != alice.Cards[0].Card {
+	expect(s.mustShoe(t, post(t, at+"/piles/discard/return", `{"put":"top"}`)), 308, 3, "alice 0, bob 1, discard 0")
+	if top := s.mustShoe(t, post(t, at+"/draw", `{}`)); top.Cards[0].Card != alice.Cards[0].Card {
 		t.Errorf("%d is on top of the deck, not %d", top.Cards[0].Card, alice.Cards[0].Card)
 	}
-	expect(s.shoes(t, post(t, at+"/return", fmt.Sprintf(`{"cards":[%d]}`, taken.Cards[0].Card))), 308, 4, "alice 0, bob 0, discard 0")
-	expect(s.shoes(t, post(t, at+"/return", `{}`)), 312, 0, "alice 0, bob 0, discard 0")
-	expect(s.shoes(t, post(t, at+"/reshuffle", `{}`)), 312, 0, "alice 0, bob 0, discard 0")
-	expect(s.shoes(t, post(t, at+"/draw", `{"count":9,"to":"carol"}`)), 303, 0, "alice 0, bob 0, carol 9, discard 0")
-	again := s.shoes(t, post(t, at+"/reshuffle", `{"cards":"all","algorithm":"inside-out"}`))
+	expect(s.mustShoe(t, post(t, at+"/return", fmt.Sprintf(`{"cards":[%d]}`, taken.Cards[0].Card))), 308, 4, "alice 0, bob 0, discard 0")
+	expect(s.mustShoe(t, post(t, at+"/return", `{}`)), 312, 0, "alice 0, bob 0, discard 0")
+	expect(s.mustShoe(t, post(t, at+"/reshuffle", `{}`)), 312, 0, "alice 0, bob 0, discard 0")
+	expect(s.mustShoe(t, post(t, at+"/draw", `{"count":9,"to":"carol"}`)), 303, 0, "alice 0, bob 0, carol 9, discard 0")
+	again := s.mustShoe(t, post(t, at+"/reshuffle", `{"cards":"all","algorithm":"inside-out"}`))
 	expect(again, 312, 0, "")
 	if again.Size != 312 || again.Root == made.Root || again.Commitment == made.Commitment {
-		t.Errorf("the new order is sealed by %+v", again.madeShoe)
+		t.Errorf("the new order is sealed by %+v", again.shoeResult)
 	}
-	all := s.shoes(t, post(t, at+"/draw", `{"count":312}`))
+	all := s.mustShoe(t, post(t, at+"/draw", `{"count":312}`))
 	expect(all, 0, 312, "")
 	copies := map[string][]int{}
-	numbers := all.numbers()
+	numbers := all.cardNumbers()
 	slices.Sort(numbers)
 	for i, c := range all.Cards {
 		if numbers[i] != uint64(i) || c.SealedBy != again.AuditID {
@@ -164,48 +95,48 @@ func TestShoeIsDealt(t *testing.T) {
 			t.Errorf("%s has the instances %v", code, instances)
 		}
 	}
-	over := s.shoes(t, post(t, at+"/close", `{}`))
+	over := s.mustShoe(t, post(t, at+"/close", `{}`))
 	if over.Status != "closed" {
 		t.Errorf("the closed shoe is %+v", over)
 	}
-	if got := s.shoes(t, get(t, at)); got.Status != "closed" || got.ChangedBy != over.AuditID || got.AuditID != made.AuditID {
+	if got := s.mustShoe(t, get(t, at)); got.Status != "closed" || got.ChangedBy != over.AuditID || got.AuditID != made.AuditID {
 		t.Errorf("the closed shoe is %+v", got)
 	}
 }
 
 // What was sent as an item comes back as it was, and as the same card wherever it went.
-func TestShoeItemsComeBack(t *testing.T) {
+func TestShoeItemsAreReturnedVerbatim(t *testing.T) {
 	s := start(t, setup{})
 	items := []string{`9007199254740993`, `-0`, `1E400`, `{ "b" :  [ null ],"a":"<é\u00e9\/>" }`, `"same"`, `"same"`, "[\n\t]"}
-	made := s.shoes(t, post(t, "/shoes", "{\"items\":[ "+strings.Join(items, " ,\n ")+" ]}"))
+	made := s.mustShoe(t, post(t, "/shoes", "{\"items\":[ "+strings.Join(items, " ,\n ")+" ]}"))
 	for _, by := range []*service{s, s.replica(t)} {
-		drawn := by.shoes(t, post(t, made.path()+"/draw?proof=true", `{"count":7}`))
+		drawn := by.mustShoe(t, post(t, made.path()+"/draw?proof=true", `{"count":7}`))
 		for _, c := range drawn.Cards {
 			if string(c.Item) != items[c.Card] {
 				t.Errorf("card %d is %s, and was sent as %s", c.Card, c.Item, items[c.Card])
 			}
 		}
-		opened(t, by, made.madeShoe, drawn.Cards)
+		checkOpenings(t, by, made.shoeResult, drawn.Cards)
 		if len(drawn.Cards) != 7 {
 			t.Errorf("%d cards were drawn", len(drawn.Cards))
 		}
-		by.shoes(t, post(t, made.path()+"/return", `{}`))
-		made.madeShoe = by.shoes(t, post(t, made.path()+"/reshuffle", `{}`)).madeShoe
+		by.mustShoe(t, post(t, made.path()+"/return", `{}`))
+		made.shoeResult = by.mustShoe(t, post(t, made.path()+"/reshuffle", `{}`)).shoeResult
 	}
-	c := commitOnce(t, s, `{"items":["a" , 2]}`)
-	kept := s.shoes(t, post(t, "/shoes", `{"commitment_id":"`+c.CommitmentID+`","client_seed":"x","items":[ "a",2 ]}`))
-	drawn := s.shoes(t, post(t, kept.path()+"/draw", `{"count":2}`))
+	c := mustCommit(t, s, `{"items":["a" , 2]}`)
+	kept := s.mustShoe(t, post(t, "/shoes", `{"commitment_id":"`+c.CommitmentID+`","client_seed":"x","items":[ "a",2 ]}`))
+	drawn := s.mustShoe(t, post(t, kept.path()+"/draw", `{"count":2}`))
 	if kept.Commitment != c.Commitment || len(drawn.Cards) != 2 || string(drawn.Cards[0].Item)+string(drawn.Cards[1].Item) != `"a"2` && string(drawn.Cards[0].Item)+string(drawn.Cards[1].Item) != `2"a"` {
 		t.Errorf("of what was committed to came %+v", drawn.Cards)
 	}
-	if number := s.shoes(t, post(t, shoeOnce(t, s, `{"size":1}`).path()+"/draw", `{}`)); string(number.Cards[0].Item) != "0" {
+	if number := s.mustShoe(t, post(t, mustCreateShoe(t, s, `{"size":1}`).path()+"/draw", `{}`)); string(number.Cards[0].Item) != "0" {
 		t.Errorf("the only number is %+v", number.Cards)
 	}
 }
 
 // opened checks that every card leads to the root of an order, that nothing else does, and that it
 // is opened by itself the same.
-func opened(t *testing.T, s *service, of madeShoe, cards []shoeCard) {
+func checkOpenings(t *testing.T, s *service, of shoeResult, cards []shoeCard) {
 	t.Helper()
 	digest := func(text string) (hash [32]byte) {
 		if raw, err := hex.DecodeString(text); err != nil || copy(hash[:], raw) != len(hash) {
@@ -234,7 +165,7 @@ func opened(t *testing.T, s *service, of madeShoe, cards []shoeCard) {
 			t.Errorf("what opens %+v opens others", c)
 		}
 		var alone shoeCard
-		got := s.exchange(t, get(t, fmt.Sprintf("%s/cards/%d/proof?sealed_by=%s", of.path(), c.Position, c.SealedBy)))
+		got := s.send(t, get(t, fmt.Sprintf("%s/cards/%d/proof?sealed_by=%s", of.path(), c.Position, c.SealedBy)))
 		if err := json.Unmarshal([]byte(got.body), &alone); err != nil || !reflect.DeepEqual(alone, c) {
 			t.Errorf("%+v is opened as %d %s (%v)", c, got.status, got.body, err)
 		}
@@ -244,55 +175,55 @@ func opened(t *testing.T, s *service, of madeShoe, cards []shoeCard) {
 // Cards can be proven by themselves: those of the first order, those of a deck and of a pile that
 // were shuffled again, as often as they are asked for; and none that was not drawn, before the shoe
 // is closed.
-func TestShoeCardsAreProven(t *testing.T) {
+func TestCardProofs(t *testing.T) {
 	s := start(t, setup{})
-	made := shoeOnce(t, s, `{"deck":"mahjong136"}`)
+	made := mustCreateShoe(t, s, `{"deck":"mahjong136"}`)
 	at := made.path()
-	hand := s.shoes(t, post(t, at+"/draw?proof=true", `{"count":13,"to":"east"}`))
-	opened(t, s, made, hand.Cards)
-	if got := s.shoes(t, get(t, at+"/piles/east?proof=true")); !reflect.DeepEqual(got.Cards, hand.Cards) {
+	hand := s.mustShoe(t, post(t, at+"/draw?proof=true", `{"count":13,"to":"east"}`))
+	checkOpenings(t, s, made, hand.Cards)
+	if got := s.mustShoe(t, get(t, at+"/piles/east?proof=true")); !reflect.DeepEqual(got.Cards, hand.Cards) {
 		t.Errorf("the pile is %+v, not %+v", got.Cards, hand.Cards)
 	}
-	plain := s.exchange(t, get(t, at+"/piles/east?proof=false"))
-	if strings.Contains(plain.body, "salt") || plain.body != s.exchange(t, get(t, at+"/piles/east")).body {
+	plain := s.send(t, get(t, at+"/piles/east?proof=false"))
+	if strings.Contains(plain.body, "salt") || plain.body != s.send(t, get(t, at+"/piles/east")).body {
 		t.Errorf("without proof the pile is %s", plain.body)
 	}
 	hidden := func(status int, query string) {
 		t.Helper()
-		if got := s.exchange(t, get(t, at+"/cards/13/proof"+query)); got.status != status {
+		if got := s.send(t, get(t, at+"/cards/13/proof"+query)); got.status != status {
 			t.Errorf("%d, not %d: %s", got.status, status, got.body)
 		}
 	}
 	hidden(409, "")
-	pile := s.shoes(t, post(t, at+"/piles/east/shuffle", `{}`)).madeShoe
-	opened(t, s, pile, s.shoes(t, post(t, at+"/piles/east/draw?proof=true", `{"count":5,"from":"random"}`)).Cards)
-	opened(t, s, made, hand.Cards) // as it was
-	deck := s.shoes(t, post(t, at+"/reshuffle", `{}`)).madeShoe
+	pile := s.mustShoe(t, post(t, at+"/piles/east/shuffle", `{}`)).shoeResult
+	checkOpenings(t, s, pile, s.mustShoe(t, post(t, at+"/piles/east/draw?proof=true", `{"count":5,"from":"random"}`)).Cards)
+	checkOpenings(t, s, made, hand.Cards) // as it was
+	deck := s.mustShoe(t, post(t, at+"/reshuffle", `{}`)).shoeResult
 	hidden(409, "?sealed_by="+made.AuditID)
-	opened(t, s, deck, s.shoes(t, post(t, at+"/draw?proof=true", `{"count":14}`)).Cards)
-	if got := s.exchange(t, get(t, at+"/cards/0/proof")); !strings.Contains(got.body, `"sealed_by":"`+deck.AuditID) {
+	checkOpenings(t, s, deck, s.mustShoe(t, post(t, at+"/draw?proof=true", `{"count":14}`)).Cards)
+	if got := s.send(t, get(t, at+"/cards/0/proof")); !strings.Contains(got.body, `"sealed_by":"`+deck.AuditID) {
 		t.Errorf("by default the card is of another order: %s", got.body)
 	}
 	hidden(200, "")
-	read(t, s.answer(post(t, at+"/close", `{}`)))
+	readBody(t, s.do(post(t, at+"/close", `{}`)))
 	hidden(200, "?sealed_by="+made.AuditID)
-	if got := s.exchange(t, get(t, at+"/cards/0/proof?sealed_by="+hand.AuditID)); got.status != 404 {
+	if got := s.send(t, get(t, at+"/cards/0/proof?sealed_by="+hand.AuditID)); got.status != 404 {
 		t.Errorf("the record of a draw has sealed %d %s", got.status, got.body)
 	}
 }
 
 // The proof of a shoe is the proof of each of its records, in their order: without seeds and then
 // with them, never with its id.
-func TestShoeIsProven(t *testing.T) {
+func TestShoeProof(t *testing.T) {
 	s := start(t, setup{})
-	made := shoeOnce(t, s, `{"size":20}`)
-	shoeOnce(t, s, `{"size":20}`)
+	made := mustCreateShoe(t, s, `{"size":20}`)
+	mustCreateShoe(t, s, `{"size":20}`)
 	var records []string
 	for _, change := range []struct{ path, body string }{
 		{"/draw", `{"count":3}`}, {"/reshuffle", `{}`}, {"/draw", `{"from":"random"}`}, {"/return", `{}`}, {"/close", `{}`},
 	} {
-		records = append(records, s.shoes(t, post(t, made.path()+change.path, change.body)).AuditID)
-		got := s.exchange(t, get(t, made.path()+"/proof"))
+		records = append(records, s.mustShoe(t, post(t, made.path()+change.path, change.body)).AuditID)
+		got := s.send(t, get(t, made.path()+"/proof"))
 		lines := strings.SplitAfter(got.body, "\n")
 		if got.status != 200 || got.header.Get("Content-Type") != "application/jsonl" || len(lines) != len(records)+2 || lines[len(lines)-1] != "" {
 			t.Fatalf("%d %v %d lines", got.status, got.header, len(lines))
@@ -321,25 +252,25 @@ func TestShoeIsProven(t *testing.T) {
 }
 
 // A change is made of the version that it is meant for, and of no other.
-func TestShoeVersions(t *testing.T) {
+func TestIfMatch(t *testing.T) {
 	s := start(t, setup{})
-	made := shoeOnce(t, s, `{"size":20}`)
+	made := mustCreateShoe(t, s, `{"size":20}`)
 	at := made.path()
 	refuse := func(r *http.Request, status int, words string) {
 		t.Helper()
-		before := s.size()
-		if got := s.exchange(t, r); got.status != status || !strings.Contains(got.body, words) || s.size() != before {
+		before := s.logSize()
+		if got := s.send(t, r); got.status != status || !strings.Contains(got.body, words) || s.logSize() != before {
 			t.Errorf("%d, not %d: %s", got.status, status, got.body)
 		}
 	}
-	s.shoes(t, ifMatch(post(t, at+"/draw", `{}`), `"1"`))
-	s.shoes(t, ifMatch(post(t, at+"/draw", `{}`), ` "2" `))
-	s.shoes(t, ifMatch(post(t, at+"/draw", `{}`), `*`))
+	s.mustShoe(t, ifMatch(post(t, at+"/draw", `{}`), `"1"`))
+	s.mustShoe(t, ifMatch(post(t, at+"/draw", `{}`), ` "2" `))
+	s.mustShoe(t, ifMatch(post(t, at+"/draw", `{}`), `*`))
 	for path, body := range map[string]string{"/draw": `{}`, "/return": `{}`, "/reshuffle": `{}`, "/close": `{}`, "/piles/a/add": `{"cards":[0]}`} {
 		refuse(ifMatch(post(t, at+path, body), `"1"`), 412, "version 4")
 		refuse(ifMatch(post(t, at+path, body), `"5"`), 412, "version 4")
 	}
-	refuse(ifMatch(remove(t, at), `"1"`), 412, "version 4")
+	refuse(ifMatch(del(t, at), `"1"`), 412, "version 4")
 	for _, tag := range []string{`4`, `W/"4"`, `"04"`, `"0"`, `"4`, `""4""`, ``, `"*"`, `"3", "4"`, `"18446744073709551616"`, `"-1"`} {
 		refuse(ifMatch(post(t, at+"/draw", `{}`), tag), 400, "If-Match")
 	}
@@ -347,84 +278,84 @@ func TestShoeVersions(t *testing.T) {
 	twice.Header.Add("If-Match", `"4"`)
 	refuse(twice, 400, "If-Match")
 	// A retry is of the version that the first attempt was of.
-	first := s.exchange(t, keyed(ifMatch(post(t, at+"/draw", `{}`), `"4"`), "k"))
-	if again := s.exchange(t, keyed(ifMatch(post(t, at+"/draw", `{}`), `"4"`), "k")); !reflect.DeepEqual(again, first) || first.status != 200 {
+	first := s.send(t, keyed(ifMatch(post(t, at+"/draw", `{}`), `"4"`), "k"))
+	if again := s.send(t, keyed(ifMatch(post(t, at+"/draw", `{}`), `"4"`), "k")); !reflect.DeepEqual(again, first) || first.status != 200 {
 		t.Errorf("answered %v, and first %v", again, first)
 	}
-	s.shoes(t, ifMatch(remove(t, at), `"5"`))
+	s.mustShoe(t, ifMatch(del(t, at), `"5"`))
 }
 
 // What was answered once is answered again to the byte, whatever has become of the shoe since; and
 // no key does for two requests.
-func TestShoeRetriesAreAnsweredTheSame(t *testing.T) {
+func TestShoeRetriesAreReplayedByteForByte(t *testing.T) {
 	c := &clock{now: time.Now()}
-	s := start(t, setup{now: c.read})
-	made := s.exchange(t, keyed(post(t, "/shoes", `{"deck":"standard52","expires_in":60}`), keyOf("made")))
-	var shoe shoeAnswer
+	s := start(t, setup{now: c.Now})
+	made := s.send(t, keyed(post(t, "/shoes", `{"deck":"standard52","expires_in":60}`), keyOf("made")))
+	var shoe shoeState
 	if err := json.Unmarshal([]byte(made.body), &shoe); err != nil || made.status != 200 {
 		t.Fatalf("%v %s", err, made.body)
 	}
 	at := shoe.path()
 	type attempt struct {
 		key  string
-		make maker
-		got  exchanged
+		make requestFunc
+		got  response
 	}
 	attempts := []attempt{
-		{"made", posting("/shoes", `{"deck":"standard52","expires_in":60}`), made},
-		{"draw", posting(at+"/draw?proof=true", `{"count":3}`), exchanged{}},
-		{"random", posting(at+"/draw", `{"count":3,"from":"random","to":"a"}`), exchanged{}},
-		{"pile", posting(at+"/piles/a/draw?proof=true", `{"count":2,"to":"b"}`), exchanged{}},
-		{"shuffle", posting(at+"/piles/b/shuffle", `{}`), exchanged{}},
-		{"back", posting(at+"/piles/b/return", `{}`), exchanged{}},
-		{"reshuffle", posting(at+"/reshuffle", `{"client_seed":"x"}`), exchanged{}},
-		{"drawn again", posting(at+"/draw?proof=true", `{"count":2}`), exchanged{}},
-		{"add", nil, exchanged{}}, // one that was drawn
-		{"end", func(t testing.TB) *http.Request { return remove(t, at) }, exchanged{}},
-		{"close", posting(at+"/close", `{}`), exchanged{}},
+		{"made", postFunc("/shoes", `{"deck":"standard52","expires_in":60}`), made},
+		{"draw", postFunc(at+"/draw?proof=true", `{"count":3}`), response{}},
+		{"random", postFunc(at+"/draw", `{"count":3,"from":"random","to":"a"}`), response{}},
+		{"pile", postFunc(at+"/piles/a/draw?proof=true", `{"count":2,"to":"b"}`), response{}},
+		{"shuffle", postFunc(at+"/piles/b/shuffle", `{}`), response{}},
+		{"back", postFunc(at+"/piles/b/return", `{}`), response{}},
+		{"reshuffle", postFunc(at+"/reshuffle", `{"client_seed":"x"}`), response{}},
+		{"drawn again", postFunc(at+"/draw?proof=true", `{"count":2}`), response{}},
+		{"add", nil, response{}}, // one that was drawn
+		{"end", func(t testing.TB) *http.Request { return del(t, at) }, response{}},
+		{"close", postFunc(at+"/close", `{}`), response{}},
 	}
 	for i := range attempts[1:] {
-		a, before := &attempts[i+1], s.size()
+		a, before := &attempts[i+1], s.logSize()
 		if a.key == "add" {
-			var drawn shoeAnswer
+			var drawn shoeState
 			if err := json.Unmarshal([]byte(attempts[i].got.body), &drawn); err != nil {
 				t.Fatal(err)
 			}
-			a.make = posting(at+"/piles/c/add", fmt.Sprintf(`{"cards":[%d]}`, drawn.Cards[0].Card))
+			a.make = postFunc(at+"/piles/c/add", fmt.Sprintf(`{"cards":[%d]}`, drawn.Cards[0].Card))
 		}
-		if a.got = s.exchange(t, keyed(a.make(t), keyOf(a.key))); a.got.status != 200 || s.size() != before+1 {
-			t.Fatalf("%s made %d records: %d %s", a.key, s.size()-before, a.got.status, a.got.body)
+		if a.got = s.send(t, keyed(a.make(t), keyOf(a.key))); a.got.status != 200 || s.logSize() != before+1 {
+			t.Fatalf("%s made %d records: %d %s", a.key, s.logSize()-before, a.got.status, a.got.body)
 		}
 	}
-	c.set(c.read().Add(time.Hour))
-	size := s.size()
+	c.Set(c.Now().Add(time.Hour))
+	size := s.logSize()
 	for who, s := range map[string]*service{"the same process": s, "another process": s.replica(t)} {
 		for _, a := range attempts {
-			if got := s.exchange(t, keyed(a.make(t), keyOf(a.key))); !reflect.DeepEqual(got, a.got) {
+			if got := s.send(t, keyed(a.make(t), keyOf(a.key))); !reflect.DeepEqual(got, a.got) {
 				t.Errorf("%s, %s: answered %.500v, and first %.500v", a.key, who, got, a.got)
 			}
 		}
 		for _, r := range []*http.Request{
 			keyed(post(t, "/shoes", `{"deck":"standard52","expires_in":61}`), keyOf("made")), keyed(post(t, at+"/draw?proof=true", `{"count":4}`), keyOf("draw")),
-			keyed(post(t, at+"/draw", `{"count":3}`), keyOf("draw")), keyed(remove(t, noShoe), keyOf("end")), keyed(remove(t, at), keyOf("close")),
+			keyed(post(t, at+"/draw", `{"count":3}`), keyOf("draw")), keyed(del(t, noShoe), keyOf("end")), keyed(del(t, at), keyOf("close")),
 		} {
-			if got := s.exchange(t, r); got.status != 422 {
+			if got := s.send(t, r); got.status != 422 {
 				t.Errorf("%s: %d %s", who, got.status, got.body)
 			}
 		}
 	}
-	if s.size() != size {
-		t.Errorf("retries made %d records", s.size()-size)
+	if s.logSize() != size {
+		t.Errorf("retries made %d records", s.logSize()-size)
 	}
 }
 
 // What cannot be done is refused by its status, at its place, and changes nothing.
-func TestShoeRefusals(t *testing.T) {
+func TestShoeRequestErrors(t *testing.T) {
 	s := start(t, setup{})
-	made := shoeOnce(t, s, `{"deck":"standard52","decks":2}`)
+	made := mustCreateShoe(t, s, `{"deck":"standard52","decks":2}`)
 	at := made.path()
-	drawn := s.shoes(t, post(t, at+"/draw", `{"count":104,"to":"all"}`))
-	s.shoes(t, post(t, at+"/piles/all/draw", `{"count":10}`))
+	drawn := s.mustShoe(t, post(t, at+"/draw", `{"count":104,"to":"all"}`))
+	s.mustShoe(t, post(t, at+"/piles/all/draw", `{"count":10}`))
 	several := drawn.Cards[103].Code // at the top, and at once its twin
 	const many, absent = 4097, 104
 	numbers := "0" + strings.Repeat(",0", many-1)
@@ -496,20 +427,20 @@ func TestShoeRefusals(t *testing.T) {
 		{strings.ToUpper(at) + "/draw", `{}`, 404, ""},
 		{"/shoes/" + made.AuditID + "/draw", `{}`, 404, ""}, // which everyone knows
 	} {
-		before := s.size()
-		got := s.exchange(t, post(t, v.path, v.body))
+		before := s.logSize()
+		got := s.send(t, post(t, v.path, v.body))
 		pointer, _ := got.problem(t)
-		if got.status != v.status || pointer != v.pointer || s.size() != before {
+		if got.status != v.status || pointer != v.pointer || s.logSize() != before {
 			t.Errorf("%s %.80s: %d at %q, not %d at %q: %.300s", v.path, v.body, got.status, pointer, v.status, v.pointer, got.body)
 		}
 	}
-	if got := s.shoes(t, get(t, at)); got.Version != 3 || got.Dealt != 10 {
+	if got := s.mustShoe(t, get(t, at)); got.Version != 3 || got.Dealt != 10 {
 		t.Errorf("the shoe is %+v", got)
 	}
 	// Other codes of a card will do, and of twins there is one at a time.
-	twin := shoeOnce(t, s, `{"deck":"standard52"}`)
-	s.shoes(t, post(t, twin.path()+"/draw", `{"count":52}`))
-	if got := s.shoes(t, post(t, twin.path()+"/piles/a/add", `{"cards":["10S","AS"]}`)); got.Cards[0].Code != "TS" || got.Cards[1].Code != "AS" {
+	twin := mustCreateShoe(t, s, `{"deck":"standard52"}`)
+	s.mustShoe(t, post(t, twin.path()+"/draw", `{"count":52}`))
+	if got := s.mustShoe(t, post(t, twin.path()+"/piles/a/add", `{"cards":["10S","AS"]}`)); got.Cards[0].Code != "TS" || got.Cards[1].Code != "AS" {
 		t.Errorf("10S and AS are %+v", got.Cards)
 	}
 }
@@ -517,37 +448,37 @@ func TestShoeRefusals(t *testing.T) {
 // A long answer is as whole as a short one, and the same the second time.
 func TestLargeShoe(t *testing.T) {
 	s := start(t, setup{})
-	made := shoeOnce(t, s, `{"size":4096}`)
-	first := s.exchange(t, keyed(post(t, made.path()+"/draw?proof=true", `{"count":4096,"to":"all"}`), "k"))
-	var drawn shoeAnswer
+	made := mustCreateShoe(t, s, `{"size":4096}`)
+	first := s.send(t, keyed(post(t, made.path()+"/draw?proof=true", `{"count":4096,"to":"all"}`), "k"))
+	var drawn shoeState
 	if err := json.Unmarshal([]byte(first.body), &drawn); err != nil || len(drawn.Cards) != 4096 || first.header.Get("Etag") != `"2"` {
 		t.Fatalf("%v, %d cards, %v", err, len(drawn.Cards), first.header)
 	}
-	opened(t, s, made, []shoeCard{drawn.Cards[0], drawn.Cards[4095]})
-	if again := s.replica(t).exchange(t, keyed(post(t, made.path()+"/draw?proof=true", `{"count":4096,"to":"all"}`), "k")); !reflect.DeepEqual(again, first) {
+	checkOpenings(t, s, made, []shoeCard{drawn.Cards[0], drawn.Cards[4095]})
+	if again := s.replica(t).send(t, keyed(post(t, made.path()+"/draw?proof=true", `{"count":4096,"to":"all"}`), "k")); !reflect.DeepEqual(again, first) {
 		t.Error("the long answer is another the second time")
 	}
 	var names []string
 	for _, c := range drawn.Cards {
 		names = append(names, fmt.Sprint(c.Card))
 	}
-	s.shoes(t, post(t, made.path()+"/piles/all/return", `{"cards":[`+strings.Join(names, ",")+`]}`))
+	s.mustShoe(t, post(t, made.path()+"/piles/all/return", `{"cards":[`+strings.Join(names, ",")+`]}`))
 }
 
 // However many draw at once, through two processes, no card is drawn twice.
 func TestShoeDrawsAtOnce(t *testing.T) {
 	s := start(t, setup{})
-	made := shoeOnce(t, s, `{"deck":"standard52"}`)
+	made := mustCreateShoe(t, s, `{"deck":"standard52"}`)
 	services := []*service{s, s.replica(t)}
 	var mu sync.Mutex
 	var running sync.WaitGroup
 	seen, short := map[uint64]bool{}, 0
 	for i := range 60 {
 		running.Go(func() {
-			got := services[i%2].exchange(t, post(t, made.path()+"/draw", `{}`))
+			got := services[i%2].send(t, post(t, made.path()+"/draw", `{}`))
 			mu.Lock()
 			defer mu.Unlock()
-			var drawn shoeAnswer
+			var drawn shoeState
 			switch err := json.Unmarshal([]byte(got.body), &drawn); {
 			case got.status == 422:
 				short++
@@ -566,12 +497,12 @@ func TestShoeDrawsAtOnce(t *testing.T) {
 
 // Who leaves while the shoe is being dealt from by another is answered nothing, and nothing is
 // logged as failed.
-func TestCallerLeavesShoe(t *testing.T) {
-	logged := &sink{}
+func TestCanceledDrawIsNotLoggedAsFailed(t *testing.T) {
+	logged := &logBuffer{}
 	committing, release := make(chan struct{}), make(chan struct{})
 	var hold bool
 	s := start(t, setup{output: logged, store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, appending: func() error {
+		return &faultyStore{Store: s, beforeAppend: func() error {
 			if hold {
 				committing <- struct{}{}
 				<-release
@@ -579,14 +510,12 @@ func TestCallerLeavesShoe(t *testing.T) {
 			return nil
 		}}
 	}})
-	made := shoeOnce(t, s, `{"size":9}`)
+	made := mustCreateShoe(t, s, `{"size":9}`)
 	hold = true
 	var other sync.WaitGroup
-	other.Go(func() { read(t, s.answer(post(t, made.path()+"/draw", `{}`))) })
+	other.Go(func() { readBody(t, s.do(post(t, made.path()+"/draw", `{}`))) })
 	<-committing
-	ctx, leave := context.WithCancel(t.Context())
-	leave()
-	s.abort(t, httptest.NewRecorder(), post(t, made.path()+"/draw", `{}`).WithContext(ctx))
+	s.sendCanceled(t, post(t, made.path()+"/draw", `{}`))
 	close(release)
 	other.Wait()
 	if strings.Contains(string(logged.bytes()), "failed") {
@@ -597,30 +526,30 @@ func TestCallerLeavesShoe(t *testing.T) {
 // A shoe is dealt from to the last microsecond of its time, and can be closed afterwards.
 func TestShoeExpires(t *testing.T) {
 	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 123456789, time.UTC)}
-	s := start(t, setup{now: c.read})
-	made := s.shoes(t, post(t, "/shoes", `{"size":9,"expires_in":60}`))
+	s := start(t, setup{now: c.Now})
+	made := s.mustShoe(t, post(t, "/shoes", `{"size":9,"expires_in":60}`))
 	if want := time.Date(2026, 11, 21, 12, 1, 0, 123456000, time.UTC); made.Expires == nil || !made.Expires.Equal(want) {
 		t.Fatalf("it expires at %v, not at %v", made.Expires, want)
 	}
-	c.set(made.Expires.Add(-time.Microsecond))
-	s.shoes(t, post(t, made.path()+"/draw", `{}`))
-	c.set(*made.Expires)
-	if got := s.exchange(t, post(t, made.path()+"/draw", `{}`)); got.status != 410 {
+	c.Set(made.Expires.Add(-time.Microsecond))
+	s.mustShoe(t, post(t, made.path()+"/draw", `{}`))
+	c.Set(*made.Expires)
+	if got := s.send(t, post(t, made.path()+"/draw", `{}`)); got.status != 410 {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	if got := s.shoes(t, get(t, made.path())); got.Status != "expired" || got.Version != 2 {
+	if got := s.mustShoe(t, get(t, made.path())); got.Status != "expired" || got.Version != 2 {
 		t.Errorf("it is %+v", got)
 	}
-	if got := s.shoes(t, get(t, made.path()+"/dealt")); len(got.Cards) != 1 {
+	if got := s.mustShoe(t, get(t, made.path()+"/dealt")); len(got.Cards) != 1 {
 		t.Errorf("of one drawn card there are %+v", got.Cards)
 	}
-	ended := s.shoes(t, remove(t, made.path()))
-	again := s.exchange(t, remove(t, made.path()))
+	ended := s.mustShoe(t, del(t, made.path()))
+	again := s.send(t, del(t, made.path()))
 	if _, audit := again.problem(t); again.status != 410 || audit != ended.AuditID {
 		t.Errorf("%d %s", again.status, again.body)
 	}
-	closed := s.shoes(t, post(t, made.path()+"/close", `{}`))
-	again = s.exchange(t, post(t, made.path()+"/close", `{}`))
+	closed := s.mustShoe(t, post(t, made.path()+"/close", `{}`))
+	again = s.send(t, post(t, made.path()+"/close", `{}`))
 	if _, audit := again.problem(t); again.status != 409 || audit != closed.AuditID || closed.Status != "closed" {
 		t.Errorf("%d %s", again.status, again.body)
 	}
@@ -628,10 +557,10 @@ func TestShoeExpires(t *testing.T) {
 
 func TestShoeMetrics(t *testing.T) {
 	c := &clock{now: time.Now()}
-	s := start(t, setup{now: c.read})
+	s := start(t, setup{now: c.Now})
 	expect := func(want ...string) {
 		t.Helper()
-		text := s.exchange(t, get(t, "/metrics")).body
+		text := s.send(t, get(t, "/metrics")).body
 		for _, line := range want {
 			if !strings.Contains(text, "\n"+line+"\n") {
 				t.Errorf("the metrics do not have %s", line)
@@ -639,19 +568,19 @@ func TestShoeMetrics(t *testing.T) {
 		}
 	}
 	expect("riffle_shoes 0", `riffle_shoe_changes_total{kind="shoe"} 0`, `riffle_shoe_changes_total{kind="expire"} 0`)
-	closed, late, open := shoeOnce(t, s, `{"size":9}`), shoeOnce(t, s, `{"size":9,"expires_in":60}`), shoeOnce(t, s, `{"size":9,"expires_in":61}`)
+	closed, late, open := mustCreateShoe(t, s, `{"size":9}`), mustCreateShoe(t, s, `{"size":9,"expires_in":60}`), mustCreateShoe(t, s, `{"size":9,"expires_in":61}`)
 	expect("riffle_shoes 3", `riffle_shoe_changes_total{kind="shoe"} 3`)
-	c.set(c.read().Add(time.Minute))
+	c.Set(c.Now().Add(time.Minute))
 	expect("riffle_shoes 2", `riffle_shoe_changes_total{kind="expire"} 0`)
 	for _, change := range []struct{ path, body string }{
 		{"/draw", `{"to":"a"}`}, {"/piles/a/draw", `{}`}, {"/return", `{}`}, {"/reshuffle", `{}`}, {"/close", `{}`},
 	} {
-		s.shoes(t, keyed(post(t, closed.path()+change.path, change.body), "k"+change.path))
-		s.shoes(t, keyed(post(t, closed.path()+change.path, change.body), "k"+change.path)) // which is no change
+		s.mustShoe(t, keyed(post(t, closed.path()+change.path, change.body), "k"+change.path))
+		s.mustShoe(t, keyed(post(t, closed.path()+change.path, change.body), "k"+change.path)) // which is no change
 	}
-	s.shoes(t, remove(t, late.path()))
-	drawn := s.shoes(t, post(t, open.path()+"/draw", `{}`))
-	s.shoes(t, post(t, open.path()+"/piles/a/add", fmt.Sprintf(`{"cards":[%d]}`, drawn.Cards[0].Card)))
+	s.mustShoe(t, del(t, late.path()))
+	drawn := s.mustShoe(t, post(t, open.path()+"/draw", `{}`))
+	s.mustShoe(t, post(t, open.path()+"/piles/a/add", fmt.Sprintf(`{"cards":[%d]}`, drawn.Cards[0].Card)))
 	expect(
 		"riffle_shoes 1", `riffle_shoe_changes_total{kind="draw"} 3`, `riffle_shoe_changes_total{kind="add"} 1`,
 		`riffle_shoe_changes_total{kind="return"} 1`, `riffle_shoe_changes_total{kind="reshuffle"} 1`,

@@ -1,0 +1,286 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// request returns a request without a body.
+func request(t testing.TB, method, target string) *http.Request {
+	return httptest.NewRequestWithContext(t.Context(), method, target, nil)
+}
+
+func get(t testing.TB, target string) *http.Request {
+	return request(t, http.MethodGet, target)
+}
+
+// post returns a POST request with a JSON body.
+func post(t testing.TB, target, body string) *http.Request {
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, target, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+func del(t testing.TB, target string) *http.Request {
+	return request(t, http.MethodDelete, target)
+}
+
+// keyed sets the Idempotency-Key of a request, without quoting it.
+func keyed(r *http.Request, key string) *http.Request {
+	r.Header.Set("Idempotency-Key", key)
+	return r
+}
+
+// ifMatch sets the entity tag that a shoe has to have.
+func ifMatch(r *http.Request, tag string) *http.Request {
+	r.Header.Set("If-Match", tag)
+	return r
+}
+
+// A requestFunc returns the same request each time, for retries: a request can be sent only once.
+type requestFunc func(testing.TB) *http.Request
+
+func postFunc(target, body string) requestFunc {
+	return func(t testing.TB) *http.Request { return post(t, target, body) }
+}
+
+func getFunc(target string) requestFunc {
+	return func(t testing.TB) *http.Request { return get(t, target) }
+}
+
+// do sends a request to the service, without a network.
+func (s *service) do(r *http.Request) *http.Response {
+	w := httptest.NewRecorder()
+	if s.panics {
+		s.ServeHTTP(&panickingWriter{ResponseRecorder: w}, r)
+	} else {
+		s.ServeHTTP(w, r)
+	}
+	return w.Result()
+}
+
+// send sends a request to the service and reads the response.
+func (s *service) send(t testing.TB, r *http.Request) response {
+	t.Helper()
+	answer := s.do(r)
+	return response{answer.StatusCode, answer.Header, string(readBody(t, answer))}
+}
+
+// sendCanceled sends a request whose client has left, and checks that the handler aborts the
+// connection.
+func (s *service) sendCanceled(t testing.TB, r *http.Request) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(r.Context())
+	cancel()
+	defer func() {
+		if p := recover(); p != http.ErrAbortHandler { //nolint:errorlint // net/http compares it with ==
+			t.Errorf("the handler panicked with %v, want http.ErrAbortHandler", p)
+		}
+	}()
+	s.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
+}
+
+// readBody returns the whole body of a response.
+func readBody(t testing.TB, r *http.Response) []byte {
+	t.Helper()
+	body, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, r.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// A response is a response with its body read, so that two can be compared.
+type response struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// problem parses a problem document, and returns the pointer of its first error and its audit id.
+func (r response) problem(t testing.TB) (pointer, audit string) {
+	t.Helper()
+	var p struct {
+		AuditID string `json:"audit_id"`
+		Errors  []struct{ Pointer string }
+	}
+	if err := json.Unmarshal([]byte(r.body), &p); err != nil || r.header.Get("Content-Type") != "application/problem+json" {
+		t.Fatalf("not a problem document: %s (%v)", r.body, err)
+	}
+	if len(p.Errors) > 0 {
+		pointer = p.Errors[0].Pointer
+	}
+	return pointer, p.AuditID
+}
+
+// A shuffleResult is what tests need of the answer to a shuffle.
+type shuffleResult struct {
+	LogIndex uint64 `json:"log_index"`
+	AuditID  string `json:"audit_id"`
+	Seed     string `json:"seed"`
+}
+
+func mustShuffle(t testing.TB, s *service, request string) (made shuffleResult) {
+	t.Helper()
+	body := readBody(t, s.do(post(t, "/shuffle", request)))
+	if err := json.Unmarshal(body, &made); err != nil || made.AuditID == "" {
+		t.Fatalf("%s (%v)", body, err)
+	}
+	return made
+}
+
+// A commitmentResult is what tests need of the answer to POST /commitments.
+type commitmentResult struct {
+	CommitmentID string    `json:"commitment_id"`
+	LogIndex     uint64    `json:"log_index"`
+	Commitment   string    `json:"commitment"`
+	Deadline     time.Time `json:"deadline"`
+}
+
+func mustCommit(t testing.TB, s *service, request string) (made commitmentResult) {
+	t.Helper()
+	body := readBody(t, s.do(post(t, "/commitments", request)))
+	if err := json.Unmarshal(body, &made); err != nil || made.CommitmentID == "" {
+		t.Fatalf("%s (%v)", body, err)
+	}
+	return made
+}
+
+// commitmentID returns the id in an answer to POST /commitments.
+func commitmentID(t testing.TB, body string) string {
+	t.Helper()
+	var made commitmentResult
+	if err := json.Unmarshal([]byte(body), &made); err != nil || made.CommitmentID == "" {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return made.CommitmentID
+}
+
+// useCommitment returns a request for the shuffle of a commitment. The members are added to its body.
+func useCommitment(t testing.TB, c commitmentResult, members string) *http.Request {
+	return post(t, "/shuffle", `{"commitment_id":"`+c.CommitmentID+`","client_seed":"x"`+members+`}`)
+}
+
+// A commitmentState is the answer to GET /commitments/{id}.
+type commitmentState struct {
+	commitmentResult
+	Statement string
+	Status    string
+	AuditID   string `json:"audit_id"` // empty for null
+}
+
+func getCommitment(t testing.TB, s *service, id string) (shown commitmentState) {
+	t.Helper()
+	body := readBody(t, s.do(get(t, "/commitments/"+id)))
+	if err := json.Unmarshal(body, &shown); err != nil || shown.CommitmentID != id {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return shown
+}
+
+// A shownAudit is the answer to GET /audits/{id}.
+type shownAudit struct {
+	Record json.RawMessage
+	Seed   *string
+}
+
+func getAudit(t testing.TB, s *service, id string) (shown shownAudit) {
+	t.Helper()
+	answer := s.do(get(t, "/audits/"+id))
+	body := readBody(t, answer)
+	if err := json.Unmarshal(body, &shown); err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s (%v)", answer.StatusCode, body, err)
+	}
+	return shown
+}
+
+// A shoeResult is what tests need of an answer that sealed an order: POST /shoes or a reshuffle.
+type shoeResult struct {
+	ShoeID     string `json:"shoe_id"`
+	AuditID    string `json:"audit_id"`
+	LogIndex   uint64 `json:"log_index"`
+	Commitment string `json:"commitment"`
+	Root       string `json:"root"`
+	Size       uint64 `json:"size"`
+}
+
+// path returns the path of the shoe.
+func (s shoeResult) path() string { return "/shoes/" + s.ShoeID }
+
+func mustCreateShoe(t testing.TB, s *service, request string) (made shoeResult) {
+	t.Helper()
+	body := readBody(t, s.do(post(t, "/shoes", request)))
+	if err := json.Unmarshal(body, &made); err != nil || made.ShoeID == "" {
+		t.Fatalf("%s (%v)", body, err)
+	}
+	return made
+}
+
+// A shoeCard is a card in an answer, with its proof if that was requested.
+type shoeCard struct {
+	Card     uint64
+	Code     string
+	Instance int
+	Item     json.RawMessage
+	Position uint64
+	SealedBy string `json:"sealed_by"`
+	Salt     string
+	Path     []string
+}
+
+// A shoeState has the members of every answer about a shoe. Each answer has some of them.
+type shoeState struct {
+	shoeResult
+	ChangedBy string `json:"changed_by"`
+	Version   uint64
+	Status    string
+	Remaining uint64
+	Dealt     uint64
+	Piles     map[string]struct{ Remaining uint64 }
+	Pile      string
+	Expires   *time.Time
+	Cards     []shoeCard
+}
+
+// cardNumbers returns the numbers of the cards in the answer.
+func (a *shoeState) cardNumbers() (numbers []uint64) {
+	for _, c := range a.Cards {
+		numbers = append(numbers, c.Card)
+	}
+	return numbers
+}
+
+// pileSizes lists the piles with their sizes, as in "alice 3, bob 0".
+func (a *shoeState) pileSizes() string {
+	var list []string
+	for name, pile := range a.Piles {
+		list = append(list, fmt.Sprint(name, " ", pile.Remaining))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// mustShoe sends a request about a shoe, which must succeed, and checks the headers of the answer.
+func (s *service) mustShoe(t testing.TB, r *http.Request) (a shoeState) {
+	t.Helper()
+	got := s.send(t, r)
+	if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != http.StatusOK {
+		t.Fatalf("%s %s: %d %.500s (%v)", r.Method, r.RequestURI, got.status, got.body, err)
+	}
+	if tag := got.header.Get("Etag"); tag != fmt.Sprintf(`"%d"`, a.Version) || got.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%s %s: version %d has the ETag %s", r.Method, r.RequestURI, a.Version, tag)
+	}
+	return a
+}
+
+// noShoe is the path of a shoe that does not exist.
+const noShoe = "/shoes/7d0a3c53-5f0e-4c52-9d6b-1f7c5f3a9b10"

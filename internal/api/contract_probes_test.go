@@ -1,0 +1,435 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A probe is a request and the answer that the contract has to have for it.
+type probe struct {
+	operation string
+	status    int
+	example   string                       // name of the example; empty if the contract shows none
+	request   func(*service) *http.Request // makes the request, on the service that answers it
+	on        func(testing.TB) *service    // starts the service that answers
+}
+
+// target fills in a path of the contract.
+func target(path, id string) string {
+	return strings.NewReplacer("{type}", "standard52", "{id}", id, "{tile}", "0/000.p/1", "{pile}", "alice", "{position}", "0").Replace(path)
+}
+
+// probes are requests for every answer that needs more than a request by itself, or a request that
+// the contract cannot show because it is malformed. What the contract shows as examples [replay]
+// sends.
+func responseProbes(t *testing.T, c *contract) []probe {
+	shared := start(t, setup{})
+	healthy := func(testing.TB) *service { return shared }
+	fixed := func(r *http.Request) func(*service) *http.Request {
+		return func(*service) *http.Request { return r }
+	}
+	body := func(text string) func(*service) *http.Request { return fixed(post(t, "/shuffle", text)) }
+	with := func(r *http.Request, change func(*http.Request)) func(*service) *http.Request {
+		change(r)
+		return fixed(r)
+	}
+	audit := mustShuffle(t, shared, `{"size":3,"reference":"a"}`)
+	id := audit.AuditID
+	commitment := mustCommit(t, shared, `{"items":[1,2,3]}`).CommitmentID
+	reveal := "/audits/" + id + "/reveal"
+	long := `{"items":["` + strings.Repeat("a", 16<<20) + `"]}`
+
+	first := func(ask func(shuffleResult) *http.Request) func(*service) *http.Request {
+		return func(s *service) *http.Request { return ask(s.first) }
+	}
+
+	ownDealt := func(t testing.TB) *http.Request { return keyed(post(t, "/shuffle", `{"deck":"own"}`), "a") }
+	ownGotten := func(t testing.TB) *http.Request { return keyed(get(t, "/decks/own"), "a") }
+
+	list := []probe{
+		{"shuffle", 200, "", body(`{"size":20000,"hands":[1,19000],"repeat":3}`), healthy}, // long enough to be sent in parts
+		{"shuffle", 200, "", body(`{"items":[-0,9007199254740993,18446744073709551616,"\u00e9\/"],"client_seed":"é"}`), healthy},
+		{"shuffle", 400, "unknownMember", body(`{"deck":"standard52","shuffles":2}`), healthy},
+		{"shuffle", 400, "duplicateMember", body(`{"deck":"standard52","deck":"standard54"}`), healthy},
+		{"shuffle", 400, "wrongType", body(`{"deck":"standard52","draw":"5"}`), healthy},
+		{"shuffle", 400, "lineBreak", body(`{"size":2,"reference":"a\nb"}`), healthy},
+		{"shuffle", 400, "trailingData", body(`{"size":2}{"size":2}`), healthy},
+		{"shuffle", 400, "invalidUTF8", body("{\"items\":[\"\xff\"]}"), healthy},
+		{"shuffle", 400, "", body(`{"items":["\ud800"]}`), healthy}, // a lone surrogate
+		{"shuffle", 400, "tooDeep", body(`{"items":[` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `]}`), healthy},
+		{"shuffle", 400, "cutShort", body(`{"items":[1,2`), healthy},
+		{"shuffle", 400, "", body(``), healthy},
+		{"shuffle", 400, "notAnObject", body(`[1,2,3]`), healthy},
+		{"shuffle", 400, "noParameters", fixed(post(t, "/shuffle?deck=standard52", `{}`)), healthy},
+		{"shuffle", 400, "notABoolean", body(`{"size":37,"unique_reference":"yes"}`), healthy},
+		{"shuffle", 400, "badKey", fixed(keyed(post(t, "/shuffle", `{"size":37}`), "two words")), healthy},
+		{"shuffle", 408, "tooSlow", with(post(t, "/shuffle", `{"size":2}`), slow), healthy},
+		{"shuffle", 409, "deckChanged", fixed(ownDealt(t)), deckTypeChanged(ownDealt)},
+		{"shuffle", 409, "running", fixed(keyed(post(t, "/shuffle", `{"size":2}`), "a")), requestInFlight("/shuffle")},
+		{"shuffle", 413, "tooLarge", body(long), healthy},
+		{"shuffle", 413, "tooLarge", with(post(t, "/shuffle", long), func(r *http.Request) { r.ContentLength = -1 }), healthy},
+		{"shuffle", 415, "wrongMediaType", with(post(t, "/shuffle", "deck=standard52"), mediaType("application/x-www-form-urlencoded")), healthy},
+		{"shuffle", 415, "wrongMediaType", with(post(t, "/shuffle", "{}"), mediaType("")), healthy},
+		{"shuffle", 415, "compressed", with(post(t, "/shuffle", "\x1f\x8b"), compressed), healthy},
+		{"shuffle", 422, "unknownAlgorithm", body(`{"deck":"standard52","algorithm":"quicksort"}`), healthy},
+		{"shuffle", 422, "itemsAndDeck", body(`{"items":[1,2],"deck":"standard52"}`), healthy},
+		{"shuffle", 422, "nothing", body(`{"draw":5}`), healthy},
+		{"shuffle", 422, "decksOfItems", body(`{"items":[1,2],"decks":2}`), healthy},
+		{"shuffle", 422, "noHands", body(`{"deck":"standard52","hands":[]}`), healthy},
+		{"shuffle", 422, "negative", body(`{"size":-1}`), healthy},
+		{"shuffle", 422, "tooManyItems", body(`{"items":[0` + strings.Repeat(",0", 1_000_000) + `]}`), healthy},
+		{"shuffle", 422, "tooManyDrawn", body(`{"size":1000001}`), healthy},
+		{"shuffle", 422, "tooManyDecks", body(`{"deck":"standard52","decks":20000}`), healthy},
+		{"shuffle", 422, "tooMuchWork", body(`{"size":1000000,"draw":1,"repeat":161,"algorithm":"durstenfeld"}`), healthy},
+		{"shuffle", 422, "noClientSeed", body(`{"commitment_id":"` + commitment + `"}`), healthy},
+		{"shuffle", 422, "itemsAgain", body(`{"commitment_id":"` + commitment + `","client_seed":"x"}`), healthy},
+		{"shuffle", 422, "", body(`{"size":9007199254740992,"draw":1}`), healthy},
+		{"shuffle", 422, "", body(`{"size":2,"repeat":18446744073709551615}`), healthy},
+		{"shuffle", 500, "failed", body(`{"size":2}`), noRandomness},
+		{"shuffle", 500, "notDurable", body(`{"size":2}`), brokenLog},
+		{"shuffle", 503, "queueFull", body(`{"size":2}`), fullQueue},
+		{"shuffle", 503, "memoryFull", body(`{"items":["` + strings.Repeat("a", 1<<20) + `"]}`), noMemory},
+		{"shuffle", 503, "noSpace", body(`{"size":2}`), fullDisk},
+		{"shuffle", 503, "stopping", body(`{"size":2}`), closedLog},
+
+		{"createCommitment", 200, "", fixed(post(t, "/commitments", `{"items":[1,2],"algorithm":"sattolo","repeat":2,"hands":[1],"reference":"é"}`)), healthy},
+		{"createCommitment", 400, "unknownMember", fixed(post(t, "/commitments", `{"deck":"standard52","shuffles":2}`)), healthy},
+		{"createCommitment", 400, "noParameters", fixed(post(t, "/commitments?deck=standard52", `{}`)), healthy},
+		{"createCommitment", 400, "badKey", fixed(keyed(post(t, "/commitments", `{"size":37}`), "two words")), healthy},
+		{"createCommitment", 408, "tooSlow", with(post(t, "/commitments", `{"size":2}`), slow), healthy},
+		{"createCommitment", 409, "running", fixed(keyed(post(t, "/commitments", `{"size":2}`), "a")), requestInFlight("/commitments")},
+		{"createCommitment", 413, "tooLarge", fixed(post(t, "/commitments", long)), healthy},
+		{"createCommitment", 415, "wrongMediaType", with(post(t, "/commitments", "{}"), mediaType("text/plain")), healthy},
+		{"createCommitment", 422, "clientSeed", fixed(post(t, "/commitments", `{"size":37,"client_seed":"Ines"}`)), healthy},
+		{"createCommitment", 422, "keyOfAnother", func(s *service) *http.Request {
+			readBody(t, s.do(keyed(post(t, "/commitments", `{"size":2}`), "commitment")))
+			return keyed(post(t, "/commitments", `{"size":3}`), "commitment")
+		}, healthy},
+		{"createCommitment", 500, "failed", fixed(post(t, "/commitments", `{"size":2}`)), noRandomness},
+		{"createCommitment", 503, "queueFull", fixed(post(t, "/commitments", `{"size":2}`)), fullQueue},
+
+		{"listCommitments", 200, "", fixed(get(t, "/commitments?limit=1")), healthy}, // a page that is full
+		{"listCommitments", 200, "", fixed(get(t, "/commitments?status=void&after="+id)), healthy},
+		{"listCommitments", 400, "unknownParameter", fixed(get(t, "/commitments?reference=a")), healthy},
+		{"listCommitments", 400, "notAnID", fixed(get(t, "/commitments?after=1")), healthy},
+		{"listCommitments", 422, "noSuchStatus", fixed(get(t, "/commitments?status=lost")), healthy},
+		{"listCommitments", 422, "", fixed(get(t, "/commitments?limit=1001")), healthy},
+		{"listCommitments", 500, "failed", fixed(get(t, "/commitments")), unreadableStore},
+		{"listCommitments", 503, "unreachable", fixed(get(t, "/commitments")), unavailableStore},
+
+		{"getCommitment", 400, "noParameters", fixed(get(t, "/commitments/"+commitment+"?page=2")), healthy},
+		{"getCommitment", 404, "noSuchCommitment", fixed(get(t, "/commitments/"+id)), healthy}, // the record of a shuffle
+		{"getCommitment", 500, "failed", fixed(get(t, "/commitments/"+commitment)), unreadableStore},
+		{"getCommitment", 503, "unreachable", fixed(get(t, "/commitments/"+commitment)), unavailableStore},
+
+		{"listDecks", 400, "noParameters", fixed(get(t, "/decks?page=2")), healthy},
+		{"listDecks", 400, "malformedQuery", fixed(get(t, "/decks?%zz")), healthy},
+
+		{"dealDeck", 200, "", fixed(get(t, "/decks/mahjong136?decks=2&hands=mahjong&details=true&algorithm=strike-out&client_seed=%C3%A9&reference=b")), healthy},
+		{"dealDeck", 400, "unknownParameter", fixed(get(t, "/decks/standard52?players=4")), healthy},
+		{"dealDeck", 400, "parameterTwice", fixed(get(t, "/decks/standard52?draw=1&draw=2")), healthy},
+		{"dealDeck", 400, "notAnInteger", fixed(get(t, "/decks/standard52?draw=five")), healthy},
+		{"dealDeck", 400, "notABoolean", fixed(get(t, "/decks/standard52?details=1")), healthy},
+		{"dealDeck", 400, "badKey", fixed(keyed(get(t, "/decks/standard52"), "two words")), healthy},
+		{"dealDeck", 409, "deckChanged", fixed(ownGotten(t)), deckTypeChanged(ownGotten)},
+		{"dealDeck", 409, "running", fixed(keyed(get(t, "/decks/standard52"), "a")), requestInFlight("/shuffle")},
+		{"dealDeck", 422, "keyOfAnother", func(s *service) *http.Request {
+			readBody(t, s.do(keyed(get(t, "/decks/standard52?draw=5"), "deck")))
+			return keyed(get(t, "/decks/standard52?draw=6"), "deck")
+		}, healthy},
+		{"dealDeck", 422, "unknownHands", fixed(get(t, "/decks/standard52?hands=whist")), healthy},
+		{"dealDeck", 500, "notDurable", fixed(get(t, "/decks/standard52")), brokenLog},
+		{"dealDeck", 503, "noSpace", fixed(get(t, "/decks/standard52")), fullDisk},
+
+		{"listCards", 400, "unknownParameter", fixed(get(t, "/decks/standard52/cards?players=4")), healthy},
+		{"listCards", 400, "notAnInteger", fixed(get(t, "/decks/undercover/cards?players=four")), healthy},
+		{"listCards", 422, "unknownParameter", fixed(get(t, "/decks/undercover/cards?wolves=4")), healthy},
+
+		{"drawCard", 200, "", fixed(get(t, "/cards/standard52/AS.svg")), healthy},
+		{"drawCard", 400, "noParameters", fixed(get(t, "/cards/standard52/AS.svg?page=2")), healthy},
+		{"drawCard", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/10S.svg")), healthy}, // which is TS.svg
+		{"drawCard", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/AS")), healthy},
+
+		{"listAudits", 200, "", fixed(get(t, "/audits?reference=a&limit=1")), healthy}, // a page that is full
+		{"listAudits", 200, "", fixed(get(t, "/audits?reference=nobody&from=9007199254740991")), healthy},
+		{"listAudits", 400, "noReference", fixed(get(t, "/audits")), healthy},
+		{"listAudits", 400, "unknownParameter", fixed(get(t, "/audits?game=1")), healthy},
+		{"listAudits", 400, "notAnInteger", fixed(get(t, "/audits?reference=a&from=last")), healthy},
+		{"listAudits", 422, "limitOutOfRange", fixed(get(t, "/audits?reference=a&limit=0")), healthy},
+		{"listAudits", 500, "failed", fixed(get(t, "/audits?reference=a")), unreadableStore},
+
+		{"getAudit", 400, "noParameters", fixed(get(t, "/audits/"+id+"?page=2")), healthy},
+		{"getAudit", 404, "noSuchAudit", fixed(get(t, "/audits/"+strings.ToUpper(id))), healthy},
+		{"getAudit", 404, "noSuchAudit", fixed(get(t, "/audits/1")), healthy},
+		{"getAudit", 500, "failed", fixed(get(t, "/audits/"+id)), unreadableStore},
+
+		{"verifyAudit", 400, "malformedQuery", fixed(get(t, "/audits/"+id+"/verify?%zz")), healthy},
+		{"verifyAudit", 422, "noSeed", fixed(get(t, "/audits/"+commitment+"/verify")), healthy},
+		{"verifyAudit", 500, "failed", fixed(get(t, "/audits/"+id+"/verify")), unreadableStore},
+
+		{"revealAudit", 400, "unknownMember", fixed(post(t, reveal, `{"key":"x"}`)), healthy},
+		{"revealAudit", 400, "notASeed", fixed(post(t, reveal, `{"seed":"ace of spades"}`)), healthy},
+		{"revealAudit", 404, "noSuchAudit", fixed(post(t, "/audits/1/reveal", `{"seed":"`+audit.Seed+`"}`)), healthy},
+		{"revealAudit", 408, "tooSlow", with(post(t, reveal, `{}`), slow), healthy},
+		{"revealAudit", 413, "tooLarge", fixed(post(t, reveal, long)), healthy},
+		{"revealAudit", 415, "wrongMediaType", with(post(t, reveal, `{}`), mediaType("text/plain")), healthy},
+		{"revealAudit", 415, "compressed", with(post(t, reveal, `{}`), compressed), healthy},
+		{"revealAudit", 400, "badKey", fixed(keyed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`), "two words")), healthy},
+		{"revealAudit", 409, "running", fixed(keyed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`), "a")), requestInFlight("/shuffle")},
+		{"revealAudit", 422, "noSeed", fixed(post(t, "/audits/"+commitment+"/reveal", `{"seed":"`+audit.Seed+`"}`)), healthy},
+		{"revealAudit", 422, "keyOfAnother", func(s *service) *http.Request {
+			readBody(t, s.do(keyed(post(t, "/shuffle", `{"size":2}`), "shuffle")))
+			return keyed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`), "shuffle")
+		}, healthy},
+		{"revealAudit", 500, "failed", fixed(post(t, reveal, `{"seed":"`+audit.Seed+`"}`)), unreadableStore},
+		{"revealAudit", 503, "stopping", func(s *service) *http.Request {
+			made := mustShuffle(t, s, `{"size":3}`)
+			if err := s.log.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`)
+		}, readableAfterClose},
+
+		{"revealAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request {
+			return post(t, "/audits/"+a.AuditID+"/reveal", `{"seed":"`+a.Seed+`"}`)
+		}), unavailableStore},
+
+		{"listAudits", 503, "unreachable", fixed(get(t, "/audits?reference=a")), unavailableStore},
+		{"getAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID) }), unavailableStore},
+		{"verifyAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), unavailableStore},
+
+		{"proveAudit", 400, "noParameters", fixed(get(t, "/audits/"+id+"/proof?page=2")), healthy},
+		{"proveAudit", 400, "malformedQuery", fixed(get(t, "/audits/"+id+"/proof?%zz")), healthy},
+		{"proveAudit", 404, "noSuchAudit", fixed(get(t, "/audits/"+strings.ToUpper(id)+"/proof")), healthy},
+		{"proveAudit", 404, "noSuchAudit", fixed(get(t, "/audits/1/proof")), healthy},
+		{"proveAudit", 500, "failed", fixed(get(t, "/audits/"+id+"/proof")), unreadableStore},
+		{"proveAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/proof") }), unavailableStore},
+		{"proveAudit", 503, "notPublished", func(s *service) *http.Request {
+			// The log waits as long as the caller does, which is for a second here.
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			t.Cleanup(cancel)
+			return get(t, "/audits/"+mustShuffle(t, s, `{"size":3}`).AuditID+"/proof").WithContext(ctx)
+		}, unpublishedLog},
+
+		{"getCheckpoint", 200, "", fixed(get(t, "/log/checkpoint")), healthy},
+		{"getCheckpoint", 400, "noParameters", fixed(get(t, "/log/checkpoint?page=2")), healthy},
+		{"getLogKey", 400, "noParameters", fixed(get(t, "/log/key?page=2")), healthy},
+		{"getTile", 400, "noParameters", fixed(get(t, "/log/tile/0/000.p/1?page=2")), healthy},
+		{"getTile", 404, "noSuchTile", fixed(get(t, "/log/tile/hashes")), healthy},
+		{"getTile", 503, "unreachable", fixed(get(t, "/log/tile/0/000.p/1")), unavailableStore},
+		{"getTile", 503, "unreachable", fixed(get(t, "/log/tile/entries/000.p/1")), unavailableStore},
+
+		{"healthz", 500, "notDurable", fixed(get(t, "/healthz")), brokenLog},
+		{"readyz", 503, "stopping", fixed(get(t, "/readyz")), draining},
+		{"readyz", 503, "noSpace", fixed(get(t, "/readyz")), fullDisk},
+		{"readyz", 503, "", fixed(get(t, "/readyz")), brokenLog},
+		{"metrics", 200, "", with(get(t, "/metrics"), func(r *http.Request) {
+			r.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
+		}), healthy},
+		{"metrics", 200, "", with(get(t, "/metrics"), func(r *http.Request) {
+			r.Header.Set("Accept", "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited")
+		}), healthy},
+		{"metrics", 500, "", fixed(get(t, "/metrics")), brokenMetrics},
+		{"contract", 200, "", fixed(get(t, "/openapi.yaml")), healthy},
+	}
+	list = append(list, shoeProbes(t, c, shared)...)
+	// A defect in any handler is answered, and answered alike.
+	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
+		op := c.operations[operation]
+		target := target(op.Path, id)
+		request := get(t, target)
+		if op.Method != http.MethodGet {
+			request = post(t, target, `{}`)
+			request.Method = op.Method
+		}
+		switch operation {
+		case "shuffle", "createCommitment":
+			request = post(t, target, `{"size":2}`)
+		case "getCommitment":
+			request = get(t, "/commitments/"+commitment)
+		case "revealAudit":
+			request = post(t, target, `{"seed":"`+audit.Seed+`"}`)
+		case "listAudits":
+			request = get(t, target+"?reference=a")
+		}
+		example := "failed"
+		if operation == "metrics" {
+			example = "" // shown as text alone
+		}
+		list = append(list, probe{operation, 500, example, fixed(request), func(testing.TB) *service { return shared.panicking() }})
+	}
+	return list
+}
+
+// shoeBodies are bodies of the changes of a shoe that say as little as they can.
+var shoeBodies = map[string]string{
+	"drawCards": `{}`, "returnCards": `{}`, "reshuffleShoe": `{}`, "closeShoe": `{}`, "endShoe": "",
+	"addToPile": `{"cards":[0]}`, "drawFromPile": `{}`, "shufflePile": `{}`, "returnFromPile": `{}`,
+}
+
+// shoeProbes are the probes of shoes. Shoes refuse most things in one way, whatever was to be done
+// to them: each change is asked for of a shoe that is closed, one that has expired, one at another
+// version and one that there is not.
+func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
+	healthy := func(testing.TB) *service { return shared }
+	fixed := func(r *http.Request) func(*service) *http.Request {
+		return func(*service) *http.Request { return r }
+	}
+	making := func(body string) func(*service) *http.Request { return fixed(post(t, "/shoes", body)) }
+	long := `{"cards":["` + strings.Repeat("a", 16<<20) + `"]}`
+	open := mustCreateShoe(t, shared, `{"deck":"standard52"}`).path()
+	dealt := mustCreateShoe(t, shared, `{"items":["a","a","b",1,2,3]}`).path()
+	readBody(t, shared.do(post(t, dealt+"/draw", `{"count":3}`)))
+	closed := mustCreateShoe(t, shared, `{"size":3}`).path()
+	readBody(t, shared.do(post(t, closed+"/draw", `{"to":"alice"}`)))
+	readBody(t, shared.do(post(t, closed+"/close", `{}`)))
+	ended := mustCreateShoe(t, shared, `{"size":3}`).path()
+	readBody(t, shared.do(request(t, http.MethodDelete, ended)))
+	twins := mustCreateShoe(t, shared, `{"items":["a","a"]}`).path()
+	readBody(t, shared.do(post(t, twins+"/draw", `{"count":2,"to":"alice"}`)))
+	crowded := mustCreateShoe(t, shared, `{"size":257}`).path()
+	for i := range 256 {
+		readBody(t, shared.do(post(t, crowded+"/draw", fmt.Sprintf(`{"to":"p%d"}`, i))))
+	}
+	list := []probe{
+		{"createShoe", 200, "", making(`{"size":4096,"algorithm":"sattolo","client_seed":"é"}`), healthy},
+		{"createShoe", 400, "unknownMember", making(`{"deck":"standard52","shuffles":2}`), healthy},
+		{"createShoe", 400, "badKey", fixed(keyed(post(t, "/shoes", `{"size":37}`), "two words")), healthy},
+		{"createShoe", 408, "tooSlow", func(*service) *http.Request { r := post(t, "/shoes", `{"size":2}`); slow(r); return r }, healthy},
+		{"createShoe", 409, "running", fixed(keyed(post(t, "/shoes", `{"size":2}`), "a")), requestInFlight("/shuffle")},
+		{"createShoe", 413, "tooLarge", making(`{"items":["` + strings.Repeat("a", 16<<20) + `"]}`), healthy},
+		{"createShoe", 415, "wrongMediaType", func(*service) *http.Request {
+			r := post(t, "/shoes", `{"size":2}`)
+			mediaType("text/plain")(r)
+			return r
+		}, healthy},
+		{"createShoe", 422, "hands", making(`{"deck":"standard52","hands":"bridge"}`), healthy},
+		{"createShoe", 422, "noTime", making(`{"deck":"standard52","expires_in":0}`), healthy},
+		{"createShoe", 422, "noTime", making(`{"deck":"standard52","expires_in":31622401}`), healthy},
+		{"createShoe", 422, "tooManyCards", making(`{"size":4097}`), healthy},
+		{"createShoe", 422, "keyOfAnother", func(s *service) *http.Request {
+			readBody(t, s.do(keyed(post(t, "/shoes", `{"size":2}`), "shoe")))
+			return keyed(post(t, "/shoes", `{"size":3}`), "shoe")
+		}, healthy},
+		{"createShoe", 500, "notDurable", making(`{"size":2}`), brokenLog},
+		{"createShoe", 503, "noSpace", making(`{"size":2}`), fullDisk},
+
+		{"drawCards", 200, "", fixed(post(t, open+"/draw?proof=true", `{"count":52,"from":"bottom","to":"all"}`)), healthy},
+		{"drawCards", 400, "notAWord", fixed(post(t, open+"/draw", `{"from":1}`)), healthy},
+		{"drawCards", 422, "tooFew", fixed(post(t, dealt+"/draw", `{"count":4}`)), healthy},
+		{"drawCards", 422, "none", fixed(post(t, dealt+"/draw", `{"count":0}`)), healthy},
+		{"drawCards", 422, "noPile", fixed(post(t, dealt+"/draw", `{"put":"top"}`)), healthy},
+		{"drawCards", 422, "badPileName", fixed(post(t, dealt+"/draw", `{"to":"my pile"}`)), healthy},
+		{"drawCards", 422, "tooManyPiles", fixed(post(t, crowded+"/draw", `{"to":"q"}`)), healthy},
+		{"returnCards", 400, "notACard", fixed(post(t, open+"/return", `{"cards":[0,[]]}`)), healthy},
+		{"returnCards", 400, "notAVersion", func(*service) *http.Request {
+			r := post(t, open+"/return", `{}`)
+			r.Header.Set("If-Match", "1")
+			return r
+		}, healthy},
+		{"returnCards", 422, "notThere", fixed(post(t, dealt+"/return", `{"cards":[6]}`)), healthy},
+		{"returnCards", 422, "noEnd", fixed(post(t, dealt+"/return", `{"put":"random"}`)), healthy},
+		{"reshuffleShoe", 422, "unknownAlgorithm", fixed(post(t, dealt+"/reshuffle", `{"algorithm":"quicksort"}`)), healthy},
+		{"addToPile", 422, "noCards", fixed(post(t, dealt+"/piles/alice/add", `{}`)), healthy},
+		{"addToPile", 422, "badPileInPath", fixed(post(t, dealt+"/piles/my%20pile/add", `{"cards":[1]}`)), healthy},
+		{"drawFromPile", 422, "cardsAndCount", fixed(post(t, twins+"/piles/alice/draw", `{"cards":[1],"count":1}`)), healthy},
+		{"drawFromPile", 422, "severalThere", fixed(post(t, twins+"/piles/alice/draw", `{"cards":["a"]}`)), healthy},
+		{"shufflePile", 422, "unknownAlgorithm", fixed(post(t, twins+"/piles/alice/shuffle", `{"algorithm":"quicksort"}`)), healthy},
+		{"returnFromPile", 422, "badPileInPath", fixed(post(t, dealt+"/piles/my%20pile/return", `{}`)), healthy},
+
+		{"listDealt", 400, "notABoolean", fixed(get(t, open+"/dealt?proof=1")), healthy},
+		{"listDealt", 400, "unknownParameter", fixed(get(t, open+"/dealt?limit=1")), healthy},
+		{"listPiles", 200, "", fixed(get(t, crowded+"/piles")), healthy},
+		{"getPile", 200, "", fixed(get(t, twins+"/piles/alice?proof=true")), healthy},
+		{"getPile", 400, "notABoolean", fixed(get(t, open+"/piles/alice?proof=yes")), healthy},
+		{"getPile", 422, "badPileInPath", fixed(get(t, open+"/piles/my%20pile")), healthy},
+		{"proveCard", 400, "unknownParameter", fixed(get(t, open+"/cards/0/proof?proof=true")), healthy},
+		{"proveCard", 400, "notAnID", fixed(get(t, open+"/cards/0/proof?sealed_by=1")), healthy},
+		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/first/proof")), healthy},
+		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/00/proof")), healthy},
+		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/0/proof?sealed_by=01890a5d-ac96-774b-bcce-b302099a8057")), healthy},
+		{"proveShoe", 503, "notPublished", func(s *service) *http.Request {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			t.Cleanup(cancel)
+			return get(t, mustCreateShoe(t, s, `{"size":3}`).path()+"/proof").WithContext(ctx)
+		}, unpublishedLog},
+	}
+	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
+		op := c.operations[operation]
+		if !strings.HasPrefix(op.Path, "/shoes/") {
+			continue
+		}
+		body, changes := shoeBodies[operation]
+		ask := func(of string) *http.Request {
+			path := strings.Replace(target(op.Path, "1"), "/shoes/1", of, 1)
+			if op.Method == http.MethodPost {
+				return post(t, path, body)
+			}
+			return request(t, op.Method, path)
+		}
+		with := func(r *http.Request, name, value string) func(*service) *http.Request {
+			r.Header.Set(name, value)
+			return fixed(r)
+		}
+		list = append(
+			list,
+			probe{operation, 404, "noSuchShoe", fixed(ask(noShoe)), healthy},
+			probe{operation, 404, "noSuchShoe", fixed(ask("/shoes/1")), healthy},
+			probe{operation, 409, "deckChanged", func(s *service) *http.Request { return ask(s.shoe) }, deckTypeOfShoeChanged},
+			probe{operation, 500, "failed", fixed(ask(noShoe)), unreadableStore},
+			probe{operation, 503, "unreachable", fixed(ask(noShoe)), unavailableStore},
+		)
+		if !changes {
+			if op.Operation.Responses.Status(http.StatusBadRequest).Ref == "#/components/responses/NoParameters" {
+				r := ask(open)
+				r.URL.RawQuery = "page=2"
+				list = append(list, probe{operation, 400, "noParameters", fixed(r), healthy})
+			}
+			continue
+		}
+		list = append(
+			list,
+			probe{operation, 400, "badKey", fixed(keyed(ask(open), "two words")), healthy},
+			probe{operation, 409, "", fixed(ask(closed)), healthy},
+			probe{operation, 409, "running", fixed(keyed(ask(open), "a")), requestInFlight("/shuffle")},
+			probe{operation, 412, "otherVersion", func(s *service) *http.Request {
+				r := ask(mustCreateShoe(t, s, `{"size":2}`).path())
+				r.Header.Set("If-Match", `"2"`)
+				return r
+			}, healthy},
+			probe{operation, 422, "keyOfAnother", func(s *service) *http.Request {
+				readBody(t, s.do(keyed(post(t, "/shuffle", `{"size":2}`), "another")))
+				return keyed(ask(open), "another")
+			}, healthy},
+		)
+		if operation != "closeShoe" { // which is what can still be done
+			list = append(list, probe{operation, 410, "", fixed(ask(ended)), healthy})
+		}
+		if operation != "closeShoe" && operation != "endShoe" {
+			list = append(list, probe{operation, 410, "late", func(s *service) *http.Request { return ask(s.shoe) }, lateShoe})
+		}
+		if strings.Contains(op.Path, "{pile}") && operation != "addToPile" {
+			list = append(list, probe{operation, 404, "noSuchPile", fixed(ask(dealt)), healthy})
+		}
+		if body == "" {
+			continue
+		}
+		tooSlow, tooLong := ask(open), post(t, ask(open).RequestURI, long)
+		slow(tooSlow)
+		list = append(
+			list,
+			probe{operation, 400, "", fixed(post(t, ask(open).RequestURI, ``)), healthy},
+			probe{operation, 400, "", fixed(post(t, ask(open).RequestURI, `{"no-such-member":1}`)), healthy},
+			probe{operation, 408, "tooSlow", fixed(tooSlow), healthy},
+			probe{operation, 413, "tooLarge", fixed(tooLong), healthy},
+			probe{operation, 415, "wrongMediaType", with(ask(open), "Content-Type", "text/plain"), healthy},
+		)
+	}
+	return append(list, probe{"drawCards", 400, "unknownMember", fixed(post(t, open+"/draw", `{"cards":["AS"]}`)), healthy})
+}

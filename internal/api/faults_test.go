@@ -1,0 +1,322 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	dto "github.com/prometheus/client_model/go"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger"
+)
+
+// A faultyStore calls hooks before it uses the store. An error of a hook is returned as that of the
+// store; nil hooks do nothing.
+type faultyStore struct {
+	ledger.Store
+	beforeAppend   func() error
+	beforeRead     func() error         // before records, hashes and claims are read for a request
+	beforeReadBack func() error         // before records are read back to be published
+	afterRead      func(*ledger.Stored) // may change the record
+}
+
+// call calls a hook.
+func call(hook func() error) error {
+	if hook == nil {
+		return nil
+	}
+	return hook()
+}
+
+func (s *faultyStore) Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error) {
+	if err := call(s.beforeRead); err != nil {
+		return nil, err
+	}
+	return s.Store.Hashes(ctx, level, from, n)
+}
+
+func (s *faultyStore) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
+	if err := call(s.beforeReadBack); err != nil {
+		return err
+	}
+	return s.Store.Records(ctx, from, n, each)
+}
+
+func (s *faultyStore) Append(ctx context.Context, batch ledger.Batch) error {
+	if len(batch.Entries) > 0 { // a batch without entries creates the log
+		if err := call(s.beforeAppend); err != nil {
+			return err
+		}
+	}
+	return s.Store.Append(ctx, batch)
+}
+
+// AppendNext appends by Append, so that its hook is called.
+func (s *faultyStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	return ledger.AppendFromHead(ctx, s, next)
+}
+
+func (s *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	if err := call(s.beforeRead); err != nil {
+		return nil, err
+	}
+	stored, err := s.Store.ByID(ctx, id)
+	if err == nil && s.afterRead != nil {
+		s.afterRead(stored)
+	}
+	return stored, err
+}
+
+func (s *faultyStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
+	if err := call(s.beforeRead); err != nil {
+		return nil, err
+	}
+	return s.Store.ByReference(ctx, reference, from, limit)
+}
+
+func (s *faultyStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
+	if err := call(s.beforeRead); err != nil {
+		return nil, err
+	}
+	return s.Store.ByClaim(ctx, claim)
+}
+
+func (s *faultyStore) Claims(ctx context.Context, q ledger.ClaimQuery) ([]ledger.Claim, error) {
+	if err := call(s.beforeRead); err != nil {
+		return nil, err
+	}
+	return s.Store.Claims(ctx, q)
+}
+
+func (s *faultyStore) CountClaims(ctx context.Context, q ledger.ClaimQuery) (uint64, error) {
+	if err := call(s.beforeRead); err != nil {
+		return 0, err
+	}
+	return s.Store.CountClaims(ctx, q)
+}
+
+// failingAppends makes a store fail to append with the error.
+func failingAppends(err error) func(ledger.Store) ledger.Store {
+	return func(s ledger.Store) ledger.Store {
+		return &faultyStore{Store: s, beforeAppend: func() error { return err }}
+	}
+}
+
+// failingReads makes a store fail to read for requests.
+func failingReads(s ledger.Store) ledger.Store {
+	return &faultyStore{Store: s, beforeRead: func() error { return errors.New("the disk does not answer") }}
+}
+
+// A brokenReader is a source of randomness, or a body, that fails with the error.
+type brokenReader struct{ err error }
+
+func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
+
+// A panickingWriter panics at the first use of the response, as a bug in any handler might.
+type panickingWriter struct {
+	*httptest.ResponseRecorder
+	panicked bool
+}
+
+func (w *panickingWriter) Header() http.Header {
+	if !w.panicked {
+		w.panicked = true
+		panic("a bug")
+	}
+	return w.ResponseRecorder.Header()
+}
+
+// panicking returns the service with a handler that panics for every request.
+func (s *service) panicking() *service {
+	p := *s
+	p.panics = true
+	return &p
+}
+
+// noRandomness returns a service whose random generator fails.
+func noRandomness(t testing.TB) *service {
+	return start(t, setup{random: brokenReader{errors.New("the generator does not answer")}})
+}
+
+// noMemory returns a service without memory for bodies.
+func noMemory(t testing.TB) *service { return start(t, setup{memory: 1}) }
+
+// unreadableStore returns a service whose store fails with an unknown error.
+func unreadableStore(t testing.TB) *service { return start(t, setup{store: failingReads}) }
+
+// unavailableStore returns a service whose store became unreachable after the first record.
+func unavailableStore(t testing.TB) *service {
+	var lost atomic.Bool
+	reading := func() error {
+		if lost.Load() {
+			return ledger.ErrUnavailable
+		}
+		return nil
+	}
+	s := start(t, setup{store: func(s ledger.Store) ledger.Store { return &faultyStore{Store: s, beforeRead: reading} }})
+	s.first = mustShuffle(t, s, `{"size":3,"reference":"a"}`)
+	s.waitPublished(t)
+	lost.Store(true)
+	return s
+}
+
+// unpublishedLog returns a service that cannot read records back, and so never publishes them.
+func unpublishedLog(t testing.TB) *service {
+	return start(t, setup{store: func(s ledger.Store) ledger.Store {
+		return &faultyStore{Store: s, beforeReadBack: func() error { return ledger.ErrUnavailable }}
+	}})
+}
+
+// brokenLog returns a service that has failed to append a record.
+func brokenLog(t testing.TB) *service {
+	s := start(t, setup{store: failingAppends(errors.New("the disk does not answer"))})
+	readBody(t, s.do(post(t, "/shuffle", `{"size":2}`)))
+	return s
+}
+
+// fullDisk returns a service that has just found its disk full.
+func fullDisk(t testing.TB) *service {
+	s := start(t, setup{store: failingAppends(ledger.ErrNoSpace)})
+	readBody(t, s.do(post(t, "/shuffle", `{"size":2}`)))
+	return s
+}
+
+// closedLog returns a service that is stopping.
+func closedLog(t testing.TB) *service {
+	s := start(t, setup{})
+	if err := s.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// draining returns a service that is about to stop.
+func draining(t testing.TB) *service {
+	s := start(t, setup{})
+	s.Drain()
+	return s
+}
+
+// readableAfterClose returns a service whose store can be read after its log is closed.
+func readableAfterClose(t testing.TB) *service {
+	return start(t, setup{store: func(s ledger.Store) ledger.Store { return unclosedStore{s} }})
+}
+
+// An unclosedStore stays open when its log is closed.
+type unclosedStore struct{ ledger.Store }
+
+func (unclosedStore) Close() error { return nil }
+
+// fullQueue returns a service whose queue has room for one record, and has one.
+func fullQueue(t testing.TB) *service {
+	committing, release := make(chan struct{}, 2), make(chan struct{})
+	s := start(t, setup{queue: 1, store: func(s ledger.Store) ledger.Store {
+		return &faultyStore{Store: s, beforeAppend: func() error { committing <- struct{}{}; <-release; return nil }}
+	}})
+	var answered sync.WaitGroup
+	t.Cleanup(func() { close(release); answered.Wait() })
+	shuffle := func() { readBody(t, s.do(post(t, "/shuffle", `{"size":2}`))) }
+	answered.Go(shuffle)
+	<-committing // the store has the first record
+	answered.Go(shuffle)
+	for depth := 0; depth == 0; depth, _ = s.log.Queued() {
+		runtime.Gosched() // until the second is queued
+	}
+	return s
+}
+
+// requestInFlight returns a service with a request for two numbers in flight that has the key "a".
+func requestInFlight(path string) func(testing.TB) *service {
+	return func(t testing.TB) *service {
+		committing, release := make(chan struct{}), make(chan struct{})
+		s := start(t, setup{store: func(s ledger.Store) ledger.Store {
+			return &faultyStore{Store: s, beforeAppend: func() error { committing <- struct{}{}; <-release; return nil }}
+		}})
+		var answered sync.WaitGroup
+		t.Cleanup(func() { close(release); answered.Wait() })
+		answered.Go(func() { readBody(t, s.do(keyed(post(t, path, `{"size":2}`), "a"))) })
+		<-committing
+		return s
+	}
+}
+
+// A gathererFunc is a function that gathers metrics.
+type gathererFunc func() ([]*dto.MetricFamily, error)
+
+func (f gathererFunc) Gather() ([]*dto.MetricFamily, error) { return f() }
+
+// brokenMetrics returns a service with a metric that cannot be collected.
+func brokenMetrics(t testing.TB) *service {
+	return start(t, setup{gatherer: gathererFunc(func() ([]*dto.MetricFamily, error) {
+		return nil, errors.New("a metric could not be collected")
+	})})
+}
+
+// ownDeck is the file of a deck type of two cards, with a verb for the code of the second.
+const ownDeck = `{
+  "type": "own", "name": {"en": "Own", "zh": "自备"}, "family": "french", "size": 2,
+  "cards": [
+    {"code": "X", "name": {"en": "X", "zh": "X"}, "glyph": "x", "attributes": {}},
+    {"code": %q, "name": {"en": "Other", "zh": "其他"}, "glyph": "o", "attributes": {}}
+  ]
+}`
+
+// deckTypeChanged returns a service that answered the first request before the cards of its deck type
+// changed.
+func deckTypeChanged(first func(testing.TB) *http.Request) func(testing.TB) *service {
+	return func(t testing.TB) *service {
+		s := start(t, setup{
+			random: rand.NewChaCha8([32]byte{}), // so that the contract can show the id of the record
+			now:    func() time.Time { return time.Date(2026, 11, 21, 9, 55, 0, 0, time.UTC) },
+		})
+		if answer := s.replica(t, fmt.Sprintf(ownDeck, "A")).do(first(t)); answer.StatusCode != http.StatusOK {
+			t.Fatalf("%s", readBody(t, answer))
+		}
+		return s.replica(t, fmt.Sprintf(ownDeck, "B"))
+	}
+}
+
+// deckTypeOfShoeChanged returns a service with a shoe that was made before the cards of its deck type
+// changed.
+func deckTypeOfShoeChanged(t testing.TB) *service {
+	s := start(t, setup{
+		random: rand.NewChaCha8([32]byte{}), // so that the contract can show the id of the record
+		now:    func() time.Time { return time.Date(2026, 11, 21, 9, 55, 0, 0, time.UTC) },
+	})
+	made := mustCreateShoe(t, s.replica(t, fmt.Sprintf(ownDeck, "A")), `{"deck":"own"}`)
+	s = s.replica(t, fmt.Sprintf(ownDeck, "B"))
+	s.shoe = made.path()
+	return s
+}
+
+// lateShoe returns a service with a shoe that has expired, which is not recorded yet.
+func lateShoe(t testing.TB) *service {
+	c := &clock{now: time.Now()}
+	s := start(t, setup{now: c.Now})
+	s.shoe = mustCreateShoe(t, s, `{"size":3,"expires_in":60}`).path()
+	c.Set(c.Now().Add(time.Minute))
+	return s
+}
+
+// slow makes the body of a request time out.
+func slow(r *http.Request) { r.Body = io.NopCloser(brokenReader{os.ErrDeadlineExceeded}) }
+
+// compressed marks the body of a request as compressed.
+func compressed(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }
+
+// mediaType returns a function that sets the media type of a request.
+func mediaType(media string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Content-Type", media) }
+}

@@ -1,0 +1,206 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/mod/sumdb/note"
+
+	"riffle"
+	"riffle/internal/api"
+	"riffle/internal/deck"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+	"riffle/internal/services"
+)
+
+// A setup configures a service. The zero value is a service as operators run it, with nothing failing.
+type setup struct {
+	folder   string                          // of the store and the keys; a temporary one by default
+	random   io.Reader                       // source of seeds and ids; crypto/rand by default
+	now      func() time.Time                // time.Now by default
+	store    func(ledger.Store) ledger.Store // wraps the SQLite store
+	gatherer prometheus.Gatherer             // the service's own metrics by default
+	output   io.Writer                       // receives log lines of every level; by default the test does, from Info
+	queue    int                             // records that may wait for a commit
+	memory   int64                           // budget for request bodies, in bytes
+}
+
+// A service is an API with the built-in deck types, over a store in a folder of the test.
+type service struct {
+	*api.API
+	log    *ledger.Log
+	setup  setup
+	panics bool          // every request panics
+	first  shuffleResult // of a service whose store has failed since
+	shoe   string        // path of a shoe that can no longer be changed
+}
+
+// start starts a service that runs until the test ends.
+func start(t testing.TB, s setup) *service {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	if s.folder == "" {
+		s.folder = t.TempDir()
+	}
+	if s.random == nil {
+		s.random = rand.Reader
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.gatherer == nil {
+		s.gatherer = registry
+	}
+	if s.memory == 0 {
+		s.memory = 512 << 20
+	}
+	var store ledger.Store
+	store, err := sqlite.Open(context.Background(), filepath.Join(s.folder, "riffle.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.store != nil {
+		store = s.store(store)
+	}
+	metrics := api.NewMetrics(registry, "v0", "test")
+	// Every log has the same key, so that the signatures in the examples of the contract are right.
+	private, _, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{1}, ed25519.SeedSize)), "shuffles.example.com/2026")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.folder, ledger.KeyName), []byte(private+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := ledger.Open(context.Background(), store, ledger.Options{Folder: s.folder, Queue: s.queue, Observe: metrics.Commit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := log.Close(); err != nil && !errors.Is(err, ledger.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	return newService(t, log, s, registry, metrics)
+}
+
+// replica returns another service on the same log, as a second process would run it: the two share
+// no caches. It also has the deck types of the files.
+func (s *service) replica(t testing.TB, files ...string) *service {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	return newService(t, s.log, s.setup, registry, api.NewMetrics(registry, "v0", "test"), files...)
+}
+
+// newService returns a service on an open log.
+func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Registry, metrics *api.Metrics, files ...string) *service {
+	t.Helper()
+	decks, err := deck.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if err := decks.Load(fstest.MapFS{"own.json": {Data: []byte(file)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	output, logging := s.output, slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: dropExpectedStacks}
+	if output == nil {
+		output, logging.Level = t.Output(), slog.LevelInfo
+	}
+	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
+	a := api.New(api.Options{
+		Services: services.New(log, rules, services.Options{
+			Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
+		}),
+		Logger: slog.New(slog.NewTextHandler(output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: s.memory,
+	})
+	a.WatchLog(registry)
+	a.WatchStore(registry)
+	return &service{API: a, log: log, setup: s}
+}
+
+// waitPublished waits until the published checkpoint covers every record.
+func (s *service) waitPublished(t testing.TB) {
+	t.Helper()
+	committed, _ := s.log.Sizes()
+	if committed == 0 {
+		return
+	}
+	if _, err := s.log.Prove(t.Context(), committed-1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// logSize returns the number of records.
+func (s *service) logSize() uint64 {
+	committed, _ := s.log.Sizes()
+	return committed
+}
+
+// expireCommitments records late commitments as void and checks how many there were.
+func (s *service) expireCommitments(t testing.TB, want int) {
+	t.Helper()
+	if n, err := s.Dealer.ExpireCommitments(t.Context()); n != want || err != nil {
+		t.Fatalf("voided %d commitments, want %d: %v", n, want, err)
+	}
+}
+
+// dropExpectedStacks removes the stack traces of panics that a test has caused.
+func dropExpectedStacks(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == "stack" && strings.Contains(a.Value.String(), "panickingWriter") {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// A clock shows the time that a test has set.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Set(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = now
+}
+
+// A logBuffer collects log lines.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) bytes() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return bytes.Clone(b.text.Bytes())
+}
