@@ -34,11 +34,11 @@ func (l *Log) commit(b *batch) {
 //
 //   - After a conflict it attempts the batch once more, with other processes locked out and claims
 //     looked up, so that the entries in conflict are rejected by name.
-//   - After a lost connection it asks the store for the first id: either the batch is there, or it
-//     can be attempted again. It cannot be written twice, since two batches for one size, or with
-//     one id, conflict.
+//   - After a lost connection it asks the store for the first id, once the head is confirmed: either
+//     the batch is there, or it can be attempted again. It cannot be written twice, since two
+//     batches for one size, or with one id, conflict.
 func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err error) {
-	deadline := l.options.Now().Add(l.options.ReconnectTimeout)
+	deadline := l.options.Now().Add(l.options.Patience)
 	uncertain := false // an earlier attempt may have been committed
 	var retry backoff
 	for {
@@ -49,6 +49,7 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 			return len(entries), conflicts, nil
 		case errors.Is(err, ErrUnavailable) && inTime:
 			uncertain = true
+			l.rejectQueued()
 		// With other processes locked out, a conflict means that an id is in the log twice. That is
 		// final, unless the id may be that of an earlier attempt.
 		case errors.Is(err, ErrConflict) && (conflicts == 0 || uncertain && inTime):
@@ -63,7 +64,11 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 			continue
 		}
 		retry.wait() // also if the store can be read: it may be a standby, which cannot be written
-		if err := l.refresh(ctx, deadline); err != nil {
+		head, err := l.confirm(ctx, deadline)
+		if err == nil {
+			err = l.catchUp(head)
+		}
+		if err != nil {
 			return 0, conflicts, err
 		}
 		if len(entries) > 0 {
@@ -82,7 +87,7 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 	var signed Batch
 	prepare := func() error {
 		var err error
-		b.first, next = l.tree.Size(), l.tree
+		b.first = next.Size()
 		if entries, err = l.admit(ctx, b, locking); err != nil || len(entries) == 0 {
 			return err
 		}
@@ -92,24 +97,31 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 	}
 	if locking {
 		err = l.store.AppendNext(ctx, func(head Head) (*Batch, error) {
-			if err := l.catchUp(head); err != nil {
+			var err error
+			if next, err = l.continued(head); err != nil {
 				return nil, err
 			}
+			signed.Head = head
 			if err := prepare(); err != nil || len(entries) == 0 {
 				return nil, err
 			}
 			return &signed, nil
 		})
-	} else if err = prepare(); err == nil && len(entries) > 0 {
+	} else {
+		next = l.tree
+		if err = prepare(); err != nil || len(entries) == 0 {
+			return entries, err
+		}
 		err = l.store.Append(ctx, signed)
 	}
-	if err != nil || len(entries) == 0 {
+	if err != nil {
 		return entries, err
 	}
 	return entries, l.advance(next, signed.Head)
 }
 
-// arrived reports whether the store has the batch whose first written entry has the id.
+// arrived reports whether the store has the batch whose first written entry has the id, and it is
+// durable.
 func (l *Log) arrived(ctx context.Context, b *batch, first uuid.UUID) (bool, error) {
 	found, err := l.store.ByID(ctx, first)
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrUnavailable) {
@@ -118,56 +130,75 @@ func (l *Log) arrived(ctx context.Context, b *batch, first uuid.UUID) (bool, err
 		return false, err
 	}
 	b.first = found.Index
-	return true, nil
+	// Otherwise it became visible after the head was confirmed. The next attempt then conflicts.
+	return found.Index < l.tree.Size(), nil
 }
 
-// refresh reads the head and catches up with it. It waits for a store that cannot be reached until
-// the deadline.
-func (l *Log) refresh(ctx context.Context, deadline time.Time) error {
+// confirm returns the confirmed head. It waits for a store that cannot be reached until the
+// deadline.
+func (l *Log) confirm(ctx context.Context, deadline time.Time) (Head, error) {
 	var retry backoff
-	head, err := l.store.Head(ctx)
-	for errors.Is(err, ErrUnavailable) && l.options.Now().Before(deadline) {
+	head, err := l.store.Confirm(ctx)
+	for errors.Is(err, ErrUnavailable) && l.options.Now().Before(deadline) && ctx.Err() == nil {
+		l.rejectQueued()
 		retry.wait()
-		head, err = l.store.Head(ctx)
+		head, err = l.store.Confirm(ctx)
 	}
-	if err != nil {
-		return err
-	}
-	return l.catchUp(head)
+	return head, err
 }
 
-// catchUp validates a head of the store, which other processes may have advanced, and continues
-// from it.
+// catchUp continues from a confirmed head, which other processes may have advanced.
 func (l *Log) catchUp(head Head) error {
-	tree, c, err := openHead(head, l.key.Verifier)
+	tree, err := l.continued(head)
 	if err != nil {
-		return err
-	}
-	if c.Size < l.tree.Size() {
-		return fmt.Errorf("%w: it has gone back from %d records to %d", ErrCorrupt, l.tree.Size(), c.Size)
-	}
-	if err := l.vault.adopt(head); err != nil {
 		return err
 	}
 	return l.advance(tree, head)
 }
 
-// advance sets the tree to one that is committed, and saves its checkpoint.
+// continued validates a head of the store and returns its tree. ErrCorrupt: it is not signed, or
+// lacks durable records.
+func (l *Log) continued(head Head) (Tree, error) {
+	tree, c, err := openHead(head, l.key.Verifier)
+	if err != nil {
+		return tree, err
+	}
+	if c.Size < l.tree.Size() {
+		return tree, goneBack(l.tree.Size(), c.Size)
+	}
+	if root, err := l.tree.Root(); err != nil {
+		return tree, err
+	} else if c.Size == l.tree.Size() && c.Root != root {
+		return tree, fmt.Errorf("%w: its %d records are not those that it had before", ErrCorrupt, c.Size)
+	}
+	return tree, l.vault.adopt(head)
+}
+
+// advance sets the tree to that of a durable head, and saves its checkpoint.
 func (l *Log) advance(tree Tree, head Head) error {
+	if err := l.checkpoint.write(tree.Size(), head.Checkpoint); err != nil {
+		return err
+	}
 	l.tree = tree
-	l.committed.Store(tree.Size())
-	return l.checkpoint.write(tree.Size(), head.Checkpoint)
+	l.durable.Store(&head)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.nextDurable != nil {
+		close(l.nextDurable)
+		l.nextDurable = nil
+	}
+	return nil
 }
 
 // admit returns the entries of the batch that may be written, and sets which ones are rejected. It
-// checks claims only if lookUp is set. What it finds holds until the log grows, and then the batch
-// is in conflict.
-func (l *Log) admit(ctx context.Context, b *batch, lookUp bool) ([]Entry, error) {
+// checks claims only if no other process can append. Otherwise what it finds holds until the log
+// grows, and then the batch is in conflict.
+func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error) {
 	b.rejected = nil
 	claimed := map[string]bool{} // by earlier entries of the batch
 	for place := range b.entries {
-		err := l.checkPrecondition(ctx, b, place)
-		if err == nil && lookUp {
+		err := l.checkPrecondition(ctx, b, place, locking)
+		if err == nil && locking {
 			err = l.checkClaims(ctx, &b.entries[place], claimed)
 		}
 		if errors.Is(err, ErrClaimed) || errors.Is(err, ErrPrecondition) {
@@ -192,8 +223,9 @@ func (l *Log) admit(ctx context.Context, b *batch, lookUp bool) ([]Entry, error)
 }
 
 // checkPrecondition returns [ErrPrecondition] if the entry at a place conflicts with a record of
-// its reference, in the log or earlier in the batch.
-func (l *Log) checkPrecondition(ctx context.Context, b *batch, place int) error {
+// its reference, in the log or earlier in the batch. If that record is not durable yet, it returns
+// [ErrConflict] unless no other process can append.
+func (l *Log) checkPrecondition(ctx context.Context, b *batch, place int, locking bool) error {
 	e := &b.entries[place]
 	if e.Conflicts == nil {
 		return nil
@@ -203,7 +235,7 @@ func (l *Log) checkPrecondition(ctx context.Context, b *batch, place int) error 
 			return ErrPrecondition
 		}
 	}
-	_, err := FindByReference(ctx, l.store, e.Reference, func(s *Stored) bool {
+	found, err := FindByReference(ctx, l.store, e.Reference, func(s *Stored) bool {
 		return s.ID != e.ID && e.Conflicts(s.Record)
 	})
 	switch {
@@ -211,6 +243,8 @@ func (l *Log) checkPrecondition(ctx context.Context, b *batch, place int) error 
 		return nil
 	case err != nil:
 		return fmt.Errorf("looking up a reference: %w", err)
+	case !locking && found.Index >= l.tree.Size():
+		return ErrConflict
 	}
 	return ErrPrecondition
 }

@@ -40,7 +40,7 @@ func TestLostConnectionIsReconciled(t *testing.T) {
 }
 
 // The store is not asked without a pause, either.
-func TestReconnectTimeoutBreaksTheLog(t *testing.T) {
+func TestPatienceEndsAndBreaksTheLog(t *testing.T) {
 	const always = 1 << 20
 	for name, f := range map[string]*faultyStore{
 		"unreachable":                    {lostBefore: 1, lostHeads: always},
@@ -51,7 +51,7 @@ func TestReconnectTimeoutBreaksTheLog(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				lostHeads := f.lostHeads
 				f.Store, f.lostHeads = &memoryStore{}, 0
-				l := open(t, f, ledger.Options{ReconnectTimeout: 5 * time.Second})
+				l := open(t, f, ledger.Options{Patience: 5 * time.Second})
 				f.lose(func(f *faultyStore) { f.lostHeads = lostHeads })
 				before := f.lostBefore
 				began := time.Now()

@@ -46,7 +46,7 @@ type published struct {
 
 // startFollower reads back the last records of the tree of c, so that the cost of a start does not
 // grow with the log, and then follows the log in a goroutine.
-func (l *Log) startFollower(ctx context.Context, c proof.Checkpoint) error {
+func (l *Log) startFollower(ctx context.Context, head Head, c proof.Checkpoint) error {
 	from := uint64(0)
 	if c.Size > startupTail {
 		from = (c.Size - startupTail) &^ (tileWidth - 1)
@@ -55,7 +55,7 @@ func (l *Log) startFollower(ctx context.Context, c proof.Checkpoint) error {
 	if l.follower.tree, err = prefix(ctx, l.store, c, from); err != nil {
 		return err
 	}
-	if err := l.follow(ctx); err != nil {
+	if err := l.followTo(ctx, head); err != nil {
 		return err
 	}
 	ctx, l.follower.cancel = context.WithCancel(context.Background())
@@ -116,12 +116,24 @@ func (l *Log) setReadable(ctx context.Context, err error) {
 }
 
 // follow reads back the records that were committed since the last call, and publishes their
-// checkpoint. ErrCorrupt: they do not lead to the signed root.
+// checkpoint. It waits until those of other processes are durable. ErrCorrupt: they do not lead to
+// the signed root.
 func (l *Log) follow(ctx context.Context) error {
 	head, err := l.store.Head(ctx)
 	if err != nil {
 		return err
 	}
+	if head.Size > l.durable.Load().Size {
+		if err := l.awaitDurable(ctx, head.Size); err != nil {
+			return err
+		}
+		head = *l.durable.Load()
+	}
+	return l.followTo(ctx, head)
+}
+
+// followTo reads back the records up to a durable head, and publishes its checkpoint.
+func (l *Log) followTo(ctx context.Context, head Head) error {
 	if p := l.published.Load(); p != nil && string(p.text) == string(head.Checkpoint) {
 		return nil
 	}
@@ -131,7 +143,7 @@ func (l *Log) follow(ctx context.Context) error {
 	}
 	tree := &l.follower.tree
 	if c.Size < tree.Size() {
-		return fmt.Errorf("%w: it has gone back from %d records to %d", ErrCorrupt, tree.Size(), c.Size)
+		return goneBack(tree.Size(), c.Size)
 	}
 	for tree.Size() < c.Size {
 		if err := l.readBack(ctx, min(readBatch, int(c.Size-tree.Size()))); err != nil {
@@ -154,9 +166,10 @@ func (l *Log) follow(ctx context.Context) error {
 	return nil
 }
 
-// readBack adds the next n records of the store to the follower's tree.
+// readBack adds the next n records of the store to the follower's tree. After an error it adds none:
+// those that were read may be of a server that is no longer the primary.
 func (l *Log) readBack(ctx context.Context, n int) error {
-	tree := &l.follower.tree
+	tree := l.follower.tree
 	from := tree.Size()
 	err := l.store.Records(ctx, from, n, func(index uint64, record []byte, hash tlog.Hash) error {
 		if err := checkRecord(index, record, hash, tree.Size()); err != nil {
@@ -167,6 +180,9 @@ func (l *Log) readBack(ctx context.Context, n int) error {
 	})
 	if err == nil && tree.Size() != from+uint64(n) {
 		return fmt.Errorf("%w: of %d records from %d on there are %d", ErrCorrupt, n, from, tree.Size()-from)
+	}
+	if err == nil {
+		l.follower.tree = tree
 	}
 	return err
 }

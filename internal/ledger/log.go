@@ -18,13 +18,13 @@ type Log struct {
 	key        *Key
 	vault      *Vault
 	checkpoint *checkpointFile
-	tree       Tree // of what is committed; used by the writer only
+	tree       Tree // of the durable head; used by the writer only
 
-	committed atomic.Uint64 // the size of tree
+	durable   atomic.Pointer[Head] // up to which a failover loses nothing; see Store.Confirm
 	published atomic.Pointer[published]
 	follower  follower
 
-	wake   chan struct{} // tells the writer that the queue is no longer empty, or that it should end
+	wake   chan struct{} // tells the writer to look at queue, nextDurable and closed
 	failed chan struct{} // closed when the log breaks
 	done   chan struct{} // closed when the writer has ended
 
@@ -36,6 +36,8 @@ type Log struct {
 	noSpaceAt     time.Time     // when the last commit found no space; zero if it did
 	unreadSince   time.Time     // since when records cannot be read back; zero if they can
 	unreadErr     error         // why they cannot
+	outage        bool          // the commit in flight has waited long for the store
+	nextDurable   chan struct{} // closed when durable is set; nil unless somebody waits for that
 	nextPublished chan struct{} // closed and replaced when a checkpoint is published
 }
 
@@ -71,8 +73,8 @@ func (b *batch) result(place int) (uint64, error) {
 // Append writes the entry and returns its index once the record survives power loss. It cannot be
 // canceled: it returns when the outcome is known, and then the caller may reuse the entry's bytes.
 //
-// Errors are ErrBusy, which it returns at once, ErrClosed, ErrNoSpace, ErrClaimed, ErrPrecondition,
-// ErrTooLong and ErrBroken.
+// Errors are ErrBusy, which it returns at once, ErrUnavailable, after which nothing was written,
+// ErrClosed, ErrNoSpace, ErrClaimed, ErrPrecondition, ErrTooLong and ErrBroken.
 func (l *Log) Append(e Entry) (uint64, error) {
 	if len(e.Record) > maxRecord {
 		return 0, ErrTooLong
@@ -98,6 +100,8 @@ func (l *Log) enqueue(e Entry) (b *batch, place int, err error) {
 		return nil, 0, ErrClosed
 	case len(l.queue.entries) >= l.options.Queue:
 		return nil, 0, ErrBusy
+	case l.outage:
+		return nil, 0, errOutage
 	}
 	b, place = l.queue, len(l.queue.entries)
 	b.entries = append(b.entries, e)
@@ -107,8 +111,9 @@ func (l *Log) enqueue(e Entry) (b *batch, place int, err error) {
 	return b, place, nil
 }
 
-// write is the writer's goroutine. It commits what has queued until the log is closed and its queue
-// is empty, or until the log breaks.
+// write is the writer's goroutine. It commits what has queued, and confirms what others have
+// committed if somebody waits for that, until the log is closed and its queue is empty, or until the
+// log breaks.
 func (l *Log) write() {
 	defer close(l.done)
 	for range l.wake {
@@ -118,6 +123,8 @@ func (l *Log) write() {
 		if b := l.dequeue(); len(b.entries) > 0 {
 			l.commit(b)
 			l.finish(b)
+		} else {
+			l.confirmForWaiters()
 		}
 		if l.ended() {
 			return
@@ -140,7 +147,7 @@ func (l *Log) dequeue() *batch {
 // finish applies the outcome of a commit to the log, and then lets the batch's callers go on.
 func (l *Log) finish(b *batch) {
 	l.mu.Lock()
-	l.commitBegan = time.Time{}
+	l.commitBegan, l.outage = time.Time{}, false
 	switch {
 	case b.err == nil:
 		l.noSpaceAt = time.Time{}

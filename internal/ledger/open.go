@@ -30,11 +30,11 @@ type Options struct {
 	SeedKey     []byte // encrypts sidecars, 32 bytes; default: that in SeedKeyFile
 	SeedKeyFile string // default seed.key beside KeyFile, made unless sidecars are encrypted already
 
-	Queue            int              // capacity of the queue in entries; default 4,096
-	ReconnectTimeout time.Duration    // after a connection is lost in a commit; default 30 s
-	Observe          func(Commit)     // called by the writer after each commit; may be nil
-	Now              func() time.Time // default time.Now
-	Random           io.Reader        // for new keys; default crypto/rand.Reader
+	Queue    int              // capacity of the queue in entries; default 4,096
+	Patience time.Duration    // how long to wait for a store that cannot be reached; default 2 min
+	Observe  func(Commit)     // called by the writer after each commit; may be nil
+	Now      func() time.Time // default time.Now
+	Random   io.Reader        // for new keys; default crypto/rand.Reader
 }
 
 func (o *Options) setDefaults() {
@@ -47,8 +47,8 @@ func (o *Options) setDefaults() {
 	if o.Queue == 0 {
 		o.Queue = 4096
 	}
-	if o.ReconnectTimeout == 0 {
-		o.ReconnectTimeout = 30 * time.Second
+	if o.Patience == 0 {
+		o.Patience = 2 * time.Minute
 	}
 	if o.Observe == nil {
 		o.Observe = func(Commit) {}
@@ -88,7 +88,7 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 }
 
 func (l *Log) open(ctx context.Context) error {
-	head, err := l.store.Head(ctx)
+	head, err := l.confirm(ctx, l.options.Now().Add(l.options.Patience))
 	if err != nil {
 		return fmt.Errorf("reading the head of the log: %w", err)
 	}
@@ -123,8 +123,8 @@ func (l *Log) open(ctx context.Context) error {
 	if l.vault, err = l.openVault(head); err != nil {
 		return err
 	}
-	l.committed.Store(l.tree.Size())
-	if err := l.startFollower(ctx, c); err != nil {
+	l.durable.Store(&head)
+	if err := l.startFollower(ctx, head, c); err != nil {
 		return fmt.Errorf("checking the last records of the log: %w. Run `riffle log check` on a copy of the store to see what is wrong", err)
 	}
 	return nil
@@ -201,7 +201,7 @@ func (l *Log) begin(ctx context.Context, head Head) (Head, error) {
 	if err := l.store.Append(ctx, first); err != nil && !errors.Is(err, ErrConflict) {
 		return head, err
 	}
-	return l.store.Head(ctx)
+	return l.store.Confirm(ctx)
 }
 
 func randomOrigin(random io.Reader) (string, error) {

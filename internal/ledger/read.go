@@ -14,36 +14,47 @@ import (
 
 // ByID returns the entry with the id, or [ErrNotFound].
 func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
-	return validated(l.store.ByID(ctx, id))
+	return l.durably(ctx, func() (*Stored, error) { return l.store.ByID(ctx, id) })
 }
 
 // At returns the entry at an index, or [ErrNotFound].
 func (l *Log) At(ctx context.Context, index uint64) (*Stored, error) {
-	return validated(FirstOrNotFound(l.store.Range(ctx, index, 1)))
+	return l.durably(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Range(ctx, index, 1)) })
 }
 
 // ByClaim returns the entry that holds the claim, or [ErrNotFound].
 func (l *Log) ByClaim(ctx context.Context, claim string) (*Stored, error) {
-	return validated(l.store.ByClaim(ctx, claim))
+	return l.durably(ctx, func() (*Stored, error) { return l.store.ByClaim(ctx, claim) })
 }
 
 // ByReference returns at most limit entries of a reference in log order, starting at index from.
 func (l *Log) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error) {
-	list, err := l.store.ByReference(ctx, reference, from, limit)
-	if err != nil {
-		return nil, err
-	}
-	for i := range list {
-		if _, err := validated(&list[i], nil); err != nil {
+	for {
+		list, err := l.store.ByReference(ctx, reference, from, limit)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			if _, err := validated(&list[i], nil); err != nil {
+				return nil, err
+			}
+		}
+		if len(list) == 0 {
+			return nil, nil
+		}
+		size := list[len(list)-1].Index + 1
+		if size <= l.durable.Load().Size {
+			return list, nil
+		}
+		if err := l.awaitDurable(ctx, size); err != nil {
 			return nil, err
 		}
 	}
-	return list, nil
 }
 
 // FirstByReference returns the first entry of a reference that match accepts, or [ErrNotFound].
 func (l *Log) FirstByReference(ctx context.Context, reference string, match func(*Stored) bool) (*Stored, error) {
-	return validated(FindByReference(ctx, l.store, reference, match))
+	return l.durably(ctx, func() (*Stored, error) { return FindByReference(ctx, l.store, reference, match) })
 }
 
 // validated returns [ErrCorrupt] unless the record of the entry has its hash. An error is passed
@@ -72,7 +83,7 @@ func (l *Log) CountClaims(ctx context.Context, q ClaimQuery) (uint64, error) {
 // the published checkpoint covers.
 func (l *Log) Sizes() (committed, published uint64) {
 	published = l.published.Load().Size
-	return max(l.committed.Load(), published), published
+	return max(l.durable.Load().Size, published), published
 }
 
 // Verifier returns the log's verifier key as text: name, hash and Ed25519 public key.
@@ -83,7 +94,7 @@ func (l *Log) Verifier() string { return l.key.Public }
 func (l *Log) Checkpoint(ctx context.Context) []byte {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	if size := l.committed.Load(); size > 0 {
+	if size := l.durable.Load().Size; size > 0 {
 		if p, err := l.awaitPublished(ctx, size-1); err == nil {
 			return p.text
 		}

@@ -10,8 +10,8 @@ import (
 // A Store holds the entries in order, and the Merkle tree over them. It decides nothing: numbering,
 // hashing, signing and preconditions on records belong to [Log].
 //
-// All methods may be called concurrently, except that only one Append or AppendNext is in flight at
-// a time. Each may fail with ErrUnavailable if the engine is reached over a network. A method that
+// All methods may be called concurrently, except that only one Append, AppendNext or Confirm is in
+// flight at a time. Each may fail with ErrUnavailable if the engine is reached over a network. A method that
 // ends because its context does returns an error other than ErrNotFound and ErrCorrupt.
 //
 // Entries are returned without their claims and without Conflicts.
@@ -19,8 +19,15 @@ type Store interface {
 	// Head returns the head that the last batch set, or the zero Head for a new store.
 	Head(ctx context.Context) (Head, error)
 
+	// Confirm returns the head, and everything up to it survives power loss, and a failover where
+	// commits wait for a standby. Other methods may return more: a transaction becomes visible
+	// without its standby if the wait is canceled or the server restarts. Confirm therefore commits a
+	// transaction of its own, which a standby has only after all that was visible before.
+	Confirm(ctx context.Context) (Head, error)
+
 	// Append commits the batch in one transaction. Once it returns nil, the batch survives power
-	// loss. It does not retain the batch.
+	// loss, and a failover as in Confirm, together with all records before it. It does not retain
+	// the batch.
 	//
 	// ErrConflict: the log is not at batch.Size, or has begun and the batch would begin it, or it
 	// has one of the ids, or one of the claims exists or is not held by the record that it is to
@@ -30,8 +37,8 @@ type Store interface {
 
 	// AppendNext calls next with the head and appends the batch that it returns, while no other
 	// process can append. It makes progress however often other processes append. If next returns
-	// nil or an error, nothing is written and the error is returned; otherwise errors are those of
-	// Append.
+	// an error, nothing is written and the error is returned. If it returns nil, nothing is written
+	// and the head is confirmed as in Confirm. Otherwise errors are those of Append.
 	AppendNext(ctx context.Context, next func(Head) (*Batch, error)) error
 
 	// Hashes returns at most n hashes of a level, starting at index from: those of the entries at

@@ -23,7 +23,7 @@ type faultyStore struct {
 	mu          sync.Mutex // guards the numbers of calls that lose their connection:
 	lostBefore  int        // appends that write nothing
 	lostAfter   int        // appends that write
-	lostHeads   int        // reads of the head
+	lostHeads   int        // reads of the head, also to confirm it
 	lostLookups int        // look-ups by id
 }
 
@@ -79,6 +79,13 @@ func (f *faultyStore) Head(ctx context.Context) (ledger.Head, error) {
 	return f.Store.Head(ctx)
 }
 
+func (f *faultyStore) Confirm(ctx context.Context) (ledger.Head, error) {
+	if err := f.lost(&f.lostHeads); err != nil {
+		return ledger.Head{}, err
+	}
+	return f.Store.Confirm(ctx)
+}
+
 func (f *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
 	if err := f.lost(&f.lostLookups); err != nil {
 		return nil, err
@@ -117,6 +124,14 @@ type tamperedStore struct {
 
 func (s *tamperedStore) Head(ctx context.Context) (ledger.Head, error) {
 	h, err := s.Store.Head(ctx)
+	if s.head != nil {
+		s.head(&h)
+	}
+	return h, err
+}
+
+func (s *tamperedStore) Confirm(ctx context.Context) (ledger.Head, error) {
+	h, err := s.Store.Confirm(ctx)
 	if s.head != nil {
 		s.head(&h)
 	}
@@ -241,6 +256,8 @@ func (m *memoryStore) Head(context.Context) (ledger.Head, error) {
 	defer m.mu.Unlock()
 	return m.head, nil
 }
+
+func (m *memoryStore) Confirm(ctx context.Context) (ledger.Head, error) { return m.Head(ctx) }
 
 func (m *memoryStore) Append(_ context.Context, b ledger.Batch) error {
 	m.mu.Lock()

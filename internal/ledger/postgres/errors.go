@@ -17,6 +17,7 @@ const (
 	uniqueViolation = "23505"
 	divisionByZero  = "22012" // appendBatch fails with it
 	diskFull        = "53100"
+	invalidText     = "22P02" // durableOrFail fails with it
 
 	connectionClass   = "08"
 	rollbackClass     = "40" // the server asks for a retry, or does not know whether it committed
@@ -31,6 +32,9 @@ const (
 
 // errNotDurable: the server's settings would lose committed transactions.
 var errNotDurable = errors.New("the server would lose what it has committed when the power fails")
+
+// errNoHead: somebody deleted the row of the head.
+var errNoHead = fmt.Errorf("%w: the head is missing", ledger.ErrCorrupt)
 
 // classify wraps an error in the one of package ledger that it means. An error that it does not
 // know breaks the log, so all that are temporary are ErrUnavailable. Once ctx, which is the
@@ -49,6 +53,8 @@ func classify(ctx context.Context, err error) error {
 	switch e.Code {
 	case uniqueViolation, divisionByZero:
 		return fmt.Errorf("%w: %w", ledger.ErrConflict, err)
+	case invalidText:
+		return fmt.Errorf("%w: one of the settings of a durable commit was changed while the service ran, see the next start: %w", errNotDurable, err)
 	case diskFull:
 		return fmt.Errorf("%w: %w", ledger.ErrNoSpace, err)
 	case readOnly, idleInTransaction, transactionTime, lockTime:
@@ -70,7 +76,7 @@ func isConnectionError(err error) bool {
 	var network net.Error
 	var connecting *pgconn.ConnectError
 	return errors.As(err, &connecting) || errors.As(err, &network) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, errFormerPrimary) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) ||
 		errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err) || pgconn.SafeToRetry(err)
 }

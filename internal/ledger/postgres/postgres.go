@@ -11,7 +11,14 @@
 // protocol can be used; only migrations take a session lock.
 //
 // Durability is the server's: a connection is refused if the server's settings would lose committed
-// transactions. One connection writes, and readers share a pool. Every statement has a time limit.
+// transactions, and an append fails if they have changed since. Where commits wait for a standby, a
+// commit without errors and warnings is on the standby, and so is all that it could see: see
+// [Store.Confirm]. What is read may not be. A connection to a server is given up once another one was
+// promoted: see primary.
+//
+// One connection writes, and readers share a pool. Every statement has a time limit. When it is over
+// the connection is closed; a writer never asks the server to cancel a statement, since that would
+// end the wait for the standby and not the commit.
 package postgres
 
 import (
@@ -32,6 +39,9 @@ import (
 // unreachable.
 const timeout = 10 * time.Second
 
+// pingTimeout is how long a pooled connection that was idle may take to answer.
+const pingTimeout = time.Second
+
 // closeTimeout is how long closing a connection may take.
 const closeTimeout = time.Second
 
@@ -39,6 +49,7 @@ const closeTimeout = time.Second
 type Store struct {
 	readers *pgxpool.Pool
 	writer  writer
+	primary primary
 }
 
 // Open connects to the database of the URL and brings its tables up to date. The URL may have the
@@ -49,7 +60,11 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, err
 	}
 	c := config.ConnConfig
-	s := &Store{writer: writer{config: c.Copy()}}
+	s := &Store{}
+	s.writer.primary = &s.primary
+	c.ValidateConnect = s.primary.validate(c.ValidateConnect)
+	config.PrepareConn = s.primary.prepare
+	s.writer.configure(c.Copy())
 	err = migrate(ctx, c.Copy())
 	if err == nil {
 		err = s.writer.connect(ctx)
@@ -84,9 +99,15 @@ func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 		return scanHead(rows, &h)
 	}, selectHead)
 	if err == nil && !found {
-		err = fmt.Errorf("%w: the head is missing", ledger.ErrCorrupt)
+		err = errNoHead
 	}
 	return h, err
+}
+
+// Confirm commits an update of the head that changes nothing. Its commit record is in the
+// write-ahead log after that of every transaction that it sees, so a standby that has it has those.
+func (s *Store) Confirm(ctx context.Context) (ledger.Head, error) {
+	return s.writer.confirm(ctx)
 }
 
 // Append commits the batch in one transaction.
@@ -235,7 +256,8 @@ func condition(q ledger.ClaimQuery) (where string, args []any) {
 	return where, args
 }
 
-// read calls row for every row that a query returns. If it returns an error, rows may be missing.
+// read calls row for every row that a query returns. If it returns an error, rows may be missing, or
+// be those of a former primary.
 func (s *Store) read(ctx context.Context, row func(pgx.Rows) error, query string, args ...any) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -244,12 +266,19 @@ func (s *Store) read(ctx context.Context, row func(pgx.Rows) error, query string
 		return classify(ctx, err)
 	}
 	defer rows.Close()
+	conn := rows.Conn().PgConn()
 	for rows.Next() {
-		if err := row(rows); err != nil {
-			return classify(ctx, err)
+		if err = row(rows); err != nil {
+			break
 		}
 	}
-	return classify(ctx, rows.Err())
+	if err == nil {
+		err = rows.Err()
+	}
+	if former := s.primary.check(conn); former != nil {
+		err = former
+	}
+	return classify(ctx, err)
 }
 
 // Close closes all connections.

@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
+	"os"
+	"strconv"
+	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -37,11 +42,28 @@ func parseURL(location string) (*pgxpool.Config, error) {
 	if given {
 		c.Password = password
 	}
-	if c.ConnectTimeout == 0 || c.ConnectTimeout > timeout {
-		c.ConnectTimeout = timeout
+	if limit := timeout / time.Duration(countHosts(c)); c.ConnectTimeout == 0 || c.ConnectTimeout > limit {
+		c.ConnectTimeout = limit
+	}
+	if !query.Has("target_session_attrs") && os.Getenv("PGTARGETSESSIONATTRS") == "" {
+		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	c.AfterConnect = setUpSession
+	if config.PingTimeout == 0 {
+		config.PingTimeout = pingTimeout
+	}
 	return config, nil
+}
+
+// countHosts returns how many hosts a URL has. They share the time to connect, so that one that
+// hangs leaves time for the others. pgx itself gives each of them the whole time.
+func countHosts(c *pgx.ConnConfig) int {
+	address := func(host string, port uint16) string { return net.JoinHostPort(host, strconv.Itoa(int(port))) }
+	hosts := map[string]bool{address(c.Host, c.Port): true}
+	for _, f := range c.Fallbacks { // more than one for a host that may be reached with or without TLS
+		hosts[address(f.Host, f.Port)] = true
+	}
+	return len(hosts)
 }
 
 // durableSettings are the settings that lose committed transactions when they are off, and how to
@@ -61,20 +83,49 @@ SELECT set_config(s.name, w.value, false) FROM pg_settings s JOIN (VALUES ('idle
 ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) w (name, value)
 ON s.name = w.name WHERE s.source = 'default'`
 
+// writerSettings are those of the connection that appends. A statement_timeout, which a role may
+// have, would cancel the wait for a standby and so make a commit visible that only one server has.
+// A lock_timeout ends a statement before it commits; it is shorter than timeout, so that a server
+// which is waited for does not gather statements of sessions that are gone.
+const writerSettings = `SELECT set_config(s.name, w.value, false) FROM pg_settings s JOIN (VALUES
+('statement_timeout', '0'), ('transaction_timeout', '0'), ('lock_timeout', '8s')) w (name, value) ON s.name = w.name`
+
+// durableOrFail is an SQL expression that is 0, and fails with invalidText if the server would lose
+// the commit: some settings can be changed while a session lasts.
+const durableOrFail = `CASE WHEN 'off' IN (coalesce(current_setting('fsync', true), ''), coalesce(current_setting('full_page_writes', true), ''),
+	coalesce(current_setting('synchronous_commit', true), '')) OR current_setting('synchronous_commit', true) = 'local' AND
+	current_setting('synchronous_standby_names', true) <> '' THEN current_setting('fsync')::int ELSE 0 END`
+
 // setUpSession applies sessionSettings to a new connection. It returns errNotDurable if the server
-// would lose committed transactions; settings can change, so every connection checks.
+// would lose committed transactions; settings can change, so every connection checks, and so does
+// every append: see durableOrFail.
 func setUpSession(ctx context.Context, conn *pgconn.PgConn) error {
-	results, err := conn.Exec(ctx, "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit')").ReadAll()
+	results, err := conn.Exec(ctx, "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names')").ReadAll()
 	if err != nil {
 		return err
 	}
+	settings := map[string]string{}
 	for _, result := range results {
 		for _, row := range result.Rows {
+			settings[string(row[0])] = string(row[1])
 			if name := string(row[0]); string(row[1]) == "off" {
 				return fmt.Errorf("%w, for it has %s=off: set %s to %s", errNotDurable, name, name, durableSettings[name])
 			}
 		}
 	}
+	if settings["synchronous_commit"] == "local" && settings["synchronous_standby_names"] != "" {
+		return fmt.Errorf("%w, or a standby takes over, for it has synchronous_commit=local with synchronous_standby_names=%q: set synchronous_commit to %s",
+			errNotDurable, settings["synchronous_standby_names"], durableSettings["synchronous_commit"])
+	}
 	_, err = conn.Exec(ctx, sessionSettings).ReadAll()
+	return err
+}
+
+// setUpWriter is setUpSession for the connection that appends.
+func setUpWriter(ctx context.Context, conn *pgconn.PgConn) error {
+	if err := setUpSession(ctx, conn); err != nil {
+		return err
+	}
+	_, err := conn.Exec(ctx, writerSettings).ReadAll()
 	return err
 }

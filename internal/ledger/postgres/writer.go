@@ -2,10 +2,14 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
 	"riffle/internal/ledger"
 )
@@ -37,20 +41,72 @@ const appendBatch = `WITH moved AS (
 	UPDATE claims SET idx = c.idx, status = c.status, due = c.due FROM moved,
 	unnest($21::text[], $22::bigint[], $23::text[], $24::bigint[], $25::bigint[]) AS c (name, idx, status, due, holder)
 	WHERE claims.name = c.name AND claims.idx = c.holder RETURNING claims.idx
-) SELECT 1 / ((SELECT count(*) FROM taken) = cardinality($21::text[]))::int FROM moved`
+) SELECT 1 / ((SELECT count(*) FROM taken) = cardinality($21::text[]))::int + ` + durableOrFail + ` FROM moved`
+
+// confirmHead writes what it reads.
+const confirmHead = "UPDATE head SET size = size + " + durableOrFail + " WHERE one RETURNING size, edge, checkpoint, seed_key, seeds_from"
+
+// errWarning: a commit returned with a warning. So far as is known it was not waited for the standby,
+// since the server was told to cancel the wait. The commit is visible, as if it had been.
+var errWarning = errors.New("the server warned")
 
 // A writer is the connection that appends.
 type writer struct {
-	config *pgx.ConnConfig
-	conn   *pgx.Conn // closed after a batch whose outcome is unknown
+	config  *pgx.ConnConfig
+	primary *primary
+	conn    *pgx.Conn // closed after a batch whose outcome is unknown
+	warning string    // of the server, since the last statement was begun
+	avoid   string    // address of the server that did not answer in time, for the next connection
+}
+
+// dialing is a key for the contexts in which a writer connects.
+type dialing struct{}
+
+// dropConnection is a [ctxwatch.Handler] that closes a connection whose context ends.
+type dropConnection struct{ conn *pgconn.PgConn }
+
+func (d dropConnection) HandleCancel(context.Context) { _ = d.conn.Conn().Close() }
+
+func (dropConnection) HandleUnwatchAfterCancel() {}
+
+// configure sets how to connect. The connection never asks the server to cancel a statement: pgx
+// would do so whenever a connection is lost, by dialing a second one.
+func (w *writer) configure(config *pgx.ConnConfig) {
+	dial, validate := config.DialFunc, config.ValidateConnect
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if ctx.Value(dialing{}) == nil {
+			return nil, errors.New("no statement of a writer may be canceled")
+		}
+		return dial(ctx, network, address)
+	}
+	config.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler { return dropConnection{conn} }
+	config.ValidateConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
+		if address := conn.Conn().RemoteAddr().String(); address == w.avoid {
+			return fmt.Errorf("%s did not answer in time before; other servers are tried first", address)
+		}
+		return validate(ctx, conn)
+	}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if n.SeverityUnlocalized == "WARNING" {
+			w.warning = n.Message
+		}
+	}
+	config.AfterConnect = setUpWriter
+	w.config = config
 }
 
 // connect opens the connection, unless it is open, and prepares the statement.
 func (w *writer) connect(ctx context.Context) error {
 	if w.conn != nil && !w.conn.IsClosed() {
-		return nil
+		if w.primary.check(w.conn.PgConn()) == nil {
+			return nil
+		}
+		w.close()
 	}
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, dialing{}, true), timeout)
+	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, w.config)
+	w.avoid = "" // only once, since it may be the only server
 	if err != nil {
 		return err
 	}
@@ -63,57 +119,87 @@ func (w *writer) connect(ctx context.Context) error {
 	return nil
 }
 
+// do connects, and calls f to execute statements in the given time. A commit counts only if the
+// server did not warn.
+func (w *writer) do(ctx context.Context, f func(ctx context.Context) error) error {
+	if err := w.connect(ctx); err != nil {
+		return classify(ctx, err)
+	}
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	w.warning = ""
+	err := f(limited)
+	if err == nil && w.warning != "" {
+		return fmt.Errorf("%w: %w: %s", ledger.ErrUnavailable, errWarning, w.warning)
+	}
+	var e *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e) && e.Code == readOnly:
+		w.close()
+	case limited.Err() != nil:
+		w.avoid = w.conn.PgConn().Conn().RemoteAddr().String()
+	}
+	return classify(ctx, err)
+}
+
 // append commits the batch. After an error that leaves the outcome unknown, pgx closes the
 // connection.
 func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if err := w.connect(limited); err != nil {
-		return classify(ctx, err)
+	return w.do(ctx, func(ctx context.Context) error {
+		tag, err := w.conn.Exec(ctx, appendBatch, arguments(batch)...)
+		if err == nil && tag.RowsAffected() == 0 {
+			return fmt.Errorf("%w, which is %d", ledger.ErrConflict, batch.Size)
+		}
+		return err
+	})
+}
+
+// confirm returns the confirmed head.
+func (w *writer) confirm(ctx context.Context) (head ledger.Head, err error) {
+	err = w.do(ctx, func(ctx context.Context) error { return scanHead(w.conn.QueryRow(ctx, confirmHead), &head) })
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = errNoHead
 	}
-	tag, err := w.conn.Exec(limited, appendBatch, arguments(batch)...)
-	if err != nil {
-		return classify(ctx, err)
-	}
-	if tag.RowsAffected() == 0 {
-		return fmt.Errorf("%w, which is %d", ledger.ErrConflict, batch.Size)
-	}
-	return nil
+	return head, err
 }
 
 // appendNext commits the batch that next makes, in a transaction that first locks the head's row.
 // PostgreSQL grants the lock in the order of requests.
 func (w *writer) appendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	if err := w.connect(limited); err != nil {
-		return classify(ctx, err)
-	}
-	tx, err := w.conn.Begin(limited)
-	if err != nil {
-		return classify(ctx, err)
-	}
-	err = commitNext(limited, tx, next)
-	_ = tx.Rollback(limited) // does nothing after a commit; if it fails, pgx closes the connection
-	return classify(ctx, err)
+	return w.do(ctx, func(ctx context.Context) error {
+		tx, err := w.conn.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		err = commitNext(ctx, tx, next)
+		_ = tx.Rollback(ctx) // does nothing after a commit; if it fails, pgx closes the connection
+		return err
+	})
 }
 
-// commitNext locks the head, calls next, and commits the batch.
+// commitNext locks the head, calls next, and commits the batch, or a confirmation of the head if
+// there is none.
 func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.Batch, error)) error {
 	var head ledger.Head
 	if err := scanHead(tx.QueryRow(ctx, selectHead+" FOR UPDATE"), &head); err != nil {
 		return err
 	}
 	batch, err := next(head)
-	if err != nil || batch == nil {
+	if err != nil {
 		return err
 	}
-	tag, err := tx.Exec(ctx, appendBatch, arguments(*batch)...)
+	query, args := confirmHead, []any(nil)
+	if batch != nil {
+		query, args = appendBatch, arguments(*batch)
+	}
+	tag, err := tx.Exec(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	if tag.RowsAffected() == 0 {
-		return fmt.Errorf("%w, which is %d", ledger.ErrConflict, batch.Size)
+		return fmt.Errorf("%w, which is %d", ledger.ErrConflict, head.Size)
 	}
 	return tx.Commit(ctx)
 }

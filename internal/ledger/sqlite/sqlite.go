@@ -66,6 +66,11 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if s.writer, err = newWriter(ctx, path); err != nil {
 		return err
 	}
+	// A process that was killed before its fsync may have left commits that can be read. The
+	// checkpoint begins with that fsync.
+	if err := s.writer.checkpointNow(ctx); err != nil {
+		return err
+	}
 	s.readers = sql.OpenDB(connector{dsn: dsn(path, "query_only(1)")})
 	s.readers.SetMaxIdleConns(4)
 	return s.readers.PingContext(ctx)
@@ -88,6 +93,9 @@ func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	h.Size, h.SeedsFrom = uint64(size), uint64(from)
 	return h, err
 }
+
+// Confirm returns the head. Commits become visible after their fsync.
+func (s *Store) Confirm(ctx context.Context) (ledger.Head, error) { return s.Head(ctx) }
 
 // Append commits the batch in one transaction.
 func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {

@@ -175,7 +175,13 @@ func (w *writer) checkpointWAL(ctx context.Context, written int) error {
 	if size < checkpointPages {
 		return nil
 	}
-	if _, err := queryInt(ctx, w.checkpoint, pages); err != nil && !isFull(err) {
+	return w.checkpointNow(ctx)
+}
+
+// checkpointNow checkpoints the write-ahead log.
+func (w *writer) checkpointNow(ctx context.Context) error {
+	const busy = 0 // column that says whether readers kept it from checkpointing everything
+	if _, err := queryInt(ctx, w.checkpoint, busy); err != nil && !isFull(err) {
 		return fmt.Errorf("checkpointing the write-ahead log: %w", err)
 	}
 	return nil

@@ -1,0 +1,103 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// queueTimeout is how long callers wait in the queue for a commit whose store cannot be reached.
+// Then they, and those that come until it can be reached again, get [ErrUnavailable].
+const queueTimeout = 10 * time.Second
+
+// confirmRetry is the pause before a head is confirmed again that could not be.
+const confirmRetry = 500 * time.Millisecond
+
+var (
+	errOutage      = fmt.Errorf("%w for more than %s, and nothing was written", ErrUnavailable, queueTimeout)
+	errUnconfirmed = fmt.Errorf("%w: for %s it has not confirmed that its last records survive a failover", ErrUnavailable, maxLag)
+)
+
+// rejectQueued rejects the entries in the queue if the commit in flight, which found the store
+// unreachable, has waited for longer than queueTimeout. That one goes on waiting, since its outcome
+// is unknown.
+func (l *Log) rejectQueued() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.commitBegan.IsZero() || l.options.Now().Sub(l.commitBegan) < queueTimeout {
+		return
+	}
+	l.outage = true
+	l.queue.err = errOutage
+	close(l.queue.done)
+	l.queue = newBatch()
+}
+
+// awaitDurable waits until the log is durable up to size, or the writer has committed or confirmed
+// once more: what was seen in the store may have been lost. It returns [ErrUnavailable] after maxLag.
+func (l *Log) awaitDurable(ctx context.Context, size uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, maxLag)
+	defer cancel()
+	l.mu.Lock()
+	if l.durable.Load().Size >= size {
+		l.mu.Unlock()
+		return nil
+	}
+	if l.nextDurable == nil {
+		l.nextDurable = make(chan struct{})
+	}
+	next := l.nextDurable
+	l.mu.Unlock()
+	signal(l.wake)
+	select {
+	case <-next:
+		return nil
+	case <-l.failed:
+		return l.Err()
+	case <-l.done:
+		return ErrClosed
+	case <-ctx.Done():
+		return errUnconfirmed
+	}
+}
+
+// confirmForWaiters confirms the head if somebody waits for that. Callers of Append need not wait:
+// their own commits confirm what comes before them.
+func (l *Log) confirmForWaiters() {
+	l.mu.Lock()
+	wanted := l.nextDurable != nil
+	l.mu.Unlock()
+	if !wanted {
+		return
+	}
+	head, err := l.store.Confirm(context.Background())
+	if err == nil {
+		err = l.catchUp(head)
+	}
+	switch {
+	case errors.Is(err, ErrUnavailable):
+		time.AfterFunc(confirmRetry, func() { signal(l.wake) })
+	case err != nil:
+		l.fail(err)
+	}
+}
+
+// durably returns the entry that read finds, once it is durable: until then it may get lost, and
+// another one may take its place.
+func (l *Log) durably(ctx context.Context, read func() (*Stored, error)) (*Stored, error) {
+	for {
+		e, err := validated(read())
+		if err != nil || e.Index < l.durable.Load().Size {
+			return e, err
+		}
+		if err := l.awaitDurable(ctx, e.Index+1); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// goneBack is the error for a store that lost durable records.
+func goneBack(from, to uint64) error {
+	return fmt.Errorf("%w: it has gone back from %d records to %d", ErrCorrupt, from, to)
+}

@@ -1,0 +1,326 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+	"riffle/internal/ledger/postgres/postgrestest"
+)
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the condition did not hold for a minute")
+		}
+	}
+}
+
+// An absentStandby is a server whose commits can be made to wait for a standby, which never comes.
+type absentStandby struct {
+	*postgrestest.Cluster
+	url string // of an empty database
+}
+
+func newAbsentStandby(t *testing.T) absentStandby {
+	t.Helper()
+	if cluster == nil {
+		postgrestest.Without(t, postgrestest.ErrMissing)
+	}
+	c := postgrestest.For(t)
+	return absentStandby{c, c.URL(c.NewDatabase(t))}
+}
+
+// exec executes commands without waiting for the standby.
+func (s absentStandby) exec(t *testing.T, commands ...string) {
+	t.Helper()
+	for _, command := range commands {
+		if err := s.Exec(t.Context(), command); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wait has commits wait from now on, or ends the wait of all as if the standby had come.
+func (s absentStandby) wait(t *testing.T, wait bool) {
+	t.Helper()
+	names := "''"
+	if wait {
+		names = "'standby'"
+	}
+	s.exec(t, "ALTER SYSTEM SET synchronous_standby_names = "+names, "SELECT pg_reload_conf()")
+	eventually(t, func() bool {
+		return query(t, s.url, "SELECT current_setting('synchronous_standby_names')")[0] == strings.Trim(names, "'")
+	})
+}
+
+// waiting has a function executed for every session whose commit waits, and returns how many there
+// are.
+func (s absentStandby) waiting(t *testing.T, function string) int {
+	t.Helper()
+	return len(query(t, s.url, "SELECT "+function+"(pid)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'"))
+}
+
+// size returns how many records a reader sees.
+func (s absentStandby) size(t *testing.T) string {
+	t.Helper()
+	return query(t, s.url, "SELECT count(*)::text FROM entries")[0]
+}
+
+func (s absentStandby) openLog(t *testing.T, url, key string) *ledger.Log {
+	t.Helper()
+	l := openLog(t, url, key)
+	t.Cleanup(func() { closeStore(t, l) })
+	return l
+}
+
+// startAppend appends an entry in the background.
+func startAppend(l *ledger.Log, e ledger.Entry) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := l.Append(e)
+		done <- err
+	}()
+	return done
+}
+
+// wantNotAnswered checks that the append is waiting after a while.
+func wantNotAnswered(t *testing.T, done <-chan error, after time.Duration) {
+	t.Helper()
+	select {
+	case err := <-done:
+		t.Fatalf("the append returned %v, want it to wait for the standby", err)
+	case <-time.After(after):
+	}
+}
+
+// wantAnswered checks that the append returns without an error.
+func wantAnswered(t *testing.T, done <-chan error) {
+	t.Helper()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Errorf("the append: %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the append did not return for a minute")
+	}
+}
+
+// wantNotConfirmed checks that a log neither publishes nor returns a record that can be read from the
+// database.
+func wantNotConfirmed(t *testing.T, l *ledger.Log, id uuid.UUID) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+	defer cancel()
+	if e, err := l.ByID(ctx, id); !errors.Is(err, ledger.ErrUnavailable) {
+		t.Errorf("a record that no standby has was read: %v, %v, want ErrUnavailable", e, err)
+	}
+	if committed, published := l.Sizes(); committed != 0 || published != 0 {
+		t.Errorf("of a log whose only record no standby has, %d records are committed and %d published", committed, published)
+	}
+}
+
+// A commit that a server made visible without its standby is not answered, read or published.
+func TestVisibleCommitIsNotDurable(t *testing.T) {
+	t.Parallel()
+	for _, function := range []string{"pg_cancel_backend", "pg_terminate_backend"} {
+		t.Run(function, func(t *testing.T) {
+			t.Parallel()
+			s, key := newAbsentStandby(t), newKeyFile(t)
+			l, other := s.openLog(t, s.url, key), s.openLog(t, s.url, key)
+			s.wait(t, true)
+			e := ledgertest.Entries("waiting", 1)[0]
+			done := startAppend(l, e)
+			eventually(t, func() bool { return s.waiting(t, function) > 0 })
+			eventually(t, func() bool { return s.size(t) == "1" })
+			wantNotConfirmed(t, other, e.ID)
+			wantNotConfirmed(t, l, e.ID)
+			wantNotAnswered(t, done, 0)
+
+			s.wait(t, false)
+			wantAnswered(t, done)
+			for _, l := range []*ledger.Log{l, other} {
+				if found, err := l.ByID(t.Context(), e.ID); err != nil || found.Index != 0 {
+					t.Errorf("the record once a standby has it: %+v, %v", found, err)
+				}
+				if _, err := l.Prove(t.Context(), 0); err != nil {
+					t.Errorf("a proof of it: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// A log that starts on such a commit waits as well.
+func TestOpenConfirmsTheHead(t *testing.T) {
+	t.Parallel()
+	s, key := newAbsentStandby(t), newKeyFile(t)
+	l := s.openLog(t, s.url, key)
+	s.wait(t, true)
+	done := startAppend(l, ledgertest.Entries("waiting", 1)[0])
+	eventually(t, func() bool { return s.waiting(t, "pg_cancel_backend") > 0 })
+
+	store := open(t, s.url)
+	folder := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if l, err := ledger.Open(ctx, store, ledger.Options{Folder: folder, KeyFile: key}); err == nil {
+		t.Errorf("a log was opened whose head no standby has: %v", l)
+	}
+	s.wait(t, false)
+	wantAnswered(t, done)
+	l, err := ledger.Open(t.Context(), store, ledger.Options{Folder: folder, KeyFile: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, l)
+}
+
+// A countingProxy forwards connections to a server, and counts those that ask it to cancel a
+// statement.
+type countingProxy struct {
+	listener net.Listener
+	cancels  atomic.Int64
+}
+
+func newCountingProxy(t *testing.T, to string) *countingProxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &countingProxy{listener: listener}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go p.forward(client, to)
+		}
+	}()
+	return p
+}
+
+func (p *countingProxy) forward(client net.Conn, to string) {
+	defer func() { _ = client.Close() }()
+	server, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer func() { _ = server.Close() }()
+	const cancelRequest = 80877102
+	var first [8]byte // length and code of the first message
+	if _, err := io.ReadFull(client, first[:]); err != nil {
+		return
+	}
+	if binary.BigEndian.Uint32(first[4:]) == cancelRequest {
+		p.cancels.Add(1)
+	}
+	if _, err := server.Write(first[:]); err != nil {
+		return
+	}
+	go func() {
+		_, _ = io.Copy(client, server)
+		_ = client.Close()
+	}()
+	_, _ = io.Copy(server, client)
+}
+
+// An append outlasts the time limit and lost connections, and the server is never asked to cancel
+// it. A role that limits the time of statements changes nothing.
+func TestAppendIsNeverCanceled(t *testing.T) {
+	t.Parallel()
+	s, key := newAbsentStandby(t), newKeyFile(t)
+	s.exec(t, "ALTER ROLE riffle SET statement_timeout = '500ms'")
+	proxy := newCountingProxy(t, s.Address())
+	l := s.openLog(t, postgrestest.URLAt(proxy.listener.Addr().String(), database(t, s.url)), key)
+	s.wait(t, true)
+	e := ledgertest.Entries("waiting", 1)[0]
+	done := startAppend(l, e)
+	wantNotAnswered(t, done, timeout+2*time.Second)
+	if n := proxy.cancels.Load(); n != 0 {
+		t.Errorf("the server was asked %d times to cancel a statement", n)
+	}
+	if n, size := s.waiting(t, ""), s.size(t); n != 1 || size != "0" {
+		t.Errorf("%d commits are waiting for the standby, and readers see %s records, want 1 and 0", n, size)
+	}
+	s.wait(t, false)
+	wantAnswered(t, done)
+	if n, size := proxy.cancels.Load(), s.size(t); n != 0 || size != "1" {
+		t.Errorf("afterwards there are %d requests to cancel and %s records, want 0 and 1", n, size)
+	}
+}
+
+func TestLostConnectionOfAWriterIsNotCanceled(t *testing.T) {
+	t.Parallel()
+	s := newAbsentStandby(t)
+	proxy := newCountingProxy(t, s.Address())
+	l := s.openLog(t, postgrestest.URLAt(proxy.listener.Addr().String(), database(t, s.url)), newKeyFile(t))
+	for _, e := range ledgertest.Entries("lost", 5) {
+		terminateSessions(t, s.url)
+		if _, err := l.Append(e); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := proxy.cancels.Load(); n != 0 {
+		t.Errorf("the server was asked %d times to cancel a statement", n)
+	}
+}
+
+// A setting is changed while a session lasts.
+func TestAppendRejectsServerThatLosesCommits(t *testing.T) {
+	for _, name := range []string{"fsync", "full_page_writes"} {
+		t.Run(name, func(t *testing.T) {
+			url := newDatabase(t)
+			s, c := open(t, url), ledgertest.NewChain(t)
+			defer closeStore(t, s)
+			if err := s.Append(t.Context(), c.Next()); err != nil {
+				t.Fatal(err)
+			}
+			next := c.Next(ledgertest.Entries("next", 3)...)
+			t.Run("off", func(t *testing.T) {
+				configure(t, url, name, "off")
+				if err := s.Append(t.Context(), next); !errors.Is(err, errNotDurable) || errors.Is(err, ledger.ErrUnavailable) {
+					t.Errorf("an append: %v, want errNotDurable", err)
+				}
+				if _, err := s.Confirm(t.Context()); !errors.Is(err, errNotDurable) {
+					t.Errorf("a confirmation: %v, want errNotDurable", err)
+				}
+			})
+			if err := s.Append(t.Context(), next); err != nil {
+				t.Errorf("an append once %s is on again: %v", name, err)
+			}
+			c.CheckLog(s)
+		})
+	}
+}
+
+func TestConnectRejectsLocalCommitsWithStandby(t *testing.T) {
+	t.Parallel()
+	s := newAbsentStandby(t)
+	s.exec(t, "ALTER ROLE riffle SET synchronous_commit = local")
+	closeStore(t, open(t, s.url)) // without standbys there is no difference
+	s.wait(t, true)
+	store, err := Open(t.Context(), s.url)
+	if err == nil {
+		closeStore(t, store)
+	}
+	if !errors.Is(err, errNotDurable) || !strings.Contains(err.Error(), "set synchronous_commit to on") {
+		t.Errorf("%v, want errNotDurable and how to turn it on", err)
+	}
+}
