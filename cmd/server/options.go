@@ -26,6 +26,7 @@ type options struct {
 	decks       string
 	deckOfCards bool
 	queue       int
+	patience    time.Duration
 	maxItems    uint64
 	maxResults  uint64
 	maxBody     int64
@@ -61,6 +62,7 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	f.StringVar(&o.decks, "decks", "", "`folder` of your own deck types, one JSON file each")
 	f.BoolVar(&o.deckOfCards, "deckofcards", true, "serve clients of deckofcardsapi under /api/deck/")
 	f.IntVar(&o.queue, "queue", 4096, "most records waiting for a commit; further requests are answered 503")
+	f.DurationVar(&o.patience, "patience", 2*time.Minute, "time that a record in flight waits for a database that cannot be reached; then the service ends")
 	f.Uint64Var(&o.maxItems, "max-items", 1_000_000, "most items in a shuffle, and in the answer to a draw")
 	f.Uint64Var(&o.maxResults, "max-results", 10_000_000, "most items in one answer: repeat times draw")
 	f.Int64Var(&o.maxBody, "max-body", 16<<20, "most `bytes` in a request body")
@@ -143,6 +145,8 @@ func (o *options) check() error {
 		return fmt.Errorf("-deadline must be from 1s to 720h, got %s", o.deadline)
 	case o.queue < 1:
 		return fmt.Errorf("-queue must be at least 1, got %d", o.queue)
+	case o.patience < time.Second:
+		return fmt.Errorf("-patience must be at least 1s, such as the default 2m, got %s", o.patience)
 	case o.maxItems < 1 || o.maxItems > 1<<31:
 		return fmt.Errorf("-max-items must be from 1 to %d, got %d", 1<<31, o.maxItems)
 	case o.maxResults < o.maxItems:

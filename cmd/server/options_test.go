@@ -48,6 +48,7 @@ func TestRejectsBadSettings(t *testing.T) {
 		{[]string{"-queue", "0"}, nil, "-queue must be at least 1, got"},
 		{[]string{"-queue", "-5"}, nil, "-queue must be at least 1, got"},
 		{[]string{"-queue", "many"}, nil, "-queue"},
+		{[]string{"-patience", "10ms"}, nil, "-patience must be at least 1s, such as the default 2m, got 10ms"},
 		{[]string{"-max-items", "0"}, nil, "-max-items must be from 1 to 2147483648, got"},
 		{[]string{"-max-items", "2147483649", "-max-results", "3000000000"}, nil, "-max-items must be from 1 to 2147483648, got"},
 		{[]string{"-max-results", "10"}, nil, "-max-results must be at least -max-items, 1000000, got 10"},

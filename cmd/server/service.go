@@ -107,7 +107,7 @@ func openLog(ctx context.Context, o *options, metrics *api.Metrics) (*ledger.Log
 	}
 	log, err := ledger.Open(ctx, store, ledger.Options{
 		Folder: o.data, KeyFile: o.key, SeedKey: o.seedKey, SeedKeyFile: o.seedKeyFile,
-		Origin: o.origin, Queue: o.queue, Observe: metrics.Commit,
+		Origin: o.origin, Queue: o.queue, Patience: o.patience, Observe: metrics.Commit,
 	})
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
