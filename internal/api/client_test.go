@@ -282,5 +282,17 @@ func (s *service) mustShoe(t testing.TB, r *http.Request) (a shoeState) {
 	return a
 }
 
+// checkMetrics checks that the metrics have each of the lines, and returns them all.
+func (s *service) checkMetrics(t testing.TB, lines ...string) string {
+	t.Helper()
+	got := s.send(t, get(t, "/metrics"))
+	for _, line := range lines {
+		if !strings.Contains(got.body, "\n"+line+"\n") {
+			t.Errorf("the metrics do not have %s: %d %s", line, got.status, got.body)
+		}
+	}
+	return got.body
+}
+
 // noShoe is the path of a shoe that does not exist.
 const noShoe = "/shoes/7d0a3c53-5f0e-4c52-9d6b-1f7c5f3a9b10"

@@ -21,8 +21,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// scenario is the order in which the examples that write to the log, or depend on what it holds, come
-// about. All other examples can be replayed at any time.
+// scenario is the order in which examples that write to the log, or depend on it, are sent. All other
+// examples are sent afterwards, in any order.
 var scenario = []string{
 	"shuffle bridge", "shuffle items", "shuffle emptyList", "shuffle lottery", "shuffle secretSanta", "shuffle repeat",
 	"shuffle repeatedHands", "shuffle undercover", "dealDeck werewolf", "dealDeck undercover", "dealDeck details",
@@ -42,13 +42,13 @@ var scenario = []string{
 	"drawCards item", "endShoe end", "getShoe expired", "getAudit expireRecord", "drawCards expired", "proveShoe names",
 }
 
-// unusedSeeds are those of the commitments in the examples that no shuffle used, so that nobody is
-// ever shown them.
+// unusedSeeds are the seeds of the commitments in the examples that no shuffle used. No answer shows
+// them.
 var unusedSeeds = map[string]string{
 	"roles": "126dc3d23bd27d2632689f530b079d1045311203e44a3549b4b7417e0c0ba917",
 }
 
-// shoeSeeds are those of the orders of the shoes in the examples, by the requests that made them.
+// shoeSeeds are the seeds of the orders of the shoes in the examples, by the request that drew them.
 var shoeSeeds = map[string]string{
 	"createShoe twoDecks": "586bd8822aee3f0919f6d571aa226fc4e883ec416721aa1288f8ca1e868d0a7283942855eb828449f52a7388af457673a6e5734eca6a72a94e64b909e20f1cc3" +
 		"7ed4bddc2cf079f6eaaa9795e5c0daf5e05c319781607a0d191f118b82310c89",
@@ -59,10 +59,9 @@ var shoeSeeds = map[string]string{
 	"createShoe names": "9236c516a32bbd6905c65283fae7943331a159e04a272f4358b0c2c2efff7469",
 }
 
-// replay sends the requests that the contract shows and checks that they get the answers that it
-// shows. Shuffles are dealt from the seeds of the examples, at their times, so that they are the
-// same to the last digit.
-func replay(t *testing.T, c *contract, note func(operation string, status int, example string)) {
+// replayExamples sends the requests of the examples and checks that the responses equal the examples.
+// Random bytes and times are those of the examples, so that seeds, ids and orders are equal too.
+func replayExamples(t *testing.T, c *contract, cover func(operation string, status int, example string)) {
 	var random bytes.Buffer
 	var now time.Time
 	var damaged string
@@ -73,7 +72,7 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 			}
 		}}
 	}})
-	records, dealt := recordExamples(t, c), map[string]bool{}
+	records, drawn := recordExamples(t, c), map[string]bool{}
 	list := slices.Clone(scenario)
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		for _, name := range c.requestExamples(operation) {
@@ -88,7 +87,7 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 			status, want := c.expectedResponse(t, operation, name)
 			request, ok := c.request(t, operation, name)
 			if !ok {
-				t.Fatal("the contract does not show the request")
+				t.Fatal("the contract has no example of the request")
 			}
 			write := func(seed string, id uuid.UUID) {
 				bytes, err := hex.DecodeString(seed)
@@ -102,11 +101,11 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 				reveal := records["reveal "+member(want, "audit_id")]
 				now = reveal.time
 				write("", reveal.id)
-			case (operation == "shuffle" || operation == "dealDeck") && status == http.StatusOK && !dealt[member(want, "audit_id")]:
-				dealt[member(want, "audit_id")] = true // a retry is answered without randomness
+			case (operation == "shuffle" || operation == "dealDeck") && status == http.StatusOK && !drawn[member(want, "audit_id")]:
+				drawn[member(want, "audit_id")] = true // a retry draws nothing
 				id, seed := uuid.MustParse(member(want, "audit_id")), member(want, "seed")
 				if member(c.requestBody(operation, name), "commitment_id") != "" {
-					seed = "" // it was drawn for the commitment
+					seed = "" // was drawn by the commitment
 				}
 				write(seed, id)
 				now = time.Unix(id.Time().UnixTime()).UTC()
@@ -131,13 +130,13 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 				now = void.time
 				write("", void.id)
 				if n, err := s.Dealer.ExpireCommitments(t.Context()); n != 1 || err != nil {
-					t.Fatalf("%d commitments are void now, %v", n, err)
+					t.Fatalf("voided %d commitments, want 1: %v", n, err)
 				}
 			case name == "damaged":
 				damaged = member(want, "audit_id")
 			}
-			s.waitPublished(t)                 // what is shown of the log is under its last checkpoint
-			if status == http.StatusConflict { // what was drawn before another was seen to be first
+			s.waitPublished(t)                 // examples of proofs and tiles have the last checkpoint
+			if status == http.StatusConflict { // the service may draw before it sees the conflict
 				random.Write(make([]byte, 64))
 			}
 			answer := s.do(request)
@@ -146,42 +145,42 @@ func replay(t *testing.T, c *contract, note func(operation string, status int, e
 				random.Reset()
 			}
 			if answer.StatusCode != status || random.Len() > 0 {
-				t.Fatalf("%d, not %d, and %d bytes of the seed left: %s", answer.StatusCode, status, random.Len(), body)
+				t.Fatalf("%d, want %d, and %d random bytes were not drawn: %s", answer.StatusCode, status, random.Len(), body)
 			}
 			if err := c.check(operation, answer, body); err != nil {
 				t.Error(err)
 			}
 			if !equalsExample(t, body, want) {
 				text, err := json.Marshal(want)
-				t.Errorf("the answer is\n%s\nand the example\n%s (%v)", body, text, err)
+				t.Errorf("the response is\n%s\nand the example\n%s (%v)", body, text, err)
 			}
-			note(operation, status, name)
+			cover(operation, status, name)
 		})
 	}
-	for name, operation := range map[string]string{ // bytes, which the contract has no example of
+	for name, operation := range map[string]string{ // binary, so the contract has no examples of the responses
 		"hashes": "getTile", "records": "getTile", "card": "drawCard", "back": "drawCard",
 	} {
 		request, ok := c.request(t, operation, name)
 		if !ok {
-			t.Fatalf("the contract does not show %s", name)
+			t.Fatalf("the contract has no example of the request %s", name)
 		}
 		answer := s.do(request)
 		body := readBody(t, answer)
 		if err := c.check(operation, answer, body); err != nil || answer.StatusCode != http.StatusOK || len(body) == 0 {
 			t.Errorf("%s %s: %d, %d bytes, %v", operation, name, answer.StatusCode, len(body), err)
 		}
-		note(operation, answer.StatusCode, "")
+		cover(operation, answer.StatusCode, "")
 	}
 }
 
-// A recordExample is what an example of an audit tells of a record.
+// A recordExample is the id and the time of a record in an example of an audit.
 type recordExample struct {
 	id   uuid.UUID
 	time time.Time
 }
 
-// recordExamples returns the records in the examples, by kind and the id of the shuffle or commitment
-// that they are about.
+// recordExamples returns the records in the examples by kind and id. Reveals and voids have the id of
+// the record that they are about.
 func recordExamples(t *testing.T, c *contract) map[string]recordExample {
 	t.Helper()
 	shown := map[string]recordExample{}
@@ -203,7 +202,7 @@ func recordExamples(t *testing.T, c *contract) map[string]recordExample {
 	return shown
 }
 
-// requestBody returns the body that the examples of the name send, or nil.
+// requestBody returns the body of the example of a request, or nil.
 func (c *contract) requestBody(operation, name string) any {
 	body := c.operations[operation].Operation.RequestBody
 	if body == nil {
@@ -216,7 +215,7 @@ func (c *contract) requestBody(operation, name string) any {
 	return example.Value.Value
 }
 
-// seedOfUse returns the seed of the shuffle in the examples that used a commitment, or nothing.
+// seedOfUse returns the seed of the shuffle in the examples that used a commitment; "" if none did.
 func (c *contract) seedOfUse(commitment string) string {
 	for name, answer := range c.examples("shuffle", http.StatusOK) {
 		if member(c.requestBody("shuffle", name), "commitment_id") == commitment {
@@ -226,7 +225,7 @@ func (c *contract) seedOfUse(commitment string) string {
 	return ""
 }
 
-// deadlineOf returns the deadline of a commitment that is shown.
+// deadlineOf returns the deadline of a commitment in an example.
 func deadlineOf(t *testing.T, shown any) time.Time {
 	t.Helper()
 	deadline, err := time.Parse(time.RFC3339Nano, member(shown, "deadline"))
@@ -236,14 +235,15 @@ func deadlineOf(t *testing.T, shown any) time.Time {
 	return deadline
 }
 
+// member returns a string member of an object; "" if it has none.
 func member(object any, name string) string {
 	members, _ := object.(map[string]any)
 	text, _ := members[name].(string)
 	return text
 }
 
-// requests returns the names of the examples that make up a whole request of the operation and have
-// an answer of the same name.
+// requestExamples returns the names of the examples that are complete requests of an operation and have
+// a response of the same name.
 func (c *contract) requestExamples(operation string) (names []string) {
 	op := c.operations[operation]
 	given := map[string]int{}
@@ -281,8 +281,8 @@ func (c *contract) requestExamples(operation string) (names []string) {
 	return slices.Compact(names)
 }
 
-// request makes the request that the examples of the name describe, or says that they do not make
-// up a whole one.
+// request returns the request of the examples of a name. It is not whole if a required parameter or the
+// body has no such example.
 func (c *contract) request(t *testing.T, operation, name string) (_ *http.Request, whole bool) {
 	t.Helper()
 	op := c.operations[operation]
@@ -296,7 +296,7 @@ func (c *contract) request(t *testing.T, operation, name string) (_ *http.Reques
 			continue
 		}
 		switch value := example.Value.Value.(type) {
-		case map[string]any: // by the names of its members
+		case map[string]any: // a parameter for each member
 			for k, v := range value {
 				query.Add(k, fmt.Sprint(v))
 			}
@@ -334,7 +334,7 @@ func (c *contract) request(t *testing.T, operation, name string) (_ *http.Reques
 	return r, true
 }
 
-// expectedResponse returns the one answer of the operation that has the name.
+// expectedResponse returns the only response of an operation that has an example of the name.
 func (c *contract) expectedResponse(t *testing.T, operation, name string) (status int, value any) {
 	t.Helper()
 	for text := range c.operations[operation].Operation.Responses.Map() {
@@ -344,18 +344,17 @@ func (c *contract) expectedResponse(t *testing.T, operation, name string) (statu
 		}
 		if example, ok := c.examples(operation, n)[name]; ok {
 			if status != 0 {
-				t.Fatalf("the example is shown for both %d and %d", status, n)
+				t.Fatalf("the responses %d and %d both have the example", status, n)
 			}
 			status, value = n, example
 		}
 	}
 	if status == 0 {
-		t.Fatal("the contract shows no answer")
+		t.Fatal("no response has an example of this name")
 	}
 	return status, value
 }
 
-// TestEveryRequestExampleHasAResponse makes sure that no request is shown without its answer.
 func TestEveryRequestExampleHasAResponse(t *testing.T) {
 	c := loadContract(t)
 	for operation, op := range c.operations {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A probe is a request and the answer that the contract has to have for it.
+// A probe is a request and the response that it must get, which the contract must have.
 type probe struct {
 	operation string
 	status    int
@@ -20,14 +20,13 @@ type probe struct {
 	on        func(testing.TB) *service    // starts the service that answers
 }
 
-// target fills in a path of the contract.
-func target(path, id string) string {
+// fillPath fills in the parameters of a path of the contract.
+func fillPath(path, id string) string {
 	return strings.NewReplacer("{type}", "standard52", "{id}", id, "{tile}", "0/000.p/1", "{pile}", "alice", "{position}", "0").Replace(path)
 }
 
-// probes are requests for every answer that needs more than a request by itself, or a request that
-// the contract cannot show because it is malformed. What the contract shows as examples [replay]
-// sends.
+// responseProbes returns requests for the responses that replayExamples cannot provoke: those that need
+// a service in some state, and those to requests that are too malformed to be examples.
 func responseProbes(t *testing.T, c *contract) []probe {
 	shared := start(t, setup{})
 	healthy := func(testing.TB) *service { return shared }
@@ -49,11 +48,11 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		return func(s *service) *http.Request { return ask(s.first) }
 	}
 
-	ownDealt := func(t testing.TB) *http.Request { return keyed(post(t, "/shuffle", `{"deck":"own"}`), "a") }
-	ownGotten := func(t testing.TB) *http.Request { return keyed(get(t, "/decks/own"), "a") }
+	postOwnDeck := func(t testing.TB) *http.Request { return keyed(post(t, "/shuffle", `{"deck":"own"}`), "a") }
+	getOwnDeck := func(t testing.TB) *http.Request { return keyed(get(t, "/decks/own"), "a") }
 
 	list := []probe{
-		{"shuffle", 200, "", body(`{"size":20000,"hands":[1,19000],"repeat":3}`), healthy}, // long enough to be sent in parts
+		{"shuffle", 200, "", body(`{"size":20000,"hands":[1,19000],"repeat":3}`), healthy}, // long enough to be streamed
 		{"shuffle", 200, "", body(`{"items":[-0,9007199254740993,18446744073709551616,"\u00e9\/"],"client_seed":"é"}`), healthy},
 		{"shuffle", 400, "unknownMember", body(`{"deck":"standard52","shuffles":2}`), healthy},
 		{"shuffle", 400, "duplicateMember", body(`{"deck":"standard52","deck":"standard54"}`), healthy},
@@ -70,7 +69,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"shuffle", 400, "notABoolean", body(`{"size":37,"unique_reference":"yes"}`), healthy},
 		{"shuffle", 400, "badKey", fixed(keyed(post(t, "/shuffle", `{"size":37}`), "two words")), healthy},
 		{"shuffle", 408, "tooSlow", with(post(t, "/shuffle", `{"size":2}`), slow), healthy},
-		{"shuffle", 409, "deckChanged", fixed(ownDealt(t)), deckTypeChanged(ownDealt)},
+		{"shuffle", 409, "deckChanged", fixed(postOwnDeck(t)), deckTypeChanged(postOwnDeck)},
 		{"shuffle", 409, "running", fixed(keyed(post(t, "/shuffle", `{"size":2}`), "a")), requestInFlight("/shuffle")},
 		{"shuffle", 413, "tooLarge", body(long), healthy},
 		{"shuffle", 413, "tooLarge", with(post(t, "/shuffle", long), func(r *http.Request) { r.ContentLength = -1 }), healthy},
@@ -114,7 +113,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"createCommitment", 500, "failed", fixed(post(t, "/commitments", `{"size":2}`)), noRandomness},
 		{"createCommitment", 503, "queueFull", fixed(post(t, "/commitments", `{"size":2}`)), fullQueue},
 
-		{"listCommitments", 200, "", fixed(get(t, "/commitments?limit=1")), healthy}, // a page that is full
+		{"listCommitments", 200, "", fixed(get(t, "/commitments?limit=1")), healthy}, // a full page
 		{"listCommitments", 200, "", fixed(get(t, "/commitments?status=void&after="+id)), healthy},
 		{"listCommitments", 400, "unknownParameter", fixed(get(t, "/commitments?reference=a")), healthy},
 		{"listCommitments", 400, "notAnID", fixed(get(t, "/commitments?after=1")), healthy},
@@ -137,7 +136,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"dealDeck", 400, "notAnInteger", fixed(get(t, "/decks/standard52?draw=five")), healthy},
 		{"dealDeck", 400, "notABoolean", fixed(get(t, "/decks/standard52?details=1")), healthy},
 		{"dealDeck", 400, "badKey", fixed(keyed(get(t, "/decks/standard52"), "two words")), healthy},
-		{"dealDeck", 409, "deckChanged", fixed(ownGotten(t)), deckTypeChanged(ownGotten)},
+		{"dealDeck", 409, "deckChanged", fixed(getOwnDeck(t)), deckTypeChanged(getOwnDeck)},
 		{"dealDeck", 409, "running", fixed(keyed(get(t, "/decks/standard52"), "a")), requestInFlight("/shuffle")},
 		{"dealDeck", 422, "keyOfAnother", func(s *service) *http.Request {
 			readBody(t, s.do(keyed(get(t, "/decks/standard52?draw=5"), "deck")))
@@ -156,7 +155,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"drawCard", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/10S.svg")), healthy}, // which is TS.svg
 		{"drawCard", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/AS")), healthy},
 
-		{"listAudits", 200, "", fixed(get(t, "/audits?reference=a&limit=1")), healthy}, // a page that is full
+		{"listAudits", 200, "", fixed(get(t, "/audits?reference=a&limit=1")), healthy}, // a full page
 		{"listAudits", 200, "", fixed(get(t, "/audits?reference=nobody&from=9007199254740991")), healthy},
 		{"listAudits", 400, "noReference", fixed(get(t, "/audits")), healthy},
 		{"listAudits", 400, "unknownParameter", fixed(get(t, "/audits?game=1")), healthy},
@@ -211,7 +210,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"proveAudit", 500, "failed", fixed(get(t, "/audits/"+id+"/proof")), unreadableStore},
 		{"proveAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/proof") }), unavailableStore},
 		{"proveAudit", 503, "notPublished", func(s *service) *http.Request {
-			// The log waits as long as the caller does, which is for a second here.
+			// The log waits for the checkpoint until the deadline of the request.
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			t.Cleanup(cancel)
 			return get(t, "/audits/"+mustShuffle(t, s, `{"size":3}`).AuditID+"/proof").WithContext(ctx)
@@ -239,10 +238,10 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"contract", 200, "", fixed(get(t, "/openapi.yaml")), healthy},
 	}
 	list = append(list, shoeProbes(t, c, shared)...)
-	// A defect in any handler is answered, and answered alike.
+	// A panic in any handler has the same response.
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		op := c.operations[operation]
-		target := target(op.Path, id)
+		target := fillPath(op.Path, id)
 		request := get(t, target)
 		if op.Method != http.MethodGet {
 			request = post(t, target, `{}`)
@@ -260,28 +259,28 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		}
 		example := "failed"
 		if operation == "metrics" {
-			example = "" // shown as text alone
+			example = "" // the example of its 500 is plain text
 		}
 		list = append(list, probe{operation, 500, example, fixed(request), func(testing.TB) *service { return shared.panicking() }})
 	}
 	return list
 }
 
-// shoeBodies are bodies of the changes of a shoe that say as little as they can.
+// shoeBodies are the shortest bodies of the operations that change a shoe.
 var shoeBodies = map[string]string{
 	"drawCards": `{}`, "returnCards": `{}`, "reshuffleShoe": `{}`, "closeShoe": `{}`, "endShoe": "",
 	"addToPile": `{"cards":[0]}`, "drawFromPile": `{}`, "shufflePile": `{}`, "returnFromPile": `{}`,
 }
 
-// shoeProbes are the probes of shoes. Shoes refuse most things in one way, whatever was to be done
-// to them: each change is asked for of a shoe that is closed, one that has expired, one at another
-// version and one that there is not.
+// shoeProbes returns the probes of shoes. Besides probes of single operations, every change is
+// requested of a shoe that is closed, that has expired, that is at another version, and that does not
+// exist.
 func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 	healthy := func(testing.TB) *service { return shared }
 	fixed := func(r *http.Request) func(*service) *http.Request {
 		return func(*service) *http.Request { return r }
 	}
-	making := func(body string) func(*service) *http.Request { return fixed(post(t, "/shoes", body)) }
+	create := func(body string) func(*service) *http.Request { return fixed(post(t, "/shoes", body)) }
 	long := `{"cards":["` + strings.Repeat("a", 16<<20) + `"]}`
 	open := mustCreateShoe(t, shared, `{"deck":"standard52"}`).path()
 	dealt := mustCreateShoe(t, shared, `{"items":["a","a","b",1,2,3]}`).path()
@@ -298,27 +297,27 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		readBody(t, shared.do(post(t, crowded+"/draw", fmt.Sprintf(`{"to":"p%d"}`, i))))
 	}
 	list := []probe{
-		{"createShoe", 200, "", making(`{"size":4096,"algorithm":"sattolo","client_seed":"é"}`), healthy},
-		{"createShoe", 400, "unknownMember", making(`{"deck":"standard52","shuffles":2}`), healthy},
+		{"createShoe", 200, "", create(`{"size":4096,"algorithm":"sattolo","client_seed":"é"}`), healthy},
+		{"createShoe", 400, "unknownMember", create(`{"deck":"standard52","shuffles":2}`), healthy},
 		{"createShoe", 400, "badKey", fixed(keyed(post(t, "/shoes", `{"size":37}`), "two words")), healthy},
 		{"createShoe", 408, "tooSlow", func(*service) *http.Request { r := post(t, "/shoes", `{"size":2}`); slow(r); return r }, healthy},
 		{"createShoe", 409, "running", fixed(keyed(post(t, "/shoes", `{"size":2}`), "a")), requestInFlight("/shuffle")},
-		{"createShoe", 413, "tooLarge", making(`{"items":["` + strings.Repeat("a", 16<<20) + `"]}`), healthy},
+		{"createShoe", 413, "tooLarge", create(`{"items":["` + strings.Repeat("a", 16<<20) + `"]}`), healthy},
 		{"createShoe", 415, "wrongMediaType", func(*service) *http.Request {
 			r := post(t, "/shoes", `{"size":2}`)
 			mediaType("text/plain")(r)
 			return r
 		}, healthy},
-		{"createShoe", 422, "hands", making(`{"deck":"standard52","hands":"bridge"}`), healthy},
-		{"createShoe", 422, "noTime", making(`{"deck":"standard52","expires_in":0}`), healthy},
-		{"createShoe", 422, "noTime", making(`{"deck":"standard52","expires_in":31622401}`), healthy},
-		{"createShoe", 422, "tooManyCards", making(`{"size":4097}`), healthy},
+		{"createShoe", 422, "hands", create(`{"deck":"standard52","hands":"bridge"}`), healthy},
+		{"createShoe", 422, "noTime", create(`{"deck":"standard52","expires_in":0}`), healthy},
+		{"createShoe", 422, "noTime", create(`{"deck":"standard52","expires_in":31622401}`), healthy},
+		{"createShoe", 422, "tooManyCards", create(`{"size":4097}`), healthy},
 		{"createShoe", 422, "keyOfAnother", func(s *service) *http.Request {
 			readBody(t, s.do(keyed(post(t, "/shoes", `{"size":2}`), "shoe")))
 			return keyed(post(t, "/shoes", `{"size":3}`), "shoe")
 		}, healthy},
-		{"createShoe", 500, "notDurable", making(`{"size":2}`), brokenLog},
-		{"createShoe", 503, "noSpace", making(`{"size":2}`), fullDisk},
+		{"createShoe", 500, "notDurable", create(`{"size":2}`), brokenLog},
+		{"createShoe", 503, "noSpace", create(`{"size":2}`), fullDisk},
 
 		{"drawCards", 200, "", fixed(post(t, open+"/draw?proof=true", `{"count":52,"from":"bottom","to":"all"}`)), healthy},
 		{"drawCards", 400, "notAWord", fixed(post(t, open+"/draw", `{"from":1}`)), healthy},
@@ -367,7 +366,7 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		}
 		body, changes := shoeBodies[operation]
 		ask := func(of string) *http.Request {
-			path := strings.Replace(target(op.Path, "1"), "/shoes/1", of, 1)
+			path := strings.Replace(fillPath(op.Path, "1"), "/shoes/1", of, 1)
 			if op.Method == http.MethodPost {
 				return post(t, path, body)
 			}
@@ -408,7 +407,7 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 				return keyed(ask(open), "another")
 			}, healthy},
 		)
-		if operation != "closeShoe" { // which is what can still be done
+		if operation != "closeShoe" { // an expired shoe can be closed
 			list = append(list, probe{operation, 410, "", fixed(ask(ended)), healthy})
 		}
 		if operation != "closeShoe" && operation != "endShoe" {

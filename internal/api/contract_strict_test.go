@@ -23,22 +23,21 @@ import (
 	"riffle/internal/dealer"
 )
 
-// optional are the members of answers that are left out where they say nothing, and unconstrained the
-// objects and lists whose contents are the caller's, or data: there, and only there, an answer may
-// be changed without the contract noticing.
+// The only places where a response can change and still match the contract, as JSON pointers.
 var (
+	// members that may be missing
 	optional = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|players|players_from|client_seed|reference|reveal)$`)
-	// of cards, items and parameters
+	// values that may be anything: cards, items and parameters
 	unconstrained = regexp.MustCompile(`^/(items|rest|hands/\d+|shuffles/\d+)/\d+|/parameters/[a-z]+$|/cards/\d+/item$`)
-	// objects that any member may be added to
+	// objects that may have other members
 	openObjects = regexp.MustCompile(`/attributes$|/parameters$|/piles$`)
 )
 
-// TestContractCheckRejectsMutatedBodies holds the checks themselves to account: every answer of the contract, changed in
-// any one place, must no longer pass.
+// TestContractCheckRejectsMutatedBodies tests the contract and contract.check: an example of a response
+// that is changed anywhere must no longer pass.
 func TestContractCheckRejectsMutatedBodies(t *testing.T) {
 	c := loadContract(t)
-	changes := 0
+	mutants := 0
 	shared := map[string]bool{}
 	for operation, op := range c.operations {
 		for text, response := range op.Operation.Responses.Map() {
@@ -66,7 +65,7 @@ func TestContractCheckRejectsMutatedBodies(t *testing.T) {
 					t.Fatalf("%s %d %s does not pass unchanged", operation, status, name)
 				}
 				mutate(example, "", func(pointer, what string) {
-					changes++
+					mutants++
 					if passes(example) {
 						t.Errorf("%s %d %s passes with %s at %s", operation, status, name, what, pointer)
 					}
@@ -74,14 +73,14 @@ func TestContractCheckRejectsMutatedBodies(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d changes", changes)
-	if changes < 1000 {
-		t.Error("these are too few to be all")
+	t.Logf("%d mutants", mutants)
+	if mutants < 1000 {
+		t.Errorf("%d mutants are too few to be all", mutants)
 	}
 }
 
-// change makes one change after the other to a JSON value, calls changed after each, and takes it
-// back. Of the elements of a list that have the same members, it changes the first.
+// mutate makes one change after the other to a JSON value, calls mutated after each, and reverts it. Of
+// the elements of an array that have the same shape it changes only the first.
 func mutate(v any, pointer string, mutated func(pointer, what string)) {
 	if unconstrained.MatchString(pointer) {
 		return
@@ -95,7 +94,7 @@ func mutate(v any, pointer string, mutated func(pointer, what string)) {
 			wrongs = append(wrongs, "unexpected \n")
 		}
 		switch was.(type) {
-		case []any: // any list may do
+		case []any: // another array may be valid
 		case float64:
 			wrongs = append(wrongs, -1, 0.5)
 		default:
@@ -121,7 +120,7 @@ func mutate(v any, pointer string, mutated func(pointer, what string)) {
 		}
 		if !openObjects.MatchString(pointer) {
 			v["unexpected"] = "member"
-			mutated(pointer, "one member more")
+			mutated(pointer, "another member")
 			delete(v, "unexpected")
 		}
 	case []any:
@@ -139,14 +138,14 @@ func mutate(v any, pointer string, mutated func(pointer, what string)) {
 	}
 }
 
-// optionalIn says the same of a member that other objects always have.
+// optionalIn reports whether a member that other objects require may be missing from this one.
 func optionalIn(v map[string]any, name string) bool {
 	_, isProblem := v["title"]
 	return name == "audit_id" && isProblem || name == "commitment_id" && v["kind"] == "shuffle" ||
 		name == "expires" && v["kind"] != nil || name == "put" && v["kind"] == "draw" || name == "root" && v["kind"] == "shoe"
 }
 
-// shape tells what members a value has, and those of its members.
+// shape describes the types and the members of a value, recursively.
 func shape(v any) string {
 	switch v := v.(type) {
 	case map[string]any:
@@ -166,10 +165,10 @@ func shape(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// freeText is where any text passes.
+// freeText matches the pointers of strings that may have any text.
 var freeText = regexp.MustCompile(`/(detail|title|name|en|zh|glyph|parameter|players_from|client_seed|attributes/[a-z_]+)$`)
 
-// responseFor returns an answer with the headers that the contract asks for.
+// responseFor returns a response with the headers that the contract requires.
 func responseFor(t *testing.T, c *contract, operation string, status int) *http.Response {
 	t.Helper()
 	response := c.operations[operation].Operation.Responses.Status(status).Value
@@ -189,7 +188,7 @@ func responseFor(t *testing.T, c *contract, operation string, status int) *http.
 	return answer
 }
 
-// TestContractCheckRejectsMutatedHeaders does the same for what stands around a body.
+// TestContractCheckRejectsMutatedHeaders does the same for the status and the headers.
 func TestContractCheckRejectsMutatedHeaders(t *testing.T) {
 	c := loadContract(t)
 	body, err := json.Marshal(c.examples("shuffle", http.StatusServiceUnavailable)["queueFull"])
@@ -212,13 +211,13 @@ func TestContractCheckRejectsMutatedHeaders(t *testing.T) {
 		}
 		change(answer)
 		if c.check("shuffle", answer, body) == nil {
-			t.Errorf("an answer with %s passes", what)
+			t.Errorf("a response with %s passes", what)
 		}
 	}
 }
 
-// TestOnlyDocumentedNamesAreAccepted asks the service about every word of its own source: those that it takes
-// as members and parameters have to be those of the contract.
+// TestOnlyDocumentedNamesAreAccepted sends every word in the string literals of the service as the name
+// of a member and of a parameter. The service must accept those in the contract and no others.
 func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {
 	c := loadContract(t)
 	s := start(t, setup{})
@@ -235,8 +234,8 @@ func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {
 			"closeShoe": "CloseRequest", "addToPile": "AddRequest", "drawFromPile": "PileDrawRequest", "shufflePile": "PileShuffleRequest",
 			"returnFromPile": "ReturnRequest",
 		} {
-			target := target(c.operations[operation].Path, made.AuditID)
-			refused := func(word string) string {
+			target := fillPath(c.operations[operation].Path, made.AuditID)
+			rejected := func(word string) string {
 				name, err := json.Marshal(word)
 				if err != nil {
 					t.Fatal(err)
@@ -244,25 +243,25 @@ func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {
 				answer := s.do(post(t, target, `{`+string(name)+`:null}`))
 				return detail(t, answer)
 			}
-			known := slices.Collect(maps.Keys(c.Components.Schemas[schema].Value.Properties))
-			leftOut := map[string][]string{ // are known, and refused in words of their own
+			accepted := slices.Collect(maps.Keys(c.Components.Schemas[schema].Value.Properties))
+			excluded := map[string][]string{ // rejected with an explanation
 				"createCommitment": {"client_seed", "commitment_id", "reveal"},
 				"createShoe":       {"draw", "hands", "repeat", "reveal"},
 			}[operation]
-			for _, word := range leftOut {
-				if said := refused(word); !strings.HasPrefix(said, "422"+word+" belongs to the shuffle that uses") && !strings.HasPrefix(said, "422"+word+" is not for shoes:") {
+			for _, word := range excluded {
+				if said := rejected(word); !strings.HasPrefix(said, "422"+word+" belongs to the shuffle that uses") && !strings.HasPrefix(said, "422"+word+" is not for shoes:") {
 					t.Errorf("%s with %s: %s", operation, word, said)
 				}
-				known = append(known, word)
+				accepted = append(accepted, word)
 			}
-			slices.Sort(known)
-			compare(t, operation, words, refused, known)
+			slices.Sort(accepted)
+			compare(t, operation, words, rejected, accepted)
 		}
 	})
 	t.Run("parameters", func(t *testing.T) {
-		passedOver := []string{"healthz", "readyz", "metrics", "contract"} // they say so
+		lenient := []string{"healthz", "readyz", "metrics", "contract"} // ignore parameters
 		for operation, op := range c.operations {
-			if slices.Contains(passedOver, operation) {
+			if slices.Contains(lenient, operation) {
 				continue
 			}
 			var documented []string
@@ -272,38 +271,38 @@ func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {
 				}
 			}
 			slices.Sort(documented)
-			target := target(op.Path, made.AuditID)
-			refused := func(word string) string {
+			target := fillPath(op.Path, made.AuditID)
+			rejected := func(word string) string {
 				r := request(t, op.Method, target+"?"+url.Values{word: {""}}.Encode())
 				r.Header.Set("Content-Type", "application/json")
 				return detail(t, s.do(r))
 			}
-			compare(t, operation, words, refused, documented)
+			compare(t, operation, words, rejected, documented)
 		}
 	})
 }
 
-// compare checks that the documented words, and no others, are treated unlike a word that is
-// certainly not taken.
-func compare(t *testing.T, operation string, words []string, refused func(string) string, documented []string) {
+// compare checks that exactly the documented words get another error than a word that is certainly
+// unknown.
+func compare(t *testing.T, operation string, words []string, rejected func(string) string, documented []string) {
 	t.Helper()
-	const says = " is not a " // behind the word, in the error for one that is unknown
-	_, unknown, found := strings.Cut(refused("no-such-word"), says)
+	const says = " is not a " // follows the word in the error for an unknown one
+	_, unknown, found := strings.Cut(rejected("no-such-word"), says)
 	if !found {
-		t.Fatalf("%s: an unknown word is answered with %s", operation, refused("no-such-word"))
+		t.Fatalf("%s: an unknown word is answered with %s", operation, rejected("no-such-word"))
 	}
-	var taken []string
+	var accepted []string
 	for _, word := range words {
-		if _, said, _ := strings.Cut(refused(word), says); said != unknown {
-			taken = append(taken, word)
+		if _, said, _ := strings.Cut(rejected(word), says); said != unknown {
+			accepted = append(accepted, word)
 		}
 	}
-	if !slices.Equal(taken, documented) {
-		t.Errorf("%s takes %q, and the contract has %q", operation, taken, documented)
+	if !slices.Equal(accepted, documented) {
+		t.Errorf("%s accepts %q, and the contract has %q", operation, accepted, documented)
 	}
 }
 
-// detail returns what is wrong, if something is.
+// detail returns the status and the detail of a problem document.
 func detail(t *testing.T, answer *http.Response) string {
 	t.Helper()
 	var problem struct {
@@ -317,7 +316,7 @@ func detail(t *testing.T, answer *http.Response) string {
 	return fmt.Sprint(problem.Status, problem.Detail)
 }
 
-// wordsOf returns the words in the strings of Go files, tests left out.
+// wordsOf returns the words in the string literals of Go files other than tests.
 func wordsOf(t *testing.T, patterns ...string) (words []string) {
 	t.Helper()
 	word := regexp.MustCompile(`[A-Za-z][A-Za-z0-9_-]*(\[\])?`)
@@ -345,6 +344,7 @@ func wordsOf(t *testing.T, patterns ...string) (words []string) {
 	return words
 }
 
+// contractWords returns the names of all members and parameters in the contract.
 func contractWords(c *contract) (words []string) {
 	for _, schema := range c.Components.Schemas {
 		words = slices.AppendSeq(words, maps.Keys(schema.Value.Properties))
@@ -357,7 +357,7 @@ func contractWords(c *contract) (words []string) {
 	return words
 }
 
-// TestDocumentedLimitsAreTheDefaults reads the limits that the contract tells and the defaults of the options
+// TestDocumentedLimitsAreTheDefaults compares the limits in the contract with the defaults of the flags
 // that set them.
 func TestDocumentedLimitsAreTheDefaults(t *testing.T) {
 	source, err := os.ReadFile("../../cmd/server/options.go")
@@ -385,7 +385,7 @@ func TestDocumentedLimitsAreTheDefaults(t *testing.T) {
 		}
 		value, err := types.Eval(fset, nil, token.NoPos, string(source[fset.Position(call.Args[2].Pos()).Offset:fset.Position(call.Args[2].End()).Offset]))
 		if err != nil || value.Value == nil {
-			return true // a text or a duration
+			return true // a string or a duration
 		}
 		if n, exact := constant.Uint64Val(constant.ToInt(value.Value)); exact {
 			defaults["-"+strings.Trim(name.Value, `"`)] = n
@@ -394,17 +394,17 @@ func TestDocumentedLimitsAreTheDefaults(t *testing.T) {
 	})
 	rows := regexp.MustCompile("(?m)^ *\\| `(-[a-z-]+)` \\| ([0-9,]+) \\|").FindAllStringSubmatch(string(riffle.Contract), -1)
 	for _, row := range rows {
-		told, err := strconv.ParseUint(strings.ReplaceAll(row[2], ",", ""), 10, 64)
+		documented, err := strconv.ParseUint(strings.ReplaceAll(row[2], ",", ""), 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if value, ok := defaults[row[1]]; !ok || value != told {
-			t.Errorf("the contract says that %s is %d, and it is %d", row[1], told, value)
+		if value, ok := defaults[row[1]]; !ok || value != documented {
+			t.Errorf("the contract says that %s is %d, the default is %d", row[1], documented, value)
 		}
 	}
 	for _, name := range []string{"-max-items", "-max-results", "-max-body", "-memory", "-queue", "-deadline"} {
 		if !slices.ContainsFunc(rows, func(row []string) bool { return row[1] == name }) {
-			t.Errorf("the contract does not tell of %s", name)
+			t.Errorf("the contract does not document %s", name)
 		}
 	}
 }

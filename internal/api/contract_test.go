@@ -23,13 +23,13 @@ import (
 	"riffle"
 )
 
-// A contract is openapi.yaml, with its operations by their ids.
+// A contract is openapi.yaml with its operations by id.
 type contract struct {
 	*openapi3.T
 	operations map[string]*routers.Route
 }
 
-// parseContract reads the contract and checks that it is OpenAPI, examples included.
+// parseContract parses openapi.yaml and validates it, examples included.
 var parseContract = sync.OnceValues(func() (*contract, error) {
 	openapi3.DefineStringFormatValidator("uuid", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringForUUIDOfRFC9562))
 	openapi3filter.RegisterBodyDecoder("application/openmetrics-text", openapi3filter.PlainBodyDecoder)
@@ -45,7 +45,7 @@ var parseContract = sync.OnceValues(func() (*contract, error) {
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			if op.OperationID == "" || c.operations[op.OperationID] != nil {
-				return nil, fmt.Errorf("%s %s has no operationId of its own", method, path)
+				return nil, fmt.Errorf("%s %s has no operationId, or that of another operation", method, path)
 			}
 			c.operations[op.OperationID] = &routers.Route{Spec: doc, Path: path, PathItem: item, Method: method, Operation: op}
 		}
@@ -53,6 +53,7 @@ var parseContract = sync.OnceValues(func() (*contract, error) {
 	return c, nil
 })
 
+// loadContract returns the contract, which is parsed once.
 func loadContract(t testing.TB) *contract {
 	t.Helper()
 	c, err := parseContract()
@@ -62,17 +63,17 @@ func loadContract(t testing.TB) *contract {
 	return c
 }
 
-// check returns an error unless the answer is one that the contract has for the operation: status,
-// headers, media type and body.
+// check validates a response by the contract of the operation: status, headers, media type and body.
 func (c *contract) check(operation string, answer *http.Response, body []byte) error {
 	route := c.operations[operation]
 	documented := route.Operation.Responses.Status(answer.StatusCode)
 	if documented == nil {
-		return fmt.Errorf("the contract has no answer %d", answer.StatusCode)
+		return fmt.Errorf("the contract has no response %d", answer.StatusCode)
 	}
 	return c.checkAs(route, answer, body)
 }
 
+// checkAs validates a response by the contract of a route.
 func (c *contract) checkAs(route *routers.Route, answer *http.Response, body []byte) error {
 	request, err := http.NewRequest(route.Method, "http://localhost", nil)
 	if err != nil {
@@ -96,18 +97,18 @@ func (c *contract) checkAs(route *routers.Route, answer *http.Response, body []b
 		return err
 	}
 	if problem.Status != answer.StatusCode {
-		return fmt.Errorf("the problem says that it is %d, the answer is %d", problem.Status, answer.StatusCode)
+		return fmt.Errorf("the problem document has status %d, the response %d", problem.Status, answer.StatusCode)
 	}
 	return nil
 }
 
-// checkComponent checks an answer of no operation by a response of the components.
+// checkComponent validates a response that belongs to no operation by a named component.
 func (c *contract) checkComponent(name string, answer *http.Response, body []byte) error {
 	responses := openapi3.NewResponses(openapi3.WithStatus(answer.StatusCode, c.Components.Responses[name]))
 	return c.checkAs(&routers.Route{Spec: c.T, Operation: &openapi3.Operation{Responses: responses}}, answer, body)
 }
 
-// examples returns the examples that the operation has for the status, by their names.
+// examples returns the examples of an operation's response by name.
 func (c *contract) examples(operation string, status int) map[string]any {
 	documented := c.operations[operation].Operation.Responses.Status(status)
 	if documented == nil {
@@ -116,6 +117,7 @@ func (c *contract) examples(operation string, status int) map[string]any {
 	return examplesOf(documented.Value)
 }
 
+// examplesOf returns the examples of a response by name.
 func examplesOf(response *openapi3.Response) map[string]any {
 	values := map[string]any{}
 	for _, media := range response.Content {
@@ -126,6 +128,7 @@ func examplesOf(response *openapi3.Response) map[string]any {
 	return values
 }
 
+// parameters returns the parameters of an operation, those of its path included.
 func (c *contract) parameters(operation string) (list []*openapi3.Parameter) {
 	op := c.operations[operation]
 	for _, p := range slices.Concat(op.PathItem.Parameters, op.Operation.Parameters) {
@@ -134,7 +137,7 @@ func (c *contract) parameters(operation string) (list []*openapi3.Parameter) {
 	return list
 }
 
-// same reports whether the body is the example.
+// equalsExample reports whether a body equals an example: as JSON, or as text.
 func equalsExample(t testing.TB, body []byte, example any) bool {
 	t.Helper()
 	if text, ok := example.(string); ok {
@@ -147,6 +150,7 @@ func equalsExample(t testing.TB, body []byte, example any) bool {
 	return reflect.DeepEqual(decodeJSON(t, body), decodeJSON(t, want))
 }
 
+// decodeJSON decodes JSON without rounding numbers.
 func decodeJSON(t testing.TB, text []byte) (v any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -157,11 +161,12 @@ func decodeJSON(t testing.TB, text []byte) (v any) {
 	return v
 }
 
+// The router has the operations of the contract and no others.
 func TestRoutesMatchTheContract(t *testing.T) {
 	c := loadContract(t)
 	var routes, documented []string
 	err := chi.Walk(start(t, setup{}).Routes(), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		routes = append(routes, method+" "+strings.Replace(route, "*", "{tile}", 1)) // OpenAPI has no name for the rest of a path
+		routes = append(routes, method+" "+strings.Replace(route, "*", "{tile}", 1)) // OpenAPI has no wildcards
 		return nil
 	})
 	if err != nil {
@@ -177,13 +182,15 @@ func TestRoutesMatchTheContract(t *testing.T) {
 	}
 }
 
+// Every response that the contract documents is provoked, equals its example and is valid; and every
+// documented response and example is covered.
 func TestResponsesMatchTheContract(t *testing.T) {
 	c := loadContract(t)
-	seen, shown := map[string]bool{}, map[string]bool{}
-	note := func(operation string, status int, example string) {
-		seen[operation+" "+strconv.Itoa(status)] = true
+	responses, examples := map[string]bool{}, map[string]bool{}
+	cover := func(operation string, status int, example string) {
+		responses[operation+" "+strconv.Itoa(status)] = true
 		if example != "" {
-			shown[exampleKey(c, operation, status, example)] = true
+			examples[exampleKey(c, operation, status, example)] = true
 		}
 	}
 	for _, p := range responseProbes(t, c) {
@@ -198,7 +205,7 @@ func TestResponsesMatchTheContract(t *testing.T) {
 				t.Errorf("%v\n%.500s", err, body)
 			}
 			if p.example == "" {
-				note(p.operation, p.status, "")
+				cover(p.operation, p.status, "")
 				return
 			}
 			example, ok := c.examples(p.operation, p.status)[p.example]
@@ -206,36 +213,35 @@ func TestResponsesMatchTheContract(t *testing.T) {
 				t.Fatal("the contract has no such example")
 			}
 			if !equalsExample(t, body, example) {
-				t.Errorf("the answer is\n%s\nand the example\n%v", body, example)
+				t.Errorf("the response is\n%s\nand the example\n%v", body, example)
 			}
-			note(p.operation, p.status, p.example)
+			cover(p.operation, p.status, p.example)
 		})
 	}
-	replay(t, c, note)
+	replayExamples(t, c, cover)
 	checkUnroutedRequests(t, c)
 
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		for status := range c.operations[operation].Operation.Responses.Map() {
 			pair := operation + " " + status
-			if !seen[pair] {
-				t.Errorf("nothing is answered %s", pair)
+			if !responses[pair] {
+				t.Errorf("no request is answered %s", pair)
 			}
 			n, err := strconv.Atoi(status)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for example := range c.examples(operation, n) {
-				if !shown[exampleKey(c, operation, n, example)] {
-					t.Errorf("nothing is answered with the example %s of %s", example, pair)
+				if !examples[exampleKey(c, operation, n, example)] {
+					t.Errorf("no request is answered with the example %s of %s", example, pair)
 				}
 			}
 		}
 	}
-	t.Logf("%d operations, %d answers, %d examples", len(c.operations), len(seen), len(shown))
+	t.Logf("%d operations, %d responses, %d examples", len(c.operations), len(responses), len(examples))
 }
 
-// place names an example of a response. Those of a response that several operations share have one
-// place.
+// exampleKey identifies an example. Operations that share a response share its examples.
 func exampleKey(c *contract, operation string, status int, example string) string {
 	response := c.operations[operation].Operation.Responses.Status(status)
 	if response.Ref != "" {
@@ -244,7 +250,7 @@ func exampleKey(c *contract, operation string, status int, example string) strin
 	return fmt.Sprint(operation, " ", status, " ", example)
 }
 
-// checkUnroutedRequests checks what is answered where there is no operation.
+// checkUnroutedRequests checks the responses to paths and methods that have no operation.
 func checkUnroutedRequests(t *testing.T, c *contract) {
 	s := start(t, setup{})
 	for _, p := range []struct {
@@ -262,10 +268,10 @@ func checkUnroutedRequests(t *testing.T, c *contract) {
 		}
 	}
 	for path, item := range c.Paths.Map() {
-		target := target(path, "1")
-		taken := slices.Sorted(maps.Keys(item.Operations()))
+		target := fillPath(path, "1")
+		methods := slices.Sorted(maps.Keys(item.Operations()))
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "QUERY"} {
-			if slices.Contains(taken, method) {
+			if slices.Contains(methods, method) {
 				continue
 			}
 			answer := s.do(request(t, method, target))
@@ -273,8 +279,8 @@ func checkUnroutedRequests(t *testing.T, c *contract) {
 			if err := c.checkComponent("MethodNotAllowed", answer, body); err != nil || answer.StatusCode != http.StatusMethodNotAllowed {
 				t.Errorf("%s %s: %d (%v) %s", method, path, answer.StatusCode, err, body)
 			}
-			if got := answer.Header.Get("Allow"); got != strings.Join(taken, ", ") {
-				t.Errorf("%s %s is answered with Allow: %s, and the contract has %v", method, path, got, taken)
+			if got := answer.Header.Get("Allow"); got != strings.Join(methods, ", ") {
+				t.Errorf("%s %s is answered with Allow: %s, and the contract has %v", method, path, got, methods)
 			}
 		}
 	}

@@ -5,17 +5,15 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
-	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"riffle/internal/ledger"
 )
 
-// What was answered once is answered again to the byte: by the process that has answered it, by
-// another on the same log, and by one that was started afterwards.
+// Retries are replayed byte for byte by the process that handled the request, by a replica, and after
+// a restart.
 func TestRetriesAreReplayedByteForByte(t *testing.T) {
 	s := start(t, setup{})
 	audit := mustShuffle(t, s, `{"deck":"standard52"}`)
@@ -43,84 +41,86 @@ func TestRetriesAreReplayedByteForByte(t *testing.T) {
 		before := s.logSize()
 		first[name] = s.send(t, keyed(request(t), keyOf(name)))
 		if first[name].status != http.StatusOK || s.logSize() != before+1 {
-			t.Fatalf("%s: %d records more, %d %.500s", name, s.logSize()-before, first[name].status, first[name].body)
+			t.Fatalf("%s made %d records, want 1: %d %.500s", name, s.logSize()-before, first[name].status, first[name].body)
 		}
 	}
-	if parts := strings.Count(first["long"].body, ","); parts < 60_000-3 || first["long"].header.Get("Content-Length") != "" {
-		t.Errorf("the long answer has %d items and the header %v", parts, first["long"].header)
+	if items := strings.Count(first["long"].body, ","); items < 60_000-3 || first["long"].header.Get("Content-Length") != "" {
+		t.Errorf("the long answer is not streamed: %d items, header %v", items, first["long"].header)
 	}
 	size := s.logSize()
-	again := func(who string, s *service) {
+	replay := func(who string, s *service) {
 		for name, request := range requests {
 			if got := s.send(t, keyed(request(t), keyOf(name))); !reflect.DeepEqual(got, first[name]) {
-				t.Errorf("%s, %s: answered %.500v, and first %.500v", name, who, got, first[name])
+				t.Errorf("%s, %s: %.500v, want %.500v", name, who, got, first[name])
 			}
 		}
 		if s.logSize() != size {
-			t.Errorf("%s: %d records more", who, s.logSize()-size)
+			t.Errorf("%s: retries made %d records", who, s.logSize()-size)
 		}
 	}
-	again("the same process", s)
+	replay("the same process", s)
 	use := mustShuffle(t, s, `{"commitment_id":"`+commitmentID(t, first["commitment"].body)+`","client_seed":"x"}`)
 	if use.AuditID == "" {
 		t.Fatal("the commitment could not be used")
 	}
 	size++
-	again("after the commitment was used", s)
-	again("another process", s.replica(t))
+	replay("after the commitment was used", s)
+	replay("a replica", s.replica(t))
 	if err := s.log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again("a new process", start(t, setup{folder: s.setup.folder}))
+	replay("a restarted process", start(t, setup{folder: s.setup.folder}))
 }
 
-// keyOf returns a key for what has the name.
+// keyOf returns an idempotency key for a test case.
 func keyOf(name string) string { return "key-of-" + strings.ReplaceAll(name, " ", "-") }
 
-// keyPattern is what the contract says of the form of a key.
+// keyPattern returns the pattern of the contract for idempotency keys.
 func keyPattern(t *testing.T) *regexp.Regexp {
 	t.Helper()
 	schema := loadContract(t).Components.Parameters["IdempotencyKey"].Value.Schema.Value
 	if *schema.MaxLength != 512 || schema.MinLength != 1 {
-		t.Errorf("a key has from %d to %d characters", schema.MinLength, *schema.MaxLength)
+		t.Errorf("the contract has keys of %d to %d characters, want 1 to 512", schema.MinLength, *schema.MaxLength)
 	}
 	return regexp.MustCompile(schema.Pattern)
 }
 
+// A key may be sent bare or as a string of RFC 8941; both forms are the same key.
 func TestQuotedAndBareKeysAreEqual(t *testing.T) {
 	s := start(t, setup{})
 	pattern := keyPattern(t)
-	full := strings.Repeat("k", 255)
-	answers := map[string]string{}
-	for bare, forms := range map[string][]string{
-		"k":                     {`"k"`, " k", "k\t", ` "k" `},
-		"K":                     {`"K"`},
-		`a"b`:                   {`"a\"b"`},
-		`a\b`:                   {`"a\\b"`},
-		`a\"`:                   {`"a\\\""`},
-		`!~;p=1,(x)`:            {`"!~;p=1,(x)"`},
-		full:                    {`"` + full + `"`},
-		full[:254] + `"`:        {`"` + full[:254] + `\""`},
-		`\` + full[:253] + `"`:  {`"\\` + full[:253] + `\""`},
-		"5f1d7a0e-7c0b-4d0a-9a": {`"5f1d7a0e-7c0b-4d0a-9a"`},
+	longest := strings.Repeat("k", 255)
+	keys := map[string]string{} // by answer
+	for bare, others := range map[string][]string{
+		"k":                       {`"k"`, " k", "k\t", ` "k" `},
+		"K":                       {`"K"`},
+		`a"b`:                     {`"a\"b"`},
+		`a\b`:                     {`"a\\b"`},
+		`a\"`:                     {`"a\\\""`},
+		`!~;p=1,(x)`:              {`"!~;p=1,(x)"`},
+		longest:                   {`"` + longest + `"`},
+		longest[:254] + `"`:       {`"` + longest[:254] + `\""`},
+		`\` + longest[:253] + `"`: {`"\\` + longest[:253] + `\""`},
+		"5f1d7a0e-7c0b-4d0a-9a":   {`"5f1d7a0e-7c0b-4d0a-9a"`},
 	} {
 		first := s.send(t, keyed(post(t, "/shuffle", `{"size":52}`), bare))
 		if first.status != http.StatusOK || !pattern.MatchString(bare) {
-			t.Errorf("%s: %d %s; to the contract it is a key: %t", bare, first.status, first.body, pattern.MatchString(bare))
+			t.Errorf("%s: %d %s; matches the contract's pattern: %t", bare, first.status, first.body, pattern.MatchString(bare))
 		}
-		if other, taken := answers[first.body]; taken {
+		if other, ok := keys[first.body]; ok {
 			t.Errorf("%s and %s are the same key", bare, other)
 		}
-		answers[first.body] = bare
-		for _, form := range forms {
-			got := s.send(t, keyed(post(t, "/shuffle", `{"size":52}`), form))
-			if got.body != first.body || !pattern.MatchString(strings.Trim(form, " \t")) {
-				t.Errorf("%s and %s: %s and %s", bare, form, first.body, got.body)
+		keys[first.body] = bare
+		for _, other := range others {
+			got := s.send(t, keyed(post(t, "/shuffle", `{"size":52}`), other))
+			if got.body != first.body || !pattern.MatchString(strings.Trim(other, " \t")) {
+				t.Errorf("%s is answered %s, and %s %s", bare, first.body, other, got.body)
 			}
 		}
 	}
 }
 
+// Malformed keys are rejected, and the contract's pattern rejects the same.
 func TestMalformedKeysAreRejected(t *testing.T) {
 	s := start(t, setup{})
 	pattern := keyPattern(t)
@@ -137,7 +137,7 @@ func TestMalformedKeysAreRejected(t *testing.T) {
 	} {
 		lists = append(lists, []string{key})
 		if pattern.MatchString(key) {
-			t.Errorf("to the contract %q is a key", key)
+			t.Errorf("the contract's pattern accepts %q", key)
 		}
 	}
 	for _, request := range requests {
@@ -150,10 +150,11 @@ func TestMalformedKeysAreRejected(t *testing.T) {
 		}
 	}
 	if s.logSize() != 1 {
-		t.Errorf("refused requests made %d records", s.logSize()-1)
+		t.Errorf("rejected requests made %d records", s.logSize()-1)
 	}
 }
 
+// A key is bound to the path, the query and the body of the request that used it, to the byte.
 func TestKeyOfAnotherRequestIsRejected(t *testing.T) {
 	s := start(t, setup{})
 	audit := mustShuffle(t, s, `{"size":3}`)
@@ -174,74 +175,18 @@ func TestKeyOfAnotherRequestIsRejected(t *testing.T) {
 		size := s.logSize()
 		for j, other := range requests {
 			if got := s.send(t, keyed(other(t), fmt.Sprint("key", i))); i != j && got.status != http.StatusUnprocessableEntity {
-				t.Errorf("%d with the key of %d: %d %s", j, i, got.status, got.body)
+				t.Errorf("request %d with the key of %d: %d %s", j, i, got.status, got.body)
 			} else if i == j && got.body != first.body {
-				t.Errorf("%d again: %s, and first %s", i, got.body, first.body)
+				t.Errorf("the retry of %d: %s, want %s", i, got.body, first.body)
 			}
 		}
 		if s.logSize() != size {
-			t.Errorf("with the key of %d others made %d records", i, s.logSize()-size)
+			t.Errorf("requests with the key of %d made %d records", i, s.logSize()-size)
 		}
 	}
 }
 
-// A request that is being answered cannot be overtaken by its retry.
-func TestRetryOfWhatIsStillAnswered(t *testing.T) {
-	for path, body := range map[string]string{"/shuffle": `{"size":52}`, "/commitments": `{"size":52}`} {
-		committing, held := make(chan struct{}, 8), make(chan struct{})
-		release := sync.OnceFunc(func() { close(held) })
-		s := start(t, setup{store: func(s ledger.Store) ledger.Store {
-			return &faultyStore{Store: s, beforeAppend: func() error { committing <- struct{}{}; <-held; return nil }}
-		}})
-		t.Cleanup(release)
-		first := make(chan response, 1)
-		go func() { first <- s.send(t, keyed(post(t, path, body), "a")) }()
-		<-committing
-		for _, request := range []requestFunc{postFunc(path, body), postFunc(path, `{"size":53}`), getFunc("/decks/standard52")} {
-			second := make(chan response, 1)
-			go func() { second <- s.send(t, keyed(request(t), "a")) }()
-			for answered := false; !answered; {
-				select {
-				case got := <-second:
-					if answered = true; got.status != http.StatusConflict {
-						t.Errorf("%s: meanwhile %d %s", path, got.status, got.body)
-					}
-				default:
-					if waiting, _ := s.log.Queued(); waiting > 0 {
-						t.Fatalf("%s: a retry waits for a commit of its own", path)
-					}
-					runtime.Gosched()
-				}
-			}
-		}
-		release()
-		want := <-first
-		if want.status != http.StatusOK {
-			t.Errorf("%s: %d %s", path, want.status, want.body)
-		}
-		if got := s.send(t, keyed(post(t, path, body), `"a"`)); got.body != want.body || s.logSize() != 1 {
-			t.Errorf("%s: %s, and afterwards %s, of %d records", path, want.body, got.body, s.logSize())
-		}
-	}
-}
-
-// Two processes may be at work on one request. Both give the same answer.
-func TestRetryThroughAnotherProcessMeanwhile(t *testing.T) {
-	for path, body := range map[string]string{"/shuffle": `{"size":52}`, "/commitments": `{"size":52}`} {
-		s := start(t, setup{})
-		other := s.replica(t)
-		for round := range 10 {
-			key := fmt.Sprint("key", round)
-			mine, theirs := make(chan response), make(chan response)
-			go func() { mine <- s.send(t, keyed(post(t, path, body), key)) }()
-			go func() { theirs <- other.send(t, keyed(post(t, path, body), key)) }()
-			if a, b := <-mine, <-theirs; a.status != http.StatusOK || a.body != b.body || s.logSize() != uint64(round+1) {
-				t.Fatalf("%s: %d %s and %d %s, of %d records", path, a.status, a.body, b.status, b.body, s.logSize())
-			}
-		}
-	}
-}
-
+// A key belongs to the first request that is recorded. Failed requests leave it unused.
 func TestFailedRequestsDoNotUseUpTheirKey(t *testing.T) {
 	var full atomic.Bool
 	s := start(t, setup{store: func(s ledger.Store) ledger.Store {
@@ -252,68 +197,46 @@ func TestFailedRequestsDoNotUseUpTheirKey(t *testing.T) {
 			return nil
 		}}
 	}})
-	audit := mustShuffle(t, s, `{"size":3,"reference":"a"}`)
+	hidden := mustShuffle(t, s, `{"size":3,"reference":"a"}`)
 	revealed := mustShuffle(t, s, `{"size":3,"reveal":"now"}`)
-	sent := func(request requestFunc, status int) {
+	send := func(request requestFunc, status int) {
 		t.Helper()
 		if got := s.send(t, keyed(request(t), "key")); got.status != status {
 			t.Errorf("%d, want %d: %s", got.status, status, got.body)
 		}
 	}
-	reveal := func(of shuffleResult, seed string) requestFunc {
-		return postFunc("/audits/"+of.AuditID+"/reveal", `{"seed":"`+seed+`"}`)
+	reveal := func(id, seed string) requestFunc {
+		return postFunc("/audits/"+id+"/reveal", `{"seed":"`+seed+`"}`)
 	}
-	sent(postFunc("/shuffle", `{"size":`), 400)
-	sent(postFunc("/shuffle", `{"size":3,"draw":4}`), 422)
-	sent(postFunc("/shuffle", `{"size":3,"commitment_id":"01890a5d-ac96-774b-bcce-b302099a8057","client_seed":"x"}`), 404)
-	sent(postFunc("/shuffle", `{"size":3,"reference":"a","unique_reference":true}`), 409)
-	sent(postFunc("/commitments", `{"size":3,"client_seed":"x"}`), 422)
-	sent(postFunc("/commitments", `{"deck":"standard53"}`), 422)
-	sent(postFunc("/commitments", `{"size":3,"reference":"a","unique_reference":true}`), 409)
-	sent(getFunc("/decks/standard52?draw=53"), 422)
-	sent(reveal(audit, revealed.Seed), 403)
-	sent(reveal(revealed, revealed.Seed), 200) // which has no record of its own
+	send(postFunc("/shuffle", `{"size":`), 400)
+	send(postFunc("/shuffle", `{"size":3,"draw":4}`), 422)
+	send(postFunc("/shuffle", `{"size":3,"commitment_id":"01890a5d-ac96-774b-bcce-b302099a8057","client_seed":"x"}`), 404)
+	send(postFunc("/shuffle", `{"size":3,"reference":"a","unique_reference":true}`), 409)
+	send(postFunc("/commitments", `{"size":3,"client_seed":"x"}`), 422)
+	send(postFunc("/commitments", `{"size":3,"reference":"a","unique_reference":true}`), 409)
+	send(getFunc("/decks/standard52?draw=53"), 422)
+	send(reveal(hidden.AuditID, revealed.Seed), 403)
+	send(reveal(revealed.AuditID, revealed.Seed), 200) // which makes no record
 	full.Store(true)
-	sent(postFunc("/shuffle", `{"size":3}`), 503)
-	sent(postFunc("/commitments", `{"size":3}`), 503)
-	sent(reveal(audit, audit.Seed), 503)
+	send(postFunc("/shuffle", `{"size":3}`), 503)
+	send(postFunc("/commitments", `{"size":3}`), 503)
+	send(reveal(hidden.AuditID, hidden.Seed), 503)
 	full.Store(false)
-	sent(postFunc("/shuffle", `{"size":4}`), 200)
-	sent(postFunc("/shuffle", `{"size":3}`), 422)
+	send(postFunc("/shuffle", `{"size":4}`), 200)
+	send(postFunc("/shuffle", `{"size":3}`), 422)
 }
 
-func TestUniqueReference(t *testing.T) {
+// The first attempt of a reference is named to those that were to be the only one.
+func TestUniqueReferenceNamesTheFirstAttempt(t *testing.T) {
 	s := start(t, setup{})
-	once := func(path, body string) response { return s.send(t, post(t, path, body)) }
-	commitment := mustCommit(t, s, `{"size":3,"reference":"a","unique_reference":true}`)
-	for path, body := range map[string]string{
-		"/shuffle":     `{"size":3,"reference":"a","unique_reference":true}`,
-		"/commitments": `{"size":9,"unique_reference":true,"reference":"a"}`,
-	} {
-		got := once(path, body)
-		if pointer, id := got.problem(t); got.status != http.StatusConflict || pointer != "/unique_reference" || id != commitment.CommitmentID {
-			t.Errorf("%s beside a commitment: %d %s", path, got.status, got.body)
-		}
-		if got := once(path, `{"size":3,"unique_reference":true}`); got.status != http.StatusUnprocessableEntity {
-			t.Errorf("%s without a reference: %d %s", path, got.status, got.body)
+	first := mustCommit(t, s, `{"size":3,"reference":"a","unique_reference":true}`)
+	for _, path := range []string{"/shuffle", "/commitments"} {
+		got := s.send(t, post(t, path, `{"size":9,"reference":"a","unique_reference":true}`))
+		if pointer, id := got.problem(t); got.status != http.StatusConflict || pointer != "/unique_reference" || id != first.CommitmentID {
+			t.Errorf("%s: %d %s, want a conflict with %s", path, got.status, got.body, first.CommitmentID)
 		}
 	}
-	use := once("/shuffle", `{"commitment_id":"`+commitment.CommitmentID+`","client_seed":"x","unique_reference":true}`)
-	if use.status != http.StatusOK {
-		t.Errorf("with its own commitment: %d %s", use.status, use.body)
-	}
-	if free := once("/shuffle", `{"size":3,"reference":"a"}`); free.status != http.StatusOK {
-		t.Errorf("a second attempt that does not claim to be the only one: %d %s", free.status, free.body)
-	}
-	late := mustCommit(t, s, `{"size":3,"reference":"a"}`)
-	got := once("/shuffle", `{"commitment_id":"`+late.CommitmentID+`","client_seed":"x","unique_reference":true}`)
-	if _, id := got.problem(t); got.status != http.StatusConflict || id != commitment.CommitmentID {
-		t.Errorf("with a second commitment: %d %s", got.status, got.body)
-	}
-	if got := once("/shuffle", `{"size":3,"reference":"b","unique_reference":true}`); got.status != http.StatusOK {
-		t.Errorf("the first of another reference: %d %s", got.status, got.body)
-	}
-	if got := once("/shuffle", `{"size":3,"unique_reference":false}`); got.status != http.StatusOK {
-		t.Errorf("one that need not be the only one: %d %s", got.status, got.body)
-	}
+	mustShuffle(t, s, `{"commitment_id":"`+first.CommitmentID+`","client_seed":"x","unique_reference":true}`)
+	mustShuffle(t, s, `{"size":3,"reference":"a","unique_reference":false}`)
+	mustShuffle(t, s, `{"size":3,"unique_reference":false}`)
 }

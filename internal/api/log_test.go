@@ -20,17 +20,18 @@ import (
 	"github.com/google/uuid"
 	"github.com/transparency-dev/merkle/proof"
 	"github.com/transparency-dev/merkle/rfc6962"
-	tessera "github.com/transparency-dev/tessera/api"
 	"github.com/transparency-dev/tessera/client"
 	"github.com/transparency-dev/tessera/fsck"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
+	tessera "github.com/transparency-dev/tessera/api"
+
 	"riffle/internal/ledger"
 )
 
-// mustShuffleMany asks for n shuffles, many at a time so that they share commits, and waits until they
-// are published.
+// mustShuffleMany makes n shuffles, up to 64 at a time so that they share commits, and waits until
+// they are published.
 func (s *service) mustShuffleMany(t testing.TB, n int) []shuffleResult {
 	t.Helper()
 	made := make([]shuffleResult, n)
@@ -50,7 +51,7 @@ func (s *service) mustShuffleMany(t testing.TB, n int) []shuffleResult {
 	return made
 }
 
-// fill appends n records that are no shuffles, as many at a time as the queue takes.
+// fill appends n records of any content, as many at a time as the queue holds.
 func (s *service) fill(t testing.TB, n int) {
 	t.Helper()
 	const atOnce = 4000
@@ -68,13 +69,14 @@ func (s *service) fill(t testing.TB, n int) {
 	s.waitPublished(t)
 }
 
-// A recordingServer server notes what is fetched from it.
+// A recordingServer serves a service over HTTP and records the status of each path.
 type recordingServer struct {
 	*httptest.Server
 	mu      sync.Mutex
-	fetched map[string]int // the last status, by path
+	fetched map[string]int // last status by path; guarded by mu
 }
 
+// serve starts a server that runs until the test ends.
 func serve(t *testing.T, s *service) *recordingServer {
 	w := &recordingServer{fetched: map[string]int{}}
 	w.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -84,6 +86,7 @@ func serve(t *testing.T, s *service) *recordingServer {
 	return w
 }
 
+// A statusRecorder records the status of one response.
 type statusRecorder struct {
 	http.ResponseWriter
 	server *recordingServer
@@ -97,7 +100,7 @@ func (a *statusRecorder) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// expect checks that each of the paths has been fetched, and that whatever was fetched was there.
+// checkFetched checks that each of the paths was fetched, and that every fetch succeeded.
 func (w *recordingServer) checkFetched(t *testing.T, paths ...string) {
 	t.Helper()
 	w.mu.Lock()
@@ -114,7 +117,7 @@ func (w *recordingServer) checkFetched(t *testing.T, paths ...string) {
 	}
 }
 
-// get fetches a path over the network.
+// get fetches a path, which must succeed.
 func (w *recordingServer) get(t *testing.T, path string) []byte {
 	t.Helper()
 	answer, err := w.Client().Get(w.URL + path)
@@ -128,7 +131,7 @@ func (w *recordingServer) get(t *testing.T, path string) []byte {
 	return body
 }
 
-// verifier is the key that the server says is the log's.
+// verifier fetches the log's public key.
 func (w *recordingServer) verifier(t *testing.T) note.Verifier {
 	t.Helper()
 	v, err := note.NewVerifier(strings.TrimSuffix(string(w.get(t, "/log/key")), "\n"))
@@ -138,9 +141,8 @@ func (w *recordingServer) verifier(t *testing.T) note.Verifier {
 	return v
 }
 
-// The client of the Tessera project, which knows nothing of Riffle, reads the whole log over HTTP,
-// hashes every record and compares every tile, at sizes that have full and partial tiles of three
-// levels.
+// Tessera's own client reads the whole log over HTTP, hashes every record and compares every tile, at
+// sizes with full and partial tiles of three levels.
 func TestTesseraClientVerifiesTheLog(t *testing.T) {
 	s := start(t, setup{})
 	server := serve(t, s)
@@ -178,16 +180,16 @@ func TestTesseraClientVerifiesTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
-	grown := func(want uint64) {
+	checkGrowth := func(want uint64) {
 		t.Helper()
-		_, consistency, _, err := tracker.Update(t.Context()) // which checks that the log has only grown
+		_, consistency, _, err := tracker.Update(t.Context()) // checks that the log is append-only
 		if err != nil || len(consistency) == 0 || tracker.Latest().Size != want {
-			t.Fatalf("size %d, want %d, a proof of %d hashes: %v", tracker.Latest().Size, want, len(consistency), err)
+			t.Fatalf("size %d, want %d, with a consistency proof of %d hashes: %v", tracker.Latest().Size, want, len(consistency), err)
 		}
 		check()
 	}
 	made = append(made, s.mustShuffleMany(t, 350)...)
-	grown(650)
+	checkGrowth(650)
 	server.checkFetched(t, "/log/checkpoint", "/log/tile/0/000", "/log/tile/0/001.p/44", "/log/tile/0/001", "/log/tile/0/002.p/138",
 		"/log/tile/1/000.p/1", "/log/tile/1/000.p/2", "/log/tile/entries/000", "/log/tile/entries/001.p/44",
 		"/log/tile/entries/001", "/log/tile/entries/002.p/138")
@@ -207,7 +209,7 @@ func TestTesseraClientVerifiesTheLog(t *testing.T) {
 			}
 			record := bundles[m.LogIndex/256].Entries[m.LogIndex%256]
 			if shown := getAudit(t, s, m.AuditID); string(shown.Record) != string(record) {
-				t.Fatalf("record %d is %s in the log, and the audit shows %s", m.LogIndex, record, shown.Record)
+				t.Fatalf("record %d is %s in the log, and %s in its audit", m.LogIndex, record, shown.Record)
 			}
 			path, err := builder.InclusionProof(t.Context(), m.LogIndex)
 			if err != nil {
@@ -220,13 +222,12 @@ func TestTesseraClientVerifiesTheLog(t *testing.T) {
 	})
 
 	s.fill(t, 256*256+300-650)
-	grown(256*256 + 300)
+	checkGrowth(256*256 + 300)
 	server.checkFetched(t, "/log/tile/0/255", "/log/tile/0/257.p/44", "/log/tile/1/000", "/log/tile/1/001.p/1", "/log/tile/2/000.p/1",
 		"/log/tile/entries/255", "/log/tile/entries/257.p/44")
 }
 
-// What a monitor needs fits on a page: this one reads the signed checkpoint and trusts nothing that
-// does not lead to it.
+// A monitor written with golang.org/x/mod/sumdb checks every record against the signed checkpoint.
 func TestMonitorVerifiesTheLog(t *testing.T) {
 	s := start(t, setup{})
 	server := serve(t, s)
@@ -236,7 +237,7 @@ func TestMonitorVerifiesTheLog(t *testing.T) {
 	s.mustShuffleMany(t, 350)
 	tree := openTree(t, server.get(t, "/log/checkpoint"), verifier)
 	if earlier.N != 270 || tree.N != 620 {
-		t.Fatalf("checkpoints of %d and %d", earlier.N, tree.N)
+		t.Fatalf("checkpoints of %d and %d records, want 270 and 620", earlier.N, tree.N)
 	}
 	reader := tlog.TileHashReader(tree, tileReader{t, server, map[string][]byte{}})
 	records := server.records(t, tree.N)
@@ -254,11 +255,11 @@ func TestMonitorVerifiesTheLog(t *testing.T) {
 		err = tlog.CheckTree(consistency, tree.N, tree.Hash, earlier.N, earlier.Hash)
 	}
 	if err != nil {
-		t.Errorf("the tree of %d does not continue that of %d: %v", tree.N, earlier.N, err)
+		t.Errorf("the tree of %d records does not extend that of %d: %v", tree.N, earlier.N, err)
 	}
 }
 
-// openTree reads a signed checkpoint.
+// openTree verifies a signed checkpoint and returns the tree that it is of.
 func openTree(t *testing.T, text []byte, verifier note.Verifier) (tree tlog.Tree) {
 	t.Helper()
 	n, err := note.Open(text, note.VerifierList(verifier))
@@ -280,7 +281,7 @@ func openTree(t *testing.T, text []byte, verifier note.Verifier) (tree tlog.Tree
 	return tree
 }
 
-// A tileReader fetches tiles for tlog, each once.
+// A tileReader is a tlog.TileReader that fetches each tile once.
 type tileReader struct {
 	t       *testing.T
 	server  *recordingServer
@@ -291,7 +292,7 @@ func (tileReader) Height() int { return 8 }
 
 func (r tileReader) ReadTiles(tiles []tlog.Tile) (data [][]byte, err error) {
 	for _, tile := range tiles {
-		// tlog names them tile/8/..., with the height, as the Go checksum database does.
+		// Paths of tlog have the height, 8, in front: the service follows tlog-tiles, which leaves it out.
 		path := "/log/tile/" + strings.TrimPrefix(tile.Path(), "tile/8/")
 		if r.fetched[path] == nil {
 			r.fetched[path] = r.server.get(r.t, path)
@@ -321,6 +322,7 @@ func (w *recordingServer) records(t *testing.T, n int64) (list [][]byte) {
 	return list
 }
 
+// Each tile has one path. Every other path is answered as a tile that does not exist.
 func TestTiles(t *testing.T) {
 	c := loadContract(t)
 	s := start(t, setup{})
@@ -340,7 +342,7 @@ func TestTiles(t *testing.T) {
 			t.Errorf("%s: %d %v %.200s", name, answer.StatusCode, answer.Header, body)
 		}
 	}
-	there := func(name string) []byte {
+	found := func(name string) []byte {
 		t.Helper()
 		answer, body := tile(name)
 		if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "application/octet-stream" ||
@@ -350,37 +352,37 @@ func TestTiles(t *testing.T) {
 		return body
 	}
 	for _, name := range []string{"0/000", "0/000.p/1", "1/000.p/1", "entries/000", "entries/000.p/1"} {
-		missing(name) // of a log without records
+		missing(name) // the log is empty
 	}
 
 	s.mustShuffleMany(t, 300)
-	hashes, records := there("0/001.p/44"), there("entries/001.p/44")
-	if len(hashes) != 44*tlog.HashSize || len(there("0/000")) != 256*tlog.HashSize || len(there("1/000.p/1")) != tlog.HashSize {
-		t.Error("a tile does not have the length of its hashes")
+	hashes, records := found("0/001.p/44"), found("entries/001.p/44")
+	if len(hashes) != 44*tlog.HashSize || len(found("0/000")) != 256*tlog.HashSize || len(found("1/000.p/1")) != tlog.HashSize {
+		t.Error("tiles do not have 32 bytes for each hash")
 	}
 	for _, name := range []string{"0/000", "entries/000", "0/001.p/44", "entries/001.p/44"} {
-		whole := there(name)
+		whole := found(name)
 		kind, index := strings.SplitN(name, "/", 2)[0], strings.Split(name, ".p/")[0]
-		part := there(index + ".p/3")
+		part := found(index + ".p/3")
 		if !bytes.HasPrefix(whole, part) || kind == "0" && len(part) != 3*tlog.HashSize || len(part) == len(whole) {
-			t.Errorf("the partial tile of 3 is not the beginning of %s", name)
+			t.Errorf("the partial tile of width 3 is not a prefix of %s", name)
 		}
 	}
 	for _, name := range []string{
-		// what the tree does not have, or not yet
+		// outside the tree
 		"0/001", "0/001.p/45", "0/001.p/255", "0/002.p/1", "0/002", "1/000", "1/000.p/2", "1/001.p/1", "2/000.p/1", "7/000.p/1",
 		"8/000.p/1", "63/000.p/1", "entries/001", "entries/001.p/45", "entries/002.p/1", "0/x001/x234/067", "entries/x001/000.p/1",
 		"0/x018/x014/x398/x509/x481/983", "0/x018/x446/x744/x073/x709/x551/615", // 2^54-1 and 2^64-1
 		"7/x018/x446/x744/x073/x709/x551/615.p/255", "entries/x018/x446/x744/x073/x709/x551/615.p/1",
 		"0/x018/x446/x744/x073/x709/x551/616", "0/x999/x999/x999/x999/x999/x999/x999/999",
-		// levels that are none
+		// invalid levels
 		"64/000", "255/000", "256/000", "-1/000", "+0/000", "00/000", "01/000.p/1", "0x0/000", "1e0/000", " 0/000", "zero/000",
 		"tile/0/000", "8/0/000", "8/data/000", "data/000", "Entries/000", "ENTRIES/000", "entries/0/000", "entry/000",
-		// numbers that are not in their one form
+		// numbers that are not in canonical form
 		"0/0", "0/00", "0/0000", "0/1", "0/256", "0/x000", "0/x000/000", "0/x000/x000/000", "0/000/000", "0/x001", "0/x001/", "0/x001/x000",
 		"0/X000/000", "0/000x", "0/xx000", "0/x00/000", "0/x0000/000", "0/x/000", "0/0x0", "0/x001/00", "0/-01", "0/+00", "0/000/", "0//000",
 		"/0/000", "0/000//", "0/ 000", "0/000 ", "0/000\x00", "0/00a", "0/0_0", "0/٠٠٠", "0/０００",
-		// widths that are not
+		// invalid widths
 		"0/000.p/0", "0/000.p/256", "0/000.p/257", "0/000.p/65537", "0/000.p/-1", "0/000.p/+1", "0/000.p/01", "0/000.p/", "0/000.p",
 		"0/000.p/1/", "0/000.p/1.p/1", "0/000.p/1/000", "0/000.P/1", "0/000p/1", "0/000.p1", "0/000.p//1", "0/000/.p/1", "0/000.p/a", "0/000.p/1.0",
 		"entries/000.p/0", "entries/000.p/256", "entries/000.p/", "entries/001.p/044",
@@ -393,33 +395,33 @@ func TestTiles(t *testing.T) {
 	for _, name := range []string{"%2E%2E/0/000", "0/%2e%2e/0/000", "0/..%2f0/000", "0%252F000", "0%5C000", "%2F0/000", "0/000%2F", "0/000%00"} {
 		missing(name)
 	}
-	// OpenAPI has clients escape what they put in a path, slashes included.
-	if !bytes.Equal(there("0%2F001.p%2f44"), hashes) {
-		t.Error("an escaped name is that of another tile")
+	// Clients generated from OpenAPI escape the slashes of a path parameter.
+	if !bytes.Equal(found("0%2F001.p%2f44"), hashes) {
+		t.Error("an escaped path is answered with another tile")
 	}
 
 	s.mustShuffleMany(t, 211)
-	missing("0/001") // one record short
+	missing("0/001") // incomplete by one record
 	missing("entries/001")
 	s.mustShuffleMany(t, 1)
-	if !bytes.Equal(there("0/001.p/44"), hashes) || !bytes.HasPrefix(there("0/001"), hashes) {
-		t.Error("a partial tile of hashes is another since the tree has grown")
+	if !bytes.Equal(found("0/001.p/44"), hashes) || !bytes.HasPrefix(found("0/001"), hashes) {
+		t.Error("a partial tile of hashes changed when the log grew")
 	}
-	if !bytes.Equal(there("entries/001.p/44"), records) || !bytes.HasPrefix(there("entries/001"), records) {
-		t.Error("a partial bundle of records is another since the log has grown")
+	if !bytes.Equal(found("entries/001.p/44"), records) || !bytes.HasPrefix(found("entries/001"), records) {
+		t.Error("a partial bundle of records changed when the log grew")
 	}
 	missing("0/002.p/1")
 }
 
-// Tiles may be kept for ever, what changes may not, and no error may be kept at all.
+// Tiles are immutable and may be cached for a year, the checkpoint for a second, and errors never.
 func TestCacheControl(t *testing.T) {
 	healthy := start(t, setup{})
 	mustShuffle(t, healthy, `{"size":3}`)
 	healthy.waitPublished(t)
-	lost := unavailableStore(t)
-	unread := start(t, setup{store: failingReads})
-	mustShuffle(t, unread, `{"size":3}`)
-	unread.waitPublished(t)
+	unavailable := unavailableStore(t)
+	unreadable := start(t, setup{store: failingReads})
+	mustShuffle(t, unreadable, `{"size":3}`)
+	unreadable.waitPublished(t)
 	for _, v := range []struct {
 		on      *service
 		path    string
@@ -439,11 +441,11 @@ func TestCacheControl(t *testing.T) {
 		{healthy, "/log/tile", 404, "no-store"},
 		{healthy, "/log", 404, "no-store"},
 		{healthy, "/log/", 404, "no-store"},
-		{lost, "/log/tile/0/000.p/1", 503, "no-store"},
-		{lost, "/log/tile/entries/000.p/1", 503, "no-store"},
-		{lost, "/log/checkpoint", 200, "public, max-age=1"},
-		{unread, "/log/tile/0/000.p/1", 500, "no-store"},
-		{unread, "/log/tile/entries/000.p/1", 500, "no-store"},
+		{unavailable, "/log/tile/0/000.p/1", 503, "no-store"},
+		{unavailable, "/log/tile/entries/000.p/1", 503, "no-store"},
+		{unavailable, "/log/checkpoint", 200, "public, max-age=1"},
+		{unreadable, "/log/tile/0/000.p/1", 500, "no-store"},
+		{unreadable, "/log/tile/entries/000.p/1", 500, "no-store"},
 	} {
 		answer := v.on.do(get(t, v.path))
 		body := readBody(t, answer)
@@ -454,29 +456,24 @@ func TestCacheControl(t *testing.T) {
 }
 
 func TestLogMetrics(t *testing.T) {
-	healthy, unread, outrun := start(t, setup{}), unpublishedLog(t), start(t, setup{store: failingAppends(ledger.ErrConflict)})
+	healthy, unpublished, conflicted := start(t, setup{}), unpublishedLog(t), start(t, setup{store: failingAppends(ledger.ErrConflict)})
 	healthy.mustShuffleMany(t, 3)
-	mustShuffle(t, unread, `{"size":3}`)
-	readBody(t, outrun.do(post(t, "/shuffle", `{"size":3}`)))
+	mustShuffle(t, unpublished, `{"size":3}`)
+	readBody(t, conflicted.do(post(t, "/shuffle", `{"size":3}`)))
 	for _, v := range []struct {
 		on   *service
 		want []string
 	}{
 		{healthy, []string{"riffle_log_size 3", "riffle_log_published_size 3", "riffle_commit_conflicts_total 0"}},
-		{unread, []string{"riffle_log_size 1", "riffle_log_published_size 0", "riffle_commit_conflicts_total 0"}},
-		{outrun, []string{"riffle_log_size 0", "riffle_log_published_size 0", "riffle_commit_conflicts_total 1"}},
+		{unpublished, []string{"riffle_log_size 1", "riffle_log_published_size 0", "riffle_commit_conflicts_total 0"}},
+		{conflicted, []string{"riffle_log_size 0", "riffle_log_published_size 0", "riffle_commit_conflicts_total 1"}},
 	} {
-		text := string(readBody(t, v.on.do(get(t, "/metrics"))))
-		for _, want := range v.want {
-			if !strings.Contains(text, "\n"+want+"\n") {
-				t.Errorf("the metrics do not have %s: %s", want, text)
-			}
-		}
+		v.on.checkMetrics(t, v.want...)
 	}
 }
 
-// Bundles are sent compressed to whom takes them so; what is cached for one must not be answered to
-// the other.
+// Entry bundles are compressed for clients that accept gzip, and vary by Accept-Encoding so that caches
+// do not mix the two. Hashes do not compress and are never compressed.
 func TestEntryBundlesAreCompressed(t *testing.T) {
 	s := start(t, setup{})
 	s.mustShuffleMany(t, 20)
@@ -489,7 +486,7 @@ func TestEntryBundlesAreCompressed(t *testing.T) {
 		got := readBody(t, answer)
 		bundle := strings.Contains(path, "entries")
 		if encoding := answer.Header.Get("Content-Encoding"); (encoding == "gzip") != bundle {
-			t.Fatalf("%s comes as %q", path, encoding)
+			t.Fatalf("%s has the encoding %q", path, encoding)
 		}
 		if !bundle {
 			continue
@@ -499,25 +496,25 @@ func TestEntryBundlesAreCompressed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text, err := io.ReadAll(unzipped); err != nil || !bytes.Equal(text, want) || len(got) > len(want)/2 {
-			t.Errorf("%d bytes, which are %d, %v; want %d", len(got), len(text), err, len(want))
+			t.Errorf("%d bytes, decompressed to %d (%v), want %d", len(got), len(text), err, len(want))
 		}
 		if plain.Header.Get("Vary") != "Accept-Encoding" || answer.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("Vary is %q, and %q compressed", plain.Header.Get("Vary"), answer.Header.Get("Vary"))
+			t.Errorf("Vary is %q, and %q if compressed", plain.Header.Get("Vary"), answer.Header.Get("Vary"))
 		}
 		if plain.Header.Get("Content-Length") != fmt.Sprint(len(want)) || answer.Header.Get("Cache-Control") != plain.Header.Get("Cache-Control") {
-			t.Errorf("headers %v, and %v compressed", plain.Header, answer.Header)
+			t.Errorf("the headers are %v, and %v if compressed", plain.Header, answer.Header)
 		}
 	}
 }
 
-// Who was answered a shuffle and asks for the checkpoint gets one that covers it.
+// A checkpoint that is fetched after an answer covers the record of the answer.
 func TestCheckpointCoversAnsweredShuffles(t *testing.T) {
 	s := start(t, setup{})
 	for want := range 5 {
 		mustShuffle(t, s, `{"size":3}`)
 		note := string(readBody(t, s.do(get(t, "/log/checkpoint"))))
 		if lines := strings.Split(note, "\n"); lines[1] != fmt.Sprint(want+1) {
-			t.Errorf("after %d shuffles the checkpoint is of %s", want+1, lines[1])
+			t.Errorf("the checkpoint after %d shuffles has size %s", want+1, lines[1])
 		}
 	}
 }

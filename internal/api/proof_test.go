@@ -18,7 +18,7 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// A proofFile is what GET /audits/{id}/proof answers, as a stranger reads it.
+// A proofFile is the answer to GET /audits/{id}/proof.
 type proofFile struct {
 	Spec       string
 	Record     string
@@ -28,6 +28,7 @@ type proofFile struct {
 	LogKey     string  `json:"log_key"`
 }
 
+// fetchProof fetches the proof of a record, which must have no unknown members.
 func fetchProof(t *testing.T, s *service, id string) (file proofFile) {
 	t.Helper()
 	answer := s.do(get(t, "/audits/"+id+"/proof"))
@@ -43,8 +44,7 @@ func fetchProof(t *testing.T, s *service, id string) (file proofFile) {
 	return file
 }
 
-// check checks a proof with nothing but what is in it, and returns the place of the record in the
-// log.
+// check verifies the proof offline, and returns the index of the record in the log.
 func (f proofFile) check() (index uint64, err error) {
 	inclusion, err := proof.ParseInclusion(f.TlogProof)
 	if err != nil {
@@ -58,9 +58,10 @@ func (f proofFile) check() (index uint64, err error) {
 	return inclusion.Index, err
 }
 
+// A proof verifies without the service, and proves one record at one index of one log.
 func TestProofsVerifyOffline(t *testing.T) {
 	s := start(t, setup{})
-	s.mustShuffleMany(t, 300) // so that hashes of two levels of tiles stand in the proofs
+	s.mustShuffleMany(t, 300) // so that proofs have hashes of two levels of tiles
 	key := readBody(t, s.do(get(t, "/log/key")))
 	prove := func(made shuffleResult) (proofFile, *audit.Record) {
 		t.Helper()
@@ -71,20 +72,20 @@ func TestProofsVerifyOffline(t *testing.T) {
 		}
 		index, err := file.check()
 		if err != nil || index != made.LogIndex || record.ID.String() != made.AuditID || file.LogKey+"\n" != string(key) {
-			t.Errorf("record %d, proven as %d, with the key %s of %s: %v: %s", made.LogIndex, index, file.LogKey, key, err, file.Record)
+			t.Errorf("record %d is proven at %d with the key %s, the log's is %s: %v: %s", made.LogIndex, index, file.LogKey, key, err, file.Record)
 		}
 		if *file.ClientSeed != record.ClientSeed {
-			t.Errorf("the client seed is %q, and in the record %q", *file.ClientSeed, record.ClientSeed)
+			t.Errorf("the client seed is %q, and %q in the record", *file.ClientSeed, record.ClientSeed)
 		}
 		if shown := getAudit(t, s, made.AuditID); string(shown.Record) != file.Record || !reflect.DeepEqual(shown.Seed, file.Seed) {
-			t.Errorf("the proof is of\n%s (%v)\nand the audit shows\n%s (%v)", file.Record, file.Seed, shown.Record, shown.Seed)
+			t.Errorf("the proof has\n%s (%v)\nand the audit\n%s (%v)", file.Record, file.Seed, shown.Record, shown.Seed)
 		}
 		return file, record
 	}
-	replays := func(file proofFile, made shuffleResult) {
+	checkReplay := func(file proofFile, made shuffleResult) {
 		t.Helper()
 		if file.Seed == nil || *file.Seed != made.Seed {
-			t.Fatalf("the seed is %v, and was answered as %s", file.Seed, made.Seed)
+			t.Fatalf("the seed is %v, want %s", file.Seed, made.Seed)
 		}
 		seed, err := hex.DecodeString(*file.Seed)
 		if err != nil {
@@ -96,24 +97,24 @@ func TestProofsVerifyOffline(t *testing.T) {
 	}
 
 	made := mustShuffle(t, s, `{"deck":"standard52","client_seed":"Nora & Erik ♥ <\u2028>","reference":"table 7"}`)
-	heldBack, _ := prove(made)
-	if heldBack.Seed != nil {
+	unrevealed, _ := prove(made)
+	if unrevealed.Seed != nil {
 		t.Fatal("the seed is shown before it is revealed")
 	}
 	answer := s.do(post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`))
 	if body := readBody(t, answer); answer.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", answer.StatusCode, body)
 	}
-	s.waitPublished(t) // so that the proof is under the checkpoint that covers the reveal as well
+	s.waitPublished(t) // so that the checkpoint of the proof covers the reveal
 	revealed, _ := prove(made)
-	replays(revealed, made)
-	if _, err := heldBack.check(); err != nil || heldBack.Record != revealed.Record {
-		t.Errorf("the earlier proof: %v", err)
+	checkReplay(revealed, made)
+	if _, err := unrevealed.check(); err != nil || unrevealed.Record != revealed.Record {
+		t.Errorf("the proof from before the reveal: %v", err)
 	}
 
 	now := mustShuffle(t, s, `{"size":1000,"reveal":"now"}`)
 	file, _ := prove(now)
-	replays(file, now)
+	checkReplay(file, now)
 
 	var list struct{ Audits []shuffleResult }
 	if err := json.Unmarshal(readBody(t, s.do(get(t, "/audits?reference=table%207"))), &list); err != nil || len(list.Audits) != 2 {
@@ -121,10 +122,10 @@ func TestProofsVerifyOffline(t *testing.T) {
 	}
 	file, record := prove(list.Audits[1])
 	if record.Kind != audit.KindReveal || record.AuditID.String() != made.AuditID || file.Seed != nil || *file.ClientSeed != "" {
-		t.Errorf("the record of the reveal is proven with %+v", file)
+		t.Errorf("the proof of the reveal is %+v", file)
 	}
 
-	// What a proof proves, it proves of one record, in one place, of one log.
+	// Changed proofs fail.
 	_, public, err := note.GenerateKey(nil, "shuffles.example.com/2026")
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +136,7 @@ func TestProofsVerifyOffline(t *testing.T) {
 	}{
 		"another record": {func(f *proofFile) { f.Record = file.Record }, proof.ErrNotIncluded},
 		"another time":   {func(f *proofFile) { f.Record = strings.Replace(f.Record, "Z", "1Z", 1) }, proof.ErrNotIncluded},
-		"another place":  {func(f *proofFile) { f.TlogProof = strings.Replace(f.TlogProof, "index 300", "index 301", 1) }, proof.ErrNotIncluded},
+		"another index":  {func(f *proofFile) { f.TlogProof = strings.Replace(f.TlogProof, "index 300", "index 301", 1) }, proof.ErrNotIncluded},
 		"another size":   {func(f *proofFile) { f.TlogProof = strings.Replace(f.TlogProof, "\n302\n", "\n303\n", 1) }, proof.ErrSignature},
 		"another key":    {func(f *proofFile) { f.LogKey = public }, proof.ErrSignature},
 		"a space":        {func(f *proofFile) { f.TlogProof += " " }, proof.ErrMalformed},
@@ -143,7 +144,7 @@ func TestProofsVerifyOffline(t *testing.T) {
 		changed := revealed
 		v.change(&changed)
 		if changed == revealed {
-			t.Errorf("%s: nothing was changed: %+v", what, revealed)
+			t.Errorf("%s: the proof is unchanged: %+v", what, revealed)
 		}
 		if _, err := changed.check(); !errors.Is(err, v.err) {
 			t.Errorf("%s: %v, want %v", what, err, v.err)
@@ -151,8 +152,8 @@ func TestProofsVerifyOffline(t *testing.T) {
 	}
 }
 
-// An id that nobody was given, one that is none, and one of another log look alike from outside, in
-// every byte.
+// Unknown ids, malformed ids and ids of another log get the same answer, so that nobody can tell which
+// ids exist.
 func TestUnknownIDsAreIndistinguishable(t *testing.T) {
 	s, other := start(t, setup{}), start(t, setup{})
 	mustShuffle(t, s, `{"size":3}`)
@@ -187,25 +188,25 @@ func TestUnknownIDsAreIndistinguishable(t *testing.T) {
 	}
 }
 
-// A record that no checkpoint covers is not proven, and its audit is shown all the same.
+// A proof waits until a checkpoint covers its record. The audit is answered at once.
 func TestProofWaitsForTheCheckpoint(t *testing.T) {
-	held := make(chan struct{})
-	readOn := sync.OnceFunc(func() { close(held) })
+	unpublished := make(chan struct{})
+	publish := sync.OnceFunc(func() { close(unpublished) })
 	s := start(t, setup{store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, beforeReadBack: func() error { <-held; return nil }}
+		return &faultyStore{Store: s, beforeReadBack: func() error { <-unpublished; return nil }}
 	}})
-	t.Cleanup(readOn)
+	t.Cleanup(publish)
 	made := mustShuffle(t, s, `{"size":3}`)
 	getAudit(t, s, made.AuditID)
 	if checkpoint := readBody(t, s.do(get(t, "/log/checkpoint"))); !bytes.Contains(checkpoint, []byte("\n0\n")) {
-		t.Errorf("the checkpoint covers what was not read back: %s", checkpoint)
+		t.Errorf("the checkpoint covers a record that was not read back: %s", checkpoint)
 	}
 	if answer := s.do(get(t, "/log/tile/entries/000.p/1")); answer.StatusCode != http.StatusNotFound {
-		t.Errorf("a record that is not published: %d", answer.StatusCode)
+		t.Errorf("an unpublished record is answered %d", answer.StatusCode)
 	}
 	asked := make(chan *http.Response)
 	go func() { asked <- s.do(get(t, "/audits/"+made.AuditID+"/proof")) }()
-	readOn()
+	publish()
 	answer := <-asked
 	var file proofFile
 	if err := json.Unmarshal(readBody(t, answer), &file); err != nil || answer.StatusCode != http.StatusOK {
