@@ -44,9 +44,15 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 func (c *Cache[K, V]) Put(key K, value V, cost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.remove(key)
-	c.entries[key] = c.recent.PushFront(&entry[K, V]{key, value, cost})
-	c.used += cost
+	if element, ok := c.entries[key]; ok {
+		e := element.Value.(*entry[K, V])
+		c.used += cost - e.cost
+		e.value, e.cost = value, cost
+		c.recent.MoveToFront(element)
+	} else {
+		c.entries[key] = c.recent.PushFront(&entry[K, V]{key, value, cost})
+		c.used += cost
+	}
 	for c.used > c.max {
 		c.remove(c.recent.Back().Value.(*entry[K, V]).key)
 	}

@@ -56,7 +56,7 @@ type Result struct {
 // [journal.ErrKeyReused], or an error of the source of randomness or the ledger.
 func (s *Service) Apply(ctx context.Context, id uuid.UUID, c *Change) (*Result, error) {
 	return s.once(ctx, c.Key, c.Openings, func() (*Result, error) {
-		return s.update(ctx, id, func(*Shoe) (*Change, error) { return c, nil })
+		return s.update(ctx, id, func(*state) (*Change, error) { return c, nil })
 	})
 }
 
@@ -66,8 +66,8 @@ func (s *Service) Apply(ctx context.Context, id uuid.UUID, c *Change) (*Result, 
 // nil, nothing is recorded, and the result is the shoe as it is.
 func (s *Service) Update(ctx context.Context, id uuid.UUID, key *journal.Key, plan func(*Shoe) (*Change, error)) (*Result, error) {
 	return s.once(ctx, key, false, func() (*Result, error) {
-		return s.update(ctx, id, func(now *Shoe) (*Change, error) {
-			c, err := plan(now)
+		return s.update(ctx, id, func(now *state) (*Change, error) {
+			c, err := plan(s.shoe(now, s.journal.Now()))
 			if c != nil {
 				c.Key = key
 			}
@@ -108,7 +108,7 @@ func (s *Service) replay(ctx context.Context, first *journal.Stored, openings bo
 
 // update makes the change that plan returns. A refusal that rests on a cached state is only final
 // once the state was read: another process may have changed the shoe.
-func (s *Service) update(ctx context.Context, id uuid.UUID, plan func(*Shoe) (*Change, error)) (*Result, error) {
+func (s *Service) update(ctx context.Context, id uuid.UUID, plan func(*state) (*Change, error)) (*Result, error) {
 	release, err := s.locks.acquire(ctx, id)
 	if err != nil {
 		return nil, err
@@ -178,8 +178,8 @@ type pending struct {
 
 // pending checks the change that plan returns and makes its record. It is nil if there is nothing
 // to change.
-func (s *Service) pending(ctx context.Context, from *state, plan func(*Shoe) (*Change, error)) (*pending, error) {
-	c, err := plan(s.shoe(from, s.journal.Now()))
+func (s *Service) pending(ctx context.Context, from *state, plan func(*state) (*Change, error)) (*pending, error) {
+	c, err := plan(from)
 	if c == nil || err != nil {
 		return nil, err
 	}

@@ -189,8 +189,8 @@ func (s *Service) expire(ctx context.Context, claim *ledger.Claim) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.update(ctx, held.ID, func(now *Shoe) (*Change, error) {
-		if now.First.ID != first || !now.state.overdue(s.journal.Now()) {
+	_, err = s.update(ctx, held.ID, func(now *state) (*Change, error) {
+		if now.base.first.ID != first || !now.overdue(s.journal.Now()) {
 			return nil, ledger.ErrClaimed
 		}
 		return &Change{Kind: audit.KindExpire}, nil

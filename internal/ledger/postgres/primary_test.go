@@ -46,7 +46,7 @@ func TestHostThatHangsLeavesTimeForTheNext(t *testing.T) {
 func TestCountHosts(t *testing.T) {
 	for url, want := range map[string]int{
 		"postgres://a/riffle":                            1,
-		"postgres://a:1,b:2,c:3/riffle?sslmode=prefer":    3,
+		"postgres://a:1,b:2,c:3/riffle?sslmode=prefer":   3,
 		"postgres://a:1,a:2/riffle?sslmode=disable":      2,
 		"postgres://a,b/riffle?connect_timeout=1":        2,
 		"postgres://a,b/riffle?target_session_attrs=any": 2,
