@@ -120,9 +120,10 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 		}
 	}
 	check(true, "as record 0, "+c.ID.String())
+	last := s.shuffle(t, order.Request{Size: ptr(5)})
 	s.store.Tamper = func(e *ledger.Stored) {
 		if e.ID == c.ID {
-			e.Index = 5
+			e.Index = last.LogIndex
 		}
 	}
 	check(false, "which is not before this one")

@@ -84,9 +84,10 @@ func (l *Log) confirmForWaiters() {
 }
 
 // durably returns the entry that read finds, once it is durable: until then it may get lost, and
-// another one may take its place.
+// another one may take its place. An entry that no confirmed head covers is [ErrCorrupt].
 func (l *Log) durably(ctx context.Context, read func() (*Stored, error)) (*Stored, error) {
-	for {
+	// The first head may have been confirmed before the entry was read, the second was not.
+	for range 3 {
 		e, err := validated(read())
 		if err != nil || e.Index < l.durable.Load().Size {
 			return e, err
@@ -95,6 +96,7 @@ func (l *Log) durably(ctx context.Context, read func() (*Stored, error)) (*Store
 			return nil, err
 		}
 	}
+	return nil, fmt.Errorf("%w: it has a record behind its end", ErrCorrupt)
 }
 
 // goneBack is the error for a store that lost durable records.
