@@ -165,7 +165,8 @@ func commitmentID(t testing.TB, body string) string {
 	return made.CommitmentID
 }
 
-// useCommitment returns a request for the shuffle of a commitment. The members are added to its body.
+// useCommitment returns a request for the shuffle of a commitment. The members are added to its
+// body.
 func useCommitment(t testing.TB, c commitmentResult, members string) *http.Request {
 	return post(t, "/shuffle", `{"commitment_id":"`+c.CommitmentID+`","client_seed":"x"`+members+`}`)
 }

@@ -21,8 +21,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// scenario is the order in which examples that write to the log, or depend on it, are sent. All other
-// examples are sent afterwards, in any order.
+// scenario is the order in which examples that write to the log, or depend on it, are sent. All
+// other examples are sent afterwards, in any order.
 var scenario = []string{
 	"shuffle bridge", "shuffle items", "shuffle emptyList", "shuffle lottery", "shuffle secretSanta", "shuffle repeat",
 	"shuffle repeatedHands", "shuffle undercover", "dealDeck werewolf", "dealDeck undercover", "dealDeck details",
@@ -42,13 +42,14 @@ var scenario = []string{
 	"drawCards item", "endShoe end", "getShoe expired", "getAudit expireRecord", "drawCards expired", "proveShoe names",
 }
 
-// unusedSeeds are the seeds of the commitments in the examples that no shuffle used. No answer shows
-// them.
+// unusedSeeds are the seeds of the commitments in the examples that no shuffle used. No answer
+// shows them.
 var unusedSeeds = map[string]string{
 	"roles": "126dc3d23bd27d2632689f530b079d1045311203e44a3549b4b7417e0c0ba917",
 }
 
-// shoeSeeds are the seeds of the orders of the shoes in the examples, by the request that drew them.
+// shoeSeeds are the seeds of the orders of the shoes in the examples, by the request that drew
+// them.
 var shoeSeeds = map[string]string{
 	"createShoe twoDecks": "586bd8822aee3f0919f6d571aa226fc4e883ec416721aa1288f8ca1e868d0a7283942855eb828449f52a7388af457673a6e5734eca6a72a94e64b909e20f1cc3" +
 		"7ed4bddc2cf079f6eaaa9795e5c0daf5e05c319781607a0d191f118b82310c89",
@@ -59,8 +60,9 @@ var shoeSeeds = map[string]string{
 	"createShoe names": "9236c516a32bbd6905c65283fae7943331a159e04a272f4358b0c2c2efff7469",
 }
 
-// replayExamples sends the requests of the examples and checks that the responses equal the examples.
-// Random bytes and times are those of the examples, so that seeds, ids and orders are equal too.
+// replayExamples sends the requests of the examples and checks that the responses equal the
+// examples. Random bytes and times are those of the examples, so that seeds, ids and orders are
+// equal too.
 func replayExamples(t *testing.T, c *contract, cover func(operation string, status int, example string)) {
 	var random bytes.Buffer
 	var now time.Time
@@ -179,8 +181,8 @@ type recordExample struct {
 	time time.Time
 }
 
-// recordExamples returns the records in the examples by kind and id. Reveals and voids have the id of
-// the record that they are about.
+// recordExamples returns the records in the examples by kind and id. Reveals and voids have the id
+// of the record that they are about.
 func recordExamples(t *testing.T, c *contract) map[string]recordExample {
 	t.Helper()
 	shown := map[string]recordExample{}
@@ -242,8 +244,8 @@ func member(object any, name string) string {
 	return text
 }
 
-// requestExamples returns the names of the examples that are complete requests of an operation and have
-// a response of the same name.
+// requestExamples returns the names of the examples that are complete requests of an operation and
+// have a response of the same name.
 func (c *contract) requestExamples(operation string) (names []string) {
 	op := c.operations[operation]
 	given := map[string]int{}
@@ -281,8 +283,8 @@ func (c *contract) requestExamples(operation string) (names []string) {
 	return slices.Compact(names)
 }
 
-// request returns the request of the examples of a name. It is not whole if a required parameter or the
-// body has no such example.
+// request returns the request of the examples of a name. It is not whole if a required parameter or
+// the body has no such example.
 func (c *contract) request(t *testing.T, operation, name string) (_ *http.Request, whole bool) {
 	t.Helper()
 	op := c.operations[operation]

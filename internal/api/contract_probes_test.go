@@ -25,8 +25,8 @@ func fillPath(path, id string) string {
 	return strings.NewReplacer("{type}", "standard52", "{id}", id, "{tile}", "0/000.p/1", "{pile}", "alice", "{position}", "0").Replace(path)
 }
 
-// responseProbes returns requests for the responses that replayExamples cannot provoke: those that need
-// a service in some state, and those to requests that are too malformed to be examples.
+// responseProbes returns requests for the responses that replayExamples cannot provoke: those that
+// need a service in some state, and those to requests that are too malformed to be examples.
 func responseProbes(t *testing.T, c *contract) []probe {
 	shared := start(t, setup{})
 	healthy := func(testing.TB) *service { return shared }
@@ -273,8 +273,8 @@ var shoeBodies = map[string]string{
 }
 
 // shoeProbes returns the probes of shoes. Besides probes of single operations, every change is
-// requested of a shoe that is closed, that has expired, that is at another version, and that does not
-// exist.
+// requested of a shoe that is closed, that has expired, that is at another version, and that does
+// not exist.
 func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 	healthy := func(testing.TB) *service { return shared }
 	fixed := func(r *http.Request) func(*service) *http.Request {

@@ -33,8 +33,8 @@ var (
 	openObjects = regexp.MustCompile(`/attributes$|/parameters$|/piles$`)
 )
 
-// TestContractCheckRejectsMutatedBodies tests the contract and contract.check: an example of a response
-// that is changed anywhere must no longer pass.
+// TestContractCheckRejectsMutatedBodies tests the contract and contract.check: an example of a
+// response that is changed anywhere must no longer pass.
 func TestContractCheckRejectsMutatedBodies(t *testing.T) {
 	c := loadContract(t)
 	mutants := 0
@@ -79,8 +79,8 @@ func TestContractCheckRejectsMutatedBodies(t *testing.T) {
 	}
 }
 
-// mutate makes one change after the other to a JSON value, calls mutated after each, and reverts it. Of
-// the elements of an array that have the same shape it changes only the first.
+// mutate makes one change after the other to a JSON value, calls mutated after each, and reverts
+// it. Of the elements of an array that have the same shape it changes only the first.
 func mutate(v any, pointer string, mutated func(pointer, what string)) {
 	if unconstrained.MatchString(pointer) {
 		return
@@ -216,8 +216,8 @@ func TestContractCheckRejectsMutatedHeaders(t *testing.T) {
 	}
 }
 
-// TestOnlyDocumentedNamesAreAccepted sends every word in the string literals of the service as the name
-// of a member and of a parameter. The service must accept those in the contract and no others.
+// TestOnlyDocumentedNamesAreAccepted sends every word in the string literals of the service as the
+// name of a member and of a parameter. The service must accept those in the contract and no others.
 func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {
 	c := loadContract(t)
 	s := start(t, setup{})
@@ -357,8 +357,8 @@ func contractWords(c *contract) (words []string) {
 	return words
 }
 
-// TestDocumentedLimitsAreTheDefaults compares the limits in the contract with the defaults of the flags
-// that set them.
+// TestDocumentedLimitsAreTheDefaults compares the limits in the contract with the defaults of the
+// flags that set them.
 func TestDocumentedLimitsAreTheDefaults(t *testing.T) {
 	source, err := os.ReadFile("../../cmd/server/options.go")
 	if err != nil {

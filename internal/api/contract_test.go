@@ -63,7 +63,8 @@ func loadContract(t testing.TB) *contract {
 	return c
 }
 
-// check validates a response by the contract of the operation: status, headers, media type and body.
+// check validates a response by the contract of the operation: status, headers, media type and
+// body.
 func (c *contract) check(operation string, answer *http.Response, body []byte) error {
 	route := c.operations[operation]
 	documented := route.Operation.Responses.Status(answer.StatusCode)
@@ -182,8 +183,8 @@ func TestRoutesMatchTheContract(t *testing.T) {
 	}
 }
 
-// Every response that the contract documents is provoked, equals its example and is valid; and every
-// documented response and example is covered.
+// Every response that the contract documents is provoked, equals its example and is valid; and
+// every documented response and example is covered.
 func TestResponsesMatchTheContract(t *testing.T) {
 	c := loadContract(t)
 	responses, examples := map[string]bool{}, map[string]bool{}

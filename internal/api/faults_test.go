@@ -273,8 +273,8 @@ const ownDeck = `{
   ]
 }`
 
-// deckTypeChanged returns a service that answered the first request before the cards of its deck type
-// changed.
+// deckTypeChanged returns a service that answered the first request before the cards of its deck
+// type changed.
 func deckTypeChanged(first func(testing.TB) *http.Request) func(testing.TB) *service {
 	return func(t testing.TB) *service {
 		s := start(t, setup{
@@ -288,8 +288,8 @@ func deckTypeChanged(first func(testing.TB) *http.Request) func(testing.TB) *ser
 	}
 }
 
-// deckTypeOfShoeChanged returns a service with a shoe that was made before the cards of its deck type
-// changed.
+// deckTypeOfShoeChanged returns a service with a shoe that was made before the cards of its deck
+// type changed.
 func deckTypeOfShoeChanged(t testing.TB) *service {
 	s := start(t, setup{
 		random: rand.NewChaCha8([32]byte{}), // so that the contract can show the id of the record

@@ -12,8 +12,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// Retries are replayed byte for byte by the process that handled the request, by a replica, and after
-// a restart.
+// Retries are replayed byte for byte by the process that handled the request, by a replica, and
+// after a restart.
 func TestRetriesAreReplayedByteForByte(t *testing.T) {
 	s := start(t, setup{})
 	audit := mustShuffle(t, s, `{"deck":"standard52"}`)

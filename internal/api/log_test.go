@@ -141,8 +141,8 @@ func (w *recordingServer) verifier(t *testing.T) note.Verifier {
 	return v
 }
 
-// Tessera's own client reads the whole log over HTTP, hashes every record and compares every tile, at
-// sizes with full and partial tiles of three levels.
+// Tessera's own client reads the whole log over HTTP, hashes every record and compares every tile,
+// at sizes with full and partial tiles of three levels.
 func TestTesseraClientVerifiesTheLog(t *testing.T) {
 	s := start(t, setup{})
 	server := serve(t, s)
@@ -292,7 +292,8 @@ func (tileReader) Height() int { return 8 }
 
 func (r tileReader) ReadTiles(tiles []tlog.Tile) (data [][]byte, err error) {
 	for _, tile := range tiles {
-		// Paths of tlog have the height, 8, in front: the service follows tlog-tiles, which leaves it out.
+		// Paths of tlog have the height, 8, in front: the service follows tlog-tiles, which leaves
+		// it out.
 		path := "/log/tile/" + strings.TrimPrefix(tile.Path(), "tile/8/")
 		if r.fetched[path] == nil {
 			r.fetched[path] = r.server.get(r.t, path)
@@ -472,8 +473,8 @@ func TestLogMetrics(t *testing.T) {
 	}
 }
 
-// Entry bundles are compressed for clients that accept gzip, and vary by Accept-Encoding so that caches
-// do not mix the two. Hashes do not compress and are never compressed.
+// Entry bundles are compressed for clients that accept gzip, and vary by Accept-Encoding so that
+// caches do not mix the two. Hashes do not compress and are never compressed.
 func TestEntryBundlesAreCompressed(t *testing.T) {
 	s := start(t, setup{})
 	s.mustShuffleMany(t, 20)

@@ -152,8 +152,8 @@ func TestProofsVerifyOffline(t *testing.T) {
 	}
 }
 
-// Unknown ids, malformed ids and ids of another log get the same answer, so that nobody can tell which
-// ids exist.
+// Unknown ids, malformed ids and ids of another log get the same answer, so that nobody can tell
+// which ids exist.
 func TestUnknownIDsAreIndistinguishable(t *testing.T) {
 	s, other := start(t, setup{}), start(t, setup{})
 	mustShuffle(t, s, `{"size":3}`)

@@ -22,13 +22,13 @@ import (
 	"riffle/internal/audit"
 )
 
-// A secret is something that must not be read anywhere, with the ways in which it could be written.
+// A secret is a value that must not leak, in every form in which it could be written.
 type secret struct {
 	what  string
 	forms [][]byte
 }
 
-// seedSecrets returns the blocks of a seed, each by itself: a long seed may be cut anywhere.
+// seedSecrets returns a secret for each 8 bytes of a seed, since a leak may have only a part of it.
 func seedSecrets(t *testing.T, text string) (list []secret) {
 	t.Helper()
 	seed, err := hex.DecodeString(text)
@@ -39,11 +39,11 @@ func seedSecrets(t *testing.T, text string) (list []secret) {
 		piece := seed[8*number : 8*number+8]
 		s := secret{what: fmt.Sprintf("bytes %d to %d of the seed %s", 8*number, 8*number+7, text)}
 		s.add(piece, hex.AppendEncode(nil, piece), bytes.ToUpper(hex.AppendEncode(nil, piece)), bytes.Trim(fmt.Append(nil, piece), "[]"),
-			bytes.Trim(strconv.AppendQuote(nil, string(piece)), `"`)) // as text in a log
-		for shift := range 3 { // base64 depends on where in a group of three bytes it begins
+			bytes.Trim(strconv.AppendQuote(nil, string(piece)), `"`)) // as log/slog quotes it
+		for shift := range 3 { // base64 depends on the offset modulo 3
 			for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 				whole := encoding.EncodeToString(append(make([]byte, shift), piece...))
-				s.add([]byte(whole[(8*shift+5)/6 : (8*shift+64)/6])) // digits that hold nothing but the piece
+				s.add([]byte(whole[(8*shift+5)/6 : (8*shift+64)/6])) // the digits that depend on the piece alone
 			}
 		}
 		list = append(list, s)
@@ -51,7 +51,7 @@ func seedSecrets(t *testing.T, text string) (list []secret) {
 	return list
 }
 
-// keySecret returns an idempotency key, and the digest that it is kept as.
+// keySecret returns the secret of an idempotency key and of the digest that is stored for it.
 func keySecret(key string) secret {
 	digest := sha256.Sum256([]byte(key))
 	of := secret{what: "the key " + key}
@@ -64,7 +64,7 @@ func keySecret(key string) secret {
 
 func (s *secret) add(forms ...[]byte) { s.forms = append(s.forms, forms...) }
 
-// orderSecret returns the head of an order, in the ways in which it could be listed.
+// orderSecret returns the secret of the first eight elements of an order.
 func orderSecret(order []json.RawMessage) secret {
 	s := secret{what: fmt.Sprintf("the order %s", order)}
 	var quoted, bare, positions []string
@@ -82,7 +82,7 @@ func orderSecret(order []json.RawMessage) secret {
 	return s
 }
 
-// shoeSecret returns the id of a shoe.
+// shoeSecret returns the secret of a shoe's id, which lets its bearer draw from the shoe.
 func shoeSecret(t *testing.T, id string) secret {
 	t.Helper()
 	raw, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
@@ -95,7 +95,7 @@ func shoeSecret(t *testing.T, id string) secret {
 	return s
 }
 
-// saltSecret returns the salt of a sealed card.
+// saltSecret returns the secret of the salt of a sealed card.
 func saltSecret(salt []byte) secret {
 	s := secret{what: fmt.Sprintf("the salt %x", salt)}
 	s.add(salt, hex.AppendEncode(nil, salt), bytes.ToUpper(hex.AppendEncode(nil, salt)))
@@ -105,8 +105,8 @@ func saltSecret(salt []byte) secret {
 	return s
 }
 
-// sealedSecrets returns the seed of a shoe of a standard deck, and the order of what is left of it
-// behind its first cards, with the salts.
+// sealedSecrets returns the secrets of a shoe of a standard deck of which the first cards were
+// drawn: its seed, and the order and the salts of the cards after them.
 func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) []secret {
 	t.Helper()
 	var shown struct{ Record json.RawMessage }
@@ -130,7 +130,7 @@ func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) 
 	list := append(seedSecrets(t, hex.EncodeToString(seed)), orderSecret(left))
 	tree := audit.Seal(seed, v.Record.Commitment, texts)
 	if tree.Root() != *v.Record.Root {
-		t.Fatal("this is not the order of the shoe")
+		t.Fatal("the seed does not give the root of the shoe")
 	}
 	for i := after; i < len(texts); i++ {
 		salt := tree.Open(uint64(i)).Salt
@@ -139,7 +139,7 @@ func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) 
 	return list
 }
 
-// in returns whether the secret can be read in a text.
+// in reports whether a text contains the secret.
 func (s secret) in(text []byte) bool {
 	for _, form := range s.forms {
 		if bytes.Contains(text, form) {
@@ -149,11 +149,10 @@ func (s secret) in(text []byte) bool {
 	return false
 }
 
-// TestSecretsAreNotPublished shuffles in every way, asks in every way, and looks for seeds and
-// orders in all that others can read: the log to its last byte, the metrics, what the service logs,
-// and its answers to those who only have the id. The seeds of commitments are among them, whether
-// they were used or not, the keys by which requests are repeated, and of shoes the ids, the salts
-// and what was not drawn.
+// TestSecretsAreNotPublished uses every feature and then searches everything that others can read:
+// the whole log, the metrics, log lines, error responses, and responses to those who have only an
+// audit id. None may contain a seed, an order, an idempotency key, or the id, a salt or an undrawn
+// card of a shoe.
 func TestSecretsAreNotPublished(t *testing.T) {
 	logged := &logBuffer{}
 	var drawn bytes.Buffer
@@ -164,8 +163,8 @@ func TestSecretsAreNotPublished(t *testing.T) {
 		items = append(items, fmt.Sprintf(`"item %d"`, i))
 	}
 	var secrets []secret
-	var answers []byte  // to those who may know
-	var others [][]byte // to those who may not
+	var answers []byte       // to the client that shuffled
+	var errorBodies [][]byte // to other clients
 	var made []shuffleResult
 	public := map[string][]byte{}
 	shuffle := func(r *http.Request) shuffleResult {
@@ -199,7 +198,7 @@ func TestSecretsAreNotPublished(t *testing.T) {
 		shuffle(get(t, "/decks/mahjong136?decks=2"))
 	}
 	if !secrets[0].in(answers) || !secrets[len(secrets)-1].in(answers) {
-		t.Fatal("the search does not find what is there")
+		t.Fatal("the search does not find a seed and an order in the answers that have them")
 	}
 	seed, err := hex.DecodeString(made[0].Seed)
 	if err != nil {
@@ -219,9 +218,9 @@ func TestSecretsAreNotPublished(t *testing.T) {
 		if err := json.Unmarshal(body, &made); err != nil || made.CommitmentID == "" || drawn.Len()%32 != 10 {
 			t.Fatalf("%v, %d bytes were drawn: %s", err, drawn.Len(), body)
 		}
-		seed := drawn.Bytes()[:drawn.Len()-10] // and behind it an id
+		seed := drawn.Bytes()[:drawn.Len()-10] // followed by the id
 		secrets = append(secrets, seedSecrets(t, hex.EncodeToString(seed))...)
-		others = append(others, body)
+		errorBodies = append(errorBodies, body)
 		return made
 	}
 	const key, keyOfCommitment, keyOfReveal = "secret-key-6hR2", "secret-key-Lw0x", "secret-key-Qz7b"
@@ -235,29 +234,29 @@ func TestSecretsAreNotPublished(t *testing.T) {
 	used := commit(keyed(post(t, "/commitments", `{"size":1000,"reference":"game"}`), keyOfCommitment))
 	shuffle(useCommitment(t, used, ""))
 	shuffle(keyed(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`), key))
-	refuse := func(r *http.Request, status int) {
+	rejected := func(r *http.Request, status int) {
 		t.Helper()
 		got := s.send(t, r)
 		if got.status != status {
-			t.Errorf("%d, not %d: %s", got.status, status, got.body)
+			t.Errorf("%d, want %d: %s", got.status, status, got.body)
 		}
-		others = append(others, []byte(got.body))
+		errorBodies = append(errorBodies, []byte(got.body))
 	}
-	refuse(useCommitment(t, used, ""), 409)
-	refuse(useCommitment(t, void, ""), 409)
-	refuse(useCommitment(t, open, `,"draw":3`), 422)
-	refuse(keyed(post(t, "/shuffle", `{"deck":"standard52"}`), key), 422)
-	refuse(keyed(post(t, "/commitments", `{"size":1001}`), keyOfCommitment), 422)
-	refuse(keyed(get(t, "/decks/standard52"), keyOfCommitment+" "+key), 400)
-	refuse(post(t, "/shuffle", `{"deck":"standard52","reference":"game","unique_reference":true}`), 409)
-	refuse(post(t, "/audits/"+used.CommitmentID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), 422)
+	rejected(useCommitment(t, used, ""), 409)
+	rejected(useCommitment(t, void, ""), 409)
+	rejected(useCommitment(t, open, `,"draw":3`), 422)
+	rejected(keyed(post(t, "/shuffle", `{"deck":"standard52"}`), key), 422)
+	rejected(keyed(post(t, "/commitments", `{"size":1001}`), keyOfCommitment), 422)
+	rejected(keyed(get(t, "/decks/standard52"), keyOfCommitment+" "+key), 400)
+	rejected(post(t, "/shuffle", `{"deck":"standard52","reference":"game","unique_reference":true}`), 409)
+	rejected(post(t, "/audits/"+used.CommitmentID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), 422)
 
-	// Of shoes nobody but the owner sees the id and the cards, and not even the owner what was not
+	// Only the owner of a shoe sees its id and the drawn cards. Nobody sees cards before they are
 	// drawn.
-	var sealed []secret // to the owner too
+	var sealed []secret // secret from the owner too
 	var owners []byte
 	var shoeRecords []string
-	own := func(s *service, r *http.Request) (a shoeState) {
+	askAsOwner := func(s *service, r *http.Request) (a shoeState) {
 		t.Helper()
 		got := s.send(t, r)
 		if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != http.StatusOK {
@@ -268,7 +267,7 @@ func TestSecretsAreNotPublished(t *testing.T) {
 	}
 	change := func(r *http.Request) shoeState {
 		t.Helper()
-		a := own(s, r)
+		a := askAsOwner(s, r)
 		shoeRecords = append(shoeRecords, a.AuditID)
 		return a
 	}
@@ -276,7 +275,7 @@ func TestSecretsAreNotPublished(t *testing.T) {
 	secrets = append(secrets, keySecret(keyOfShoe), keySecret(keyOfDraw))
 	drawn.Reset()
 	shoe := change(keyed(post(t, "/shoes", `{"deck":"standard52","reference":"shoe"}`), keyOfShoe))
-	first := bytes.Clone(drawn.Bytes()[:drawn.Len()-16-10]) // and behind it the ids of the shoe and of the record
+	first := bytes.Clone(drawn.Bytes()[:drawn.Len()-16-10]) // followed by the ids of the shoe and of the record
 	secrets = append(secrets, shoeSecret(t, shoe.ShoeID))
 	sealed = append(sealed, sealedSecrets(t, s, shoe.AuditID, first, 5)...)
 	hand := change(keyed(post(t, shoe.path()+"/draw?proof=true", `{"count":4,"to":"alice"}`), keyOfDraw))
@@ -302,17 +301,17 @@ func TestSecretsAreNotPublished(t *testing.T) {
 	ended := change(post(t, "/shoes", `{"size":9}`))
 	secrets = append(secrets, shoeSecret(t, ended.ShoeID))
 	change(del(t, ended.path()))
-	own(s, get(t, shoe.path()))
-	own(s, get(t, shoe.path()+"/piles/bob?proof=true"))
-	own(s, get(t, shoe.path()+"/cards/51/proof"))
-	refuse(get(t, shoe.path()+"/cards/0/proof"), 409)
-	refuse(get(t, shoe.path()+"/cards/9/proof?sealed_by="+shoe.AuditID), 409)
-	refuse(post(t, shoe.path()+"/draw", `{"count":52}`), 422)
-	refuse(post(t, shoe.path()+"/piles/alice/draw", `{}`), 404)
-	refuse(post(t, shoe.path()+"/return", fmt.Sprintf(`{"cards":[%d,0]}`, bottom.Cards[0].Card)), 422)
-	refuse(ifMatch(post(t, shoe.path()+"/close", `{}`), `"1"`), 412)
-	refuse(keyed(post(t, shoe.path()+"/close", `{}`), keyOfDraw), 422)
-	refuse(post(t, "/audits/"+shoe.AuditID+"/reveal", `{"seed":"`+hex.EncodeToString(first)+`"}`), 422)
+	askAsOwner(s, get(t, shoe.path()))
+	askAsOwner(s, get(t, shoe.path()+"/piles/bob?proof=true"))
+	askAsOwner(s, get(t, shoe.path()+"/cards/51/proof"))
+	rejected(get(t, shoe.path()+"/cards/0/proof"), 409)
+	rejected(get(t, shoe.path()+"/cards/9/proof?sealed_by="+shoe.AuditID), 409)
+	rejected(post(t, shoe.path()+"/draw", `{"count":52}`), 422)
+	rejected(post(t, shoe.path()+"/piles/alice/draw", `{}`), 404)
+	rejected(post(t, shoe.path()+"/return", fmt.Sprintf(`{"cards":[%d,0]}`, bottom.Cards[0].Card)), 422)
+	rejected(ifMatch(post(t, shoe.path()+"/close", `{}`), `"1"`), 412)
+	rejected(keyed(post(t, shoe.path()+"/close", `{}`), keyOfDraw), 422)
+	rejected(post(t, "/audits/"+shoe.AuditID+"/reveal", `{"seed":"`+hex.EncodeToString(first)+`"}`), 422)
 	public["proof of the shoe"] = readBody(t, s.do(get(t, shoe.path()+"/proof")))
 	for _, of := range sealed {
 		if of.in(owners) {
@@ -327,8 +326,8 @@ func TestSecretsAreNotPublished(t *testing.T) {
 		return post(t, "/audits/"+of.AuditID+"/reveal", `{"seed":"`+seed+`"}`)
 	}
 	readBody(t, s.do(keyed(reveal(later, later.Seed), keyOfReveal)))
-	refuse(reveal(made[0], made[1].Seed), 403) // which is not its seed
-	refuse(reveal(made[0], made[0].Seed[:64]), 403)
+	rejected(reveal(made[0], made[1].Seed), 403) // the seed of another record
+	rejected(reveal(made[0], made[0].Seed[:64]), 403)
 	s.waitPublished(t)
 
 	fetch := func(path string) []byte {
@@ -338,7 +337,7 @@ func TestSecretsAreNotPublished(t *testing.T) {
 		public[path] = readBody(t, s.do(r))
 		return public[path]
 	}
-	for i, body := range others {
+	for i, body := range errorBodies {
 		public[fmt.Sprint("answer ", i)] = body
 	}
 	for _, path := range []string{
@@ -368,7 +367,7 @@ func TestSecretsAreNotPublished(t *testing.T) {
 	}
 	fetch("/audits?reference=shoe")
 	if want := len(made) + 1 + 3 + 1 + len(shoeRecords); uint64(want) != size || records != want {
-		t.Fatalf("of %d records, %d are in the log of %d", want, records, size)
+		t.Fatalf("the log has %d records of %d, want %d", records, size, want)
 	}
 	for _, m := range made {
 		if m == revealed || m == later {
@@ -379,50 +378,49 @@ func TestSecretsAreNotPublished(t *testing.T) {
 		}
 	}
 
-	// Errors of every kind are logged with what they know.
-	lost := unavailableStore(t)
-	broken := start(t, setup{output: logged, store: failingReads})
-	secrets = append(secrets, seedSecrets(t, lost.first.Seed)...)
-	hidden := mustShuffle(t, broken, `{"size":52}`)
+	// Failures are logged with their details.
+	unavailable := unavailableStore(t)
+	unreadable := start(t, setup{output: logged, store: failingReads})
+	secrets = append(secrets, seedSecrets(t, unavailable.first.Seed)...)
+	hidden := mustShuffle(t, unreadable, `{"size":52}`)
 	secrets = append(secrets, seedSecrets(t, hidden.Seed)...)
 	for _, path := range []string{"", "/proof", "/verify"} {
-		public["lost"+path] = readBody(t, lost.do(get(t, "/audits/"+lost.first.AuditID+path)))
-		public["broken"+path] = readBody(t, broken.do(get(t, "/audits/"+hidden.AuditID+path)))
+		public["unavailable"+path] = readBody(t, unavailable.do(get(t, "/audits/"+unavailable.first.AuditID+path)))
+		public["unreadable"+path] = readBody(t, unreadable.do(get(t, "/audits/"+hidden.AuditID+path)))
 	}
-	public["broken/reveal"] = readBody(t, broken.do(keyed(post(t, "/audits/"+hidden.AuditID+"/reveal", `{"seed":"`+hidden.Seed+`"}`), key)))
+	public["unreadable/reveal"] = readBody(t, unreadable.do(keyed(post(t, "/audits/"+hidden.AuditID+"/reveal", `{"seed":"`+hidden.Seed+`"}`), key)))
 	for _, path := range []string{"", "/dealt", "/piles/bob", "/cards/0/proof", "/proof"} {
-		public["broken shoe"+path] = readBody(t, broken.do(get(t, shoe.path()+path)))
-		public["defect of shoe"+path] = readBody(t, s.panicking().do(get(t, shoe.path()+path)))
+		public["unreadable shoe"+path] = readBody(t, unreadable.do(get(t, shoe.path()+path)))
+		public["panic of shoe"+path] = readBody(t, s.panicking().do(get(t, shoe.path()+path)))
 	}
-	public["broken shoe/draw"] = readBody(t, broken.do(keyed(post(t, shoe.path()+"/draw", `{}`), keyOfDraw)))
-	public["lost shoe/draw"] = readBody(t, lost.do(post(t, shoe.path()+"/draw", `{}`)))
-	public["broken/shuffle"] = readBody(t, broken.do(useCommitment(t, used, "")))
-	public["defect"] = readBody(t, s.panicking().do(keyed(post(t, "/audits/"+made[0].AuditID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), "secret-key-6hR2-4")))
-	public["what is logged"] = logged.bytes()
-	if !bytes.Contains(public["what is logged"], []byte("request failed")) || !bytes.Contains(public["what is logged"], []byte("panic")) {
-		t.Errorf("the errors are not logged: %s", public["what is logged"])
+	public["unreadable shoe/draw"] = readBody(t, unreadable.do(keyed(post(t, shoe.path()+"/draw", `{}`), keyOfDraw)))
+	public["unavailable shoe/draw"] = readBody(t, unavailable.do(post(t, shoe.path()+"/draw", `{}`)))
+	public["unreadable/shuffle"] = readBody(t, unreadable.do(useCommitment(t, used, "")))
+	public["panic"] = readBody(t, s.panicking().do(keyed(post(t, "/audits/"+made[0].AuditID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), "secret-key-6hR2-4")))
+	public["log lines"] = logged.bytes()
+	if !bytes.Contains(public["log lines"], []byte("request failed")) || !bytes.Contains(public["log lines"], []byte("panic")) {
+		t.Errorf("the failures are not logged: %s", public["log lines"])
 	}
 
 	for where, text := range public {
 		for _, secret := range secrets {
 			if secret.in(text) {
-				t.Errorf("%s has %s:\n%.2000q", where, secret.what, text)
+				t.Errorf("%s contains %s:\n%.2000q", where, secret.what, text)
 			}
 		}
 	}
 	t.Logf("%d secrets in none of %d places", len(secrets), len(public))
 }
 
-// TestSecretsAreNotOnDisk looks for the seeds of shuffles, commitments and shoes, for the ids and
-// orders of shoes, and for keys, in every file of the data folder, the write-ahead log of the store
-// included: while the service runs, and after it has ended.
+// TestSecretsAreNotOnDisk searches every file of the data folder, the write-ahead log of the store
+// included, while the service runs and after it was stopped.
 func TestSecretsAreNotOnDisk(t *testing.T) {
 	var drawn bytes.Buffer
 	c := &clock{now: time.Now()}
 	s := start(t, setup{random: io.TeeReader(rand.Reader, &drawn), now: c.Now})
 	const key = "secret-key-6hR2"
 	var secrets []secret
-	ask := func(r *http.Request) []byte {
+	send := func(r *http.Request) []byte {
 		t.Helper()
 		drawn.Reset()
 		answer := s.do(r)
@@ -430,33 +428,33 @@ func TestSecretsAreNotOnDisk(t *testing.T) {
 		if answer.StatusCode != http.StatusOK {
 			t.Fatalf("%d %s", answer.StatusCode, body)
 		}
-		if seed := drawn.Bytes()[:max(0, drawn.Len()-10)]; len(seed) > 0 { // and behind it an id
+		if seed := drawn.Bytes()[:max(0, drawn.Len()-10)]; len(seed) > 0 { // followed by the id
 			secrets = append(secrets, seedSecrets(t, hex.EncodeToString(seed))...)
 		}
 		return body
 	}
-	ask(post(t, "/shuffle", `{"deck":"standard52","client_seed":"to be found"}`))
-	ask(post(t, "/shuffle", `{"deck":"standard52","reveal":"now"}`))
-	ask(keyed(post(t, "/shuffle", `{"deck":"mahjong144","decks":2}`), key))
-	void := commitmentID(t, string(ask(keyed(post(t, "/commitments", `{"deck":"standard52"}`), key+"-2"))))
+	send(post(t, "/shuffle", `{"deck":"standard52","client_seed":"to be found"}`))
+	send(post(t, "/shuffle", `{"deck":"standard52","reveal":"now"}`))
+	send(keyed(post(t, "/shuffle", `{"deck":"mahjong144","decks":2}`), key))
+	void := commitmentID(t, string(send(keyed(post(t, "/commitments", `{"deck":"standard52"}`), key+"-2"))))
 	c.Set(getCommitment(t, s, void).Deadline)
 	s.expireCommitments(t, 1)
-	ask(post(t, "/commitments", `{"size":9}`)) // which stays open
-	use := ask(post(t, "/shuffle", `{"commitment_id":"`+commitmentID(t, string(ask(post(t, "/commitments", `{"size":52}`))))+`","client_seed":"x"}`))
+	send(post(t, "/commitments", `{"size":9}`)) // remains open
+	use := send(post(t, "/shuffle", `{"commitment_id":"`+commitmentID(t, string(send(post(t, "/commitments", `{"size":52}`))))+`","client_seed":"x"}`))
 	var made shuffleResult
 	if err := json.Unmarshal(use, &made); err != nil {
 		t.Fatal(err)
 	}
-	ask(keyed(post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`), key+"-3"))
+	send(keyed(post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`), key+"-3"))
 	drawn.Reset()
 	shoe := mustCreateShoe(t, s, `{"deck":"standard52"}`)
-	seed := bytes.Clone(drawn.Bytes()[:drawn.Len()-16-10]) // and behind it the ids of the shoe and of the record
+	seed := bytes.Clone(drawn.Bytes()[:drawn.Len()-16-10]) // followed by the ids of the shoe and of the record
 	secrets = append(append(secrets, shoeSecret(t, shoe.ShoeID)), sealedSecrets(t, s, shoe.AuditID, seed, 0)...)
-	ask(keyed(post(t, shoe.path()+"/draw?proof=true", `{"count":5,"to":"alice"}`), key+"-4"))
-	ask(post(t, shoe.path()+"/draw", `{"from":"random"}`))
-	ask(post(t, shoe.path()+"/reshuffle", `{}`))
+	send(keyed(post(t, shoe.path()+"/draw?proof=true", `{"count":5,"to":"alice"}`), key+"-4"))
+	send(post(t, shoe.path()+"/draw", `{"from":"random"}`))
+	send(post(t, shoe.path()+"/reshuffle", `{}`))
 	if len(secrets) < 4*10 || !slices.ContainsFunc(secrets, func(s secret) bool { return s.in(use) }) {
-		t.Fatalf("%d secrets, or the search does not find them", len(secrets))
+		t.Fatalf("%d secrets are too few, or the search does not find them in an answer", len(secrets))
 	}
 	text := secret{what: "the key " + key}
 	text.add([]byte(key))
@@ -474,13 +472,13 @@ func TestSecretsAreNotOnDisk(t *testing.T) {
 			found = found || filepath.Base(path) == want && bytes.Contains(text, []byte("to be found"))
 			for _, secret := range secrets {
 				if secret.in(text) {
-					t.Errorf("%s has %s", path, secret.what)
+					t.Errorf("%s contains %s", path, secret.what)
 				}
 			}
 			return err
 		})
 		if err != nil || files < 4 || !found {
-			t.Errorf("the records are not in %s: %d files, %v", want, files, err)
+			t.Errorf("the search does not find the records in %s: %d files, %v", want, files, err)
 		}
 	}
 	search("riffle.db-wal")

@@ -28,7 +28,8 @@ import (
 	"riffle/internal/services"
 )
 
-// A setup configures a service. The zero value is a service as operators run it, with nothing failing.
+// A setup configures a service. The zero value is a service as operators run it, with nothing
+// failing.
 type setup struct {
 	folder   string                          // of the store and the keys; a temporary one by default
 	random   io.Reader                       // source of seeds and ids; crypto/rand by default

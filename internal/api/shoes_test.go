@@ -139,8 +139,8 @@ func TestShoeItemsAreReturnedVerbatim(t *testing.T) {
 	}
 }
 
-// checkOpenings checks that the proof of each card leads to the root of the order and proves nothing
-// else, and that GET .../cards/{position}/proof answers the same proof.
+// checkOpenings checks that the proof of each card leads to the root of the order and proves
+// nothing else, and that GET .../cards/{position}/proof answers the same proof.
 func checkOpenings(t *testing.T, s *service, of shoeResult, cards []shoeCard) {
 	t.Helper()
 	digest := func(text string) (hash [32]byte) {
@@ -177,8 +177,8 @@ func checkOpenings(t *testing.T, s *service, of shoeResult, cards []shoeCard) {
 	}
 }
 
-// Drawn cards can be proven against the order they came from, however often the deck or their pile is
-// shuffled again. Cards that were not drawn cannot be proven before the shoe is closed.
+// Drawn cards can be proven against the order they came from, however often the deck or their pile
+// is shuffled again. Cards that were not drawn cannot be proven before the shoe is closed.
 func TestCardProofs(t *testing.T) {
 	s := start(t, setup{})
 	made := mustCreateShoe(t, s, `{"deck":"mahjong136"}`)

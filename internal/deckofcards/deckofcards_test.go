@@ -28,7 +28,7 @@ import (
 	"riffle/internal/shoes"
 )
 
-// A site is the API over a store of its own.
+// A site is the API over a store in a folder of the test.
 type site struct {
 	*API
 	http.Handler
@@ -62,7 +62,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// startProcess gives the site an API as another process over the same store has it.
+// startProcess gives the site a new API over its log, which has nothing cached.
 func (s *site) startProcess() {
 	j := journal.New(s.log, rand.Reader, func() time.Time {
 		if s.now.IsZero() {
@@ -78,7 +78,7 @@ func (s *site) startProcess() {
 	s.Handler = router
 }
 
-// other returns the site as another process serves it.
+// other returns the site as a second process serves it. The two share no caches.
 func (s *site) other() *site {
 	o := &site{log: s.log, decks: s.decks, now: s.now}
 	o.startProcess()
@@ -90,7 +90,8 @@ func (s *site) size() uint64 {
 	return committed
 }
 
-// send sends a request as a client does whose base URL was https://deckofcardsapi.com.
+// send sends a request to the host deckofcardsapi.com over HTTPS. Headers are names and values in
+// turn.
 func (s *site) send(t *testing.T, method, path, contentType, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -107,7 +108,7 @@ func (s *site) send(t *testing.T, method, path, contentType, body string, header
 	return w
 }
 
-// A reply is an answer as a client reads it.
+// A reply is a parsed answer.
 type reply struct {
 	Success   bool
 	DeckID    string `json:"deck_id"`
@@ -136,7 +137,7 @@ func (r *reply) pile(name string) (codes []string) {
 	return codes
 }
 
-// get is what the simplest of clients does.
+// get sends a GET request, which must succeed.
 func (s *site) get(t *testing.T, format string, args ...any) *reply {
 	t.Helper()
 	path := fmt.Sprintf(format, args...)
@@ -148,7 +149,7 @@ func (s *site) get(t *testing.T, format string, args ...any) *reply {
 	return &r
 }
 
-// cardsIn expands a list of codes, as in <AS 0S>, to the cards of an answer.
+// cardsIn expands lists of codes such as <AS 0S> to the JSON of the cards.
 func cardsIn(text string) string {
 	values := map[string]string{"A": "ACE", "0": "10", "J": "JACK", "Q": "QUEEN", "K": "KING", "X": "JOKER"}
 	ends := map[string]string{"S": "SPADES", "D": "DIAMONDS", "C": "CLUBS", "H": "HEARTS", "1": "BLACK", "2": "RED"}
@@ -171,9 +172,9 @@ var (
 	idOfRecord = regexp.MustCompile(`, "audit_id": "([0-9a-f-]{36})"}$`)
 )
 
-// Every route, parameter and error text. A row is a request to the deck D, which is the one that
-// the last row to make one has made, and the whole answer, without the audit_id at its end: +
-// stands for it, and - for none. The body of a POST is behind its path.
+// TestAnswers tests every route, parameter and error text. Each row is a request and its whole
+// answer. D is the id of the deck that was made last. At the end of an answer + stands for the
+// audit_id, and - for none. The body of a POST follows its path.
 func TestAnswers(t *testing.T) {
 	s := newSite(t)
 	id := ""
@@ -348,7 +349,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Parameters come in the query, in a form of either kind, or in a JSON object.
+// Parameters may be in the query, in a form of either media type, or in a JSON object.
 func TestParameters(t *testing.T) {
 	s := newSite(t)
 	for name, v := range map[string][4]string{ // method, query, type, body
@@ -381,7 +382,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// HEAD draws nothing, and a preflight is told what it may send.
+// HEAD draws nothing, and preflight requests are answered with the allowed methods and headers.
 func TestMethods(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/")
@@ -405,8 +406,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// Pictures are where the client has found the service.
-func TestHost(t *testing.T) {
+// The addresses of pictures have the host that the client used.
+func TestPictureAddressesHaveTheHost(t *testing.T) {
 	s := newSite(t)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/deck/new/draw/?deck_count=1", nil)
 	r.Host = "localhost:8080"
@@ -417,8 +418,8 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// A deck is there for 14 days after its last change, or a hundredth more, under its id with hyphens
-// too, and not once it is over.
+// A deck expires 14 days after its last change, or up to a hundredth later. Its id may have
+// hyphens.
 func TestDecksExpire(t *testing.T) {
 	s := newSite(t)
 	s.now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -438,9 +439,8 @@ func TestDecksExpire(t *testing.T) {
 	}
 }
 
-// Shoes that were not made here are decks if they are of standard cards, and otherwise none that
-// could be drawn from by mistake.
-func TestOtherShoes(t *testing.T) {
+// Shoes made through POST /shoes are decks if they have standard cards. Others do not exist here.
+func TestShoesOfTheServiceAreDecks(t *testing.T) {
 	s := newSite(t)
 	five := uint64(5)
 	for r, want := range map[*shoes.Request]int{
@@ -468,7 +468,7 @@ func shoeOf(r order.Request, items ...string) *shoes.Request {
 	return &shoes.Request{Request: dealer.Request{Request: r}, Items: items}
 }
 
-// A retry with the same key gets the same cards, and no others are drawn.
+// A retry with the same key gets the same cards and draws no others.
 func TestRetries(t *testing.T) {
 	s := newSite(t)
 	key := []string{"Idempotency-Key", `"` + uuid.NewString() + `"`}
@@ -508,8 +508,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// What is not the caller's fault is said in the same form.
-func TestFailures(t *testing.T) {
+// Failures of the service have the same form as errors of the client.
+func TestFailuresOfTheService(t *testing.T) {
 	s := newSite(t)
 	for err, want := range map[error]int{
 		ledger.ErrBusy: 503, ledger.ErrNoSpace: 503, ledger.ErrUnavailable: 503, ledger.ErrClosed: 503, ledger.ErrBroken: 500, io.ErrUnexpectedEOF: 500,

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The session of a client that knows nothing of this service.
+// A session of a client that was written for deckofcardsapi.com.
 func TestSession(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/shuffle?deck_count=1")
@@ -43,9 +43,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// #80: two draws at once had the same card. Here 32 clients draw from one deck, and each card comes
-// once.
-func TestIssue80DrawsAtOnce(t *testing.T) {
+// #80: concurrent draws got the same card.
+func TestIssue80ConcurrentDraws(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/shuffle/?deck_count=2")
 	processes := []*site{s, s.other()}
@@ -76,9 +75,8 @@ func TestIssue80DrawsAtOnce(t *testing.T) {
 	}
 }
 
-// Nobody sees that others change the deck at the same time: what they do to the same cards is done
-// in some order.
-func TestChangesAtOnce(t *testing.T) {
+// Concurrent changes of the same cards are applied one after the other, and lose no card.
+func TestConcurrentChanges(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/draw/?count=20")
 	cards := made.codes()
@@ -110,9 +108,8 @@ func TestChangesAtOnce(t *testing.T) {
 	}
 }
 
-// #119: a deck that was shuffled was at times in the order of a new one. Nobody who draws while it
-// is shuffled sees that here.
-func TestIssue119ShuffleIsWhole(t *testing.T) {
+// #119: draws during a shuffle sometimes saw the deck in its first order.
+func TestIssue119ShuffleIsAtomic(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/")
 	processes := []*site{s, s.other()}
@@ -137,8 +134,8 @@ func TestIssue119ShuffleIsWhole(t *testing.T) {
 	}
 }
 
-// #35, #130, #134: with several decks a card came onto a pile only once no copy of it was left in
-// the deck. Here each copy that was drawn can be added, once.
+// #35, #130, #134: a card could be added to a pile only when the deck had no other copy of it. Here
+// each drawn copy can be added once.
 func TestIssue35PilesOfSeveralDecks(t *testing.T) {
 	s := newSite(t)
 	id := s.get(t, "/api/deck/new/?cards=AS,KH,AS&deck_count=2").DeckID // AS KH AS AS KH AS
@@ -146,12 +143,10 @@ func TestIssue35PilesOfSeveralDecks(t *testing.T) {
 	if r := s.get(t, "/api/deck/%s/pile/a/add/?cards=AS,KH,KH", id); r.Piles["a"].Remaining != 2 || r.Remaining != 3 {
 		t.Errorf("%+v", r)
 	}
-	// The other copy, which is dealt.
-	if r := s.get(t, "/api/deck/%s/pile/b/add/?cards=AS", id); r.Piles["a"].Remaining != 2 || r.Piles["b"].Remaining != 1 {
+	if r := s.get(t, "/api/deck/%s/pile/b/add/?cards=AS", id); r.Piles["a"].Remaining != 2 || r.Piles["b"].Remaining != 1 { // the other copy, which is dealt
 		t.Errorf("%+v", r)
 	}
-	// No copy is dealt now, so one comes from a pile.
-	if r := s.get(t, "/api/deck/%s/pile/c/add/?cards=AS", id); r.Piles["a"].Remaining != 1 || r.Piles["c"].Remaining != 1 {
+	if r := s.get(t, "/api/deck/%s/pile/c/add/?cards=AS", id); r.Piles["a"].Remaining != 1 || r.Piles["c"].Remaining != 1 { // none is dealt: from a pile
 		t.Errorf("%+v", r)
 	}
 	s.get(t, "/api/deck/%s/draw/?count=2", id)
@@ -170,7 +165,7 @@ func TestIssue35PilesOfSeveralDecks(t *testing.T) {
 	}
 }
 
-// #104: cards go back and the rest is shuffled while piles stay.
+// #104: returning cards and shuffling the remaining ones leave the piles unchanged.
 func TestIssue104ReturnAndShuffle(t *testing.T) {
 	s := newSite(t)
 	hand := s.get(t, "/api/deck/new/draw/?count=10")
@@ -192,7 +187,7 @@ func TestIssue104ReturnAndShuffle(t *testing.T) {
 	}
 }
 
-// #127, #135: draws from the bottom of the deck, and at random.
+// #127, #135: cards can be drawn from the bottom of the deck, and at random.
 func TestIssue127DeckEnds(t *testing.T) {
 	s := newSite(t)
 	made := s.get(t, "/api/deck/new/")

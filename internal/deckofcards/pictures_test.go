@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Every address that a card of an answer has leads to a picture, and so do the other names that
-// clients ask for.
+// Every address of a picture in an answer has a picture, and so do the other names that clients
+// use.
 func TestPictures(t *testing.T) {
 	s := newSite(t)
 	drawn := map[string]string{}
