@@ -21,7 +21,7 @@ import (
 	"riffle/internal/services"
 )
 
-// discard takes an answer and keeps nothing of it.
+// discard is a ResponseWriter that discards the body.
 type discard struct {
 	header http.Header
 	status int
@@ -31,8 +31,7 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) WriteHeader(status int)      { d.status = status }
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// BenchmarkHandler is the whole path of a request but for the network: what it allocates, and what
-// it takes while 64 callers share the commits.
+// BenchmarkHandler measures requests without the network, with many goroutines that share commits.
 func BenchmarkHandler(b *testing.B) {
 	folder := b.TempDir()
 	store, err := sqlite.Open(b.Context(), filepath.Join(folder, "riffle.db"))
@@ -74,7 +73,7 @@ func BenchmarkHandler(b *testing.B) {
 					w := &discard{header: http.Header{}}
 					a.ServeHTTP(w, r)
 					if w.status != http.StatusOK {
-						b.Fatalf("answered %d", w.status)
+						b.Fatalf("status %d", w.status)
 					}
 				}
 			})

@@ -9,7 +9,7 @@ import (
 	"riffle/internal/httpjson"
 )
 
-// plainElements are the elements of a deck as encoding/json writes them, with a comma behind each.
+// plainElements encodes elements of a deck by encoding/json, each followed by a comma.
 func plainElements(t *testing.T, d *deck.Deck, positions []uint64, details bool) (out []byte) {
 	t.Helper()
 	count := map[string]int{}
@@ -32,7 +32,8 @@ func plainElements(t *testing.T, d *deck.Deck, positions []uint64, details bool)
 	return out
 }
 
-// TestEncodedDecksMatchEncodingJSON encodes four copies of every deck, as codes and as cards.
+// Encoded decks equal what encoding/json writes, as codes and as cards, over four copies of each
+// deck.
 func TestEncodedDecksMatchEncodingJSON(t *testing.T) {
 	catalogue, err := deck.Builtin()
 	if err != nil {
@@ -56,7 +57,7 @@ func TestEncodedDecksMatchEncodingJSON(t *testing.T) {
 				for i := range positions {
 					positions[i] = uint64(i) * 7 % uint64(4*d.Size()) // over four copies
 				}
-				for range 2 { // encoded, then cached
+				for range 2 { // the second time from the cache
 					r := encodedDeck(d)
 					if got, want := r.codes()(nil, positions), plainElements(t, d, positions, false); !bytes.Equal(got, want) {
 						t.Errorf("%s, %d codes: %.200s, want %.200s", kind.Name, n, got, want)
@@ -70,15 +71,15 @@ func TestEncodedDecksMatchEncodingJSON(t *testing.T) {
 	}
 }
 
-// codeElementsPlain is the plain form of codeElements.
+// codeElementsPlain is the reference of codeElements.
 func codeElementsPlain(codes []string) appender {
 	return oneByOne(func(b []byte, position uint64) []byte {
 		return append(append(append(b, '"'), codes[position%uint64(len(codes))]...), '"')
 	})
 }
 
-// TestCodeElementsMatchPlainOnes has codes of all lengths.
-func TestCodeElementsMatchPlainOnes(t *testing.T) {
+// Codes of every length are encoded as by the reference.
+func TestCodeElementsMatchTheReference(t *testing.T) {
 	var codes []string
 	var positions []uint64
 	for n := range 16 {
@@ -93,8 +94,8 @@ func TestCodeElementsMatchPlainOnes(t *testing.T) {
 	}
 }
 
-// TestPrefetchedItemsMatchPlainOnes compares appendItems with its reference.
-func TestPrefetchedItemsMatchPlainOnes(t *testing.T) {
+// Items are encoded as by the reference.
+func TestItemsMatchTheReference(t *testing.T) {
 	body := []byte(`["a", 1,{"b":[]} ,""]`)
 	items := []httpjson.Span{{From: 18, To: 20}, {From: 1, To: 4}, {From: 8, To: 16}, {From: 6, To: 7}, {From: 1, To: 4}}
 	for n := range len(items) + 1 {
@@ -108,8 +109,7 @@ func TestPrefetchedItemsMatchPlainOnes(t *testing.T) {
 	}
 }
 
-// TestOnlySharedDecksAreCached encodes a deck with parameters, of which requests can ask for any
-// number.
+// Only decks without parameters are cached: requests can make any number of decks with parameters.
 func TestOnlySharedDecksAreCached(t *testing.T) {
 	catalogue, err := deck.Builtin()
 	if err != nil {

@@ -226,7 +226,8 @@ func TestFailedRequestsDoNotUseUpTheirKey(t *testing.T) {
 	send(postFunc("/shuffle", `{"size":3}`), 422)
 }
 
-// The first attempt of a reference is named to those that were to be the only one.
+// A request whose reference must be unique conflicts with the first record of the reference, and is
+// answered its id.
 func TestUniqueReferenceNamesTheFirstAttempt(t *testing.T) {
 	s := start(t, setup{})
 	first := mustCommit(t, s, `{"size":3,"reference":"a","unique_reference":true}`)

@@ -204,10 +204,10 @@ func TestProofWaitsForTheCheckpoint(t *testing.T) {
 	if answer := s.do(get(t, "/log/tile/entries/000.p/1")); answer.StatusCode != http.StatusNotFound {
 		t.Errorf("an unpublished record is answered %d", answer.StatusCode)
 	}
-	asked := make(chan *http.Response)
-	go func() { asked <- s.do(get(t, "/audits/"+made.AuditID+"/proof")) }()
+	answered := make(chan *http.Response)
+	go func() { answered <- s.do(get(t, "/audits/"+made.AuditID+"/proof")) }()
 	publish()
-	answer := <-asked
+	answer := <-answered
 	var file proofFile
 	if err := json.Unmarshal(readBody(t, answer), &file); err != nil || answer.StatusCode != http.StatusOK {
 		t.Fatalf("%d, %v", answer.StatusCode, err)

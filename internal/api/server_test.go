@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestContextEndsWhenTheCallerLeaves has a caller hang up while a request is in flight.
-func TestContextEndsWhenTheCallerLeaves(t *testing.T) {
+// TestContextEndsWhenTheClientDisconnects closes the connection of a request in flight.
+func TestContextEndsWhenTheClientDisconnects(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

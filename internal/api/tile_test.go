@@ -7,9 +7,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// The names of tiles are those of the Go checksum database, but for the height, which is always 8
-// here, and for the word for records. So the parser of that has to agree, and each name has one
-// form.
+// FuzzParseTile compares parseTile with tlog.ParseTilePath. Paths of tlog also have the height,
+// which is always 8 here, and "data" for "entries". Each tile has exactly one path.
 func FuzzParseTile(f *testing.F) {
 	for _, text := range []string{
 		"0/000", "63/999", "64/000", "0/x001/x234/067.p/255", "0/x000/001", "entries/000", "entries/x001/000.p/1", "0/000.p/256",
@@ -20,7 +19,7 @@ func FuzzParseTile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, ok := parseTile(text)
 		if name := strings.Replace(strings.TrimPrefix(got.Path(), "tile/8/"), "data/", "entries/", 1); ok && name != text {
-			t.Errorf("%q is taken for %q", text, name)
+			t.Errorf("%q is parsed as %q", text, name)
 		}
 		path, entries := strings.CutPrefix(text, "entries/")
 		if entries {
@@ -30,7 +29,7 @@ func FuzzParseTile(f *testing.F) {
 		}
 		want, err := tlog.ParseTilePath("tile/8/" + path)
 		if ok != (err == nil) {
-			t.Fatalf("%q is taken: %t; by tlog: %v", text, ok, err)
+			t.Fatalf("%q is valid: %t; for tlog: %v", text, ok, err)
 		}
 		if ok && err == nil && (entries != (want.L < 0) || got != want) {
 			t.Errorf("%q is %+v; for tlog %+v", text, got, want)
