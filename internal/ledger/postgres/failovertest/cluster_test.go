@@ -1,0 +1,464 @@
+package failovertest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// waitLimit is how long a test waits for an event before it fails. It is several times the time that
+// Patroni takes by default until another server is the primary.
+const waitLimit = 3 * time.Minute
+
+// A patroniTimes is how patient Patroni is, in seconds.
+type patroniTimes struct{ ttl, loopWait, retryTimeout int }
+
+var (
+	defaultTimes = patroniTimes{30, 10, 10}
+	shortTimes   = patroniTimes{20, 2, 4} // the least ttl that Patroni accepts
+)
+
+// A cluster is three PostgreSQL servers under Patroni, with one etcd and one haproxy.
+type cluster struct {
+	t       *testing.T
+	folder  string
+	etcd    *process
+	haproxy *process
+	proxy   int // port of haproxy
+	nodes   []*node
+}
+
+// A node is a PostgreSQL server with its Patroni.
+type node struct {
+	name, folder   string
+	pg, rest       int   // ports
+	pgLink, toRest *link // by which other nodes reach them
+	toEtcd         *link
+	patroni        *process
+	isolated       atomic.Bool // from etcd and the other nodes
+	unreplicated   atomic.Bool // other nodes do not reach its PostgreSQL
+}
+
+// A process is one that a test starts, with what it writes in a file.
+type process struct {
+	*exec.Cmd
+	log    string
+	exited chan struct{}
+}
+
+// missing returns the programs of the suite that are not installed.
+func missing() (programs []string) {
+	for _, p := range []string{"etcd", "patroni", "haproxy", "setpriv"} {
+		if _, err := exec.LookPath(p); err != nil {
+			programs = append(programs, p)
+		}
+	}
+	if _, err := os.Stat(binaries); err != nil {
+		programs = append(programs, "postgresql-15")
+	}
+	if os.Getuid() != 0 {
+		programs = append(programs, "root's rights, to run PostgreSQL as the user postgres")
+	}
+	return programs
+}
+
+// binaries are PostgreSQL's on Debian.
+const binaries = "/usr/lib/postgresql/15/bin"
+
+// startCluster starts a cluster and waits until it has a primary, and a synchronous standby if
+// synchronous is set.
+func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluster {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "riffle-failover-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{t: t, folder: folder}
+	c.guard()
+	owner, err := user.Lookup("postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, _ := strconv.Atoi(owner.Uid)
+	gid, _ := strconv.Atoi(owner.Gid)
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mkdir := func(name string) string {
+		path := filepath.Join(folder, name)
+		if err := errors.Join(os.Mkdir(path, 0o700), os.Chown(path, uid, gid)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+
+	client, peer := freePort(t), freePort(t)
+	etcdURL := fmt.Sprint("http://127.0.0.1:", client)
+	c.etcd = c.start(mkdir("etcd"), "etcd", "--data-dir", "data", "--listen-client-urls", etcdURL, "--advertise-client-urls", etcdURL,
+		"--listen-peer-urls", fmt.Sprint("http://127.0.0.1:", peer), "--unsafe-no-fsync")
+	c.await("etcd answers", func() bool { _, err := get(etcdURL + "/health"); return err == nil })
+
+	for i := range 3 {
+		n := &node{name: fmt.Sprint("node", i+1), pg: freePort(t), rest: freePort(t)}
+		n.folder = mkdir(n.name)
+		fromOther := func(sender func() string) bool {
+			if n.isolated.Load() {
+				return true
+			}
+			for _, other := range c.nodes {
+				if other != n && other.isolated.Load() && strings.HasPrefix(sender(), other.folder) {
+					return true
+				}
+			}
+			return false
+		}
+		n.pgLink = newLink(t, n.pg, func(sender func() string) bool { return n.unreplicated.Load() || fromOther(sender) })
+		n.toRest = newLink(t, n.rest, fromOther)
+		n.toEtcd = newLink(t, client, func(func() string) bool { return n.isolated.Load() })
+		c.nodes = append(c.nodes, n)
+		c.write(filepath.Join(n.folder, "patroni.yml"), n.config(patience, synchronous))
+	}
+	for _, n := range c.nodes {
+		c.startPatroni(n)
+		if n == c.nodes[0] {
+			c.await("the first node is the primary", func() bool { return c.primary() == n })
+		}
+	}
+	c.await("both other nodes are standbys", func() bool { return c.standbys(synchronous) })
+
+	c.proxy = freePort(t)
+	path := filepath.Join(mkdir("haproxy"), "haproxy.cfg")
+	c.write(path, c.haproxyConfig())
+	c.haproxy = c.start(filepath.Dir(path), "haproxy", "-db", "-f", path)
+	c.exec(c.primary(), "CREATE ROLE riffle LOGIN", "CREATE DATABASE riffle OWNER riffle")
+	// It takes all servers for the primary until it has asked them.
+	c.await("haproxy forwards to the primary only", func() bool {
+		for range 6 {
+			if c.query(c.proxy, "SELECT pg_current_wal_lsn()") != nil {
+				return false
+			}
+		}
+		return true
+	})
+	return c
+}
+
+// config is Patroni's configuration of the node.
+func (n *node) config(patience patroniTimes, synchronous bool) string {
+	return fmt.Sprintf(`
+scope: riffle
+name: %[1]s
+restapi:
+  listen: 127.0.0.1:%[2]d
+  connect_address: 127.0.0.1:%[3]d
+etcd3:
+  host: 127.0.0.1:%[4]d
+  use_proxies: true
+bootstrap:
+  dcs:
+    ttl: %[5]d
+    loop_wait: %[6]d
+    retry_timeout: %[7]d
+    maximum_lag_on_failover: 1048576
+    synchronous_mode: %[8]t
+    synchronous_mode_strict: %[8]t
+    failsafe_mode: true
+    postgresql:
+      use_pg_rewind: true
+      parameters:
+        synchronous_commit: "on"
+        wal_log_hints: "on"
+        max_connections: 100
+        wal_receiver_timeout: 20s
+        wal_sender_timeout: 20s
+  initdb:
+  - encoding: UTF8
+  - no-locale
+  - no-sync
+postgresql:
+  listen: 127.0.0.1:%[9]d
+  connect_address: 127.0.0.1:%[10]d
+  data_dir: %[11]s/data
+  bin_dir: %[12]s
+  pgpass: %[11]s/pgpass
+  pg_hba:
+  - host all all 127.0.0.1/32 trust
+  - host replication all 127.0.0.1/32 trust
+  - local all all trust
+  authentication:
+    superuser: {username: postgres}
+    replication: {username: replicator}
+  parameters:
+    unix_socket_directories: %[11]s
+`, n.name, n.rest, n.toRest.port, n.toEtcd.port, patience.ttl, patience.loopWait, patience.retryTimeout, synchronous,
+		n.pg, n.pgLink.port, n.folder, binaries)
+}
+
+func (c *cluster) haproxyConfig() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `
+defaults
+    mode tcp
+    retries 2
+    timeout connect 4s
+    timeout check 5s
+    timeout client 30m
+    timeout server 30m
+listen primary
+    bind 127.0.0.1:%d
+    option httpchk OPTIONS /primary
+    http-check expect status 200
+    default-server inter 3s fall 3 rise 2 on-marked-down shutdown-sessions
+`, c.proxy)
+	for _, n := range c.nodes {
+		fmt.Fprintf(&b, "    server %s 127.0.0.1:%d maxconn 100 check port %d\n", n.name, n.pg, n.rest)
+	}
+	return b.String()
+}
+
+// viaProxy and viaHosts return the URL of the log's database, for each of the ways to reach the
+// primary.
+func (c *cluster) viaProxy() string {
+	return fmt.Sprintf("postgres://riffle@127.0.0.1:%d/riffle?sslmode=disable", c.proxy)
+}
+
+func (c *cluster) viaHosts() string {
+	var hosts []string
+	for _, n := range c.nodes {
+		hosts = append(hosts, fmt.Sprint("127.0.0.1:", n.pg))
+	}
+	return fmt.Sprintf("postgres://riffle@%s/riffle", strings.Join(hosts, ","))
+}
+
+// guard has the kernel's end of a pipe kill everything in the folder when this process ends, however
+// it does.
+func (c *cluster) guard() {
+	c.t.Helper()
+	script := `cat >/dev/null
+for p in /proc/[0-9]*; do case "$(readlink $p/cwd)" in ` + c.folder + `/*) kill -9 ${p#/proc/};; esac; done
+sleep 0.2; rm -rf ` + c.folder
+	guard := exec.Command("setsid", "sh", "-c", script)
+	in, err := guard.StdinPipe()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := guard.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() {
+		if c.t.Failed() {
+			c.showLogs()
+		}
+		_ = errors.Join(in.Close(), guard.Wait())
+	})
+}
+
+// showLogs writes the end of every log to that of the test.
+func (c *cluster) showLogs() {
+	logs, _ := filepath.Glob(filepath.Join(c.folder, "*", "*.log"))
+	for _, path := range logs {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		c.t.Logf("%s:\n%s", path, text[max(0, len(text)-3000):])
+	}
+}
+
+// start starts a program as the user postgres, in a folder of the cluster.
+func (c *cluster) start(folder, name string, args ...string) *process {
+	c.t.Helper()
+	p := &process{log: filepath.Join(folder, name+".log"), exited: make(chan struct{})}
+	log, err := os.OpenFile(p.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	p.Cmd = exec.Command("setpriv", append([]string{"--reuid=postgres", "--regid=postgres", "--clear-groups", name}, args...)...)
+	p.Dir, p.Stdout, p.Stderr = folder, log, log
+	p.Env = append(os.Environ(), "HOME="+folder)
+	if err := p.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	go func() {
+		_ = p.Wait()
+		close(p.exited)
+	}()
+	return p
+}
+
+func (c *cluster) startPatroni(n *node) {
+	n.patroni = c.start(n.folder, "patroni", filepath.Join(n.folder, "patroni.yml"))
+}
+
+func (c *cluster) write(path, text string) {
+	c.t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // the user postgres reads it
+		c.t.Fatal(err)
+	}
+}
+
+// await waits until a condition holds.
+func (c *cluster) await(what string, condition func() bool) {
+	c.t.Helper()
+	for deadline := time.Now().Add(waitLimit); !condition(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("waiting until %s took longer than %s", what, waitLimit)
+		}
+	}
+}
+
+// status asks a Patroni for something that it answers with 200 if it is so.
+func (n *node) status(path string) bool {
+	_, err := get(fmt.Sprintf("http://127.0.0.1:%d/%s", n.rest, path))
+	return err == nil
+}
+
+// primary returns the only node that calls itself the primary, or nil.
+func (c *cluster) primary() (primary *node) {
+	for _, n := range c.nodes {
+		if n.status("primary") {
+			if primary != nil {
+				return nil
+			}
+			primary = n
+		}
+	}
+	return primary
+}
+
+// standbys reports whether all nodes but the primary stream from it, and Patroni has chosen one of
+// them to be waited for if synchronous is set. Until it has, the primary waits for any of them, and
+// none of them would be promoted.
+func (c *cluster) standbys(synchronous bool) bool {
+	p := c.primary()
+	if p == nil {
+		return false
+	}
+	text, err := get(fmt.Sprintf("http://127.0.0.1:%d/patroni", p.rest))
+	var state struct {
+		Replication []struct {
+			State string `json:"state"`
+		} `json:"replication"`
+	}
+	if err != nil || json.Unmarshal(text, &state) != nil {
+		return false
+	}
+	streaming := 0
+	for _, r := range state.Replication {
+		if r.State == "streaming" {
+			streaming++
+		}
+	}
+	for _, n := range c.nodes {
+		if !n.status("health") {
+			return false
+		}
+	}
+	return streaming == len(c.nodes)-1 && (!synchronous || c.syncStandby() != nil)
+}
+
+// syncStandby returns the node that the primary waits for.
+func (c *cluster) syncStandby() *node {
+	for _, n := range c.nodes {
+		if n.status("synchronous") {
+			return n
+		}
+	}
+	return nil
+}
+
+// postmaster returns the process id of the node's PostgreSQL.
+func (c *cluster) postmaster(n *node) int {
+	c.t.Helper()
+	text, err := os.ReadFile(filepath.Join(n.folder, "data", "postmaster.pid"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.SplitN(string(text), "\n", 2)[0])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return pid
+}
+
+// signal sends a signal to all processes of a node.
+func (n *node) signal(s syscall.Signal) {
+	for _, pid := range processesIn(n.folder) {
+		_ = syscall.Kill(pid, s)
+	}
+}
+
+// exec executes SQL as the superuser.
+func (c *cluster) exec(n *node, commands ...string) {
+	c.t.Helper()
+	for _, command := range commands {
+		if err := c.query(n.pg, command); err != nil {
+			c.t.Fatal(command, err)
+		}
+	}
+}
+
+func (c *cluster) query(port int, sql string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, err = conn.Exec(ctx, sql)
+	return err
+}
+
+var ports sync.Map // that freePort has returned
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, taken := ports.LoadOrStore(port, true); !taken {
+			return port
+		}
+	}
+}
+
+var shortClient = &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+// get returns the body of an answer with the status 200.
+func get(url string) ([]byte, error) {
+	r, err := shortClient.Get(url)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Body.Close() }()
+	body, err := io.ReadAll(r.Body)
+	if err == nil && r.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s is answered %s", url, r.Status)
+	}
+	return body, err
+}

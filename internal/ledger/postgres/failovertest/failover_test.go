@@ -1,0 +1,258 @@
+// Package failovertest is the suite of failovers: replicas of the service under load, over three
+// PostgreSQL servers under Patroni with etcd and haproxy, which are killed, stopped and cut off.
+//
+// Everything runs on loopback, on free ports and in a folder of its own. The suite needs root's
+// rights and the Debian packages etcd-server, patroni, postgresql-15 and haproxy.
+package failovertest
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var (
+	which  = flag.String("failover", "short", "faults to inflict: short for two with low times of Patroni, all, or a part of a fault's name, with the default times")
+	repeat = flag.Int("repeat", 3, "how often to inflict each fault, unless short")
+)
+
+// server and riffle are the paths of the programs.
+var server, riffle string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := build(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// build builds the programs and runs the tests.
+func build(m *testing.M) (code int, err error) {
+	folder, err := os.MkdirTemp("", "riffle-programs-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	server, riffle = filepath.Join(folder, "server"), filepath.Join(folder, "riffle")
+	command := exec.Command("go", "build", "-buildvcs=false", "-o", folder, "riffle/cmd/server", "riffle/cmd/riffle")
+	if out, err := command.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("building the programs: %w\n%s", err, out)
+	}
+	return m.Run(), nil
+}
+
+// require ends the test if programs are missing: in CI, where every test has to run, it fails.
+func require(t *testing.T) {
+	t.Helper()
+	if programs := missing(); len(programs) > 0 && os.Getenv("CI") != "" {
+		t.Fatalf("missing: %s", strings.Join(programs, ", "))
+	} else if len(programs) > 0 {
+		t.Skipf("skipped: missing: %s", strings.Join(programs, ", "))
+	}
+}
+
+// A fault happens to the node that is the primary. heal undoes it.
+type fault struct {
+	name     string
+	short    bool // part of the short form
+	promotes bool // another node becomes the primary
+	first    bool // the primary has to be the first host of the URL
+	inflict  func(c *cluster, n *node)
+	heal     func(c *cluster, n *node)
+}
+
+// nothing is the heal of a fault that Patroni heals.
+func nothing(*cluster, *node) {}
+
+func restart(c *cluster, n *node) { c.startPatroni(n) }
+
+// stopped is how long processes are stopped. It is longer than Patroni's ttl.
+const stopped = 40 * time.Second
+
+var faults = []fault{
+	{name: "PostgreSQL is killed", heal: nothing, inflict: func(c *cluster, n *node) {
+		_ = syscall.Kill(c.postmaster(n), syscall.SIGKILL)
+	}},
+	{name: "Patroni and PostgreSQL are killed", promotes: true, heal: restart, inflict: func(_ *cluster, n *node) {
+		n.signal(syscall.SIGKILL)
+	}},
+	{name: "Patroni is killed and PostgreSQL goes on", promotes: true, heal: restart, inflict: func(_ *cluster, n *node) {
+		_ = n.patroni.Process.Kill()
+	}},
+	{name: "the node hangs for 40 s", promotes: true, heal: nothing, inflict: hang},
+	{name: "the node hangs for 40 s and is the first host of the URL", promotes: true, first: true, heal: nothing, inflict: hang},
+	{name: "switchover", short: true, promotes: true, heal: nothing, inflict: func(c *cluster, n *node) { c.switchover(n, c.syncStandby()) }},
+	{name: "etcd hangs for 40 s", heal: nothing, inflict: func(c *cluster, _ *node) {
+		_ = c.etcd.Process.Signal(syscall.SIGSTOP)
+		time.Sleep(stopped)
+		_ = c.etcd.Process.Signal(syscall.SIGCONT)
+	}},
+	{name: "the standby is killed", inflict: func(c *cluster, _ *node) {
+		c.syncStandby().signal(syscall.SIGKILL)
+	}, heal: func(c *cluster, _ *node) {
+		for _, n := range c.nodes {
+			if !n.status("health") {
+				c.startPatroni(n)
+			}
+		}
+	}},
+	{name: "the primary is cut from etcd and its standbys", short: true, promotes: true, inflict: func(_ *cluster, n *node) {
+		n.isolated.Store(true)
+	}, heal: func(_ *cluster, n *node) { n.isolated.Store(false) }},
+	{name: "replication is cut for 13 s, then the primary dies", promotes: true, inflict: func(_ *cluster, n *node) {
+		n.unreplicated.Store(true)
+		time.Sleep(13 * time.Second)
+		n.signal(syscall.SIGKILL)
+	}, heal: func(c *cluster, n *node) {
+		n.unreplicated.Store(false)
+		c.startPatroni(n)
+	}},
+}
+
+func hang(_ *cluster, n *node) {
+	n.signal(syscall.SIGSTOP)
+	time.Sleep(stopped)
+	n.signal(syscall.SIGCONT)
+}
+
+// switchover has Patroni make another node the primary.
+func (c *cluster) switchover(from, to *node) {
+	c.t.Helper()
+	body := fmt.Sprintf(`{"leader": %q, "candidate": %q}`, from.name, to.name)
+	long := &http.Client{Timeout: waitLimit}
+	answer, err := long.Post(fmt.Sprintf("http://127.0.0.1:%d/switchover", from.rest), "application/json", strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		c.t.Fatalf("switchover: %s", answer.Status)
+	}
+}
+
+// TestSynchronous inflicts faults on a cluster whose commits wait for a standby. No answer may be
+// lost, and the replicas go on.
+func TestSynchronous(t *testing.T) {
+	require(t)
+	patience, rounds := defaultTimes, *repeat
+	if *which == "short" {
+		patience, rounds = shortTimes, 1
+	}
+	c := startCluster(t, patience, true)
+	l := startLoad(t, c)
+	l.awaitAnswers(100)
+	for _, f := range faults {
+		selected := *which == "all" || *which == "short" && f.short || strings.Contains(f.name, *which)
+		for round := 0; selected && round < rounds && !t.Failed(); round++ {
+			l.inflict(f)
+		}
+	}
+	l.stop()
+	if lost, contradicted := l.check(); lost > 0 || contradicted > 0 {
+		t.Errorf("%d answered shuffles were lost, and the log contradicts %d of its checkpoints", lost, contradicted)
+	}
+	l.checkLog()
+}
+
+// inflict inflicts a fault under load, waits until both replicas answer again and the cluster is
+// whole, and logs the outage.
+func (l *load) inflict(f fault) {
+	l.t.Helper()
+	c := l.cluster
+	n := c.primary()
+	if f.first && n != c.nodes[0] {
+		c.await("the first node is a synchronous standby", func() bool { return c.nodes[0].status("synchronous") || c.swap(n) })
+		c.switchover(n, c.nodes[0])
+		c.await("the first node is the primary", func() bool { return c.primary() == c.nodes[0] && c.standbys(true) })
+		n = c.nodes[0]
+	}
+	l.awaitAnswers(20)
+	began, before := time.Now(), l.size()
+	f.inflict(c, n)
+	if f.promotes {
+		c.await("another node is the primary", func() bool {
+			return slices.ContainsFunc(c.nodes, func(other *node) bool { return other != n && other.status("primary") })
+		})
+	}
+	l.awaitAnswers(20)
+	f.heal(c, n)
+	c.await("the cluster is whole", func() bool { return c.standbys(true) })
+	l.awaitAnswers(20)
+	outages := make([]string, len(l.replicas))
+	for i, r := range l.replicas {
+		outages[i] = fmt.Sprintf("%s %.1f s", r.name, r.outage(began).Seconds())
+	}
+	slices.Sort(outages)
+	l.t.Logf("%s: %d answered, longest time without an answer: %s", f.name, l.size()-before, strings.Join(outages, ", "))
+}
+
+// swap kills the synchronous standby, so that another one takes its place. It returns false.
+func (c *cluster) swap(primary *node) bool {
+	if s := c.syncStandby(); s != nil && s != c.nodes[0] && s != primary && c.standbys(true) {
+		_ = syscall.Kill(c.postmaster(s), syscall.SIGKILL)
+		time.Sleep(5 * time.Second)
+	}
+	return false
+}
+
+// TestAsynchronous loses records in a failover, which both replicas notice at once, and still know
+// when they are started again.
+func TestAsynchronous(t *testing.T) {
+	if *which == "short" {
+		t.Skip("not part of the short form")
+	}
+	require(t)
+	if *which != "all" && *which != "asynchronous" {
+		t.Skip("not selected")
+	}
+	c := startCluster(t, defaultTimes, false)
+	l := startLoad(t, c)
+	l.awaitAnswers(100)
+	n := c.primary()
+	n.unreplicated.Store(true)
+	l.awaitAnswers(20)
+	n.signal(syscall.SIGKILL)
+	c.await("another node is the primary", func() bool { p := c.primary(); return p != nil && p != n })
+	promoted := time.Now()
+	var wait sync.WaitGroup
+	for _, r := range l.replicas {
+		wait.Go(func() {
+			select {
+			case <-r.exited:
+				t.Logf("%s noticed it %.1f s after the promotion", r.name, time.Since(promoted).Seconds())
+			case <-time.After(waitLimit):
+				t.Errorf("%s has not noticed it in %s", r.name, waitLimit)
+			}
+		})
+	}
+	wait.Wait()
+	l.stop()
+	if lost, _ := l.check(); lost == 0 {
+		t.Error("nothing was lost, so this test shows nothing")
+	}
+	for _, r := range l.replicas {
+		if !bytes.Contains(r.log.Bytes(), []byte("it has gone back from")) {
+			t.Errorf("%s ended with:\n%s", r.name, r.log.String())
+		}
+		l.start(r)
+		select {
+		case <-r.exited:
+		case <-time.After(waitLimit):
+			t.Errorf("%s starts on a log that has lost records", r.name)
+		}
+	}
+}

@@ -1,0 +1,320 @@
+package failovertest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/proof"
+)
+
+// callers is how many requests are in flight at each replica, and pause how long a caller waits
+// after an answer.
+const (
+	callers = 4
+	pause   = 10 * time.Millisecond
+)
+
+// A replica is a running server with a caller's view of it.
+type replica struct {
+	name, data, url, address string
+	cmd                      *exec.Cmd
+	log                      bytes.Buffer
+	exited                   chan struct{}
+
+	mu       sync.Mutex
+	answered []time.Time // when shuffles were answered
+}
+
+// A load has callers shuffle at replicas and read their checkpoints, until it is stopped.
+type load struct {
+	t        *testing.T
+	cluster  *cluster
+	replicas []*replica
+	keys     string // folder of the keys
+	stop     context.CancelFunc
+	wait     sync.WaitGroup
+
+	mu          sync.Mutex
+	indexes     map[uuid.UUID]uint64 // of answered shuffles
+	checkpoints map[string]bool      // that were fetched
+	statuses    map[string]int       // of answers to shuffles
+}
+
+// startLoad starts a replica for each way to reach the primary, and callers of both.
+func startLoad(t *testing.T, c *cluster) *load {
+	t.Helper()
+	l := &load{t: t, cluster: c, indexes: map[uuid.UUID]uint64{}, checkpoints: map[string]bool{}, statuses: map[string]int{}}
+	l.keys = filepath.Join(c.folder, "keys")
+	if err := os.Mkdir(l.keys, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, url := range map[string]string{"haproxy": c.viaProxy(), "hosts": c.viaHosts()} {
+		r := &replica{name: name, data: filepath.Join(c.folder, "replica-"+name), url: url, address: fmt.Sprint("127.0.0.1:", freePort(t))}
+		if err := os.Mkdir(r.data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		l.replicas = append(l.replicas, r)
+		l.start(r)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	l.stop = func() {
+		cancel()
+		l.wait.Wait()
+	}
+	for _, r := range l.replicas {
+		c.await("the replica is ready", func() bool {
+			if !r.running() {
+				t.Fatalf("a replica has ended:\n%s", r.log.String())
+			}
+			_, err := get("http://" + r.address + "/readyz")
+			return err == nil
+		})
+		for range callers {
+			l.wait.Go(func() { l.call(ctx, r) })
+		}
+		l.wait.Go(func() { l.watch(ctx, r) })
+	}
+	return l
+}
+
+// start starts the server of a replica.
+func (l *load) start(r *replica) {
+	l.t.Helper()
+	r.log.Reset()
+	r.exited = make(chan struct{})
+	r.cmd = exec.Command(server, "-addr", r.address, "-data", r.data, "-store", r.url,
+		"-key", filepath.Join(l.keys, "log.key"), "-seed-key", filepath.Join(l.keys, "seed.key"), "-origin", "failover.test/log")
+	r.cmd.Dir, r.cmd.Stderr = r.data, &r.log
+	if err := r.cmd.Start(); err != nil {
+		l.t.Fatal(err)
+	}
+	go func() {
+		_ = r.cmd.Wait()
+		close(r.exited)
+	}()
+}
+
+// running reports whether the server has not ended.
+func (r *replica) running() bool {
+	select {
+	case <-r.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// client waits longer for an answer than the server does for its database.
+var client = &http.Client{Timeout: 150 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * callers}}
+
+// call shuffles until ctx is done. It repeats a request that was not answered, with its key.
+func (l *load) call(ctx context.Context, r *replica) {
+	for ctx.Err() == nil {
+		key := uuid.NewString()
+		for ctx.Err() == nil && !l.shuffle(ctx, r, key) {
+			time.Sleep(200 * time.Millisecond)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// shuffle sends one request and reports whether it was answered with a shuffle.
+func (l *load) shuffle(ctx context.Context, r *replica, key string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+r.address+"/shuffle", strings.NewReader(`{"size":5}`))
+	if err != nil {
+		l.t.Error(err)
+		return true
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Idempotency-Key", key)
+	answer, err := client.Do(request)
+	if err != nil {
+		l.count("none")
+		return false
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	l.count(answer.Status)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		return false
+	}
+	var shuffle struct {
+		ID    uuid.UUID `json:"audit_id"`
+		Index uint64    `json:"log_index"`
+	}
+	if err := json.Unmarshal(body, &shuffle); err != nil || shuffle.ID == uuid.Nil {
+		l.t.Errorf("an answer: %v: %s", err, body)
+		return true
+	}
+	r.mu.Lock()
+	r.answered = append(r.answered, time.Now())
+	r.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if index, again := l.indexes[shuffle.ID]; again && index != shuffle.Index {
+		l.t.Errorf("shuffle %s was answered with the indexes %d and %d", shuffle.ID, index, shuffle.Index)
+	}
+	l.indexes[shuffle.ID] = shuffle.Index
+	return true
+}
+
+func (l *load) count(status string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.statuses[status]++
+}
+
+// watch fetches checkpoints until ctx is done.
+func (l *load) watch(ctx context.Context, r *replica) {
+	for ctx.Err() == nil {
+		if text, err := get("http://" + r.address + "/log/checkpoint"); err == nil {
+			l.mu.Lock()
+			l.checkpoints[string(text)] = true
+			l.mu.Unlock()
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// size returns how many shuffles were answered.
+func (l *load) size() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.indexes)
+}
+
+// answers returns how many shuffles a replica has answered.
+func (r *replica) answers() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.answered)
+}
+
+// awaitAnswers waits until every replica has answered n more shuffles.
+func (l *load) awaitAnswers(n int) {
+	l.t.Helper()
+	for _, r := range l.replicas {
+		want := r.answers() + n
+		l.cluster.await("shuffles are answered by way of "+r.name, func() bool {
+			if !r.running() {
+				l.t.Fatalf("the replica that connects by way of %s has ended:\n%s", r.name, r.log.String())
+			}
+			return r.answers() >= want
+		})
+	}
+}
+
+// outage returns the longest time without an answer of the replica since a time.
+func (r *replica) outage(since time.Time) (longest time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := since
+	for _, at := range r.answered {
+		if at.After(since) {
+			longest, last = max(longest, at.Sub(last)), at
+		}
+	}
+	return longest
+}
+
+// check compares the database with every answer, and with every checkpoint that was fetched. It
+// returns how many answered shuffles are not where they were answered to be, and how many checkpoints
+// are not of the log that is there now.
+func (l *load) check() (lost, contradicted int) {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://postgres@127.0.0.1:%d/riffle?sslmode=disable", l.cluster.primary().pg))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	rows, err := conn.Query(ctx, "SELECT idx, id, record FROM entries ORDER BY idx")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	var tree ledger.Tree
+	roots := []tlog.Hash{}
+	stored := map[uuid.UUID]uint64{}
+	var index int64
+	var id [16]byte
+	var record []byte
+	_, err = pgx.ForEachRow(rows, []any{&index, &id, &record}, func() error {
+		root, err := tree.Root()
+		roots = append(roots, root)
+		stored[id] = uint64(index)
+		tree.Add(tlog.RecordHash(record), nil)
+		return err
+	})
+	last, errRoot := tree.Root()
+	if err := errors.Join(err, errRoot); err != nil {
+		l.t.Fatal(err)
+	}
+	roots = append(roots, last)
+	for id, index := range l.indexes {
+		if at, ok := stored[id]; !ok || at != index {
+			lost++
+		}
+	}
+	verifier := l.verifier()
+	for text := range l.checkpoints {
+		c, err := proof.OpenCheckpoint([]byte(text), verifier)
+		switch {
+		case err != nil:
+			l.t.Errorf("a checkpoint: %v", err)
+		case c.Size >= uint64(len(roots)) || c.Root != roots[c.Size]:
+			contradicted++
+		}
+	}
+	l.t.Logf("%d shuffles answered, %d lost; %d records; %d checkpoints fetched, %d contradicted; answers by status: %v",
+		len(l.indexes), lost, len(stored), len(l.checkpoints), contradicted, l.statuses)
+	return lost, contradicted
+}
+
+// checkLog stops the replicas and runs riffle log check with each one's second copy.
+func (l *load) checkLog() {
+	l.t.Helper()
+	for _, r := range l.replicas {
+		_ = r.cmd.Process.Signal(syscall.SIGTERM)
+	}
+	for _, r := range l.replicas {
+		<-r.exited
+		check := exec.Command(riffle, "log", "check", "--data", r.data, "--store", fmt.Sprintf("postgres://riffle@127.0.0.1:%d/riffle?sslmode=disable", l.cluster.primary().pg),
+			"--key", filepath.Join(l.keys, "log.key"), "--seed-key", filepath.Join(l.keys, "seed.key"))
+		if out, err := check.CombinedOutput(); err != nil {
+			l.t.Errorf("riffle log check with the second copy of %s: %v\n%s", r.name, err, out)
+		}
+	}
+}
+
+func (l *load) verifier() note.Verifier {
+	l.t.Helper()
+	text, err := os.ReadFile(filepath.Join(l.keys, "log.key"))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	key, err := ledger.ParseKey(string(text))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return key.Verifier
+}
