@@ -21,6 +21,7 @@ import (
 // logCommands groups the commands on a log.
 type logCommands struct {
 	Check logCheck `cmd:"" help:"Check a copy of a store, offline."`
+	Fork  logFork  `cmd:"" help:"Begin the log that follows one that has lost records."`
 }
 
 // A logCheck checks a whole store: the engine's own structures, every record against the tree and

@@ -99,7 +99,10 @@ func (l *Log) durably(ctx context.Context, read func() (*Stored, error)) (*Store
 	return nil, fmt.Errorf("%w: it has a record behind its end", ErrCorrupt)
 }
 
-// goneBack is the error for a store that lost durable records.
+// goneBack is the error for a store that lost durable records. It says what the operator can do.
 func goneBack(from, to uint64) error {
-	return fmt.Errorf("%w: it has gone back from %d records to %d", ErrCorrupt, from, to)
+	return fmt.Errorf("%w: it has gone back from %d records to %d. Records that were answered are lost here, as after a failover "+
+		"to a standby that did not have them. Keep every server and disk that may have them: with the newer store the log goes on. "+
+		"If nobody has them, the log ends: `riffle log fork` writes down what was lost and begins the next log. "+
+		"Do not remove the checkpoint file", ErrCorrupt, from, to)
 }

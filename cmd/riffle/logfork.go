@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/dealer"
+	"riffle/internal/deck"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/postgres"
+	"riffle/internal/ledger/proof"
+	"riffle/internal/ledger/sqlite"
+	"riffle/internal/order"
+	"riffle/internal/services"
+)
+
+// A logFork ends a log that has lost records, and begins the one that follows it. It writes down what
+// was lost, so that the operator can publish it.
+type logFork struct {
+	Data  string `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder of the old log, with the second copy of the checkpoint. Default ./data."`
+	Store string `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the old log, postgres://... Default SQLite in the data folder."`
+	Key   string `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The old log's verifier key, as GET /log/key answers it, or its private key. Default log.key in the data folder."`
+	Lost  string `placeholder:"URL|DIR" help:"A store that still has the lost records: the database of the server that was the primary, or a folder with riffle.db. They are copied."`
+
+	NewData   string `required:"" placeholder:"DIR" help:"The data folder of the new log, in which its keys are made. It must not exist."`
+	NewStore  string `placeholder:"URL" help:"An empty PostgreSQL database for the new log. Default SQLite in its data folder."`
+	NewOrigin string `required:"" placeholder:"NAME" help:"The name of the new log, which no other log has."`
+}
+
+// Help is the longer text of riffle log fork --help.
+func (*logFork) Help() string {
+	return `For a log whose service does not start because its store has lost records for good. Look for the newer store first: with it, the log goes on. The old store is not changed.
+
+It writes fork.json into the new folder, with the last checkpoint that was signed, the one that the store has, and the records in between, as far as --lost has them. Then it begins a new log. Its first record has the reference "follows", with origin, size and root of the last checkpoint of the old log. Publish fork.json and both keys.`
+}
+
+// A forkReport is the content of fork.json.
+type forkReport struct {
+	Origin  string       `json:"origin"`            // of the old log
+	Signed  string       `json:"signed_checkpoint"` // the last one that is known to have been signed
+	Stored  string       `json:"stored_checkpoint"` // that of the store; it lacks records of the other
+	From    *uint64      `json:"lost_from"`         // index of the first lost record; null if unknown
+	To      uint64       `json:"lost_before"`       // index after the last one
+	Records []lostRecord `json:"lost_records"`      // those that are still known
+	Follows string       `json:"new_origin"`
+}
+
+// A lostRecord is one that was signed and that the store does not have.
+type lostRecord struct {
+	Index  uint64 `json:"log_index"`
+	Record string `json:"record"`
+}
+
+// Run writes the report and begins the new log.
+func (k *logFork) Run(ctx context.Context, c *console) error {
+	data := cmp.Or(k.Data, "./data")
+	verifier, err := readVerifier(cmp.Or(k.Key, filepath.Join(data, ledger.KeyName)))
+	if err != nil {
+		return err
+	}
+	copyFile := filepath.Join(data, ledger.CheckpointName)
+	second, err := os.ReadFile(copyFile)
+	if err != nil {
+		return fmt.Errorf("reading the last checkpoint that was signed: %w", err)
+	}
+	last, err := proof.OpenCheckpoint(second, verifier)
+	if err != nil {
+		return fmt.Errorf("%s is not a checkpoint of %s: %w", copyFile, verifier.Name(), err)
+	}
+	if k.NewOrigin == last.Origin {
+		return fmt.Errorf("the new log cannot have the origin of the old one, %s: use --new-origin to name another, such as %s-2", last.Origin, last.Origin)
+	}
+	report := &forkReport{Origin: last.Origin, Signed: string(second), To: last.Size, Records: []lostRecord{}, Follows: k.NewOrigin}
+	if err := k.compare(ctx, data, copyFile, second, verifier, report); err != nil {
+		return err
+	}
+	if err := os.Mkdir(k.NewData, 0o700); err != nil {
+		return fmt.Errorf("the folder of the new log: %w", err)
+	}
+	text, err := json.MarshalIndent(report, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(k.NewData, "fork.json")
+	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
+		return fmt.Errorf("writing down what was lost: %w", err)
+	}
+	reference := fmt.Sprintf("follows %s %d %s", last.Origin, last.Size, last.Root)
+	key, err := k.begin(ctx, reference)
+	if err != nil {
+		return fmt.Errorf("beginning the new log: %w. Remove %s before you try again", err, k.NewData)
+	}
+	from := "unknown; --lost names a store that has it"
+	if report.From != nil {
+		from = fmt.Sprint(*report.From)
+	}
+	_, err = fmt.Fprintf(c.out, "old log      %s\nsigned       %d records\nlost from    %s\nwritten down %d lost records, in %s\n\nnew log      %s\nkey          %s\nrecord 0     %s\n",
+		last.Origin, last.Size, from, len(report.Records), path, k.NewOrigin, key, reference)
+	return err
+}
+
+// compare fills in what the store has, and what it has lost. It returns an error if it has lost
+// nothing.
+func (k *logFork) compare(ctx context.Context, data, copyFile string, second []byte, verifier note.Verifier, report *forkReport) (err error) {
+	store, name, err := openStore(ctx, data, k.Store)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	head, err := store.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := ledger.CheckRollback(ctx, store, verifier, copyFile, second); err == nil {
+		return fmt.Errorf("%s has every record of %s: the log has lost nothing, so start its service", name, copyFile)
+	} else if !errors.Is(err, ledger.ErrCorrupt) {
+		return err
+	}
+	report.Stored = string(head.Checkpoint)
+	if k.Lost == "" {
+		return nil
+	}
+	lost, lostName, err := k.openLost(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lost.Close()) }()
+	if err := ledger.CheckRollback(ctx, lost, verifier, copyFile, second); err != nil {
+		return fmt.Errorf("%s does not have the records of %s: %w", lostName, copyFile, err)
+	}
+	from, err := firstDifference(ctx, store, lost, report.To)
+	if err != nil {
+		return err
+	}
+	report.From = &from
+	return lost.Records(ctx, from, int(report.To-from), func(index uint64, record []byte, hash tlog.Hash) error {
+		if tlog.RecordHash(record) != hash {
+			return fmt.Errorf("%w: record %d of %s does not have its hash", ledger.ErrCorrupt, index, lostName)
+		}
+		report.Records = append(report.Records, lostRecord{index, string(record)})
+		return nil
+	})
+}
+
+// openLost opens the store of --lost.
+func (k *logFork) openLost(ctx context.Context) (ledger.Store, string, error) {
+	if info, err := os.Stat(k.Lost); err == nil && info.IsDir() {
+		return openStore(ctx, k.Lost, "")
+	}
+	return openStore(ctx, "", k.Lost)
+}
+
+// firstDifference returns the index of the first of size records that two stores do not share.
+func firstDifference(ctx context.Context, a, b ledger.Store, size uint64) (uint64, error) {
+	const page = 256
+	for from := uint64(0); from < size; from += page {
+		ours, err := a.Hashes(ctx, 0, from, page)
+		if err != nil {
+			return 0, err
+		}
+		theirs, err := b.Hashes(ctx, 0, from, page)
+		if err != nil {
+			return 0, err
+		}
+		for i := range min(len(ours), len(theirs)) {
+			if !bytes.Equal(ours[i][:], theirs[i][:]) {
+				return from + uint64(i), nil
+			}
+		}
+		if n := min(len(ours), len(theirs)); n < page {
+			return from + uint64(n), nil
+		}
+	}
+	return size, nil
+}
+
+// begin begins the new log, records the reference, and returns the log's verifier key.
+func (k *logFork) begin(ctx context.Context, reference string) (key string, err error) {
+	var store ledger.Store
+	if k.NewStore == "" {
+		store, err = sqlite.Open(ctx, filepath.Join(k.NewData, "riffle.db"))
+	} else {
+		store, err = postgres.Open(ctx, k.NewStore)
+	}
+	if err != nil {
+		return "", err
+	}
+	if head, err := store.Head(ctx); err != nil || len(head.Checkpoint) > 0 {
+		return "", errors.Join(err, errors.New("its store has a log already"), store.Close())
+	}
+	log, err := ledger.Open(ctx, store, ledger.Options{Folder: k.NewData, Origin: k.NewOrigin})
+	if err != nil {
+		return "", errors.Join(err, store.Close())
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	decks, err := deck.Builtin()
+	if err != nil {
+		return "", err
+	}
+	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1, Results: 1}}
+	one := uint64(1)
+	request := &dealer.Request{Request: order.Request{Size: &one, Reference: reference}}
+	shuffle, err := services.New(log, rules, services.Options{Random: rand.Reader}).Dealer.Shuffle(ctx, request)
+	if err != nil {
+		return "", err
+	}
+	shuffle.Release()
+	return log.Verifier(), nil
+}
