@@ -7,7 +7,7 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 
-.PHONY: run test race lint contract container bench cost profile statistics stream flips verifiers generate
+.PHONY: run test race lint contract container bench cost profile statistics stream flips failover verifiers generate
 
 run: ## run the service on localhost:8080, its data in ./data
 	go run ./cmd/server
@@ -60,6 +60,10 @@ statistics: ## run the statistical tests on fresh seeds, with many more shuffles
 
 flips: ## flip every byte of a store, which must be detected or harmless; takes about 20 minutes
 	go test ./cmd/riffle -run '^TestFlips$$' -flips all -v -timeout 2h
+
+failover: ## cause every fault of a PostgreSQL cluster under Patroni three times, under load; takes about an hour
+	bash .ci/tools
+	go test ./internal/ledger/postgres/failovertest -failover all -v -timeout 3h
 
 stream: ## test the raw keystream with ent and dieharder
 	bash bench/rawstream.sh

@@ -13,13 +13,18 @@
 // builds a second tree. A checkpoint is published, and proofs refer to it, only once that tree has
 // the signed root.
 //
+// What is read from a store may still get lost, if commits wait for a standby: see [Store.Confirm].
+// Before the log publishes or returns what another process committed, and at start, it has the store
+// confirm it. A commit of its own that succeeded needs no confirmation.
+//
 // The log fails closed. After a commit that failed with an unknown outcome nothing is appended any
 // more: every waiting and every later caller gets [ErrBroken], until the process is restarted and
 // reads what is really stored. The log recovers from two failures only: a full disk, where nothing
 // was written, and a lost connection to a database, which can be asked afterwards what it holds.
 //
-// Read entry.go and store.go first, then log.go and commit.go for a record's way in, follower.go
-// for its way to a published checkpoint, and read.go for its way out.
+// Read entry.go and store.go first, then log.go and commit.go for a record's way in, durable.go for
+// what may get lost, follower.go for a record's way to a published checkpoint, and read.go for its way
+// out.
 package ledger
 
 import "errors"
@@ -50,8 +55,9 @@ var (
 	// ErrConflict is returned by a store for a batch whose preconditions do not hold: see
 	// [Store.Append]. Nothing was written.
 	ErrConflict = errors.New("the log is not at the size that the batch continues")
-	// ErrUnavailable is returned by a store that cannot be reached. After an append it is unknown
-	// whether the batch was committed; a later read tells.
+	// ErrUnavailable: the store cannot be reached, or cannot confirm what was read. After
+	// Store.Append it is unknown whether the batch was committed, which a later read tells; after
+	// Log.Append nothing was written.
 	ErrUnavailable = errors.New("the store cannot be reached")
 	// ErrInUse is returned by a store that only one process may open, and another one has.
 	ErrInUse = errors.New("another process is writing to this store")

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -34,6 +35,7 @@ type Engine struct {
 func (e Engine) Run(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, Engine){
 		"EmptyStore":                        testEmptyStore,
+		"ConfirmReturnsTheHead":             testConfirmReturnsTheHead,
 		"LogBeginsOnce":                     testLogBeginsOnce,
 		"BatchesReadBack":                   testBatchesReadBack,
 		"LongestRecordReadsBack":            testLongestRecordReadsBack,
@@ -103,6 +105,30 @@ func testEmptyStore(t *testing.T, e Engine) {
 			t.Errorf("hashes of level %d: %v, %v", level, list, err)
 		}
 	}
+}
+
+func testConfirmReturnsTheHead(t *testing.T, e Engine) {
+	s, c := e.open(t, e.New(t)), NewChain(t)
+	defer closeStore(t, s)
+	if head, err := s.Confirm(t.Context()); err != nil || head.Size != 0 || len(head.Checkpoint) != 0 {
+		t.Errorf("the confirmed head of an empty store is %+v, %v, want none", head, err)
+	}
+	c.Append(s)
+	for i := range 3 {
+		c.Append(s, Entries(fmt.Sprint("batch ", i), 5)...)
+		head, err := s.Head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if confirmed, err := s.Confirm(t.Context()); err != nil || !reflect.DeepEqual(confirmed, head) {
+			t.Errorf("the confirmed head is %+v, %v, want %+v", confirmed, err, head)
+		}
+		c.CheckLog(s)
+	}
+	if err := s.AppendNext(t.Context(), func(ledger.Head) (*ledger.Batch, error) { return nil, nil }); err != nil {
+		t.Errorf("no batch: %v", err)
+	}
+	c.CheckLog(s)
 }
 
 func testLogBeginsOnce(t *testing.T, e Engine) {

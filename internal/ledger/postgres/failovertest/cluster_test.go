@@ -70,7 +70,7 @@ func missing() (programs []string) {
 			programs = append(programs, p)
 		}
 	}
-	if _, err := os.Stat(binaries); err != nil {
+	if binaries == "" {
 		programs = append(programs, "postgresql-15")
 	}
 	if os.Getuid() != 0 {
@@ -79,8 +79,14 @@ func missing() (programs []string) {
 	return programs
 }
 
-// binaries are PostgreSQL's on Debian.
-const binaries = "/usr/lib/postgresql/15/bin"
+// binaries is the folder of PostgreSQL's programs on Debian; empty if there is none.
+var binaries = func() string {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if len(found) == 0 {
+		return ""
+	}
+	return filepath.Dir(found[len(found)-1])
+}()
 
 // startCluster starts a cluster and waits until it has a primary, and a synchronous standby if
 // synchronous is set.
@@ -111,7 +117,7 @@ func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluste
 
 	client, peer := freePort(t), freePort(t)
 	etcdURL := fmt.Sprint("http://127.0.0.1:", client)
-	c.etcd = c.start(mkdir("etcd"), "etcd", "--data-dir", "data", "--listen-client-urls", etcdURL, "--advertise-client-urls", etcdURL,
+	c.etcd = c.start(mkdir("etcd"), "etcd", "--enable-v2", "--data-dir", "data", "--listen-client-urls", etcdURL, "--advertise-client-urls", etcdURL,
 		"--listen-peer-urls", fmt.Sprint("http://127.0.0.1:", peer), "--unsafe-no-fsync")
 	c.await("etcd answers", func() bool { _, err := get(etcdURL + "/health"); return err == nil })
 
@@ -160,7 +166,8 @@ func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluste
 	return c
 }
 
-// config is Patroni's configuration of the node.
+// config is Patroni's configuration of the node. It uses version 2 of etcd's API: by version 3,
+// Patroni 3.0 that was stopped for longer than the ttl writes itself over the new leader.
 func (n *node) config(patience patroniTimes, synchronous bool) string {
 	return fmt.Sprintf(`
 scope: riffle
@@ -168,7 +175,7 @@ name: %[1]s
 restapi:
   listen: 127.0.0.1:%[2]d
   connect_address: 127.0.0.1:%[3]d
-etcd3:
+etcd:
   host: 127.0.0.1:%[4]d
   use_proxies: true
 bootstrap:
@@ -310,7 +317,7 @@ func (c *cluster) startPatroni(n *node) {
 
 func (c *cluster) write(path, text string) {
 	c.t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // the user postgres reads it
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		c.t.Fatal(err)
 	}
 }
