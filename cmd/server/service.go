@@ -65,7 +65,9 @@ func build(ctx context.Context, o *options, logger *slog.Logger) (_ *service, er
 	})
 	var mounted []func(chi.Router)
 	if o.deckOfCards {
-		mounted = append(mounted, deckofcards.New(deckofcards.Options{Shoes: served.Shoes, Decks: decks, Logger: logger}).Routes)
+		mounted = append(mounted, deckofcards.New(deckofcards.Options{
+			Shoes: served.Shoes, Decks: decks, Logger: logger, Reject: metrics.Reject,
+		}).Routes)
 	}
 	handler := api.New(api.Options{
 		Services: served,

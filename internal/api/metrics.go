@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
+	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/shuffle"
 )
@@ -29,6 +31,7 @@ type Metrics struct {
 	shuffles    map[shuffle.Algorithm]prometheus.Observer
 	items       prometheus.Counter
 	shed        prometheus.Counter
+	rejected    *prometheus.CounterVec
 	commits     *prometheus.HistogramVec
 	records     prometheus.Histogram
 	lost        prometheus.Counter // races for the end of the log
@@ -52,6 +55,9 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		shed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "riffle_http_shed_total", Help: "Requests that were answered 503: queue or memory budget full, no space, no store, no checkpoint yet, stopping.",
 		}),
+		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "riffle_rejected_requests_total", Help: "Requests that were answered 503, by what was full or missing.",
+		}, []string{"reason"}),
 		commits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "riffle_commit_duration_seconds", Help: "Time of one durable commit of a batch of records.", Buckets: durations,
 		}, []string{"result"}),
@@ -81,6 +87,11 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 	} {
 		m.shoes[kind] = changes.WithLabelValues(string(kind))
 	}
+	for _, r := range rejections {
+		m.rejected.WithLabelValues(r.reason)
+	}
+	m.rejected.WithLabelValues(memoryReason)
+	m.rejected.WithLabelValues(otherReason)
 	dealt := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "riffle_shuffle_duration_seconds", Help: "Time of the shuffles of one request, from keystream to order.", Buckets: durations,
 	}, []string{"algorithm"})
@@ -91,7 +102,7 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		Name: "riffle_build_info", Help: "1, labelled by what runs.",
 	}, []string{"version", "revision"})
 	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.commits, m.records, m.lost, m.random, commitments, changes, build)
+	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.rejected, m.commits, m.records, m.lost, m.random, commitments, changes, build)
 	return m
 }
 
@@ -156,6 +167,39 @@ func (m *Metrics) Commitment(e dealer.Event) { m.commitments[e].Inc() }
 
 // ShoeChange counts a record of a shoe.
 func (m *Metrics) ShoeChange(kind audit.Kind) { m.shoes[kind].Inc() }
+
+// rejections are the errors that are answered 503, and the reasons that they are counted under.
+var rejections = []struct {
+	err    error
+	reason string
+}{
+	{ledger.ErrBusy, "queue"},
+	{ledger.ErrOverloaded, "readers"},
+	{ledger.ErrNoSpace, "space"},
+	{ledger.ErrUnavailable, "store"},
+	{ledger.ErrNotPublished, "checkpoint"},
+	{ledger.ErrClosed, "stopping"},
+}
+
+const (
+	memoryReason = "memory" // the memory budget was full: see httpjson.Budget
+	otherReason  = "other"  // of every other error: /readyz answers 503 while the service is not ready
+)
+
+// Reject counts a request that is answered 503 because of the error.
+func (m *Metrics) Reject(err error) {
+	reason := otherReason
+	if body := (*httpjson.Error)(nil); errors.As(err, &body) {
+		reason = memoryReason
+	}
+	for _, r := range rejections {
+		if errors.Is(err, r.err) {
+			reason = r.reason
+			break
+		}
+	}
+	m.rejected.WithLabelValues(reason).Inc()
+}
 
 // Commit notes a commit of the log.
 func (m *Metrics) Commit(c ledger.Commit) {

@@ -124,6 +124,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if p.retryAfter > 0 {
 		a.Metrics.shed.Inc()
+		a.Metrics.Reject(err)
 	}
 	writeProblem(w, p)
 }
@@ -192,6 +193,8 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		return p
 	case errors.Is(err, ledger.ErrNotPublished):
 		return problemBusy("The record is durable, and no published checkpoint covers it yet. Ask again in a second.")
+	case errors.Is(err, ledger.ErrOverloaded):
+		return problemBusy("Too many requests are reading from the store at the moment. Ask again in a second.")
 	case errors.Is(err, ledger.ErrUnavailable):
 		return problemBusy("The store cannot be reached at the moment. Nothing was answered; ask again in a second.")
 	}

@@ -232,6 +232,9 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if e.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
+		if a.Reject != nil {
+			a.Reject(err)
+		}
 	}
 	refused := &answer{Error: e.text}
 	if e.auditID != uuid.Nil {
@@ -262,6 +265,8 @@ func refusalOf(err error) *refusal {
 		return busy("The store has no space left. Nothing was changed; ask again once the operator has made room.")
 	case errors.Is(err, ledger.ErrClosed):
 		return busy("The service is stopping. Nothing was changed; ask again.")
+	case errors.Is(err, ledger.ErrOverloaded):
+		return busy("Too many requests are reading from the store at the moment. Ask again in a second.")
 	case errors.Is(err, ledger.ErrUnavailable):
 		return busy("The store cannot be reached at the moment. Ask again in a second.")
 	}

@@ -23,11 +23,12 @@ import (
 // lifetime is the time to live of a deck after its last change.
 const lifetime = 14 * 24 * time.Hour
 
-// Options of an API. All are needed.
+// Options of an API. All are needed but Reject.
 type Options struct {
 	Shoes  *shoes.Service
 	Decks  *deck.Catalogue // whose pictures are served
 	Logger *slog.Logger
+	Reject func(error) // called for every request that is answered 503
 }
 
 // An API answers requests. Its routes are mounted by [API.Routes].

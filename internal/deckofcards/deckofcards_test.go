@@ -512,7 +512,7 @@ func TestRetries(t *testing.T) {
 func TestFailuresOfTheService(t *testing.T) {
 	s := newSite(t)
 	for err, want := range map[error]int{
-		ledger.ErrBusy: 503, ledger.ErrNoSpace: 503, ledger.ErrUnavailable: 503, ledger.ErrClosed: 503, ledger.ErrBroken: 500, io.ErrUnexpectedEOF: 500,
+		ledger.ErrBusy: 503, ledger.ErrNoSpace: 503, ledger.ErrUnavailable: 503, ledger.ErrOverloaded: 503, ledger.ErrClosed: 503, ledger.ErrBroken: 500, io.ErrUnexpectedEOF: 500,
 		journal.ErrInFlight: 409, &shoes.VersionError{}: 500, &shoes.CardsError{}: 500,
 	} {
 		w := httptest.NewRecorder()

@@ -172,9 +172,9 @@ func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64) (*
 }
 
 // addStep adds a step that failed if err is not nil. It returns an error that says nothing about
-// the record: the store cannot be reached, or the caller left.
+// the record: the store cannot be reached or has no reader free, or the caller left.
 func addStep(ctx context.Context, v *audit.Verification, name, detail string, err error) error {
-	if errors.Is(err, ledger.ErrUnavailable) || ctx.Err() != nil {
+	if errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrOverloaded) || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}
 	step := audit.Step{Name: name, OK: err == nil, Detail: detail}

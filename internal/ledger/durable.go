@@ -88,7 +88,7 @@ func (l *Log) confirmForWaiters() {
 func (l *Log) durably(ctx context.Context, read func() (*Stored, error)) (*Stored, error) {
 	// The first head may have been confirmed before the entry was read, the second was not.
 	for range 3 {
-		e, err := validated(read())
+		e, err := validated(reading(ctx, l.readers, read))
 		if err != nil || e.Index < l.durable.Load().Size {
 			return e, err
 		}

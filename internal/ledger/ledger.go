@@ -59,6 +59,8 @@ var (
 	// Store.Append it is unknown whether the batch was committed, which a later read tells; after
 	// Log.Append nothing was written.
 	ErrUnavailable = errors.New("the store cannot be reached")
+	// ErrOverloaded: too many callers are reading from the store. Nothing was read.
+	ErrOverloaded = errors.New("too many callers are reading from the store")
 	// ErrInUse is returned by a store that only one process may open, and another one has.
 	ErrInUse = errors.New("another process is writing to this store")
 	// ErrCorrupt: what the store holds does not match its hashes or signatures.

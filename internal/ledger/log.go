@@ -18,7 +18,8 @@ type Log struct {
 	key        *Key
 	vault      *Vault
 	checkpoint *checkpointFile
-	tree       Tree // of the durable head; used by the writer only
+	readers    *readers // for callers; the log itself reads from store directly
+	tree       Tree     // of the durable head; used by the writer only
 
 	durable   atomic.Pointer[Head] // up to which a failover loses nothing; see Store.Confirm
 	published atomic.Pointer[published]

@@ -71,6 +71,7 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 	l := &Log{
 		store:         store,
 		options:       options,
+		readers:       newReaders(store),
 		queue:         newBatch(),
 		wake:          make(chan struct{}, 1),
 		failed:        make(chan struct{}),

@@ -30,7 +30,9 @@ func (l *Log) ByClaim(ctx context.Context, claim string) (*Stored, error) {
 // ByReference returns at most limit entries of a reference in log order, starting at index from.
 func (l *Log) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error) {
 	for {
-		list, err := l.store.ByReference(ctx, reference, from, limit)
+		list, err := reading(ctx, l.readers, func() ([]Stored, error) {
+			return l.store.ByReference(ctx, reference, from, limit)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -71,12 +73,12 @@ func (l *Log) Sidecar(e *Stored) ([]byte, error) { return l.vault.Decrypt(e) }
 
 // Claims returns the selected claims, sorted by name, with name, status and due time.
 func (l *Log) Claims(ctx context.Context, q ClaimQuery) ([]Claim, error) {
-	return l.store.Claims(ctx, q)
+	return reading(ctx, l.readers, func() ([]Claim, error) { return l.store.Claims(ctx, q) })
 }
 
 // CountClaims returns how many claims the query selects.
 func (l *Log) CountClaims(ctx context.Context, q ClaimQuery) (uint64, error) {
-	return l.store.CountClaims(ctx, q)
+	return reading(ctx, l.readers, func() (uint64, error) { return l.store.CountClaims(ctx, q) })
 }
 
 // Sizes returns how many records the log has, as far as this process knows, and how many of them
@@ -110,7 +112,9 @@ func (l *Log) Prove(ctx context.Context, index uint64) (*proof.Inclusion, error)
 	if err != nil {
 		return nil, err
 	}
-	path, err := tlog.ProveRecord(int64(p.Size), int64(index), hashReader(ctx, l.store, p.Checkpoint))
+	path, err := reading(ctx, l.readers, func() (tlog.RecordProof, error) {
+		return tlog.ProveRecord(int64(p.Size), int64(index), hashReader(ctx, l.store, p.Checkpoint))
+	})
 	if err != nil {
 		return nil, fmt.Errorf("proving record %d of %d: %w", index, p.Size, err)
 	}
@@ -120,7 +124,9 @@ func (l *Log) Prove(ctx context.Context, index uint64) (*proof.Inclusion, error)
 // Tile returns the first width hashes of a tile of the published tree, as in C2SP tlog-tiles, or
 // [ErrNotFound].
 func (l *Log) Tile(ctx context.Context, level int, index uint64, width int) ([]byte, error) {
-	hashes, err := readTile(ctx, l.store, l.published.Load().Checkpoint, level, index, width)
+	hashes, err := reading(ctx, l.readers, func() ([]tlog.Hash, error) {
+		return readTile(ctx, l.store, l.published.Load().Checkpoint, level, index, width)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +140,11 @@ func (l *Log) Tile(ctx context.Context, level int, index uint64, width int) ([]b
 // Entries returns the first width records of an entry bundle of the published log, as in C2SP
 // tlog-tiles, or [ErrNotFound]. Each record follows its length in two bytes, big-endian.
 func (l *Log) Entries(ctx context.Context, index uint64, width int) ([]byte, error) {
+	return reading(ctx, l.readers, func() ([]byte, error) { return l.readEntries(ctx, index, width) })
+}
+
+// readEntries is Entries for a caller who has a reader.
+func (l *Log) readEntries(ctx context.Context, index uint64, width int) ([]byte, error) {
 	leaves, err := readTile(ctx, l.store, l.published.Load().Checkpoint, 0, index, width)
 	if err != nil {
 		return nil, err

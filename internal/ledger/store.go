@@ -68,6 +68,10 @@ type Store interface {
 	// CountClaims returns how many claims the query selects.
 	CountClaims(ctx context.Context, q ClaimQuery) (uint64, error)
 
+	// Readers returns how many reads the store serves at once, from its connections for example. Of
+	// these the [Log] sets two aside for itself, and callers wait for the others.
+	Readers() int
+
 	// Close releases the store. It is called once, after the last Append.
 	Close() error
 }

@@ -309,4 +309,6 @@ func (m *memoryStore) ByReference(_ context.Context, reference string, from uint
 	return list, nil
 }
 
+func (*memoryStore) Readers() int { return ledger.DefaultReaders() }
+
 func (*memoryStore) Close() error { return nil }

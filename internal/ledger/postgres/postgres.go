@@ -281,6 +281,9 @@ func (s *Store) read(ctx context.Context, row func(pgx.Rows) error, query string
 	return classify(ctx, err)
 }
 
+// Readers returns how many connections read.
+func (s *Store) Readers() int { return int(s.readers.Config().MaxConns) }
+
 // Close closes all connections.
 func (s *Store) Close() error {
 	s.readers.Close()

@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riffle/internal/ledger"
 )
 
 // parseURL parses the URL of a database. It gives pgx the URL without the password, so that no
@@ -49,6 +51,9 @@ func parseURL(location string) (*pgxpool.Config, error) {
 		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	c.AfterConnect = setUpSession
+	if !query.Has("pool_max_conns") {
+		config.MaxConns = int32(ledger.DefaultReaders()) //nolint:gosec // a few for each processor
+	}
 	if config.PingTimeout == 0 {
 		config.PingTimeout = pingTimeout
 	}

@@ -5,7 +5,7 @@
 // itself, since SQLite's automatic checkpoint would not report a failed fsync.
 //
 // One connection writes, with prepared statements below database/sql: see [writer]. Readers have a
-// pool of connections that cannot write. A locked file beside the database keeps other processes
+// bounded pool of connections that cannot write. A locked file beside the database keeps other processes
 // from opening it.
 package sqlite
 
@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/tlog"
@@ -72,9 +73,18 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return err
 	}
 	s.readers = sql.OpenDB(connector{dsn: dsn(path, "query_only(1)")})
-	s.readers.SetMaxIdleConns(4)
+	s.readers.SetMaxOpenConns(s.Readers())
+	s.readers.SetMaxIdleConns(s.Readers())
+	s.readers.SetConnMaxIdleTime(idleTime)
 	return s.readers.PingContext(ctx)
 }
+
+// idleTime is after what time an idle connection is closed. Each has two open files, and takes up to
+// two megabytes.
+const idleTime = 5 * time.Second
+
+// Readers returns how many connections read.
+func (s *Store) Readers() int { return ledger.DefaultReaders() }
 
 func syncFolder(path string) (err error) {
 	folder, err := os.Open(path)

@@ -1,0 +1,80 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+	"testing"
+	"time"
+)
+
+// descriptors returns how many file descriptors the server has open.
+func (s *server) descriptors() int {
+	s.t.Helper()
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.cmd.Process.Pid))
+	if err != nil {
+		skipOrFail(s.t, "counting the descriptors of the server: %v", err)
+	}
+	return len(open)
+}
+
+// TestManyReadersShareFewConnections has hundreds of connections repeat a reveal under a limit of
+// 1,024 descriptors (H1). None is answered 500, a shuffle beside them is answered, and the
+// descriptors are closed afterwards.
+func TestManyReadersShareFewConnections(t *testing.T) {
+	t.Parallel()
+	const callers = 600
+	s := launch{wrapper: []string{"sh", "-c", `ulimit -n 1024 && exec "$@"`, "sh"}}.start(t)
+	dealt := s.shuffle(smallShuffle)
+	body := fmt.Sprintf(`{"seed":%q}`, dealt.Seed)
+	path := "/audits/" + dealt.AuditID + "/reveal"
+	if a := s.post(path, body); a.status != http.StatusOK {
+		t.Fatalf("a reveal was answered %v", a)
+	}
+	statuses, failed, most := map[int]int{}, 0, 0
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	end := time.Now().Add(2 * time.Second)
+	for range callers {
+		group.Go(func() {
+			for time.Now().Before(end) {
+				a, err := s.ask(http.MethodPost, path, body)
+				mu.Lock()
+				if err != nil {
+					failed++
+				} else {
+					statuses[a.status]++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	var took []time.Duration
+	for time.Now().Before(end) {
+		began := time.Now()
+		s.shuffle(smallShuffle)
+		took = append(took, time.Since(began))
+		most = max(most, s.descriptors())
+	}
+	group.Wait()
+	if failed > 0 || statuses[http.StatusOK] == 0 || statuses[http.StatusOK]+statuses[http.StatusServiceUnavailable] != total(statuses) {
+		t.Errorf("reveals were answered %s, and %d not at all; want 200, or 503 when there are too many:\n%.2000s", formatCounts(statuses), failed, s.log)
+	}
+	if rejected := s.metric("riffle_rejected_requests_total", `reason="readers"`); int(rejected) != statuses[http.StatusServiceUnavailable] {
+		t.Errorf("%v rejected requests were counted, and %d were answered 503", rejected, statuses[http.StatusServiceUnavailable])
+	}
+	s.client.CloseIdleConnections()
+	const few = 40
+	until(t, fmt.Sprintf("at most %d descriptors are open", few), func() bool { return s.descriptors() <= few })
+	t.Logf("%d connections: %s; a shuffle beside them took %v in the median; %d descriptors, then %d",
+		callers, formatCounts(statuses), quantile(took, 0.5), most, s.descriptors())
+}
+
+// total returns the sum of counts.
+func total(counts map[int]int) (sum int) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}

@@ -1,0 +1,118 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+)
+
+// A slowStore serves one caller at a time, whose look-ups by id wait.
+type slowStore struct {
+	ledger.Store
+	entered chan struct{} // receives from every look-up
+	leave   chan struct{} // sends to every look-up
+}
+
+func (s *slowStore) Readers() int { return 3 } // two of which are the log's
+
+func (s *slowStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	s.entered <- struct{}{}
+	<-s.leave
+	return s.Store.ByID(ctx, id)
+}
+
+// newSlowLog returns a log in which a caller is reading, and a function that ends that read.
+func newSlowLog(t *testing.T) (l *ledger.Log, s *slowStore, id uuid.UUID, end func()) {
+	t.Helper()
+	s = &slowStore{Store: openStore(t, t.TempDir()), entered: make(chan struct{}), leave: make(chan struct{})}
+	l = open(t, s, ledger.Options{})
+	t.Cleanup(func() { closeLog(t, l) })
+	e := ledgertest.Entries("slow", 1)[0]
+	appendEntry(t, l, e)
+	done := make(chan error)
+	go func() {
+		_, err := l.ByID(t.Context(), e.ID)
+		done <- err
+	}()
+	<-s.entered
+	return l, s, e.ID, func() {
+		s.leave <- struct{}{}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestReadersAreBounded(t *testing.T) {
+	t.Parallel()
+	l, s, id, end := newSlowLog(t)
+	reads := map[string]func(context.Context) error{
+		"ByID":        func(ctx context.Context) error { _, err := l.ByID(ctx, id); return err },
+		"At":          func(ctx context.Context) error { _, err := l.At(ctx, 0); return err },
+		"ByClaim":     func(ctx context.Context) error { _, err := l.ByClaim(ctx, "claim"); return err },
+		"ByReference": func(ctx context.Context) error { _, err := l.ByReference(ctx, "game", 0, 1); return err },
+		"FirstByReference": func(ctx context.Context) error {
+			_, err := l.FirstByReference(ctx, "game", func(*ledger.Stored) bool { return true })
+			return err
+		},
+		"Claims":      func(ctx context.Context) error { _, err := l.Claims(ctx, ledger.ClaimQuery{Limit: 1}); return err },
+		"CountClaims": func(ctx context.Context) error { _, err := l.CountClaims(ctx, ledger.ClaimQuery{}); return err },
+		"Prove":       func(ctx context.Context) error { _, err := l.Prove(ctx, 0); return err },
+		"Tile":        func(ctx context.Context) error { _, err := l.Tile(ctx, 0, 0, 1); return err },
+		"Entries":     func(ctx context.Context) error { _, err := l.Entries(ctx, 0, 1); return err },
+	}
+	if _, err := l.Prove(t.Context(), 0); !errors.Is(err, ledger.ErrOverloaded) {
+		t.Errorf("a caller waited for a reader, and then: %v, want ErrOverloaded", err)
+	}
+	for name, read := range reads {
+		ctx, leave := context.WithCancel(t.Context())
+		time.AfterFunc(10*time.Millisecond, leave)
+		if err := read(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, whose caller leaves while it waits for a reader: %v, want Canceled", name, err)
+		}
+	}
+	// The log itself and what needs no store wait for nobody.
+	appendEntry(t, l, ledgertest.Entries("another", 1)[0])
+	if size, _ := l.Sizes(); size != 2 || len(l.Checkpoint(t.Context())) == 0 {
+		t.Errorf("the log has %d records, want 2", size)
+	}
+	end()
+	go func() { <-s.entered; s.leave <- struct{}{} }()
+	for name, read := range reads {
+		if err := read(t.Context()); errors.Is(err, ledger.ErrOverloaded) {
+			t.Errorf("%s after the reader was released: %v", name, err)
+		}
+	}
+}
+
+func TestWaitersForReadersAreBounded(t *testing.T) {
+	t.Parallel()
+	l, _, _, end := newSlowLog(t)
+	const waiting = 1024
+	began := time.Now()
+	var group sync.WaitGroup
+	outcomes := make(chan error, waiting+100)
+	for range waiting + 100 {
+		group.Go(func() {
+			_, err := l.At(t.Context(), 0)
+			outcomes <- err
+		})
+	}
+	for range 100 {
+		if err := <-outcomes; !errors.Is(err, ledger.ErrOverloaded) {
+			t.Errorf("a caller beyond those who may wait: %v, want ErrOverloaded", err)
+		}
+	}
+	if took := time.Since(began); took > 900*time.Millisecond {
+		t.Logf("on a busy machine: the others were rejected after %s", took)
+	}
+	end()
+	group.Wait()
+}
