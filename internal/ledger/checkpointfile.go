@@ -24,8 +24,9 @@ import (
 type checkpointFile struct {
 	mu    sync.Mutex
 	file  *os.File
-	size  uint64 // of the checkpoint that was written last
-	dirty bool   // written since the last sync
+	files OpenFiles // the file and its folder
+	size  uint64    // of the checkpoint that was written last
+	dirty bool      // written since the last sync
 }
 
 // openCheckpointFile opens or makes the file, locks it for this process, and returns its content.
@@ -48,7 +49,11 @@ func openCheckpointFile(path string) (*checkpointFile, []byte, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
-	return &checkpointFile{file: f}, text, nil
+	files, err := NewOpenFiles(path)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return &checkpointFile{file: f, files: files}, text, nil
 }
 
 // write replaces the checkpoint, unless that of a larger tree was written before.

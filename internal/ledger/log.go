@@ -25,9 +25,10 @@ type Log struct {
 	published atomic.Pointer[published]
 	follower  follower
 
-	wake   chan struct{} // tells the writer to look at queue, nextDurable and closed
-	failed chan struct{} // closed when the log breaks
-	done   chan struct{} // closed when the writer has ended
+	wake   chan struct{}  // tells the writer to look at queue, nextDurable and closed
+	failed chan struct{}  // closed when the log breaks
+	done   chan struct{}  // closed when the writer has ended
+	guards sync.WaitGroup // of the goroutine that checks files
 
 	mu            sync.Mutex
 	queue         *batch        // entries for the next commit
@@ -212,6 +213,7 @@ func (l *Log) Close() error {
 	l.mu.Unlock()
 	signal(l.wake)
 	<-l.done
+	l.guards.Wait()
 	l.follower.cancel()
 	<-l.follower.done
 	return errors.Join(l.checkpoint.close(), l.store.Close())

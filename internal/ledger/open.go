@@ -85,6 +85,7 @@ func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 		return nil, err
 	}
 	go l.write()
+	l.guards.Go(l.guardFiles)
 	return l, nil
 }
 

@@ -72,6 +72,10 @@ type Store interface {
 	// these the [Log] sets two aside for itself, and callers wait for the others.
 	Readers() int
 
+	// CheckFiles returns an error if a file that the store has open was deleted, replaced or made
+	// read-only. It takes microseconds.
+	CheckFiles() error
+
 	// Close releases the store. It is called once, after the last Append.
 	Close() error
 }

@@ -311,4 +311,6 @@ func (m *memoryStore) ByReference(_ context.Context, reference string, from uint
 
 func (*memoryStore) Readers() int { return ledger.DefaultReaders() }
 
+func (*memoryStore) CheckFiles() error { return nil }
+
 func (*memoryStore) Close() error { return nil }

@@ -31,6 +31,7 @@ type Store struct {
 	readers *sql.DB
 	writer  *writer
 	lock    *os.File
+	files   ledger.OpenFiles
 }
 
 // Open opens the file at path, or makes it, and brings its tables up to date. The error is
@@ -76,7 +77,11 @@ func (s *Store) open(ctx context.Context, path string) error {
 	s.readers.SetMaxOpenConns(s.Readers())
 	s.readers.SetMaxIdleConns(s.Readers())
 	s.readers.SetConnMaxIdleTime(idleTime)
-	return s.readers.PingContext(ctx)
+	if err := s.readers.PingContext(ctx); err != nil {
+		return err
+	}
+	s.files, err = ledger.NewOpenFiles(path, path+"-wal", path+"-shm", path+".lock")
+	return err
 }
 
 // idleTime is after what time an idle connection is closed. Each has two open files, and takes up to
@@ -85,6 +90,9 @@ const idleTime = 5 * time.Second
 
 // Readers returns how many connections read.
 func (s *Store) Readers() int { return ledger.DefaultReaders() }
+
+// CheckFiles checks the database, the files that SQLite has beside it, and the lock.
+func (s *Store) CheckFiles() error { return s.files.Check() }
 
 func syncFolder(path string) (err error) {
 	folder, err := os.Open(path)
