@@ -20,6 +20,7 @@ type options struct {
 	addr        string
 	data        string
 	store       string
+	create      string
 	key         string
 	origin      string
 	deadline    time.Duration
@@ -42,6 +43,12 @@ type options struct {
 	healthcheck, version, help bool
 }
 
+// Values of -create.
+const (
+	createAuto  = "auto"
+	createNever = "never"
+)
+
 // parse reads the settings from flags and, where a flag is not given, from its RIFFLE_ variable. It
 // writes help and usage to stderr.
 func parse(args []string, env func(string) string, stderr io.Writer) (*options, error) {
@@ -54,6 +61,7 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	}
 	f.StringVar(&o.addr, "addr", "localhost:8080", "listen on this `address`; :8080 is all interfaces")
 	f.StringVar(&o.data, "data", "./data", "data `folder`, created if missing")
+	f.StringVar(&o.create, "create", createAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
 	f.StringVar(&o.store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
 	f.StringVar(&o.key, "key", "", "`file` of the log's private key, created with the log; all replicas of a log need it (default log.key in the data folder)")
 	f.StringVar(&o.seedKeyFile, "seed-key", "", "`file` of the key that encrypts seeds, created with the log; all replicas of a log need it. RIFFLE_SEED_KEY holds the key itself, 64 hex digits (default seed.key beside the log's key)")
@@ -141,6 +149,8 @@ func (o *options) check() error {
 	switch {
 	case o.store != "" && !strings.HasPrefix(o.store, "postgres://") && !strings.HasPrefix(o.store, "postgresql://"):
 		return errors.New("-store must be the URL of a PostgreSQL database, such as postgres://user@host/name; leave it out for SQLite in the data folder")
+	case o.create != createAuto && o.create != createNever:
+		return fmt.Errorf("-create must be auto or never, got %q", o.create)
 	case o.deadline < time.Second || o.deadline > 30*24*time.Hour:
 		return fmt.Errorf("-deadline must be from 1s to 720h, got %s", o.deadline)
 	case o.queue < 1:

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"errors"
 	"net"
 	"net/http"
 	"os"
@@ -45,6 +46,7 @@ func TestRejectsBadSettings(t *testing.T) {
 		env  []string
 		text string // part of the error
 	}{
+		{[]string{"-create", "maybe"}, nil, `-create must be auto or never, got "maybe"`},
 		{[]string{"-queue", "0"}, nil, "-queue must be at least 1, got"},
 		{[]string{"-queue", "-5"}, nil, "-queue must be at least 1, got"},
 		{[]string{"-queue", "many"}, nil, "-queue"},
@@ -206,4 +208,54 @@ func TestOperatorDeckTypes(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s", name, s.code(), stderr)
 		}
 	}
+}
+
+// TestCreateNever starts the program with -create=never. Without its log it refuses to start and
+// creates nothing.
+func TestCreateNever(t *testing.T) {
+	t.Parallel()
+	never := []string{"-create=never"}
+	refuses := func(data, want string) {
+		t.Helper()
+		s := launch{data: data, args: never}.startOrExit(t)
+		if s.addr != "" {
+			t.Fatalf("started without %s", want)
+		}
+		if text := s.log.String(); s.wait() != 1 || !strings.Contains(text, want) || !strings.Contains(text, "-create=auto") {
+			t.Errorf("exited with %d, want 1 and an error with %q that says what to do:\n%s", s.code(), want, text)
+		}
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	refuses(data, "there is no log")
+	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the data folder was created: %v", err)
+	}
+
+	s := launch{data: data}.start(t)
+	before := s.shuffle(`{"size": 5}`)
+	s.stop()
+	s = launch{data: data, args: never}.start(t)
+	if after := s.shuffle(`{"size": 5}`); after.LogIndex != before.LogIndex+1 {
+		t.Errorf("the log goes on with record %d, want %d", after.LogIndex, before.LogIndex+1)
+	}
+	s.stop()
+
+	for _, name := range []string{"checkpoint", "riffle.db"} {
+		path := filepath.Join(data, name)
+		if err := os.Rename(path, path+".moved"); err != nil {
+			t.Fatal(err)
+		}
+		refuses(data, path+" is missing")
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s was created: %v", name, err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refuses(data, "there is no log")
+		if err := os.Rename(path+".moved", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	launch{data: data, args: never}.start(t).stop()
 }

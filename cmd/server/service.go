@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -100,7 +101,11 @@ func loadDecks(folder string) (*deck.Catalogue, error) {
 
 // openLog opens the ledger, in PostgreSQL if -store names a database and in SQLite otherwise.
 func openLog(ctx context.Context, o *options, metrics *api.Metrics) (*ledger.Log, error) {
-	if err := os.MkdirAll(o.data, 0o700); err != nil {
+	if o.create == createNever {
+		if err := logExists(o); err != nil {
+			return nil, err
+		}
+	} else if err := os.MkdirAll(o.data, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the data folder: %w", err)
 	}
 	store, err := openStore(ctx, o)
@@ -109,20 +114,49 @@ func openLog(ctx context.Context, o *options, metrics *api.Metrics) (*ledger.Log
 	}
 	log, err := ledger.Open(ctx, store, ledger.Options{
 		Folder: o.data, KeyFile: o.key, SeedKey: o.seedKey, SeedKeyFile: o.seedKeyFile,
-		Origin: o.origin, Queue: o.queue, Patience: o.patience, Observe: metrics.Commit,
+		Origin: o.origin, MustExist: o.create == createNever, Queue: o.queue, Patience: o.patience, Observe: metrics.Commit,
 	})
+	if errors.Is(err, ledger.ErrNoLog) {
+		err = errNoLog(err)
+	}
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return log, nil
 }
 
+// logExists returns an error if the files of the log are missing, before anything is created that
+// would be in their place.
+func logExists(o *options) error {
+	files := []string{filepath.Join(o.data, ledger.CheckpointName)}
+	if o.store == "" {
+		files = append(files, filepath.Join(o.data, storeName))
+	}
+	for _, file := range files {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return errNoLog(fmt.Errorf("%w: %s is missing", ledger.ErrNoLog, file))
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errNoLog adds what to do about a log that -create=never requires.
+func errNoLog(err error) error {
+	return fmt.Errorf("%w, and -create=never (RIFFLE_CREATE) requires one. Check that -data and -store are right and that the volume is mounted, "+
+		"or restore a backup. Only if a log or a replica is new, start it once with -create=auto", err)
+}
+
 func openStore(ctx context.Context, o *options) (ledger.Store, error) {
 	if o.store != "" {
 		return postgres.Open(ctx, o.store)
 	}
-	return sqlite.Open(ctx, filepath.Join(o.data, "riffle.db"))
+	return sqlite.Open(ctx, filepath.Join(o.data, storeName))
 }
+
+// storeName is the SQLite file in the data folder.
+const storeName = "riffle.db"
 
 // closeLog closes the ledger when nothing can append to it any more, and returns err with what went
 // wrong in the ledger. A ledger that has failed stays as it is: what it holds is read back by the

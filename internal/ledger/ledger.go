@@ -61,6 +61,8 @@ var (
 	ErrUnavailable = errors.New("the store cannot be reached")
 	// ErrOverloaded: too many callers are reading from the store. Nothing was read.
 	ErrOverloaded = errors.New("too many callers are reading from the store")
+	// ErrNoLog: there is no log, and [Options.MustExist] says that there must be one.
+	ErrNoLog = errors.New("there is no log")
 	// ErrInUse is returned by a store that only one process may open, and another one has.
 	ErrInUse = errors.New("another process is writing to this store")
 	// ErrCorrupt: what the store holds does not match its hashes or signatures.

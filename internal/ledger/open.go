@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -26,6 +27,8 @@ type Options struct {
 	Folder  string // of the checkpoint file; it must exist, and belongs to one process
 	KeyFile string // private key of the log; default log.key in Folder, made when the log begins
 	Origin  string // name of the log, for a new key; default riffle/ and random hex digits
+
+	MustExist bool // return ErrNoLog unless the store has a log and Folder its checkpoint file
 
 	SeedKey     []byte // encrypts sidecars, 32 bytes; default: that in SeedKeyFile
 	SeedKeyFile string // default seed.key beside KeyFile, made unless sidecars are encrypted already
@@ -96,6 +99,11 @@ func (l *Log) open(ctx context.Context) error {
 	}
 	begun := len(head.Checkpoint) > 0
 	path := filepath.Join(l.options.Folder, CheckpointName)
+	if l.options.MustExist {
+		if err := mustExist(begun, path); err != nil {
+			return err
+		}
+	}
 	var last []byte
 	if l.checkpoint, last, err = openCheckpointFile(path); err != nil {
 		return fmt.Errorf("opening the checkpoint file: %w", err)
@@ -130,6 +138,19 @@ func (l *Log) open(ctx context.Context) error {
 		return fmt.Errorf("checking the last records of the log: %w. Run `riffle log check` on a copy of the store to see what is wrong", err)
 	}
 	return nil
+}
+
+// mustExist returns [ErrNoLog] unless the log has begun and the checkpoint file at path has a
+// checkpoint.
+func mustExist(begun bool, path string) error {
+	if !begun {
+		return fmt.Errorf("%w: the store is empty", ErrNoLog)
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return fmt.Errorf("%w: there is no checkpoint in %s, which shows that the store is not an older one", ErrNoLog, path)
+	}
+	return err
 }
 
 // loadKey reads the key file. It makes one unless there is a log already.
