@@ -59,6 +59,7 @@ func build(ctx context.Context, o *options, logger *slog.Logger) (_ *service, er
 			err = closeLog(log, err)
 		}
 	}()
+	checkPermissions(o, logger)
 	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: o.maxItems, Results: o.maxResults}}
 	served := services.New(log, rules, services.Options{
 		Random: metrics.Random(rand.Reader), Deadline: o.deadline,

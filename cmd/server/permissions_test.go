@@ -1,0 +1,57 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestFilesOfOthersAreProtected starts the program on a data folder that others may read. The files
+// that the service creates get their modes back; keys elsewhere and the folder cause a warning.
+func TestFilesOfOthersAreProtected(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	data, key := filepath.Join(folder, "data"), filepath.Join(folder, "secret.key")
+	l := launch{data: data, args: []string{"-key", key, "-seed-key", filepath.Join(data, "seed.key")}}
+	s := l.start(t)
+	s.stop()
+	if strings.Contains(s.log.String(), "others") {
+		t.Errorf("a new folder causes a warning:\n%s", s.log)
+	}
+	ours := []string{"riffle.db", "checkpoint", "seed.key"}
+	for _, name := range ours {
+		chmod(t, filepath.Join(data, name), 0o644)
+	}
+	chmod(t, key, 0o640)
+	chmod(t, data, 0o755)
+	s = l.start(t)
+	defer s.stop()
+	for _, name := range ours {
+		path := filepath.Join(data, name)
+		if mode := modeOf(t, path); mode != 0o600 || !strings.Contains(s.log.String(), `"file":"`+path+`","from":"-rw-r--r--"`) {
+			t.Errorf("%s has mode %#o, want 0600 and a warning:\n%s", name, mode, s.log)
+		}
+	}
+	for path, mode := range map[string]os.FileMode{key: 0o640, data: 0o755} {
+		if got := modeOf(t, path); got != mode || !strings.Contains(s.log.String(), `"path":"`+path+`"`) {
+			t.Errorf("%s has mode %#o, want %#o and a warning:\n%s", path, got, mode, s.log)
+		}
+	}
+}
+
+func chmod(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func modeOf(t *testing.T, path string) os.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
