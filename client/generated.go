@@ -2206,6 +2206,9 @@ type CannotRead = Problem
 // CardsChanged A problem document (RFC 9457).
 type CardsChanged = Problem
 
+// CrossSite A problem document (RFC 9457).
+type CrossSite = Problem
+
 // Failed A problem document (RFC 9457).
 type Failed = Problem
 
@@ -2304,6 +2307,9 @@ type NotReady = Problem
 
 // NotTheSeed A problem document (RFC 9457).
 type NotTheSeed = Problem
+
+// OtherHost A problem document (RFC 9457).
+type OtherHost = Problem
 
 // OtherVersion A problem document (RFC 9457).
 type OtherVersion = Problem
@@ -3290,7 +3296,7 @@ type ClientInterface interface {
 	// The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
 	// shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
 	// previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
-	// follows.
+	// follows. A browser that sends it for a page of another site (`Sec-Fetch-Site: cross-site`) gets 403.
 	//
 	// Parameters of the deck type are query parameters of the same name.
 	//
@@ -3895,7 +3901,7 @@ func (c *Client) ListDecks(ctx context.Context, reqEditors ...RequestEditorFn) (
 // The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
 // shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
 // previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
-// follows.
+// follows. A browser that sends it for a page of another site (`Sec-Fetch-Site: cross-site`) gets 403.
 //
 // Parameters of the deck type are query parameters of the same name.
 //
@@ -6863,7 +6869,7 @@ type ClientWithResponsesInterface interface {
 	// The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
 	// shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
 	// previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
-	// follows.
+	// follows. A browser that sends it for a page of another site (`Sec-Fetch-Site: cross-site`) gets 403.
 	//
 	// Parameters of the deck type are query parameters of the same name.
 	//
@@ -7256,6 +7262,8 @@ type ListAuditsResp struct {
 	JSON200 *AuditList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *BadList
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleList
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -7272,6 +7280,11 @@ func (r ListAuditsResp) GetJSON200() *AuditList {
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
 func (r ListAuditsResp) GetApplicationProblemJSON400() *BadList {
 	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ListAuditsResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -7327,6 +7340,8 @@ type GetAuditResp struct {
 	ApplicationProblemJSON400 *NoParameters
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchAudit
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
@@ -7346,6 +7361,11 @@ func (r GetAuditResp) GetApplicationProblemJSON400() *NoParameters {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r GetAuditResp) GetApplicationProblemJSON404() *NoSuchAudit {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r GetAuditResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -7396,6 +7416,8 @@ type ProveAuditResp struct {
 	ApplicationProblemJSON400 *NoParameters
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchAudit
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
@@ -7415,6 +7437,11 @@ func (r ProveAuditResp) GetApplicationProblemJSON400() *NoParameters {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r ProveAuditResp) GetApplicationProblemJSON404() *NoSuchAudit {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ProveAuditResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -7475,6 +7502,8 @@ type RevealAuditResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleReveal
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -7521,6 +7550,11 @@ func (r RevealAuditResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r RevealAuditResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r RevealAuditResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -7576,6 +7610,8 @@ type VerifyAuditResp struct {
 	ApplicationProblemJSON400 *NoParameters
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchAudit
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *NoSeed
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -7597,6 +7633,11 @@ func (r VerifyAuditResp) GetApplicationProblemJSON400() *NoParameters {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r VerifyAuditResp) GetApplicationProblemJSON404() *NoSuchAudit {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r VerifyAuditResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -7650,6 +7691,8 @@ type DrawCardResp struct {
 	ApplicationProblemJSON400 *NoParameters
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchPicture
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 }
@@ -7662,6 +7705,11 @@ func (r DrawCardResp) GetApplicationProblemJSON400() *NoParameters {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r DrawCardResp) GetApplicationProblemJSON404() *NoSuchPicture {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r DrawCardResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -7705,6 +7753,8 @@ type ListCommitmentsResp struct {
 	JSON200 *CommitmentList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *BadCommitmentList
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleCommitmentList
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -7721,6 +7771,11 @@ func (r ListCommitmentsResp) GetJSON200() *CommitmentList {
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
 func (r ListCommitmentsResp) GetApplicationProblemJSON400() *BadCommitmentList {
 	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ListCommitmentsResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -7782,6 +7837,8 @@ type CreateCommitmentResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleCommitment
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -7818,6 +7875,11 @@ func (r CreateCommitmentResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r CreateCommitmentResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r CreateCommitmentResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -7873,6 +7935,8 @@ type GetCommitmentResp struct {
 	ApplicationProblemJSON400 *NoParameters
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchCommitment
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
@@ -7892,6 +7956,11 @@ func (r GetCommitmentResp) GetApplicationProblemJSON400() *NoParameters {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r GetCommitmentResp) GetApplicationProblemJSON404() *NoSuchCommitment {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r GetCommitmentResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -7940,6 +8009,8 @@ type ListDecksResp struct {
 	JSON200 *DeckList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 }
@@ -7952,6 +8023,11 @@ func (r ListDecksResp) GetJSON200() *DeckList {
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
 func (r ListDecksResp) GetApplicationProblemJSON400() *NoParameters {
 	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ListDecksResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -7995,10 +8071,14 @@ type DealDeckResp struct {
 	JSON200 *ShuffleResult
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *BadDeal
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *CrossSite
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchDeck
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *NoSecondDeal
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleDeal
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -8017,6 +8097,11 @@ func (r DealDeckResp) GetApplicationProblemJSON400() *BadDeal {
 	return r.ApplicationProblemJSON400
 }
 
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r DealDeckResp) GetApplicationProblemJSON403() *CrossSite {
+	return r.ApplicationProblemJSON403
+}
+
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r DealDeckResp) GetApplicationProblemJSON404() *NoSuchDeck {
 	return r.ApplicationProblemJSON404
@@ -8025,6 +8110,11 @@ func (r DealDeckResp) GetApplicationProblemJSON404() *NoSuchDeck {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r DealDeckResp) GetApplicationProblemJSON409() *NoSecondDeal {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r DealDeckResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -8080,6 +8170,8 @@ type ListCardsResp struct {
 	ApplicationProblemJSON400 *BadCards
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchCard
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleDeck
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -8099,6 +8191,11 @@ func (r ListCardsResp) GetApplicationProblemJSON400() *BadCards {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r ListCardsResp) GetApplicationProblemJSON404() *NoSuchCard {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ListCardsResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -8193,6 +8290,8 @@ type GetCheckpointResp struct {
 	HTTPResponse *http.Response
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 }
@@ -8200,6 +8299,11 @@ type GetCheckpointResp struct {
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
 func (r GetCheckpointResp) GetApplicationProblemJSON400() *NoParameters {
 	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r GetCheckpointResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -8241,6 +8345,8 @@ type GetLogKeyResp struct {
 	HTTPResponse *http.Response
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
 	ApplicationProblemJSON400 *NoParameters
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 }
@@ -8248,6 +8354,11 @@ type GetLogKeyResp struct {
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
 func (r GetLogKeyResp) GetApplicationProblemJSON400() *NoParameters {
 	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r GetLogKeyResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -8291,6 +8402,8 @@ type GetTileResp struct {
 	ApplicationProblemJSON400 *NoParameters
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchTile
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
@@ -8305,6 +8418,11 @@ func (r GetTileResp) GetApplicationProblemJSON400() *NoParameters {
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
 func (r GetTileResp) GetApplicationProblemJSON404() *NoSuchTile {
 	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r GetTileResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -8349,8 +8467,15 @@ func (r GetTileResp) ContentType() string {
 type MetricsResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r MetricsResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -8390,8 +8515,15 @@ func (r MetricsResp) ContentType() string {
 type ContractResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ContractResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -8498,6 +8630,8 @@ type CreateShoeResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleShoe
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -8534,6 +8668,11 @@ func (r CreateShoeResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r CreateShoeResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r CreateShoeResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -8595,6 +8734,8 @@ type EndShoeResp struct {
 	ApplicationProblemJSON410 *ShoeExpired
 	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
 	ApplicationProblemJSON412 *OtherVersion
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *KeyOfAnother
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -8631,6 +8772,11 @@ func (r EndShoeResp) GetApplicationProblemJSON410() *ShoeExpired {
 // GetApplicationProblemJSON412 returns the response for an HTTP 412 `application/problem+json` response
 func (r EndShoeResp) GetApplicationProblemJSON412() *OtherVersion {
 	return r.ApplicationProblemJSON412
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r EndShoeResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -8688,6 +8834,8 @@ type GetShoeResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
@@ -8712,6 +8860,11 @@ func (r GetShoeResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r GetShoeResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r GetShoeResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -8764,6 +8917,8 @@ type ProveCardResp struct {
 	ApplicationProblemJSON404 *NoSuchPosition
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *NotDrawn
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
@@ -8788,6 +8943,11 @@ func (r ProveCardResp) GetApplicationProblemJSON404() *NoSuchPosition {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ProveCardResp) GetApplicationProblemJSON409() *NotDrawn {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ProveCardResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -8848,6 +9008,8 @@ type CloseShoeResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *KeyOfAnother
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -8894,6 +9056,11 @@ func (r CloseShoeResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r CloseShoeResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r CloseShoeResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -8951,6 +9118,8 @@ type ListDealtResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
@@ -8975,6 +9144,11 @@ func (r ListDealtResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ListDealtResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ListDealtResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -9037,6 +9211,8 @@ type DrawCardsResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleChange
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -9088,6 +9264,11 @@ func (r DrawCardsResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r DrawCardsResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r DrawCardsResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -9145,6 +9326,8 @@ type ListPilesResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
@@ -9169,6 +9352,11 @@ func (r ListPilesResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ListPilesResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ListPilesResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -9221,6 +9409,8 @@ type GetPileResp struct {
 	ApplicationProblemJSON404 *NoSuchPile
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *NoPileName
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -9247,6 +9437,11 @@ func (r GetPileResp) GetApplicationProblemJSON404() *NoSuchPile {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r GetPileResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r GetPileResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -9314,6 +9509,8 @@ type AddToPileResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleChange
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -9365,6 +9562,11 @@ func (r AddToPileResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r AddToPileResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r AddToPileResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -9432,6 +9634,8 @@ type DrawFromPileResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleChange
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -9483,6 +9687,11 @@ func (r DrawFromPileResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r DrawFromPileResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r DrawFromPileResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -9550,6 +9759,8 @@ type ReturnFromPileResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleChange
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -9601,6 +9812,11 @@ func (r ReturnFromPileResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r ReturnFromPileResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ReturnFromPileResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -9668,6 +9884,8 @@ type ShufflePileResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleChange
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -9719,6 +9937,11 @@ func (r ShufflePileResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r ShufflePileResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ShufflePileResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -9774,6 +9997,8 @@ type ProveShoeResp struct {
 	ApplicationProblemJSON404 *NoSuchShoe
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
 	ApplicationProblemJSON409 *CardsChanged
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
@@ -9793,6 +10018,11 @@ func (r ProveShoeResp) GetApplicationProblemJSON404() *NoSuchShoe {
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
 func (r ProveShoeResp) GetApplicationProblemJSON409() *CardsChanged {
 	return r.ApplicationProblemJSON409
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ProveShoeResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
@@ -9855,6 +10085,8 @@ type ReshuffleShoeResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleChange
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -9906,6 +10138,11 @@ func (r ReshuffleShoeResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r ReshuffleShoeResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ReshuffleShoeResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -9973,6 +10210,8 @@ type ReturnCardsResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleChange
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -10024,6 +10263,11 @@ func (r ReturnCardsResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r ReturnCardsResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ReturnCardsResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -10087,6 +10331,8 @@ type ShuffleResp struct {
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
 	ApplicationProblemJSON415 *WrongMediaType
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationProblemJSON422 *ImpossibleShuffle
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -10128,6 +10374,11 @@ func (r ShuffleResp) GetApplicationProblemJSON413() *TooLarge {
 // GetApplicationProblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
 func (r ShuffleResp) GetApplicationProblemJSON415() *WrongMediaType {
 	return r.ApplicationProblemJSON415
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r ShuffleResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
@@ -10393,7 +10644,7 @@ func (c *ClientWithResponses) ListDecksWithResponse(ctx context.Context, reqEdit
 // The same as `POST /shuffle` with this deck, in one line. **Although it is a GET, every call makes a new
 // shuffle and writes a record that stays in the log**, so keep the URL away from players, crawlers and link
 // previews, and send an `Idempotency-Key` to make retries safe. The answer has the `seed`, from which every card
-// follows.
+// follows. A browser that sends it for a page of another site (`Sec-Fetch-Site: cross-site`) gets 403.
 //
 // Parameters of the deck type are query parameters of the same name.
 //
@@ -11022,6 +11273,13 @@ func ParseListAuditsResp(rsp *http.Response) (*ListAuditsResp, error) {
 		}
 		response.ApplicationProblemJSON400 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11083,6 +11341,13 @@ func ParseGetAuditResp(rsp *http.Response) (*GetAuditResp, error) {
 		}
 		response.ApplicationProblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11136,6 +11401,13 @@ func ParseProveAuditResp(rsp *http.Response) (*ProveAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
@@ -11226,6 +11498,13 @@ func ParseRevealAuditResp(rsp *http.Response) (*RevealAuditResp, error) {
 		}
 		response.ApplicationProblemJSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleReveal
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11287,6 +11566,13 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 		}
 		response.ApplicationProblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest NoSeed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11341,6 +11627,13 @@ func ParseDrawCardResp(rsp *http.Response) (*DrawCardResp, error) {
 		}
 		response.ApplicationProblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11380,6 +11673,13 @@ func ParseListCommitmentsResp(rsp *http.Response) (*ListCommitmentsResp, error) 
 			return nil, err
 		}
 		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleCommitmentList
@@ -11463,6 +11763,13 @@ func ParseCreateCommitmentResp(rsp *http.Response) (*CreateCommitmentResp, error
 		}
 		response.ApplicationProblemJSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleCommitment
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11524,6 +11831,13 @@ func ParseGetCommitmentResp(rsp *http.Response) (*GetCommitmentResp, error) {
 		}
 		response.ApplicationProblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11571,6 +11885,13 @@ func ParseListDecksResp(rsp *http.Response) (*ListDecksResp, error) {
 		}
 		response.ApplicationProblemJSON400 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11611,6 +11932,13 @@ func ParseDealDeckResp(rsp *http.Response) (*DealDeckResp, error) {
 		}
 		response.ApplicationProblemJSON400 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest CrossSite
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
 		var dest NoSuchDeck
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11624,6 +11952,13 @@ func ParseDealDeckResp(rsp *http.Response) (*DealDeckResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleDeal
@@ -11685,6 +12020,13 @@ func ParseListCardsResp(rsp *http.Response) (*ListCardsResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleDeck
@@ -11759,6 +12101,13 @@ func ParseGetCheckpointResp(rsp *http.Response) (*GetCheckpointResp, error) {
 		}
 		response.ApplicationProblemJSON400 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11791,6 +12140,13 @@ func ParseGetLogKeyResp(rsp *http.Response) (*GetLogKeyResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
@@ -11832,6 +12188,13 @@ func ParseGetTileResp(rsp *http.Response) (*GetTileResp, error) {
 		}
 		response.ApplicationProblemJSON404 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11865,6 +12228,13 @@ func ParseMetricsResp(rsp *http.Response) (*MetricsResp, error) {
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11891,6 +12261,13 @@ func ParseContractResp(rsp *http.Response) (*ContractResp, error) {
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11999,6 +12376,13 @@ func ParseCreateShoeResp(rsp *http.Response) (*CreateShoeResp, error) {
 		}
 		response.ApplicationProblemJSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleShoe
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -12081,6 +12465,13 @@ func ParseEndShoeResp(rsp *http.Response) (*EndShoeResp, error) {
 		}
 		response.ApplicationProblemJSON412 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest KeyOfAnother
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -12149,6 +12540,13 @@ func ParseGetShoeResp(rsp *http.Response) (*GetShoeResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -12209,6 +12607,13 @@ func ParseProveCardResp(rsp *http.Response) (*ProveCardResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
@@ -12299,6 +12704,13 @@ func ParseCloseShoeResp(rsp *http.Response) (*CloseShoeResp, error) {
 		}
 		response.ApplicationProblemJSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest KeyOfAnother
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -12366,6 +12778,13 @@ func ParseListDealtResp(rsp *http.Response) (*ListDealtResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
@@ -12463,6 +12882,13 @@ func ParseDrawCardsResp(rsp *http.Response) (*DrawCardsResp, error) {
 		}
 		response.ApplicationProblemJSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleChange
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -12531,6 +12957,13 @@ func ParseListPilesResp(rsp *http.Response) (*ListPilesResp, error) {
 		}
 		response.ApplicationProblemJSON409 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -12591,6 +13024,13 @@ func ParseGetPileResp(rsp *http.Response) (*GetPileResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest NoPileName
@@ -12695,6 +13135,13 @@ func ParseAddToPileResp(rsp *http.Response) (*AddToPileResp, error) {
 		}
 		response.ApplicationProblemJSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleChange
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -12797,6 +13244,13 @@ func ParseDrawFromPileResp(rsp *http.Response) (*DrawFromPileResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleChange
@@ -12901,6 +13355,13 @@ func ParseReturnFromPileResp(rsp *http.Response) (*ReturnFromPileResp, error) {
 		}
 		response.ApplicationProblemJSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleChange
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13004,6 +13465,13 @@ func ParseShufflePileResp(rsp *http.Response) (*ShufflePileResp, error) {
 		}
 		response.ApplicationProblemJSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleChange
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13064,6 +13532,13 @@ func ParseProveShoeResp(rsp *http.Response) (*ProveShoeResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
@@ -13160,6 +13635,13 @@ func ParseReshuffleShoeResp(rsp *http.Response) (*ReshuffleShoeResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleChange
@@ -13264,6 +13746,13 @@ func ParseReturnCardsResp(rsp *http.Response) (*ReturnCardsResp, error) {
 		}
 		response.ApplicationProblemJSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleChange
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13352,6 +13841,13 @@ func ParseShuffleResp(rsp *http.Response) (*ShuffleResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest ImpossibleShuffle

@@ -264,7 +264,7 @@ func TestRejectsOtherMediaTypes(t *testing.T) {
 			t.Errorf("%s: answered %v", media, a)
 		}
 	}
-	answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 11\r\n\r\n"+body)
+	answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 11\r\n\r\n"+body)
 	if len(answers) != 1 {
 		t.Fatalf("without a media type: answered %v", answers)
 	}
@@ -397,13 +397,13 @@ func TestRejectsLongBodies(t *testing.T) {
 	next := s.shuffle(smallShuffle).LogIndex + 1
 
 	// A Content-Length above the limit is rejected before any of the body arrives.
-	answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1048577\r\n\r\n")
+	answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1048577\r\n\r\n")
 	if len(answers) != 1 {
 		t.Fatalf("answered %v", answers)
 	}
 	answers[0].problem(t, http.StatusRequestEntityTooLarge)
 	// A Content-Length above 64 bits is malformed.
-	if answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999999999999\r\n\r\n"); len(answers) != 1 || answers[0].status != http.StatusBadRequest {
+	if answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999999999999999\r\n\r\n"); len(answers) != 1 || answers[0].status != http.StatusBadRequest {
 		t.Errorf("a length beyond 64 bits is answered %v", answers)
 	}
 	// Endless chunks are rejected as soon as they exceed the limit.
@@ -412,7 +412,7 @@ func TestRejectsLongBodies(t *testing.T) {
 	sent := make(chan int)
 	go func() {
 		total, chunk := 0, "1000\r\n"+strings.Repeat(" ", 4096)+"\r\n"
-		_, err := io.WriteString(c, "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+		_, err := io.WriteString(c, "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
 		for err == nil && total < 1<<30 {
 			_, err = io.WriteString(c, chunk)
 			total += len(chunk)
@@ -443,7 +443,7 @@ func TestRejectsLongBodies(t *testing.T) {
 			fmt.Sprintf("Content-Length: %d\r\n\r\n%s", size, body),
 			fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", size, body),
 		} {
-			answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"+text)
+			answers := s.sendRaw(t, "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"+text)
 			if len(answers) != 1 || answers[0].status != want {
 				t.Errorf("a body of %d bytes is answered %v, want %d", size, answers, want)
 			}
@@ -498,7 +498,7 @@ func TestRejectsWrongContentLength(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-read-timeout", "500ms", "-header-timeout", "300ms"}}.start(t)
 	next := s.shuffle(smallShuffle).LogIndex + 1
-	const head = "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+	const head = "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 	for name, c := range map[string]struct {
 		text   string
 		hangUp bool
@@ -547,19 +547,19 @@ func TestRejectsAmbiguousFraming(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	for _, c := range []struct{ name, text string }{
-		{"two lengths", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nContent-Length: <length>\r\n\r\n{\"size\": 5}"},
-		{"two codings", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunkedBody},
-		{"two codings in two lines", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n" + chunkedBody},
-		{"an unknown coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: xchunked\r\n\r\n" + chunkedBody},
-		{"no coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: identity\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
-		{"a space before the colon", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding : chunked\r\n\r\n{\"size\": 5}"},
-		{"a space before the name", "POST /shuffle HTTP/1.1\r\n Transfer-Encoding: chunked\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
-		{"a vertical tab in the coding", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: \x0bchunked\r\n\r\n{\"size\": 5}"},
-		{"NUL in a header", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nX: a\x00b\r\n\r\n{\"size\": 5}"},
-		{"a bare line feed in a chunk", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb;x\n{\"size\": 5}\r\n0\r\n\r\n"},
-		{"two hosts", "POST /shuffle HTTP/1.1\r\nHost: x\r\nHost: y\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
+		{"two lengths", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\nContent-Length: <length>\r\n\r\n{\"size\": 5}"},
+		{"two codings", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunkedBody},
+		{"two codings in two lines", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n" + chunkedBody},
+		{"an unknown coding", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: xchunked\r\n\r\n" + chunkedBody},
+		{"no coding", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: identity\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
+		{"a space before the colon", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding : chunked\r\n\r\n{\"size\": 5}"},
+		{"a space before the name", "POST /shuffle HTTP/1.1\r\n Transfer-Encoding: chunked\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
+		{"a vertical tab in the coding", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: \x0bchunked\r\n\r\n{\"size\": 5}"},
+		{"NUL in a header", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\nX: a\x00b\r\n\r\n{\"size\": 5}"},
+		{"a bare line feed in a chunk", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nb;x\n{\"size\": 5}\r\n0\r\n\r\n"},
+		{"two hosts", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nHost: y\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
 		{"no host", "POST /shuffle HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
-		{"a carriage return alone", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\nX: a\rTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}"},
+		{"a carriage return alone", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\nX: a\rTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			reference, second := secondRequest(t)
@@ -587,24 +587,24 @@ func TestTransferEncodingOverridesContentLength(t *testing.T) {
 		name, text string
 		want       []int
 	}{
-		{"both lengths", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths, the other way round", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: <length>\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths in odd letters", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nCONTENT-LENGTH: <length>\r\ntRANSFER-eNCODING: CHUNKED\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths between bare line feeds", "POST /shuffle HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: <length>\nTransfer-Encoding: chunked\n\n" + chunkedBody, []int{200, 200}},
-		{"both lengths, one folded", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding:\r\n chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths with the whole address", "POST http://x/shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths behind a good request", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nPOST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200, 200}},
-		{"both lengths behind a long header", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nX: " + strings.Repeat("x", 7_000) + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths of a GET", "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths of a deal", "GET /decks/standard52?reference=framing-first HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths to nowhere", "POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{404, 200}},
-		{"both lengths of a wrong method", "PUT /shuffle HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{405, 200}},
-		{"both lengths of a wrong type", "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{415, 200}},
-		{"both lengths with a query", "POST /shuffle?x=1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{400, 200}},
-		{"both lengths of a reveal", "POST /audits/x/reveal HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{404, 200}},
-		{"both lengths of metrics", "GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"HTTP/1.0 with both", "POST /shuffle HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}", []int{200, 200}},
-		{"HTTP/1.0 with chunks", "POST /shuffle HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", []int{400, 200}},
+		{"both lengths", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
+		{"both lengths, the other way round", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: <length>\r\n\r\n" + chunkedBody, []int{200, 200}},
+		{"both lengths in odd letters", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nCONTENT-LENGTH: <length>\r\ntRANSFER-eNCODING: CHUNKED\r\n\r\n" + chunkedBody, []int{200, 200}},
+		{"both lengths between bare line feeds", "POST /shuffle HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: <length>\nTransfer-Encoding: chunked\n\n" + chunkedBody, []int{200, 200}},
+		{"both lengths, one folded", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding:\r\n chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
+		{"both lengths with the whole address", "POST http://localhost/shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
+		{"both lengths behind a good request", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200, 200}},
+		{"both lengths behind a long header", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nX: " + strings.Repeat("x", 7_000) + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
+		{"both lengths of a GET", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
+		{"both lengths of a deal", "GET /decks/standard52?reference=framing-first HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
+		{"both lengths to nowhere", "POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{404, 200}},
+		{"both lengths of a wrong method", "PUT /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{405, 200}},
+		{"both lengths of a wrong type", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{415, 200}},
+		{"both lengths with a query", "POST /shuffle?x=1 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{400, 200}},
+		{"both lengths of a reveal", "POST /audits/x/reveal HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{404, 200}},
+		{"both lengths of metrics", "GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
+		{"HTTP/1.0 with both", "POST /shuffle HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}", []int{200, 200}},
+		{"HTTP/1.0 with chunks", "POST /shuffle HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", []int{400, 200}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			reference, second := secondRequest(t)
@@ -627,7 +627,7 @@ func secondRequest(t *testing.T) (reference, text string) {
 	t.Helper()
 	reference = fmt.Sprintf("framing-%x", sha256.Sum256([]byte(t.Name())))
 	body := `{"size": 5, "reference": "` + reference + `"}`
-	return reference, fmt.Sprintf("POST /shuffle HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return reference, fmt.Sprintf("POST /shuffle HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 // withLength puts a Content-Length in place of <length> that covers the body of the text and the
@@ -647,7 +647,7 @@ func TestDisconnectsSlowClients(t *testing.T) {
 	idle := launch{args: []string{"-idle-timeout", "300ms"}}.start(t)
 	body := launch{args: []string{"-read-timeout", "700ms"}}.start(t)
 	next := body.shuffle(smallShuffle).LogIndex + 1
-	const head = "POST /shuffle HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+	const head = "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 	for name, c := range map[string]struct {
 		s    *server
 		text string // sent at once
@@ -655,12 +655,12 @@ func TestDisconnectsSlowClients(t *testing.T) {
 		want []int
 	}{
 		"nothing":            {header, "", "", nil},
-		"half a header":      {header, "POST /shuffle HTTP/1.1\r\nHost: x\r\n", "", nil},
-		"a slow header":      {header, "POST /shuffle HTTP/1.1\r\nHost: x\r\nX: ", "x", nil},
+		"half a header":      {header, "POST /shuffle HTTP/1.1\r\nHost: localhost\r\n", "", nil},
+		"a slow header":      {header, "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nX: ", "x", nil},
 		"half a body":        {body, head + "Content-Length: 1000\r\n\r\n{\"size\"", "", []int{408}},
 		"a slow body":        {body, head + "Content-Length: 100000\r\n\r\n", " ", []int{408}},
 		"slow chunks":        {body, head + "Transfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n", []int{408}},
-		"an idle connection": {idle, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "", []int{200}},
+		"an idle connection": {idle, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "", []int{200}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := c.s.dial(t)
@@ -700,7 +700,7 @@ func TestRejectsLongHeaders(t *testing.T) {
 	s := launch{}.start(t)
 	c := s.dial(t)
 	go func() {
-		_, _ = io.WriteString(c, "GET /decks HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("x", 1<<20)+"\r\n\r\n")
+		_, _ = io.WriteString(c, "GET /decks HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 1<<20)+"\r\n\r\n")
 	}()
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err == nil && response.StatusCode != http.StatusRequestHeaderFieldsTooLarge {

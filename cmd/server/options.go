@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"riffle/internal/access"
 	"riffle/internal/api"
 	"riffle/internal/dealer"
 	"riffle/internal/ledger"
@@ -24,6 +25,7 @@ type options struct {
 	key         string
 	origin      string
 	deadline    time.Duration
+	hosts       access.Hosts
 	decks       string
 	deckOfCards bool
 	queue       int
@@ -60,6 +62,10 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 		f.PrintDefaults()
 	}
 	f.StringVar(&o.addr, "addr", "localhost:8080", "listen on this `address`; :8080 is all interfaces")
+	f.Func("hosts", "Host `names` to answer under, separated by commas, such as riffle.example; on a loopback address in addition to localhost and the like (default any, on a loopback address none but these)", func(list string) (err error) {
+		o.hosts, err = access.ParseHosts(list)
+		return err
+	})
 	f.StringVar(&o.data, "data", "./data", "data `folder`, created if missing")
 	f.StringVar(&o.create, "create", createAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
 	f.StringVar(&o.store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")

@@ -77,6 +77,8 @@ func TestRejectsBadSettings(t *testing.T) {
 		{nil, []string{"RIFFLE_KEY_FILE=" + filepath.Join(garbage, "nowhere", "log.key")}, "nowhere/log.key"},
 		{[]string{"-origin", "a name", "-data", t.TempDir()}, nil, "origin"},
 		{[]string{"-decks", filepath.Join(garbage, "nowhere")}, nil, "reading deck types from"},
+		{[]string{"-hosts", "riffle.example:443"}, nil, `"riffle.example:443" is not a host name; accepted are names and IP addresses`},
+		{nil, []string{"RIFFLE_HOSTS=https://riffle.example"}, "RIFFLE_HOSTS"},
 		{[]string{"-healthcheck", "-addr", "nowhere"}, nil, "missing port"},
 	} {
 		t.Run(strings.Join(slices.Concat(c.args, c.env), " "), func(t *testing.T) {

@@ -74,7 +74,7 @@ func build(ctx context.Context, o *options, logger *slog.Logger) (_ *service, er
 	handler := api.New(api.Options{
 		Services: served,
 		Logger:   logger, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
-		MaxBody: o.maxBody, Memory: o.memory, More: mounted,
+		MaxBody: o.maxBody, Memory: o.memory, Hosts: o.hosts, More: mounted,
 	})
 	handler.WatchLog(registry)
 	handler.WatchStore(registry)

@@ -15,11 +15,12 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riffle/internal/access"
 	"riffle/internal/httpjson"
 	"riffle/internal/services"
 )
 
-// Options of an API. All are needed but More.
+// Options of an API. All are needed but Hosts and More.
 type Options struct {
 	*services.Services
 	Logger   *slog.Logger
@@ -28,6 +29,7 @@ type Options struct {
 	Contract []byte              // what /openapi.yaml shows
 	MaxBody  int64               // the longest body, in bytes
 	Memory   int64               // the memory of all long requests together, in bytes
+	Hosts    access.Hosts        // the names under which it answers; by default local ones alone on loopback
 	More     []func(chi.Router)  // register routes beyond those of the contract
 }
 
@@ -50,7 +52,7 @@ func New(o Options) *API {
 
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.measure, closeChunked)
+	r.Use(a.measure, closeChunked, a.checkHost)
 	r.NotFound(a.handle(noSuchPath))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	r.Post("/shuffle", a.handle(a.shuffle))

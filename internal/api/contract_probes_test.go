@@ -224,6 +224,10 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"getTile", 503, "unreachable", fixed(get(t, "/log/tile/0/000.p/1")), unavailableStore},
 		{"getTile", 503, "unreachable", fixed(get(t, "/log/tile/entries/000.p/1")), unavailableStore},
 
+		{"dealDeck", 403, "crossSite", with(get(t, "/decks/standard52"), func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+		}), healthy},
+
 		{"healthz", 500, "notDurable", fixed(get(t, "/healthz")), brokenLog},
 		{"readyz", 503, "stopping", fixed(get(t, "/readyz")), draining},
 		{"readyz", 503, "noSpace", fixed(get(t, "/readyz")), fullDisk},
@@ -238,6 +242,16 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"contract", 200, "", fixed(get(t, "/openapi.yaml")), healthy},
 	}
 	list = append(list, shoeProbes(t, c, shared)...)
+	// On loopback, a foreign Host is refused by every operation but the health checks.
+	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
+		op := c.operations[operation]
+		r := onLoopback(request(t, op.Method, fillPath(op.Path, id)), "evil.example:8080")
+		if operation == "healthz" || operation == "readyz" {
+			list = append(list, probe{operation, 200, "", fixed(r), healthy})
+			continue
+		}
+		list = append(list, probe{operation, 421, "otherHost", fixed(r), healthy})
+	}
 	// A panic in any handler has the same response.
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
 		op := c.operations[operation]

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"riffle"
+	"riffle/internal/access"
 	"riffle/internal/api"
 	"riffle/internal/deck"
 	"riffle/internal/ledger"
@@ -39,6 +40,7 @@ type setup struct {
 	output   io.Writer                       // receives log lines of every level; by default the test does, from Info
 	queue    int                             // records that may wait for a commit
 	memory   int64                           // budget for request bodies, in bytes
+	hosts    access.Hosts                    // names of its own; none by default
 }
 
 // A service is an API with the built-in deck types, over a store in a folder of the test.
@@ -129,7 +131,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 			Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
 		}),
 		Logger: slog.New(slog.NewTextHandler(output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: s.memory,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: s.memory, Hosts: s.hosts,
 	})
 	a.WatchLog(registry)
 	a.WatchStore(registry)

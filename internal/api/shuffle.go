@@ -22,6 +22,9 @@ func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
 
 // dealDeck answers GET /decks/{type}.
 func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
+	if err := checkSite(r); err != nil {
+		return err
+	}
 	lease := a.budget.Lease()
 	defer lease.Release()
 	kind, query, err := a.deckType(r)

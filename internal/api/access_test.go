@@ -1,0 +1,72 @@
+package api_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+
+	"riffle/internal/access"
+)
+
+// onLoopback returns the request as it arrives on a connection to a loopback address, with a Host
+// header.
+func onLoopback(r *http.Request, host string) *http.Request {
+	r.Host = host
+	local := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}
+	return r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(local)))
+}
+
+// TestRejectsCrossSiteDeals has browsers ask for a shuffle by GET. Only what a page of another site
+// makes them send is refused, before anything is written.
+func TestRejectsCrossSiteDeals(t *testing.T) {
+	s := start(t, setup{})
+	for site, want := range map[string]int{
+		"": http.StatusOK, "same-origin": http.StatusOK, "same-site": http.StatusOK, "none": http.StatusOK,
+		"cross-site": http.StatusForbidden,
+	} {
+		before := s.logSize()
+		r := get(t, "/decks/standard52")
+		if site != "" {
+			r.Header.Set("Sec-Fetch-Site", site)
+		}
+		answer := s.do(r)
+		readBody(t, answer)
+		if wrote := s.logSize() > before; answer.StatusCode != want || wrote != (want == http.StatusOK) {
+			t.Errorf("Sec-Fetch-Site %q: %d, want %d; a record was written: %t", site, answer.StatusCode, want, wrote)
+		}
+	}
+	for _, path := range []string{"/decks", "/decks/standard52/cards", "/log/checkpoint", "/audits?reference=a"} { // read only
+		r := get(t, path)
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		answer := s.do(r)
+		if readBody(t, answer); answer.StatusCode != http.StatusOK {
+			t.Errorf("GET %s from another site: %d", path, answer.StatusCode)
+		}
+	}
+}
+
+// TestRejectsForeignHosts asks a service on loopback under several names: a page that has rebound its
+// name to this machine writes nothing.
+func TestRejectsForeignHosts(t *testing.T) {
+	hosts, err := access.ParseHosts("riffle.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, setup{hosts: hosts})
+	for host, want := range map[string]int{
+		"localhost:8080": http.StatusOK, "127.0.0.1:8080": http.StatusOK, "[::1]:8080": http.StatusOK,
+		"riffle.example": http.StatusOK, "evil.example:8080": http.StatusMisdirectedRequest,
+	} {
+		before := s.logSize()
+		answer := s.do(onLoopback(post(t, "/shuffle", `{"size":2}`), host))
+		readBody(t, answer)
+		if wrote := s.logSize() > before; answer.StatusCode != want || wrote != (want == http.StatusOK) {
+			t.Errorf("Host %q: %d, want %d; a record was written: %t", host, answer.StatusCode, want, wrote)
+		}
+	}
+	answer := s.do(onLoopback(get(t, "/nowhere"), "evil.example"))
+	if readBody(t, answer); answer.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("a path that does not exist, under a foreign name: %d", answer.StatusCode)
+	}
+}
