@@ -1,9 +1,9 @@
 // Verifies proof files of riffle/1 as specified in docs/spec.md, in browsers and Node 20, with WebCrypto only.
-// const {steps, verdict, order} = await verify(proof, {key, items, order, commitment}), all texts: the proof file; the log's
-// public key, from another source; the JSON array of the items (for a deck, all codes); the order, as an array of items or
-// positions or a whole response; the proof file of the commitment. A step that cannot be checked has ok null.
-// node riffle.mjs [--key FILE] [--items FILE] [--order FILE] PROOF... looks for the proofs of commitments among the PROOFs
-// and exits with 0 if all verify, 1 if one fails, 2 otherwise.
+// const {steps, verdict, order} = await verify(proof, {key, items, salt, order, commitment}), all texts: the proof file; the
+// log's public key, from another source; the JSON array of the items (for a deck, all codes) and their salt; the order, as an
+// array of items or positions or a whole response; the proof file of the commitment. A step that cannot be checked has ok null.
+// node riffle.mjs [--key FILE] [--items FILE [--items-salt SALT]] [--order FILE] PROOF... looks for the proofs of commitments
+// among the PROOFs and exits with 0 if all verify, 1 if one fails, 2 otherwise.
 const {subtle} = globalThis.crypto, MOST = 2 ** 24; // integers or keystreams for a record; longer ones are not replayed
 const STRING = '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"', SPACE = new RegExp(`(${STRING})|[ \t\n\r]+`, 'g');
 const NUMBER = new RegExp(`${STRING}|-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][-+]?\\d+)?`, 'g'); // or a string
@@ -11,7 +11,8 @@ const DIGEST = /^[0-9a-f]{64}$/, UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-
 const INPUT = /^(range|items sha256:[0-9a-f]{64}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:[0-9a-f]{64})$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/, REFERENCE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,128}$/u;
 const STATEMENT = ['algorithm', 'size', 'draw', 'repeat', 'hands', 'input', 'reference'];
-const ALL = 'id time kind spec commitment', MADE = ALL + ' algorithm size draw repeat input hands? parameters? reference?';
+const ALL = 'id time kind spec commitment';
+const MADE = ALL + ' algorithm size draw repeat input items_digest? hands? parameters? reference?';
 const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commitment_id`, // ?: optional
   commitment: `${MADE} deadline`, shuffle: `${MADE} client_seed? reveal? commitment_id?`};
 const FILE = ['spec', 'record', 'seed', 'client_seed', 'tlog_proof', 'log_key'];
@@ -43,6 +44,7 @@ function readRecord(text) {
     id: like(UUID7), time: isTime, kind: like(/^[a-z0-9_-]+$/), spec: like(/^riffle\/1$/), audit_id: like(UUID7),
     algorithm: (name) => Object.keys(ALGORITHMS).includes(name), draw: whole(0, record.size), repeat: whole(1),
     size: (n) => whole(0)(n) && (n !== 1 || record.algorithm !== 'sattolo'), input: like(INPUT),
+    items_digest: (rule) => like(/^[a-z0-9-]+\/[1-9]\d*$/)(rule) && record.input.startsWith('items '),
     hands: (all) => all.every(whole(1)) && all.reduce((sum, hand) => sum + hand) <= record.draw, // fails if it is empty
     parameters: (map) => !Array.isArray(map) && Object.keys(map).length > 0 && Object.values(map).every(whole(0)),
     client_seed: (seed) => like(/^[^\0\p{Cs}]+$/u)(seed) && new Blob([seed]).size <= 256, reveal: like(/^now$/),
@@ -102,7 +104,9 @@ async function rootOf(leaf, i, size, path) {
   if (i < half) return sha256(Uint8Array.of(1), await rootOf(leaf, i, half, rest), path.at(-1));
   return sha256(Uint8Array.of(1), path.at(-1), await rootOf(leaf, i - half, size - half, rest));
 }
-export async function verify(text, {key, items, order, commitment} = {}) {
+export async function verify(text, {key, items, salt, order, commitment} = {}) {
+  const isSalt = items !== undefined && /^[\w-]{16,128}$/.test(salt);
+  demand(salt === undefined || isSalt, 'a salt is 16 to 128 letters, digits, - and _, and needs the items');
   const [parts, answer] = [items, order].map((json) => json === undefined ? undefined : exact(json)); // may throw
   const steps = [], result = {steps, order: null}, begin = (step, detail = '', ok = true) => steps.push({step, ok, detail});
   try {
@@ -123,8 +127,11 @@ export async function verify(text, {key, items, order, commitment} = {}) {
     const missing = fixed && commitment === undefined ? `: the proof of its commitment ${fixed} was not given` : '';
     Object.assign(steps[1], {ok: MEMBERS[kind] ? true : null, detail: kind + missing});
     demand(!MEMBERS[kind] || (file.client_seed === client_seed && (isShuffle || seed === null)), 'it has other seeds');
-    const fits = items === undefined || !MEMBERS[kind] || (size === parts.length &&
-      record.input.endsWith(hex(await sha256(items.replace(SPACE, '$1')))));
+    const rule = record.items_digest, isSecret = rule !== undefined && (rule !== 'salted/1' || salt === undefined);
+    const isKnown = Boolean(MEMBERS[kind]) && !isSecret, list = isKnown ? parts : undefined; // items that can be compared
+    const plain = items && `sha256:${hex(await sha256(items.replace(SPACE, '$1')))}`;
+    const digest = salt ? hex(await sha256(`riffle/1 items\nsalt ${salt}\n${plain}\n`)) : plain;
+    const fits = !list || (size === list.length && record.input.endsWith(digest) && (salt === undefined || rule !== undefined));
     if (isShuffle && seed !== null) {
       const blocks = seed.match(/.{1,64}/g) ?? [], few = draw > 1024 ? 0 : draw;
       const results = Array.from({length: few}, (_, i) => BigInt(size - i)).reduce((product, n) => product * n, 1n);
@@ -146,11 +153,12 @@ export async function verify(text, {key, items, order, commitment} = {}) {
       result.order = [];
       for (let r = 0; r < repeat; r++) result.order.push(await replayShuffle(record, result.keys, r));
     } else if (isShuffle || order !== undefined) begin('order', 'there is no seed to replay', null);
-    if (order !== undefined && fits && result.order && !isAnswer(result.order, record, parts, answer)) {
-      demand(!parts && record.input !== 'range' && order.includes('"'), 'the seed gives another order than the answer');
+    if (order !== undefined && fits && result.order && !isAnswer(result.order, record, list, answer)) {
+      const needsItems = !list && record.input !== 'range' && (isSecret || order.includes('"'));
+      demand(needsItems, 'the seed gives another order than the answer');
       Object.assign(steps.at(-1), {ok: null, detail: 'it takes the items to compare'});
     }
-    if (items !== undefined) begin('items', '', MEMBERS[kind] ? true : null);
+    if (items !== undefined) begin('items', isSecret ? `their digest is ${rule}` : '', isKnown || null);
     demand(fits, 'these are not the items that the record is about');
     begin('inclusion', `record ${index} of ${leaves}`);
     const top = await rootOf(await sha256(Uint8Array.of(0), file.record), index, leaves, path);
@@ -181,16 +189,17 @@ if (globalThis.process?.argv?.[1] && (await import('node:url')).pathToFileURL(pr
   const {readFileSync} = await import('node:fs'), {parseArgs} = await import('node:util'), file = {type: 'string'};
   const read = (path) => new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(readFileSync(path));
   const recordOf = (text) => { try { return JSON.parse(JSON.parse(text).record) ?? {}; } catch { return {}; } };
-  const verdicts = [], options = {key: file, items: file, order: file};
+  const verdicts = [], options = {key: file, items: file, order: file, 'items-salt': file};
   try {
     const {values, positionals} = parseArgs({options, allowPositionals: true});
-    for (const name in values) values[name] = read(values[name]);
+    const {'items-salt': salt, ...files} = values, given = {salt};
+    for (const name in files) given[name] = read(files[name]);
     const texts = positionals.map(read), records = texts.map(recordOf);
     for (const [i, text] of texts.entries()) {
       const {kind, id, commitment_id = NaN} = records[i], index = records.findIndex((other) => other.id === commitment_id);
       const isUsed = kind === 'commitment' && records.some((other) => other.kind === 'shuffle' && other.commitment_id === id);
-      const order = isUsed ? undefined : values.order; // of a commitment that was used the shuffle has the order
-      const {steps, verdict} = await verify(text, {...values, order, commitment: texts[index]});
+      const order = isUsed ? undefined : given.order; // of a commitment that was used the shuffle has the order
+      const {steps, verdict} = await verify(text, {...given, order, commitment: texts[index]});
       for (const {step, ok, detail} of steps) console.log(`${{true: 'ok', null: '?'}[ok] ?? 'FAILED'}\t${step}\t${detail}`);
       console.log(`${positionals[i]}: ${verdict}`);
       verdicts.push(verdict);

@@ -1,6 +1,6 @@
 """Verifies proof files of riffle/1 as specified in docs/spec.md. verify takes texts: the proof file; the log's public key,
 from another source; the JSON array of the items (for a deck, all codes); the order, as an array of items or positions or a
-whole response; the proof file of the commitment. A step that cannot be checked has ok None."""
+whole response; the proof file of the commitment; the salt of the items. A step that cannot be checked has ok None."""
 import argparse, base64, datetime, functools, hashlib, hmac, itertools, json, math, re, sys, types, unicodedata
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -11,7 +11,7 @@ ALGORITHMS = {  # for n items: the first bound, the step to the next, and what t
 DIGEST, UUID7 = "[0-9a-f]{64}", "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 INPUT = f"range|items sha256:{DIGEST}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:{DIGEST}"
 STATEMENT, ALL = ("algorithm", "size", "draw", "repeat", "hands", "input", "reference"), "id time kind spec commitment"
-MADE = ALL + " algorithm size draw repeat input hands? parameters? reference?"  # ?: optional
+MADE = ALL + " algorithm size draw repeat input items_digest? hands? parameters? reference?"  # ?: optional
 MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id", "commitment": f"{MADE} deadline",
            "shuffle": f"{MADE} client_seed? reveal? commitment_id?"}
 B, END, NAME = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]=", r"[^\s+\x00-\x1f]+"  # canonical base64
@@ -35,6 +35,7 @@ def read_record(text):
     rules = {  # each is a regular expression or a function
         "id": UUID7, "time": is_time, "kind": "[a-z0-9_-]+", "spec": "riffle/1", "audit_id": UUID7, "repeat": whole,
         "algorithm": "|".join(ALGORITHMS), "input": INPUT, "reveal": "now", "commitment": DIGEST,
+        "items_digest": lambda rule: re.fullmatch("[a-z0-9-]+/[1-9][0-9]*", rule) and record["input"].startswith("items "),
         "size": lambda n: whole(n, 0) and (n, record["algorithm"]) != (1, "sattolo"),
         "draw": lambda m: whole(m, 0, record["size"]), "deadline": lambda end: is_time(end) and end > record["time"],
         "hands": lambda hands: type(hands) is list and all(map(whole, hands)) and 1 <= sum(hands) <= record["draw"],
@@ -94,7 +95,7 @@ def root_of(leaf, i, size, path):
     if i < half:
         return sha256(b"\1", root_of(leaf, i, half, rest), path[-1])
     return sha256(b"\1", path[-1], root_of(leaf, i - half, size - half, rest))
-def check(result, text, key, items, answer, commitment):  # yields each step as it begins; an error is that it fails
+def check(result, text, key, items, answer, commitment, salt):  # yields each step as it begins; an error is that it fails
     yield "proof", None if key is None else True, "the key in the file may be anyone's" if key is None else ""
     file = json.loads(text)
     form = json.dumps(file, ensure_ascii=False, separators=(",", ":")) + "\n"  # the only form: no duplicate members
@@ -116,8 +117,13 @@ def check(result, text, key, items, answer, commitment):  # yields each step as 
     demand(not is_known or client_seed == record.get("client_seed", "") and (is_shuffle or not seed), "it has other seeds")
     missing = f": the proof of its commitment {fixed} was not given" if fixed and commitment is None else ""
     result.steps[-1][1:] = is_known or None, record["kind"] + missing
+    rule = record.get("items_digest") if is_known else None
+    is_secret = rule is not None and (rule != "salted/1" or salt is None)
+    known_items = None if is_secret or not is_known else items  # that can be compared
     digest = sha256(re.sub(r'("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\n\r]+', r"\1", items or "").encode()).hex()
-    fits = items is None or not is_known or (
+    if salt is not None:
+        digest = sha256(f"riffle/1 items\nsalt {salt}\nsha256:{digest}\n".encode()).hex()
+    fits = known_items is None or (salt is None or rule is not None) and (
         record.get("input", "").endswith(digest) and record["size"] == len(exact(items)))
     if is_shuffle and seed is not None:
         size, draw, blocks = record["size"], record["draw"], re.findall(".{1,64}", seed)
@@ -141,11 +147,12 @@ def check(result, text, key, items, answer, commitment):  # yields each step as 
     elif is_shuffle or answer is not None:
         yield "order", None, "there is no seed to replay"
     if None not in (answer, result.order) and fits and not is_answer(
-            record, result.order, items and exact(items), exact(answer)):
-        demand(items is None and record["input"] != "range" and '"' in answer, "the answer has another order")
+            record, result.order, known_items and exact(items), exact(answer)):
+        needs_items = known_items is None and record["input"] != "range" and (is_secret or '"' in answer)
+        demand(needs_items, "the answer has another order")
         result.steps[-1][1:] = None, "it takes the items to compare"
     if items is not None:
-        yield "items", is_known or None, ""
+        yield "items", is_known and not is_secret or None, f"their digest is {rule}" if is_secret else ""
         demand(fits, "these are not the items that the record is about")
     yield "inclusion", True, f"record {result.index} of {leaves}"
     path, root = [base64.b64decode(line) for line in path.split()], base64.b64decode(root)
@@ -163,11 +170,13 @@ def check(result, text, key, items, answer, commitment):  # yields each step as 
         demand(other.verdict == "verified" and (made["kind"], made["id"]) == ("commitment", fixed), "its proof fails")
         demand(all(made.get(part) == record.get(part) for part in same), "the commitment is to another statement")
         demand(other.index < result.index and record["time"] < made["deadline"], "not between commitment and deadline")
-def verify(proof, key=None, items=None, order=None, commitment=None):
+def verify(proof, key=None, items=None, order=None, commitment=None, salt=None):
+    is_salt = salt is None or items is not None and re.fullmatch("[A-Za-z0-9_-]{16,128}", salt)
+    demand(is_salt, "a salt is 16 to 128 letters, digits, - and _, and needs the items")
     [exact(text) for text in (items, order) if text is not None]  # raises an error: then nothing can be checked
     result = types.SimpleNamespace(order=None, steps=[], record={})
     try:
-        for step in check(result, proof, key, items, order, commitment):
+        for step in check(result, proof, key, items, order, commitment, salt):
             result.steps.append(list(step))
     except Exception as error:
         is_limit = isinstance(error, (RecursionError, MemoryError))  # what is too long or too deep is not wrong
@@ -179,6 +188,7 @@ if __name__ == "__main__":
     parser, verdicts = argparse.ArgumentParser(epilog="Exits with 0 if all proofs verify, 1 if one fails, 2 otherwise."), []
     for name, text in (("--key", "public key of the log"), ("--items", "JSON array"), ("--order", "array or whole response")):
         parser.add_argument(name, metavar="FILE", help=text)
+    parser.add_argument("--items-salt", metavar="SALT", help="salt of the items")
     parser.add_argument("proof", nargs="+", metavar="PROOF", help="proof file of a record; also those of used commitments")
     paths = parser.parse_args()
     read = lambda path: None if path is None else open(path, encoding="utf-8", newline="").read()
@@ -189,7 +199,8 @@ if __name__ == "__main__":
         used = [record.get("commitment_id") for record in records if record.get("kind") == "shuffle"]
         for path, text, record in zip(paths.proof, texts, records):
             is_used = record.get("kind") == "commitment" and record["id"] in used  # then the order is the shuffle's
-            result = verify(text, key, items, None if is_used else order, proofs.get(record.get("commitment_id", "")))
+            result = verify(text, key, items, None if is_used else order, proofs.get(record.get("commitment_id", "")),
+                            paths.items_salt)
             for step, ok, detail in result.steps:
                 print({True: "ok", None: "?", False: "FAILED"}[ok], step, detail, sep="\t")
             print(f"{path}: {result.verdict}")

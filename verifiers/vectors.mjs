@@ -66,7 +66,7 @@ for (const [algorithm, size, draw, repeat] of [['fisher-yates', 2 ** 53 - 1, 2 *
 }
 
 const verdictOf = (expect) => ['held-back', 'unknown-kind'].includes(expect) ? 'unchecked' : 'verified';
-const given = (v) => ({key: v.key, items: v.items ?? undefined, commitment: v.commitment_proof});
+const given = (v) => ({key: v.key, items: v.items ?? undefined, salt: v.items_salt, commitment: v.commitment_proof});
 const {proofs, wrong} = load('proofs');
 for (const v of proofs) {
   const result = await verify(v.proof, given(v)), has = (step) => result.steps.some((one) => one.step === step);
@@ -84,6 +84,26 @@ for (const v of proofs) {
   same(`${v.name} other positions`, failing(await verify(v.proof, {key: v.key, order: turned})), 'order');
 }
 for (const v of wrong) same(v.name, failing(await verify(v.proof, given(v))), v.step);
+
+// Salted items.
+const salted = load('salted');
+for (const v of salted.proofs) {
+  const result = await verify(v.proof, given(v));
+  same(v.name, result.verdict, v.expect === 'verified' ? 'verified' : 'unchecked');
+  same(`${v.name} order`, JSON.stringify(result.order), JSON.stringify(v.orders));
+  if (v.expect === 'unchecked') same(`${v.name} step`, result.steps.find(({ok}) => ok === null).step, 'items');
+  if (!v.orders) continue;
+  const positions = JSON.stringify(v.orders.length === 1 ? v.orders[0] : v.orders);
+  same(`${v.name} positions`, (await verify(v.proof, {key: v.key, order: positions})).verdict, 'verified');
+  if (!v.items || v.orders.length > 1) continue;
+  const items = JSON.parse(v.items), order = JSON.stringify({items: v.orders[0].map((p) => items[p])});
+  same(`${v.name} answered`, (await verify(v.proof, {...given(v), order})).verdict, v.expect);
+}
+for (const v of salted.wrong) same(v.name, failing(await verify(v.proof, given(v))), v.step);
+for (const salt of ['', 'fifteen-letters', 'a'.repeat(129), 'sixteen letters!', 'c0ffee00112233445566778899aabbcc\n']) {
+  const {proof, key, items} = salted.proofs[0];
+  same(`the salt ${salt}`, await verify(proof, {key, items, salt}).then(({verdict}) => verdict, () => 'an error'), 'an error');
+}
 
 // Whole answers: items, hands and rest, shuffles. White space does not matter, every element does.
 const cases = [

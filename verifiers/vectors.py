@@ -85,7 +85,7 @@ for algorithm, size, draw, repeat in (("fisher-yates", 2**53 - 1, 2**53 - 1, 1),
 
 def check(v, **other):  # with all that the vector has, but for what is another
     v = {**v, **other}
-    return verify(v["proof"], v["key"], v["items"], v.get("order"), v.get("commitment_proof"))
+    return verify(v["proof"], v["key"], v["items"], v.get("order"), v.get("commitment_proof"), v.get("items_salt"))
 
 proofs, wrong = (load("proofs")[name] for name in ("proofs", "wrong"))
 for v in proofs:
@@ -108,6 +108,29 @@ for v in proofs:
     same(f"{v['name']} other positions", failing(verify(v["proof"], v["key"], order=turned)), "order")
 for v in wrong:
     same(v["name"], failing(check(v)), v["step"])
+
+# Salted items.
+salted = load("salted")
+for v in salted["proofs"]:
+    result = check(v)
+    same(v["name"], result.verdict, "verified" if v["expect"] == "verified" else "unchecked")
+    same(f"{v['name']} order", result.order, v["orders"])
+    if v["expect"] == "unchecked":
+        same(f"{v['name']} step", next(step for step, ok, _ in result.steps if ok is None), "items")
+    if v["orders"] is None:
+        continue
+    positions = json.dumps(v["orders"] if len(v["orders"]) > 1 else v["orders"][0])
+    same(f"{v['name']} positions", verify(v["proof"], v["key"], order=positions).verdict, "verified")
+    if v["items"] is not None and len(v["orders"]) == 1:
+        dealt = write({"items": [json.loads(v["items"])[place] for place in v["orders"][0]]})
+        same(f"{v['name']} answered", check(v, order=dealt).verdict, v["expect"])
+for v in salted["wrong"]:
+    same(v["name"], failing(check(v)), v["step"])
+for salt in ("", "fifteen-letters", "a" * 129, "sixteen letters!", "c0ffee00112233445566778899aabbcc\n"):
+    try:
+        same(f"the salt {salt}", check(salted["proofs"][0], items_salt=salt).verdict, "an error")
+    except ValueError:
+        same(f"the salt {salt}", "an error", "an error")
 
 # Whole answers: items, hands and rest, shuffles. White space does not matter, every element does.
 named = {v["name"]: v for v in proofs}

@@ -22,11 +22,12 @@ import (
 // A verify checks proof files against the key of the log, the items that were shuffled and the
 // order that was answered.
 type verify struct {
-	Key    string   `placeholder:"FILE" help:"The key of the log, from somewhere else than the proof: the verifier key as GET /log/key answers it, or the private key, of which only the public half is used."`
-	Items  string   `placeholder:"FILE" help:"What was shuffled, as a JSON array. Decks are built in."`
-	Order  string   `placeholder:"FILE" help:"What was answered: the whole answer of POST /shuffle, or the JSON array of the order."`
-	Hand   string   `placeholder:"FILE" help:"Cards that were drawn from a shoe, with salt and path: the whole answer, an array of cards, or one card."`
-	Proofs []string `arg:"" name:"proof" help:"Proof files as GET /audits/{id}/proof answers them, or http(s) URLs of them. That of a commitment goes with that of the shuffle or the shoe that used it. Those of a whole shoe are checked together: one file as GET /shoes/{id}/proof answers it, or the files of all its records."`
+	Key       string   `placeholder:"FILE" help:"The key of the log, from somewhere else than the proof: the verifier key as GET /log/key answers it, or the private key, of which only the public half is used."`
+	Items     string   `placeholder:"FILE" help:"What was shuffled, as a JSON array. Decks are built in."`
+	ItemsSalt string   `placeholder:"SALT" help:"The items_salt that the items were sent with."`
+	Order     string   `placeholder:"FILE" help:"What was answered: the whole answer of POST /shuffle, or the JSON array of the order."`
+	Hand      string   `placeholder:"FILE" help:"Cards that were drawn from a shoe, with salt and path: the whole answer, an array of cards, or one card."`
+	Proofs    []string `arg:"" name:"proof" help:"Proof files as GET /audits/{id}/proof answers them, or http(s) URLs of them. That of a commitment goes with that of the shuffle or the shoe that used it. Those of a whole shoe are checked together: one file as GET /shoes/{id}/proof answers it, or the files of all its records."`
 }
 
 // Help is the longer text of riffle verify --help.
@@ -209,6 +210,15 @@ func (k *verify) given() (*prooffile.Given, error) {
 		if given.Items, err = parseFile(k.Items, prooffile.ParseItems); err != nil {
 			return nil, fmt.Errorf("the items: %w", err)
 		}
+	}
+	if k.ItemsSalt != "" {
+		if err := audit.CheckItemsSalt(k.ItemsSalt); err != nil {
+			return nil, fmt.Errorf("--items-salt: %w", err)
+		}
+		if given.Items == nil {
+			return nil, errors.New("--items-salt needs --items: the salt and the items have their digest together")
+		}
+		given.ItemsSalt = k.ItemsSalt
 	}
 	if k.Order != "" {
 		if given.Order, err = parseFile(k.Order, prooffile.ParseOrder); err != nil {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// proofVectors is the part of testdata/riffle1/proofs.json that the command is run with.
+// proofVectors is the part of proofs.json and salted.json in testdata/riffle1 that the command is run with.
 type proofVectors struct {
 	Proofs []struct {
 		Name, Proof, Key, Expect string
@@ -38,9 +39,9 @@ type proofVectors struct {
 	}
 }
 
-func readProofVectors(t testing.TB) (v proofVectors) {
+func readProofVectors(t testing.TB, name string) (v proofVectors) {
 	t.Helper()
-	text, err := os.ReadFile("../../testdata/riffle1/proofs.json")
+	text, err := os.ReadFile("../../testdata/riffle1/" + name + ".json")
 	if err == nil {
 		err = json.Unmarshal(text, &v)
 	}
@@ -58,7 +59,7 @@ func makeProofs(t testing.TB, parent string) {
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range readProofVectors(t).Proofs {
+	for _, v := range slices.Concat(readProofVectors(t, "proofs").Proofs, readProofVectors(t, "salted").Proofs) {
 		name := strings.NewReplacer(" ", "-", ",", "").Replace(v.Name)
 		write(t, filepath.Join(folder, name+".json"), v.Proof)
 		if v.Commitment != nil {
@@ -128,7 +129,7 @@ func verifyFiles(t testing.TB, proof, key string, items, commitment *string) (co
 }
 
 func TestVerifyVectors(t *testing.T) {
-	vectors := readProofVectors(t)
+	vectors := readProofVectors(t, "proofs")
 	for _, v := range vectors.Proofs {
 		code, out := verifyFiles(t, v.Proof, v.Key, v.Items, v.Commitment)
 		want, verdict := 0, "\nVerified. The order follows from the seed"
@@ -173,7 +174,7 @@ func isNamed(commitment, shuffled string) bool {
 func TestProofWithAnyByteChangedFails(t *testing.T) {
 	folder := t.TempDir()
 	named := regexp.MustCompile(`(?m)^(proof|record|seed|commitment|keys|order|items|inclusion|signature|committed) +WRONG: .+\n(.+\n)*\nThis proof does NOT verify\. It fails at the step [a-z]+\.\n$`)
-	for _, v := range readProofVectors(t).Proofs {
+	for _, v := range readProofVectors(t, "proofs").Proofs {
 		switch v.Name {
 		case "hands and a client seed", "held back", "reveal", "six decks, a draw of 5, three times":
 		default:
@@ -207,7 +208,7 @@ func TestProofWithAnyByteChangedFails(t *testing.T) {
 
 // A proof from a URL is trusted no more than a file.
 func TestVerifyURL(t *testing.T) {
-	v := readProofVectors(t).Proofs[0]
+	v := readProofVectors(t, "proofs").Proofs[0]
 	key := write(t, filepath.Join(t.TempDir(), "log.pub"), v.Key)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -245,7 +246,7 @@ func TestVerifyURL(t *testing.T) {
 
 // Terminals get colours and, during a long replay, its time.
 func TestVerifyOnATerminal(t *testing.T) {
-	v := readProofVectors(t).Proofs[0]
+	v := readProofVectors(t, "proofs").Proofs[0]
 	folder := t.TempDir()
 	command := verify{Key: write(t, filepath.Join(folder, "log.pub"), v.Key), Proofs: []string{write(t, filepath.Join(folder, "p"), v.Proof)}}
 	var out, progress strings.Builder

@@ -64,10 +64,44 @@ type Statement struct {
 const RangeInput = "range"
 
 // ItemsInput returns the input of a shuffle of the caller's items. digest is the SHA-256 of their
-// JSON array, without insignificant white space and otherwise as sent.
+// JSON array, without insignificant white space and otherwise as sent, or what [SaltItems] makes of
+// that.
 func ItemsInput(digest [sha256.Size]byte) string {
 	const kind = "items sha256:"
 	return string(hex.AppendEncode(append(make([]byte, 0, len(kind)+2*sha256.Size), kind...), digest[:]))
+}
+
+// SaltedItems is the rule by which the digest of salted items is taken, as the record names it in
+// items_digest. A record without that member has the plain digest.
+const SaltedItems = "salted/1"
+
+// The length of a salt of items, in characters.
+const (
+	MinItemsSalt = 16
+	MaxItemsSalt = 128
+)
+
+// CheckItemsSalt returns an error unless the salt has a valid length and only the characters A–Z,
+// a–z, 0–9, - and _, which look the same in every encoding and shell.
+func CheckItemsSalt(salt string) error {
+	const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	if len(salt) < MinItemsSalt || len(salt) > MaxItemsSalt || strings.Trim(salt, characters) != "" {
+		return fmt.Errorf("a salt of items is %d to %d of the characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex", MinItemsSalt, MaxItemsSalt)
+	}
+	return nil
+}
+
+// SaltItems returns the digest that [ItemsInput] takes of salted items, by the rule [SaltedItems].
+// digest is that of the items alone. The result is the SHA-256 of three lines, each ended by LF:
+//
+//	riffle/1 items
+//	salt <salt>
+//	sha256:<hex of digest>
+//
+// An array begins with a bracket, so nothing is both an array and these lines: no digest can be
+// passed off as that of other items, with a salt or without.
+func SaltItems(digest [sha256.Size]byte, salt string) [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, Spec+" items\nsalt %s\nsha256:%x\n", salt, digest))
 }
 
 // DeckInput returns the input of a shuffle of several copies of a deck. codes are those of one deck

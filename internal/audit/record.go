@@ -59,6 +59,9 @@ type Record struct {
 	// Of kinds with a statement, see [Record.States].
 	Statement  Statement      // without its seed
 	Parameters map[string]int // of the deck type, if it has any
+	// ItemsDigest is the rule by which the digest in the input was taken of a caller's items; empty
+	// for the plain SHA-256. A later version may have rules other than [SaltedItems].
+	ItemsDigest string
 
 	ClientSeed string    // of a shuffle, a shoe or a reshuffle; may be empty
 	RevealNow  bool      // of a shuffle: its seed is public from the start
@@ -97,6 +100,11 @@ func (r *Record) Deals() bool {
 
 func (r *Record) takesClientSeed() bool {
 	return r.Kind == KindShuffle || r.Kind == KindShoe || r.Kind == KindReshuffle
+}
+
+// takesItems reports whether a record of the kind may be of a caller's items.
+func (r *Record) takesItems() bool {
+	return r.Kind == KindShuffle || r.Kind == KindCommitment || r.Kind == KindShoe
 }
 
 // IsOfShoe reports whether the record is the first of a shoe, by its id, or a change of that shoe.
@@ -188,6 +196,9 @@ func (r *Record) appendStatement(b []byte) []byte {
 	}
 	b = append(b, `,"input":`...)
 	b = appendString(b, s.Input)
+	if r.ItemsDigest != "" && r.takesItems() {
+		b = appendString(append(b, `,"items_digest":`...), r.ItemsDigest)
+	}
 	if len(r.Parameters) > 0 {
 		parameters, err := json.Marshal(r.Parameters, json.Deterministic(true))
 		if err != nil {
@@ -243,6 +254,7 @@ type wireBody struct {
 	Repeat       *number `json:"repeat"`
 	Hands        numbers `json:"hands"`
 	Input        text    `json:"input"`
+	ItemsDigest  text    `json:"items_digest"`
 	Parameters   values  `json:"parameters"`
 	Reference    text    `json:"reference"`
 	ClientSeed   text    `json:"client_seed"`
@@ -382,6 +394,7 @@ func (w *wireBody) foreign(r *Record) string {
 		{"repeat", w.Repeat != nil, states},
 		{"hands", w.Hands != nil, states && !ofShoe},
 		{"input", w.Input != "", states},
+		{"items_digest", w.ItemsDigest != "", r.takesItems()},
 		{"parameters", w.Parameters != nil, states},
 		{"reference", w.Reference != "", states},
 		{"client_seed", w.ClientSeed != "", r.Kind == KindShuffle || seals},
@@ -422,6 +435,11 @@ func (r *Record) parseStatement(w *wireBody) error {
 	if err := r.Statement.Check(); err != nil {
 		return fmt.Errorf("the record's statement: %w", err)
 	}
+	if r.ItemsDigest = string(w.ItemsDigest); r.ItemsDigest != "" {
+		if !strings.HasPrefix(r.Statement.Input, "items ") || !isRule(r.ItemsDigest) {
+			return fmt.Errorf("the record's items_digest is %q, and only records of items have one, such as %q", r.ItemsDigest, SaltedItems)
+		}
+	}
 	for name, n := range w.Parameters {
 		if r.Parameters == nil {
 			r.Parameters = make(map[string]int, len(w.Parameters))
@@ -429,6 +447,13 @@ func (r *Record) parseStatement(w *wireBody) error {
 		r.Parameters[name] = int(n)
 	}
 	return nil
+}
+
+// isRule reports whether text is a name and a version, as in salted/1.
+func isRule(text string) bool {
+	name, version, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseUint(version, 10, 64)
+	return isDeckName(name) && err == nil && n > 0 && strconv.FormatUint(n, 10) == version
 }
 
 // parseRest parses and checks the members that only records of this kind have.

@@ -200,3 +200,16 @@ func TestInputsPassCheck(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckItemsSalt(t *testing.T) {
+	for _, salt := range []string{"c0ffee0011223344", "ABCXYZabcxyz0189-_", strings.Repeat("a", 128)} {
+		if err := audit.CheckItemsSalt(salt); err != nil {
+			t.Errorf("%q: %v", salt, err)
+		}
+	}
+	for _, salt := range []string{"", "c0ffee001122334", strings.Repeat("a", 129), "c0ffee00 11223344", "c0ffee00\n11223344", "c0ffee0011223344\n", "c0ffee001122334é", "c0ffee00\x0011223344"} {
+		if audit.CheckItemsSalt(salt) == nil {
+			t.Errorf("%q is accepted", salt)
+		}
+	}
+}

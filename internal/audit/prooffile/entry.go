@@ -17,6 +17,7 @@ import (
 type Given struct {
 	Key        string          // the verifier key of the log; empty: that in the file
 	Items      *Items          // what was shuffled
+	ItemsSalt  string          // the salt of the items; empty for none
 	Order      *Order          // what was answered
 	Hand       *Hand           // cards that were drawn from a shoe
 	Decks      *deck.Catalogue // the decks whose cards are known

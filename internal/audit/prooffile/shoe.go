@@ -94,7 +94,7 @@ func checkFiles(texts [][]byte, given *Given) (files []*shoeFile) {
 	for i, text := range texts {
 		alone := &Given{Decks: given.Decks}
 		if i == 0 {
-			alone.Items = given.Items
+			alone.Items, alone.ItemsSalt = given.Items, given.ItemsSalt
 		}
 		f := &shoeFile{}
 		c := &checker{Steps: &f.Steps, Entry: &f.Entry}

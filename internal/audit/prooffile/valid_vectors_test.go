@@ -56,6 +56,8 @@ type plan struct {
 	name       string
 	statement  audit.Statement
 	items      string // the array; empty for none
+	salt       string // of the items; empty for none
+	rule       string // of the digest of the items; empty for the one that fits the salt
 	deck       string
 	copies     uint64
 	parameters map[string]int
@@ -144,6 +146,9 @@ func inputOf(t testing.TB, p *plan) {
 	switch {
 	case p.items != "":
 		p.statement.Input = itemsInput(t, p.items)
+		if p.salt != "" {
+			p.statement.Input = saltedInput(t, p.items, p.salt)
+		}
 	case p.deck != "":
 		d := deckOf(t, p.deck, p.parameters)
 		p.parameters = d.Parameters()
@@ -178,9 +183,12 @@ func build(t testing.TB, p plan) (v vector, f, commitment *prooffile.File) {
 	inputOf(t, &p)
 	signer, public := logKey(t, origin, 1)
 	record, seed := recordOf(p.name, p.statement, p.clientSeed, p.parameters)
-	record.RevealNow = p.now
+	record.RevealNow, record.ItemsDigest = p.now, p.rule
+	if p.salt != "" && p.rule == "" {
+		record.ItemsDigest = audit.SaltedItems
+	}
 	records := map[int][]byte{}
-	v = vector{Name: p.name, Key: public, Expect: "verified"}
+	v = vector{Name: p.name, ItemsSalt: p.salt, Key: public, Expect: "verified"}
 	if p.committed != nil {
 		committed := commitmentTo(record, p.name+" commitment")
 		record.CommitmentID = committed.ID
@@ -222,6 +230,7 @@ func build(t testing.TB, p plan) (v vector, f, commitment *prooffile.File) {
 // commitmentTo returns the record of the commitment to a shuffle, a minute before it.
 func commitmentTo(used *audit.Record, name string) *audit.Record {
 	record, _ := recordOf(name, used.Statement, "", used.Parameters)
+	record.ItemsDigest = used.ItemsDigest
 	record.Kind, record.Time, record.Deadline = audit.KindCommitment, used.Time.Add(-time.Minute), used.Time.Add(9*time.Minute)
 	return record
 }

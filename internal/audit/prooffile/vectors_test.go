@@ -29,12 +29,14 @@ type vectors struct {
 
 // A vector is a valid proof file.
 type vector struct {
-	Name   string     `json:"name"`
-	Proof  string     `json:"proof"`
-	Items  *string    `json:"items"`
-	Orders [][]uint64 `json:"orders"`
-	Key    string     `json:"key"`
-	Expect string     `json:"expect"`
+	Name  string  `json:"name"`
+	Proof string  `json:"proof"`
+	Items *string `json:"items"`
+	// ItemsSalt is the salt of the items, if it is given.
+	ItemsSalt string     `json:"items_salt,omitempty"`
+	Orders    [][]uint64 `json:"orders"`
+	Key       string     `json:"key"`
+	Expect    string     `json:"expect"`
 	// CommitmentProof is the proof file of the commitment that the record names, if it is given.
 	CommitmentProof *string `json:"commitment_proof,omitempty"`
 }
@@ -44,8 +46,10 @@ type wrongVector struct {
 	Name  string  `json:"name"`
 	Proof string  `json:"proof"`
 	Items *string `json:"items"`
-	Key   string  `json:"key"`
-	Step  string  `json:"step"`
+	// ItemsSalt is as in a vector.
+	ItemsSalt string `json:"items_salt,omitempty"`
+	Key       string `json:"key"`
+	Step      string `json:"step"`
 	// CommitmentProof is as in a vector.
 	CommitmentProof *string `json:"commitment_proof,omitempty"`
 }
