@@ -289,6 +289,21 @@ func (e ExpireRecordKind) Valid() bool {
 	}
 }
 
+// Defines values for ItemsDigest.
+const (
+	Salted1 ItemsDigest = "salted/1"
+)
+
+// Valid indicates whether the value is a known member of the ItemsDigest enum.
+func (e ItemsDigest) Valid() bool {
+	switch e {
+	case Salted1:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProblemType.
 const (
 	AboutBlank ProblemType = "about:blank"
@@ -961,9 +976,14 @@ type CommitmentRecord struct {
 
 	// Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
 	// space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
-	// catalogue order. The digest of items is not salted: whoever guesses the whole list can confirm it.
-	Input Input                `json:"input"`
-	Kind  CommitmentRecordKind `json:"kind"`
+	// catalogue order. Whoever guesses the whole list can confirm it by the digest of its items, unless they were
+	// sent with an `items_salt`.
+	Input Input `json:"input"`
+
+	// ItemsDigest The rule by which the digest of the items in `input` was taken: `salted/1` if they came with an `items_salt`.
+	// Omitted for the plain digest.
+	ItemsDigest *ItemsDigest         `json:"items_digest,omitempty"`
+	Kind        CommitmentRecordKind `json:"kind"`
 
 	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
@@ -1011,6 +1031,12 @@ type CommitmentRequest struct {
 
 	// Items Any JSON values, at most 1,000,000. Only their digest is stored: send them again with the shuffle.
 	Items []Item `json:"items,omitzero"`
+
+	// ItemsSalt A secret of your own that hides the items: without it, whoever guesses the whole list can confirm the guess by
+	// its digest in the public record. Take 16 random bytes in hex, new ones for each request. The service does not
+	// store it: keep it beside the items, send both again to use a commitment, and give both to those who are to
+	// verify the items.
+	ItemsSalt *ItemsSalt `json:"items_salt,omitempty"`
 
 	// Parameters Parameters of the deck type, by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
@@ -1279,11 +1305,22 @@ type HeldSeed = string
 
 // Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
 // space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
-// catalogue order. The digest of items is not salted: whoever guesses the whole list can confirm it.
+// catalogue order. Whoever guesses the whole list can confirm it by the digest of its items, unless they were
+// sent with an `items_salt`.
 type Input = string
 
 // Item Any JSON value.
 type Item = json.RawMessage
+
+// ItemsDigest The rule by which the digest of the items in `input` was taken: `salted/1` if they came with an `items_salt`.
+// Omitted for the plain digest.
+type ItemsDigest string
+
+// ItemsSalt A secret of your own that hides the items: without it, whoever guesses the whole list can confirm the guess by
+// its digest in the public record. Take 16 random bytes in hex, new ones for each request. The service does not
+// store it: keep it beside the items, send both again to use a commitment, and give both to those who are to
+// verify the items.
+type ItemsSalt = string
 
 // LyingCards defines model for LyingCards.
 type LyingCards struct {
@@ -1772,9 +1809,14 @@ type ShoeRecord struct {
 
 	// Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
 	// space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
-	// catalogue order. The digest of items is not salted: whoever guesses the whole list can confirm it.
-	Input Input          `json:"input"`
-	Kind  ShoeRecordKind `json:"kind"`
+	// catalogue order. Whoever guesses the whole list can confirm it by the digest of its items, unless they were
+	// sent with an `items_salt`.
+	Input Input `json:"input"`
+
+	// ItemsDigest The rule by which the digest of the items in `input` was taken: `salted/1` if they came with an `items_salt`.
+	// Omitted for the plain digest.
+	ItemsDigest *ItemsDigest   `json:"items_digest,omitempty"`
+	Kind        ShoeRecordKind `json:"kind"`
 
 	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
@@ -1831,6 +1873,12 @@ type ShoeRequest struct {
 
 	// Items Any JSON values, 1 to 4,096. The service stores them and returns them byte for byte.
 	Items []Item `json:"items,omitzero"`
+
+	// ItemsSalt A secret of your own that hides the items: without it, whoever guesses the whole list can confirm the guess by
+	// its digest in the public record. Take 16 random bytes in hex, new ones for each request. The service does not
+	// store it: keep it beside the items, send both again to use a commitment, and give both to those who are to
+	// verify the items.
+	ItemsSalt *ItemsSalt `json:"items_salt,omitempty"`
 
 	// Parameters Parameters of the deck type, by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
@@ -1930,9 +1978,14 @@ type ShuffleRecord struct {
 
 	// Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
 	// space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
-	// catalogue order. The digest of items is not salted: whoever guesses the whole list can confirm it.
-	Input Input             `json:"input"`
-	Kind  ShuffleRecordKind `json:"kind"`
+	// catalogue order. Whoever guesses the whole list can confirm it by the digest of its items, unless they were
+	// sent with an `items_salt`.
+	Input Input `json:"input"`
+
+	// ItemsDigest The rule by which the digest of the items in `input` was taken: `salted/1` if they came with an `items_salt`.
+	// Omitted for the plain digest.
+	ItemsDigest *ItemsDigest      `json:"items_digest,omitempty"`
+	Kind        ShuffleRecordKind `json:"kind"`
 
 	// Parameters All parameters of the deck type with their values, if it has any.
 	Parameters map[string]int `json:"parameters,omitempty"`
@@ -1992,6 +2045,12 @@ type ShuffleRequest struct {
 
 	// Items Any JSON values, at most 1,000,000. Duplicates are allowed.
 	Items []Item `json:"items,omitzero"`
+
+	// ItemsSalt A secret of your own that hides the items: without it, whoever guesses the whole list can confirm the guess by
+	// its digest in the public record. Take 16 random bytes in hex, new ones for each request. The service does not
+	// store it: keep it beside the items, send both again to use a commitment, and give both to those who are to
+	// verify the items.
+	ItemsSalt *ItemsSalt `json:"items_salt,omitempty"`
 
 	// Parameters Parameters of the deck type, by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
@@ -3617,8 +3676,8 @@ type ClientInterface interface {
 	// over.
 	//
 	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
-	// because the service stored only their digest.
+	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+	// their `items_salt` if they had one, because the service stored only their digest.
 	//
 	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
 	// item.
@@ -3638,8 +3697,8 @@ type ClientInterface interface {
 	// over.
 	//
 	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
-	// because the service stored only their digest.
+	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+	// their `items_salt` if they had one, because the service stored only their digest.
 	//
 	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
 	// item.
@@ -4562,8 +4621,8 @@ func (c *Client) ReturnCards(ctx context.Context, id ShoeInPath, params *ReturnC
 // over.
 //
 // With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
-// because the service stored only their digest.
+// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+// their `items_salt` if they had one, because the service stored only their digest.
 //
 // An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
 // item.
@@ -4593,8 +4652,8 @@ func (c *Client) ShuffleWithBody(ctx context.Context, params *ShuffleParams, con
 // over.
 //
 // With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
-// because the service stored only their digest.
+// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+// their `items_salt` if they had one, because the service stored only their digest.
 //
 // An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
 // item.
@@ -7222,8 +7281,8 @@ type ClientWithResponsesInterface interface {
 	// over.
 	//
 	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
-	// because the service stored only their digest.
+	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+	// their `items_salt` if they had one, because the service stored only their digest.
 	//
 	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
 	// item.
@@ -7243,8 +7302,8 @@ type ClientWithResponsesInterface interface {
 	// over.
 	//
 	// With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
-	// because the service stored only their digest.
+	// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+	// their `items_salt` if they had one, because the service stored only their digest.
 	//
 	// An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
 	// item.
@@ -11201,8 +11260,8 @@ func (c *ClientWithResponses) ReturnCardsWithResponse(ctx context.Context, id Sh
 // over.
 //
 // With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
-// because the service stored only their digest.
+// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+// their `items_salt` if they had one, because the service stored only their digest.
 //
 // An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
 // item.
@@ -11228,8 +11287,8 @@ func (c *ClientWithResponses) ShuffleWithBodyWithResponse(ctx context.Context, p
 // over.
 //
 // With a `commitment_id` the shuffle uses that commitment, once, and needs a `client_seed`. Members that you
-// leave out are taken from the commitment; members that you send must equal it. Items must be sent again,
-// because the service stored only their digest.
+// leave out are taken from the commitment; members that you send must equal it. Items must be sent again, with
+// their `items_salt` if they had one, because the service stored only their digest.
 //
 // An empty list and a single item shuffle to themselves. `sattolo` of one item is 422, because it moves every
 // item.

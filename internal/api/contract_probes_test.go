@@ -41,6 +41,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 	audit := mustShuffle(t, shared, `{"size":3,"reference":"a"}`)
 	id := audit.AuditID
 	commitment := mustCommit(t, shared, `{"items":[1,2,3]}`).CommitmentID
+	salted := mustCommit(t, shared, `{"items":[1,2,3],"items_salt":"c0ffee0011223344"}`).CommitmentID
 	reveal := "/audits/" + id + "/reveal"
 	long := `{"items":["` + strings.Repeat("a", 16<<20) + `"]}`
 
@@ -88,6 +89,10 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"shuffle", 422, "tooMuchWork", body(`{"size":1000000,"draw":1,"repeat":161,"algorithm":"durstenfeld"}`), healthy},
 		{"shuffle", 422, "noClientSeed", body(`{"commitment_id":"` + commitment + `"}`), healthy},
 		{"shuffle", 422, "itemsAgain", body(`{"commitment_id":"` + commitment + `","client_seed":"x"}`), healthy},
+		{"shuffle", 400, "shortSalt", body(`{"items":[1,2,3],"items_salt":"4711"}`), healthy},
+		{"shuffle", 422, "saltAgain", body(`{"commitment_id":"` + salted + `","client_seed":"x","items":[1,2,3]}`), healthy},
+		{"shuffle", 422, "", body(`{"size":3,"items_salt":"c0ffee0011223344"}`), healthy},
+		{"getAudit", 200, "", fixed(get(t, "/audits/"+salted)), healthy},
 		{"shuffle", 422, "", body(`{"size":9007199254740992,"draw":1}`), healthy},
 		{"shuffle", 422, "", body(`{"size":2,"repeat":18446744073709551615}`), healthy},
 		{"shuffle", 500, "failed", body(`{"size":2}`), noRandomness},

@@ -104,6 +104,10 @@ func (q *shuffleRequest) member(d *httpjson.Reader, name string, maxItems uint64
 	switch name {
 	case "items":
 		return q.readItems(d, maxItems)
+	case "items_salt":
+		if q.ItemsSalt, err = d.String(); err == nil {
+			err = textError(audit.CheckItemsSalt(q.ItemsSalt), "/items_salt")
+		}
 	case "deck":
 		if q.Deck, err = d.String(); err == nil && q.Deck == "" {
 			err = unprocessable(`deck must be a deck type such as "standard52"; got "". GET /decks lists them.`).at("/deck")

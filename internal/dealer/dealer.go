@@ -197,6 +197,7 @@ func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
 	s := t.Order.Statement
 	s.Seed = t.Seed
 	record.Statement, record.Parameters, record.ClientSeed = s, t.Order.Parameters(), t.Order.Request.ClientSeed
+	record.ItemsDigest = t.Order.ItemsDigest
 	if t.committed != nil {
 		record.CommitmentID, record.Commitment = t.committed.record.ID, t.committed.record.Commitment
 	} else {

@@ -52,12 +52,17 @@ func fillIn(request *Request, committed *audit.Record) (*Request, error) {
 
 // compareInput returns an error that names the member by which the input differs from the one
 // committed to.
-func compareInput(r *Request, got, committed *audit.Statement) error {
+func compareInput(o *Order, record *audit.Record) error {
+	r, got, committed := o.Request, &o.Statement, &record.Statement
 	if got.Input == committed.Input && got.Size == committed.Size {
 		return nil
 	}
 	pointer := "/size"
 	switch {
+	case r.Items != nil && o.ItemsDigest != record.ItemsDigest && record.ItemsDigest != "":
+		return Refuse("/items_salt", "the items committed to are salted: send the same items_salt again, as only their digest is stored")
+	case r.Items != nil && o.ItemsDigest != record.ItemsDigest:
+		return Refuse("/items_salt", "the items committed to are not salted; leave items_salt out")
 	case r.Items != nil:
 		pointer = "/items"
 	case r.Deck != "":

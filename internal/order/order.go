@@ -20,7 +20,8 @@ import (
 
 // A Request asks for a shuffle of one of three inputs: Items, Deck or Size.
 type Request struct {
-	Items *Items // the caller's own items
+	Items     *Items // the caller's own items
+	ItemsSalt string // hides the items from who guesses their digest; empty for none
 
 	Deck       string         // a deck type; empty for none
 	Decks      *uint64        // copies of the deck; one if nil
@@ -53,6 +54,8 @@ type Order struct {
 	Statement audit.Statement // without its seed
 	Deck      *deck.Deck      // nil unless a deck is shuffled
 	Copies    uint64          // of the deck
+
+	ItemsDigest string // the rule by which the digest of items was taken; empty for the plain one
 }
 
 // Parameters returns those of the deck type, or nil.

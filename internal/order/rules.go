@@ -67,7 +67,7 @@ func (r *Rules) check(o *Order, committed *audit.Record) error {
 		return err
 	}
 	if committed != nil {
-		if err := compareInput(o.Request, s, &committed.Statement); err != nil {
+		if err := compareInput(o, committed); err != nil {
 			return err
 		}
 	}
@@ -123,8 +123,14 @@ func (r *Rules) checkInput(o *Order) error {
 		return Refuse("/parameters", "parameters belong to a deck type; name one in deck")
 	case q.Deck == "" && q.Preset != "":
 		return Refuse("/hands", "only deck types have named hands; give a list of hand sizes such as [13,13,13,13]")
+	case q.Items == nil && q.ItemsSalt != "":
+		return Refuse("/items_salt", "items_salt belongs to items; give them, or leave it out")
 	case q.Items != nil:
-		s.Size, s.Input = q.Items.Count, audit.ItemsInput(q.Items.Digest)
+		digest := q.Items.Digest
+		if q.ItemsSalt != "" {
+			digest, o.ItemsDigest = audit.SaltItems(digest, q.ItemsSalt), audit.SaltedItems
+		}
+		s.Size, s.Input = q.Items.Count, audit.ItemsInput(digest)
 		if s.Size > r.Limits.Items {
 			return Refuse("/items", "there are %d items, and at most %d can be shuffled; a draw of few out of many needs only size and draw", s.Size, r.Limits.Items)
 		}

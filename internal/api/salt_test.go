@@ -1,0 +1,132 @@
+package api_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"riffle/internal/audit/prooffile"
+)
+
+const itemsSalt = "c0ffee00112233445566778899aabbcc"
+
+// inputInRecord returns the input and the items_digest in the record with the audit id.
+func inputInRecord(t *testing.T, s *service, auditID string) (input, rule string) {
+	t.Helper()
+	var audit struct {
+		Record struct {
+			Input string `json:"input"`
+			Rule  string `json:"items_digest"`
+		} `json:"record"`
+	}
+	if err := json.Unmarshal(readBody(t, s.do(get(t, "/audits/"+auditID))), &audit); err != nil {
+		t.Fatal(err)
+	}
+	return audit.Record.Input, audit.Record.Rule
+}
+
+// TestSaltHidesItems has every kind of request with items salted: the record has the digest that the
+// specification gives, and without a salt the one that it always had.
+func TestSaltHidesItems(t *testing.T) {
+	s := start(t, setup{})
+	plain := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(`["4711","0815"]`)))
+	salted := fmt.Sprintf("items sha256:%x", sha256.Sum256([]byte("riffle/1 items\nsalt "+itemsSalt+"\n"+plain+"\n")))
+	creators := map[string]func(body string) string{
+		"/shuffle":     func(body string) string { return mustShuffle(t, s, body).AuditID },
+		"/commitments": func(body string) string { return mustCommit(t, s, body).CommitmentID },
+		"/shoes":       func(body string) string { return mustCreateShoe(t, s, body).AuditID },
+	}
+	for path, create := range creators {
+		for body, want := range map[string][2]string{
+			`{"items":[ "4711", "0815" ]}`:                                         {"items " + plain, ""},
+			`{"items":[ "4711", "0815" ],"items_salt":"` + itemsSalt + `"}`:        {salted, "salted/1"},
+			`{"items_salt":"` + itemsSalt + `","items":["4711","0815"]}`:           {salted, "salted/1"},
+			`{"items_salt":"\u0063` + itemsSalt[1:] + `","items":["4711","0815"]}`: {salted, "salted/1"},
+		} {
+			if input, rule := inputInRecord(t, s, create(body)); input != want[0] || rule != want[1] {
+				t.Errorf("POST %s %s: the record has the input %s and the rule %q, want %q", path, body, input, rule, want)
+			}
+		}
+	}
+}
+
+// TestSaltOfACommitmentIsNeededAgain uses a commitment to salted items: with the salt, and otherwise
+// not.
+func TestSaltOfACommitmentIsNeededAgain(t *testing.T) {
+	s := start(t, setup{})
+	for path, use := range map[string]string{"/shuffle": "audit_id", "/shoes": "shoe_id"} {
+		id := mustCommit(t, s, `{"items":[1,2,3],"items_salt":"`+itemsSalt+`"}`).CommitmentID
+		body := func(items string) string {
+			return `{"commitment_id":"` + id + `","client_seed":"x","items":` + items + `}`
+		}
+		for _, wrong := range []string{`[1,2,3]`, `[1,2,3],"items_salt":"` + strings.ToUpper(itemsSalt) + `"`, `[1,3,2],"items_salt":"` + itemsSalt + `"`} {
+			answer := s.do(post(t, path, body(wrong)))
+			if text := readBody(t, answer); answer.StatusCode != http.StatusUnprocessableEntity {
+				t.Errorf("POST %s with %s: %d %s", path, wrong, answer.StatusCode, text)
+			}
+		}
+		answer := s.do(post(t, path, body(`[1,2,3],"items_salt":"`+itemsSalt+`"`)))
+		if text := readBody(t, answer); answer.StatusCode != http.StatusOK || !strings.Contains(string(text), use) {
+			t.Errorf("POST %s with items and salt: %d %s", path, answer.StatusCode, text)
+		}
+	}
+	plain := mustCommit(t, s, `{"items":[1,2,3]}`).CommitmentID
+	answer := s.do(post(t, "/shuffle", `{"commitment_id":"`+plain+`","client_seed":"x","items":[1,2,3],"items_salt":"`+itemsSalt+`"}`))
+	if text := readBody(t, answer); answer.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(string(text), "/items_salt") {
+		t.Errorf("a salt for a commitment without: %d %s", answer.StatusCode, text)
+	}
+}
+
+// TestSaltIsNotPublished looks for the salt in everything that a record leads to.
+func TestSaltIsNotPublished(t *testing.T) {
+	s := start(t, setup{})
+	request := func() *http.Request {
+		return keyed(post(t, "/shuffle", `{"items":["4711","0815"],"reference":"a","reveal":"now","items_salt":"`+itemsSalt+`"}`), "key")
+	}
+	first := readBody(t, s.do(request()))
+	if again := readBody(t, s.do(request())); string(again) != string(first) {
+		t.Errorf("a retry is answered\n%s, want\n%s", again, first)
+	}
+	var made shuffleResult
+	if err := json.Unmarshal(first, &made); err != nil {
+		t.Fatal(err)
+	}
+	s.waitPublished(t)
+	audit := "/audits/" + made.AuditID
+	for _, path := range []string{audit, audit + "/proof", audit + "/verify", "/audits?reference=a", "/log/tile/entries/000.p/1", "/metrics"} {
+		if body := readBody(t, s.do(get(t, path))); strings.Contains(string(body), itemsSalt) {
+			t.Errorf("GET %s has the salt: %s", path, body)
+		}
+	}
+	if strings.Contains(string(first), itemsSalt) {
+		t.Errorf("the answer has the salt: %s", first)
+	}
+}
+
+// TestSaltedShoeVerifies checks the proof of a shoe of salted items, once it is closed.
+func TestSaltedShoeVerifies(t *testing.T) {
+	s := start(t, setup{})
+	path := mustCreateShoe(t, s, `{"items":["4711","0815","1234"],"items_salt":"`+itemsSalt+`"}`).path()
+	readBody(t, s.do(post(t, path+"/draw", `{"count":2}`)))
+	readBody(t, s.do(post(t, path+"/close", `{}`)))
+	proofs := prooffile.Lines(readBody(t, s.do(get(t, path+"/proof"))))
+	key := strings.TrimSpace(string(readBody(t, s.do(get(t, "/log/key")))))
+	items, err := prooffile.ParseItems([]byte(`["4711", "0815", "1234"]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for salt, want := range map[string]prooffile.State{
+		itemsSalt: prooffile.OK, "": prooffile.Unchecked, strings.ToUpper(itemsSalt): prooffile.Wrong,
+	} {
+		r := prooffile.VerifyShoe(proofs, &prooffile.Given{Key: key, Items: items, ItemsSalt: salt})
+		if !r.Steps.Has(prooffile.StepItems, want) || (r.Failed() != nil) != (want == prooffile.Wrong) {
+			t.Errorf("with the salt %q: %+v", salt, r.Steps)
+		}
+		if sealed := r.Steps.Has(prooffile.StepRoot, prooffile.OK); sealed != (want == prooffile.OK) {
+			t.Errorf("with the salt %q the cards are found to have the root: %t: %+v", salt, sealed, r.Steps)
+		}
+	}
+}
