@@ -24,7 +24,8 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// proofVectors is the part of proofs.json and salted.json in testdata/riffle1 that the command is run with.
+// proofVectors is the part of proofs.json and salted.json in testdata/riffle1 that the command is
+// run with.
 type proofVectors struct {
 	Proofs []struct {
 		Name, Proof, Key, Expect string

@@ -46,8 +46,8 @@ func TestRejectsCrossSiteDeals(t *testing.T) {
 	}
 }
 
-// TestRejectsForeignHosts asks a service on loopback under several names: a page that has rebound its
-// name to this machine writes nothing.
+// TestRejectsForeignHosts asks a service on loopback under several names: a page that has rebound
+// its name to this machine writes nothing.
 func TestRejectsForeignHosts(t *testing.T) {
 	hosts, err := access.ParseHosts("riffle.example")
 	if err != nil {

@@ -28,7 +28,7 @@ func inputInRecord(t *testing.T, s *service, auditID string) (input, rule string
 	return audit.Record.Input, audit.Record.Rule
 }
 
-// TestSaltHidesItems has every kind of request with items salted: the record has the digest that the
+// TestSaltHidesItems salts every kind of request with items: the record has the digest that the
 // specification gives, and without a salt the one that it always had.
 func TestSaltHidesItems(t *testing.T) {
 	s := start(t, setup{})
@@ -53,8 +53,7 @@ func TestSaltHidesItems(t *testing.T) {
 	}
 }
 
-// TestSaltOfACommitmentIsNeededAgain uses a commitment to salted items: with the salt, and otherwise
-// not.
+// TestSaltOfACommitmentIsNeededAgain uses a commitment to salted items: with the same salt alone.
 func TestSaltOfACommitmentIsNeededAgain(t *testing.T) {
 	s := start(t, setup{})
 	for path, use := range map[string]string{"/shuffle": "audit_id", "/shoes": "shoe_id"} {

@@ -13,8 +13,8 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// saltedFile has the vectors of salted items. They are in a file of their own, so that a verifier of
-// the first edition of riffle/1 agrees with the others still.
+// saltedFile has the vectors of salted items. They are in a file of their own, so that a verifier
+// that does not know the member items_digest still agrees with the others.
 const saltedFile = "../../../testdata/riffle1/salted.json"
 
 const (
