@@ -574,37 +574,36 @@ func TestRejectsAmbiguousFraming(t *testing.T) {
 	}
 }
 
-// TestTransferEncodingOverridesContentLength sends requests with both headers, and HTTP/1.0
-// requests with chunks (B3). net/http goes by Transfer-Encoding and ignores Content-Length, as RFC
-// 9112, section 6.3 has it, and ignores Transfer-Encoding in HTTP/1.0. So the body ends where these
-// say, and what follows is the next request, whatever else a Content-Length claims. RFC 9112 would
-// also have the connection closed after such a request, which net/http does not do: a proxy in
-// front must not forward both headers.
-func TestTransferEncodingOverridesContentLength(t *testing.T) {
+// TestClosesConnectionBehindAmbiguousFraming sends requests with both headers, and HTTP/1.0 requests
+// with chunks (B3). net/http goes by Transfer-Encoding and ignores Content-Length, as RFC 9112,
+// section 6.3 has it, and ignores Transfer-Encoding in HTTP/1.0. A proxy in front may read the length
+// differently, and take what follows for the rest of the body. So the request is answered and the
+// connection closed, as section 6.1 asks, and what follows is never executed.
+func TestClosesConnectionBehindAmbiguousFraming(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	for _, c := range []struct {
 		name, text string
 		want       []int
 	}{
-		{"both lengths", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths, the other way round", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: <length>\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths in odd letters", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nCONTENT-LENGTH: <length>\r\ntRANSFER-eNCODING: CHUNKED\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths between bare line feeds", "POST /shuffle HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: <length>\nTransfer-Encoding: chunked\n\n" + chunkedBody, []int{200, 200}},
-		{"both lengths, one folded", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding:\r\n chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths with the whole address", "POST http://localhost/shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths behind a good request", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200, 200}},
-		{"both lengths behind a long header", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nX: " + strings.Repeat("x", 7_000) + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths of a GET", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths of a deal", "GET /decks/standard52?reference=framing-first HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"both lengths to nowhere", "POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{404, 200}},
-		{"both lengths of a wrong method", "PUT /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{405, 200}},
-		{"both lengths of a wrong type", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{415, 200}},
-		{"both lengths with a query", "POST /shuffle?x=1 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{400, 200}},
-		{"both lengths of a reveal", "POST /audits/x/reveal HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{404, 200}},
-		{"both lengths of metrics", "GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
-		{"HTTP/1.0 with both", "POST /shuffle HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}", []int{200, 200}},
-		{"HTTP/1.0 with chunks", "POST /shuffle HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", []int{400, 200}},
+		{"both lengths", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
+		{"both lengths, the other way round", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: <length>\r\n\r\n" + chunkedBody, []int{200}},
+		{"both lengths in odd letters", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nCONTENT-LENGTH: <length>\r\ntRANSFER-eNCODING: CHUNKED\r\n\r\n" + chunkedBody, []int{200}},
+		{"both lengths between bare line feeds", "POST /shuffle HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: <length>\nTransfer-Encoding: chunked\n\n" + chunkedBody, []int{200}},
+		{"both lengths, one folded", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding:\r\n chunked\r\n\r\n" + chunkedBody, []int{200}},
+		{"both lengths with the whole address", "POST http://localhost/shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
+		{"both lengths behind a good request", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
+		{"both lengths behind a long header", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nX: " + strings.Repeat("x", 7_000) + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
+		{"both lengths of a GET", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
+		{"both lengths of a deal", "GET /decks/standard52?reference=framing-first HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
+		{"both lengths to nowhere", "POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{404}},
+		{"both lengths of a wrong method", "PUT /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{405}},
+		{"both lengths of a wrong type", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{415}},
+		{"both lengths with a query", "POST /shuffle?x=1 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{400}},
+		{"both lengths of a reveal", "POST /audits/x/reveal HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{404}},
+		{"both lengths of metrics", "GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
+		{"HTTP/1.0 with both", "POST /shuffle HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}", []int{200}},
+		{"HTTP/1.0 with chunks", "POST /shuffle HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", []int{400}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			reference, second := secondRequest(t)
@@ -615,8 +614,8 @@ func TestTransferEncodingOverridesContentLength(t *testing.T) {
 			if !slices.Equal(got, c.want) {
 				t.Errorf("answered %v, want %v", got, c.want)
 			}
-			if found := s.records(reference); len(found) != 1 {
-				t.Errorf("the second request was executed %d times, want once", len(found))
+			if found := s.records(reference); len(found) != 0 {
+				t.Errorf("the second request was executed %d times", len(found))
 			}
 		})
 	}
