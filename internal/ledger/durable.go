@@ -86,17 +86,30 @@ func (l *Log) confirmForWaiters() {
 // durably returns the entry that read finds, once it is durable: until then it may get lost, and
 // another one may take its place. An entry that no confirmed head covers is [ErrCorrupt].
 func (l *Log) durably(ctx context.Context, read func() (*Stored, error)) (*Stored, error) {
-	// The first head may have been confirmed before the entry was read, the second was not.
 	for range 3 {
 		e, err := validated(reading(ctx, l.readers, read))
 		if err != nil || e.Index < l.durable.Load().Size {
 			return e, err
 		}
-		if err := l.awaitDurable(ctx, e.Index+1); err != nil {
+		// The first head may have been confirmed before the entry was read, the second was not.
+		for range 2 {
+			if err := l.awaitDurable(ctx, e.Index+1); err != nil {
+				return nil, err
+			}
+		}
+		same, err := validated(reading(ctx, l.readers, func() (*Stored, error) { return l.store.ByID(ctx, e.ID) }))
+		switch {
+		case errors.Is(err, ErrNotFound): // it was lost
+		case err != nil:
 			return nil, err
+		case same.Index != e.Index:
+		case e.Index < l.durable.Load().Size:
+			return e, nil
+		default:
+			return nil, fmt.Errorf("%w: it has a record behind its end", ErrCorrupt)
 		}
 	}
-	return nil, fmt.Errorf("%w: it has a record behind its end", ErrCorrupt)
+	return nil, errUnconfirmed
 }
 
 // goneBack is the error for a store that lost durable records. It says what the operator can do.

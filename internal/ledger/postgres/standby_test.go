@@ -64,6 +64,7 @@ func (s absentStandby) wait(t *testing.T, wait bool) {
 	eventually(t, func() bool {
 		return query(t, s.url, "SELECT current_setting('synchronous_standby_names')")[0] == strings.Trim(names, "'")
 	})
+	s.exec(t, "CHECKPOINT") // the checkpointer, which then has the setting too, tells the other processes
 }
 
 // waiting has a function executed for every session whose commit waits, and returns how many there
