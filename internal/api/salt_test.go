@@ -121,10 +121,10 @@ func TestSaltedShoeVerifies(t *testing.T) {
 		itemsSalt: prooffile.OK, "": prooffile.Unchecked, strings.ToUpper(itemsSalt): prooffile.Wrong,
 	} {
 		r := prooffile.VerifyShoe(proofs, &prooffile.Given{Key: key, Items: items, ItemsSalt: salt})
-		if !r.Steps.Has(prooffile.StepItems, want) || (r.Failed() != nil) != (want == prooffile.Wrong) {
+		if !r.Has(prooffile.StepItems, want) || (r.Failed() != nil) != (want == prooffile.Wrong) {
 			t.Errorf("with the salt %q: %+v", salt, r.Steps)
 		}
-		if sealed := r.Steps.Has(prooffile.StepRoot, prooffile.OK); sealed != (want == prooffile.OK) {
+		if sealed := r.Has(prooffile.StepRoot, prooffile.OK); sealed != (want == prooffile.OK) {
 			t.Errorf("with the salt %q the cards are found to have the root: %t: %+v", salt, sealed, r.Steps)
 		}
 	}

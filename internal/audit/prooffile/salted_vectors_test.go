@@ -154,7 +154,7 @@ func TestSaltedVectors(t *testing.T) {
 		if r.Failed() != nil || (r.Unchecked() == nil) != (v.Expect == "verified") || r.HeldBack() != (v.Expect == "held-back") {
 			t.Errorf("%s, want %s: %+v", v.Name, v.Expect, r.Steps)
 		}
-		if v.Expect == "unchecked" && !r.Steps.Has(prooffile.StepItems, prooffile.Unchecked) {
+		if v.Expect == "unchecked" && !r.Has(prooffile.StepItems, prooffile.Unchecked) {
 			t.Errorf("%s: the items are not what cannot be checked: %+v", v.Name, r.Steps)
 		}
 	}

@@ -52,7 +52,7 @@ func parseURL(location string) (*pgxpool.Config, error) {
 	}
 	c.AfterConnect = setUpSession
 	if !query.Has("pool_max_conns") {
-		config.MaxConns = int32(ledger.DefaultReaders()) //nolint:gosec // a few for each processor
+		config.MaxConns = int32(ledger.DefaultReaders())
 	}
 	if config.PingTimeout == 0 {
 		config.PingTimeout = pingTimeout
