@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -236,11 +237,14 @@ func (r *replica) outage(since time.Time) (longest time.Duration) {
 	return longest
 }
 
-// check compares the database with every answer, and with every checkpoint that was fetched. It
+// check compares the database with every answer, and with every checkpoint that was fetched, so far. It
 // returns how many answered shuffles are not where they were answered to be, and how many checkpoints
 // are not of the log that is there now.
 func (l *load) check() (lost, contradicted int) {
 	l.t.Helper()
+	l.mu.Lock()
+	indexes, checkpoints, statuses := maps.Clone(l.indexes), maps.Clone(l.checkpoints), maps.Clone(l.statuses)
+	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://postgres@127.0.0.1:%d/riffle?sslmode=disable", l.cluster.primary().pg))
@@ -270,13 +274,13 @@ func (l *load) check() (lost, contradicted int) {
 		l.t.Fatal(err)
 	}
 	roots = append(roots, last)
-	for id, index := range l.indexes {
+	for id, index := range indexes {
 		if at, ok := stored[id]; !ok || at != index {
 			lost++
 		}
 	}
 	verifier := l.verifier()
-	for text := range l.checkpoints {
+	for text := range checkpoints {
 		c, err := proof.OpenCheckpoint([]byte(text), verifier)
 		switch {
 		case err != nil:
@@ -286,7 +290,7 @@ func (l *load) check() (lost, contradicted int) {
 		}
 	}
 	l.t.Logf("%d shuffles answered, %d lost; %d records; %d checkpoints fetched, %d contradicted; answers by status: %v",
-		len(l.indexes), lost, len(stored), len(l.checkpoints), contradicted, l.statuses)
+		len(indexes), lost, len(stored), len(checkpoints), contradicted, statuses)
 	return lost, contradicted
 }
 
