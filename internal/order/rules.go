@@ -71,7 +71,7 @@ func (r *Rules) check(o *Order, committed *audit.Record) error {
 			return err
 		}
 	}
-	if err := r.checkExtent(s, o.Request); err != nil {
+	if err := r.checkDraw(s, o.Request); err != nil {
 		return err
 	}
 	if err := checkHands(o); err != nil {
@@ -145,9 +145,9 @@ func (r *Rules) checkInput(o *Order) error {
 	return nil
 }
 
-// checkExtent finds how many items are drawn, and how often. It runs before memory is taken for
+// checkDraw finds how many items are drawn, and how often. It runs before memory is taken for
 // any.
-func (r *Rules) checkExtent(s *audit.Statement, q *Request) error {
+func (r *Rules) checkDraw(s *audit.Statement, q *Request) error {
 	s.Draw, s.Repeat = s.Size, 1
 	if q.Draw != nil {
 		s.Draw = *q.Draw
