@@ -112,6 +112,12 @@ func (r *Record) IsOfShoe(first uuid.UUID) bool {
 	return r.Kind == KindShoe && r.ID == first || r.Kind.ChangesShoe() && r.AuditID == first
 }
 
+// ReplacesShoe reports whether the record begins a shoe that takes over the id of the one with the
+// first record.
+func (r *Record) ReplacesShoe(first uuid.UUID) bool {
+	return r.Kind == KindShoe && r.AuditID == first
+}
+
 // UsesCommitment reports whether the record used an earlier commitment.
 func (r *Record) UsesCommitment() bool {
 	return (r.Kind == KindShuffle || r.Kind == KindShoe) && r.CommitmentID != uuid.Nil

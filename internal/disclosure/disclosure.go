@@ -107,10 +107,8 @@ func (s *Service) isPublic(ctx context.Context, stored *journal.Stored) (bool, e
 
 // isClosed reports whether the shoe with the first record is closed.
 func (s *Service) isClosed(ctx context.Context, first uuid.UUID) (bool, error) {
-	last, err := s.journal.ByClaim(ctx, journal.ShoeClaim(first))
-	if errors.Is(err, ledger.ErrNotFound) {
-		return false, fmt.Errorf("%w: no record holds the claim of the shoe %s", ledger.ErrCorrupt, first)
-	} else if err != nil {
+	last, err := s.journal.LastOfShoe(ctx, first)
+	if err != nil {
 		return false, err
 	}
 	return last.Kind == audit.KindClose && last.IsOfShoe(first), nil

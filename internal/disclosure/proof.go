@@ -81,7 +81,7 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, each func(*Proof)
 // history returns the log indexes of a shoe's records, from the first to the last. It follows the
 // states in their sidecars back from the record that holds the shoe's claim.
 func (s *Service) history(ctx context.Context, id uuid.UUID) ([]uint64, error) {
-	first, stored, err := s.ends(ctx, id)
+	first, stored, err := s.journal.EndsOfShoe(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -107,25 +107,6 @@ func (s *Service) history(ctx context.Context, id uuid.UUID) ([]uint64, error) {
 		}
 		if stored, err = s.journal.At(ctx, sidecar.Shoe.Previous); err != nil {
 			return nil, err
-		}
-	}
-}
-
-// ends returns the first and the last record of the shoe with the secret id.
-func (s *Service) ends(ctx context.Context, id uuid.UUID) (first, last *journal.Stored, err error) {
-	// It looks again each time the shoe was replaced in the meantime.
-	for replaced := uuid.Nil; ; replaced = first.ID {
-		if first, err = s.journal.FirstOfShoe(ctx, id); err != nil {
-			return nil, nil, err
-		}
-		if first.ID == replaced {
-			return nil, nil, fmt.Errorf("%w: the claim of the shoe's owner leads to a shoe that was replaced", ledger.ErrCorrupt)
-		}
-		if last, err = s.journal.ByClaim(ctx, journal.ShoeClaim(first.ID)); err != nil {
-			return nil, nil, err
-		}
-		if last.Kind != audit.KindShoe || last.AuditID != first.ID {
-			return first, last, nil
 		}
 	}
 }

@@ -182,6 +182,35 @@ func (j *Journal) FirstOfShoe(ctx context.Context, id uuid.UUID) (*Stored, error
 	return first, err
 }
 
+// LastOfShoe returns the record that holds the claim of the shoe with the first record: its last
+// change, or the first record of a shoe that replaced it. Errors are the ledger's.
+func (j *Journal) LastOfShoe(ctx context.Context, first uuid.UUID) (*Stored, error) {
+	last, err := j.ByClaim(ctx, ShoeClaim(first))
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, fmt.Errorf("%w: no record holds the claim of the shoe %s", ledger.ErrCorrupt, first)
+	}
+	return last, err
+}
+
+// EndsOfShoe returns the first and the last record of the shoe with the secret id. It looks again
+// each time the shoe was replaced in the meantime. The error is [ErrNoShoe] or one of the ledger's.
+func (j *Journal) EndsOfShoe(ctx context.Context, id uuid.UUID) (first, last *Stored, err error) {
+	for replaced := uuid.Nil; ; replaced = first.ID {
+		if first, err = j.FirstOfShoe(ctx, id); err != nil {
+			return nil, nil, err
+		}
+		if first.ID == replaced {
+			return nil, nil, fmt.Errorf("%w: the claim of the shoe's owner leads to a shoe that was replaced", ledger.ErrCorrupt)
+		}
+		if last, err = j.LastOfShoe(ctx, first.ID); err != nil {
+			return nil, nil, err
+		}
+		if !last.ReplacesShoe(first.ID) {
+			return first, last, nil
+		}
+	}
+}
+
 // ByReference returns at most limit records of a reference in log order, from an index on.
 func (j *Journal) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]*Stored, error) {
 	entries, err := j.Log.ByReference(ctx, reference, from, limit)

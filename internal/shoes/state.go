@@ -2,7 +2,6 @@ package shoes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -76,38 +75,28 @@ func (s *Service) store(new *state) {
 // read reads the state of a shoe from the store. The error is [journal.ErrNoShoe] or one of the
 // ledger's.
 func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
-	var b *base
 	if old := s.cached(id); old != nil {
-		b = old.base
-	}
-	for replaced := uuid.Nil; ; { // again each time the shoe was replaced in the meantime
-		if b == nil {
-			var err error
-			if b, err = s.readBase(ctx, id); err != nil {
-				return nil, err
-			}
-			if b.first.ID == replaced {
-				return nil, fmt.Errorf("%w: the claim of the shoe's owner leads to a shoe that was replaced", ledger.ErrCorrupt)
-			}
-		}
-		found, err := s.readLast(ctx, b)
+		last, err := s.journal.LastOfShoe(ctx, old.base.first.ID)
 		if err != nil {
 			return nil, err
 		}
-		if found != nil {
-			s.store(found)
-			return found, nil
+		if !last.ReplacesShoe(old.base.first.ID) {
+			return s.stateAfter(old.base, last)
 		}
-		replaced, b = b.first.ID, nil
 	}
-}
-
-// readBase reads the first record of the shoe with the id.
-func (s *Service) readBase(ctx context.Context, id uuid.UUID) (*base, error) {
-	first, err := s.journal.FirstOfShoe(ctx, id)
+	first, last, err := s.journal.EndsOfShoe(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	b, err := s.baseOf(id, first)
+	if err != nil {
+		return nil, err
+	}
+	return s.stateAfter(b, last)
+}
+
+// baseOf returns the base of the shoe with the id, which a record has to begin.
+func (s *Service) baseOf(id uuid.UUID, first *journal.Stored) (*base, error) {
 	held, err := s.stateOf(first)
 	if err != nil {
 		return nil, err
@@ -116,6 +105,20 @@ func (s *Service) readBase(ctx context.Context, id uuid.UUID) (*base, error) {
 		return nil, fmt.Errorf("%w: record %d holds the claim of a shoe that it does not begin", ledger.ErrCorrupt, first.Index)
 	}
 	return s.newBase(first, held)
+}
+
+// stateAfter returns the state of a shoe after its last record, and caches it.
+func (s *Service) stateAfter(b *base, last *journal.Stored) (*state, error) {
+	held, err := s.stateOf(last)
+	if err != nil {
+		return nil, err
+	}
+	if !last.IsOfShoe(b.first.ID) {
+		return nil, fmt.Errorf("%w: record %d holds the claim of the shoe %s and has not changed it", ledger.ErrCorrupt, last.Index, b.first.ID)
+	}
+	found := &state{base: b, ShoeState: held, id: last.ID, index: last.Index}
+	s.store(found)
+	return found, nil
 }
 
 // newBase returns the base of the shoe that a record begins.
@@ -142,26 +145,6 @@ func (s *Service) stateOf(stored *journal.Stored) (*journal.ShoeState, error) {
 	}
 	sidecar.Shoe.SetIndex(stored.Index)
 	return sidecar.Shoe, nil
-}
-
-// readLast reads the state after the last record of a shoe; nil if the shoe was replaced.
-func (s *Service) readLast(ctx context.Context, b *base) (*state, error) {
-	last, err := s.journal.ByClaim(ctx, journal.ShoeClaim(b.first.ID))
-	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, fmt.Errorf("%w: no record holds the claim of the shoe %s", ledger.ErrCorrupt, b.first.ID)
-	} else if err != nil {
-		return nil, err
-	}
-	held, err := s.stateOf(last)
-	switch {
-	case err != nil:
-		return nil, err
-	case last.IsOfShoe(b.first.ID):
-		return &state{base: b, ShoeState: held, id: last.ID, index: last.Index}, nil
-	case last.Kind == audit.KindShoe && last.AuditID == b.first.ID:
-		return nil, nil
-	}
-	return nil, fmt.Errorf("%w: record %d holds the claim of the shoe %s and has not changed it", ledger.ErrCorrupt, last.Index, b.first.ID)
 }
 
 // addSealing remembers the order that a record sealed. The error is [ledger.ErrCorrupt].
