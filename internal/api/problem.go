@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -189,8 +188,7 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	case errors.Is(err, ledger.ErrClosed):
 		return problemBusy("The service is stopping. Nothing was shuffled; ask again, another instance may answer.")
 	case errors.Is(err, ledger.ErrBroken):
-		p := newProblem(http.StatusInternalServerError, "The record could not be made durable, so there is no shuffle. The service ends and has to be started again.")
-		return p
+		return newProblem(http.StatusInternalServerError, "The record could not be made durable, so there is no shuffle. The service ends and has to be started again.")
 	case errors.Is(err, ledger.ErrNotPublished):
 		return problemBusy("The record is durable, and no published checkpoint covers it yet. Ask again in a second.")
 	case errors.Is(err, ledger.ErrOverloaded):
@@ -302,7 +300,6 @@ func (a *API) methodNotAllowed(_ http.ResponseWriter, r *http.Request) error {
 			allowed = append(allowed, method)
 		}
 	}
-	slices.Sort(allowed)
 	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", r.Method, strings.Join(allowed, " and "))
 	p.allow = strings.Join(allowed, ", ")
 	return p

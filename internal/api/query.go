@@ -49,11 +49,7 @@ func parseQuery(r *http.Request) (map[string]string, error) {
 // onlyParameters returns an error unless every parameter has one of the names.
 func onlyParameters(query map[string]string, allowed ...string) error {
 	for _, name := range names(query) {
-		known := false
-		for _, n := range allowed {
-			known = known || n == name
-		}
-		if !known {
+		if !slices.Contains(allowed, name) {
 			return unknownParameter(name, allowed)
 		}
 	}

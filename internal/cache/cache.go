@@ -23,7 +23,7 @@ type entry[K comparable, V any] struct {
 	cost  int
 }
 
-// New returns an empty cache whose values may cost max together.
+// New returns an empty cache whose values may cost maxCost together.
 func New[K comparable, V any](maxCost int) *Cache[K, V] {
 	return &Cache[K, V]{max: maxCost, entries: map[K]*list.Element{}, recent: list.New()}
 }

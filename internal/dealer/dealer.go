@@ -69,12 +69,13 @@ type Request struct {
 	Key *journal.Key // identifies retries; nil for a request that cannot be repeated
 
 	// Reserve is called with the number of elements that a shuffle holds in memory, before it is drawn
-	// or replayed; if a request loses a race to its own retry, for both. Its error ends the request. It
-	// may be nil.
+	// or replayed; if a request loses a race to its own retry, for both. Its error ends the request.
+	// It may be nil.
 	Reserve func(elements uint64) error
 }
 
-func (r *Request) reserve(s *audit.Statement) error {
+// ReserveFor calls Reserve for what the statement says.
+func (r *Request) ReserveFor(s *audit.Statement) error {
 	if r.Reserve == nil {
 		return nil
 	}
@@ -102,7 +103,7 @@ func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := r.reserve(&draft.Order.Statement); err != nil {
+		if err := r.ReserveFor(&draft.Order.Statement); err != nil {
 			return nil, err
 		}
 		if err := d.Seed(draft); err != nil {
@@ -134,7 +135,7 @@ func (d *Dealer) replay(ctx context.Context, r *Request, first *journal.Stored) 
 	if first.Kind != audit.KindShuffle {
 		return nil, fmt.Errorf("%w: record %d is a %s, and its request was a shuffle", ledger.ErrCorrupt, first.Index, first.Kind)
 	}
-	if err := r.reserve(&first.Statement); err != nil {
+	if err := r.ReserveFor(&first.Statement); err != nil {
 		return nil, err
 	}
 	seed, err := d.journal.Seed(ctx, first)

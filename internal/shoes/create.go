@@ -141,14 +141,7 @@ func (s *Service) prepare(ctx context.Context, r *Request) (*dealer.Draft, error
 	case r.Expires < 0 || r.TTL < 0 || lifetime > MaxExpiry || lifetime%time.Second != 0:
 		return nil, order.Refuse("/expires_in", "a shoe expires after 1 to %d seconds", MaxExpiry/time.Second)
 	}
-	return draft, r.reserve(statement)
-}
-
-func (r *Request) reserve(statement *audit.Statement) error {
-	if r.Reserve == nil {
-		return nil
-	}
-	return r.Reserve(order.Elements(statement))
+	return draft, r.ReserveFor(statement)
 }
 
 // newOrder returns the order of the cards that a record seals, or that of the input if nothing of
