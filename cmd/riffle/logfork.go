@@ -24,8 +24,8 @@ import (
 	"riffle/internal/services"
 )
 
-// A logFork ends a log that has lost records, and begins the one that follows it. It writes down what
-// was lost, so that the operator can publish it.
+// A logFork ends a log that has lost records, and begins the one that follows it. It writes down
+// what was lost, so that the operator can publish it.
 type logFork struct {
 	Data  string `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder of the old log, with the second copy of the checkpoint. Default ./data."`
 	Store string `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the old log, postgres://... Default SQLite in the data folder."`

@@ -574,11 +574,12 @@ func TestRejectsAmbiguousFraming(t *testing.T) {
 	}
 }
 
-// TestClosesConnectionBehindAmbiguousFraming sends requests with both headers, and HTTP/1.0 requests
-// with chunks (B3). net/http goes by Transfer-Encoding and ignores Content-Length, as RFC 9112,
-// section 6.3 has it, and ignores Transfer-Encoding in HTTP/1.0. A proxy in front may read the length
-// differently, and take what follows for the rest of the body. So the request is answered and the
-// connection closed, as section 6.1 asks, and what follows is never executed.
+// TestClosesConnectionBehindAmbiguousFraming sends requests with both headers, and HTTP/1.0
+// requests with chunks (B3). net/http takes the length from Transfer-Encoding and ignores
+// Content-Length, as RFC 9112, section 6.3 has it, and ignores Transfer-Encoding in HTTP/1.0. A
+// proxy in front may read the length differently, and take what follows for the rest of the body.
+// So the request is answered and the connection closed, as section 6.1 asks, and what follows is
+// never executed.
 func TestClosesConnectionBehindAmbiguousFraming(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)

@@ -43,8 +43,8 @@ func checkPermissions(o *options, logger *slog.Logger) {
 	}
 }
 
-// openToOthers returns the permissions of a file, and whether others than the owner have any. A file
-// that does not exist has none.
+// openToOthers returns the permissions of a file, and whether others than the owner have any. A
+// file that does not exist has none.
 func openToOthers(path string) (mode fs.FileMode, open bool) {
 	info, err := os.Stat(path)
 	if err != nil {

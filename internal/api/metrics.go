@@ -132,8 +132,8 @@ func (a *API) WatchLog(registry prometheus.Registerer) {
 	)
 }
 
-// WatchStore registers gauges of open commitments, late ones and open shoes. They are counted in the
-// store; a scrape during which it cannot be reached leaves them out.
+// WatchStore registers gauges of open commitments, late ones and open shoes. They are counted in
+// the store; a scrape during which it cannot be reached leaves them out.
 func (a *API) WatchStore(registry prometheus.Registerer) {
 	registry.MustRegister(openCounts{a})
 }

@@ -71,8 +71,8 @@ func (a *API) readRequest(
 // algorithm makes a copy, its place in the algorithm's notes, and its span in the body.
 const elementBytes = 40
 
-// prepare adds to a decoded request what its retries are known by, and has the lease charged for the
-// elements that are shuffled.
+// prepare adds to a decoded request what its retries are known by, and has the lease charged for
+// the elements that are shuffled.
 func (q *shuffleRequest) prepare(r *http.Request, body []byte, lease *httpjson.Lease) (err error) {
 	q.Reserve = func(elements uint64) error { return lease.Grow(int64(elements) * elementBytes) }
 	q.Key, err = idempotencyKey(r, body)

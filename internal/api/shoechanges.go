@@ -75,8 +75,8 @@ func (a *API) returnFromPile(w http.ResponseWriter, r *http.Request) error {
 	return a.changeShoe(w, r, c, "cards", "put")
 }
 
-// changeShoe changes the shoe of the path, as the request completes the change by members of its body,
-// and answers with the shoe after it.
+// changeShoe changes the shoe of the path, as the request completes the change by members of its
+// body, and answers with the shoe after it.
 func (a *API) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Change, members ...string) error {
 	lease := a.budget.Lease()
 	defer lease.Release()

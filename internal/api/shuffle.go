@@ -41,8 +41,8 @@ func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
 	return a.answerShuffle(w, r, q, nil)
 }
 
-// answerShuffle shuffles what a request asks for and answers it. body has the caller's items, if there
-// are any.
+// answerShuffle shuffles what a request asks for and answers it. body has the caller's items, if
+// there are any.
 func (a *API) answerShuffle(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte) error {
 	s, err := a.Dealer.Shuffle(r.Context(), &q.Request)
 	if err != nil {

@@ -35,7 +35,8 @@ func (l *Log) rejectQueued() {
 }
 
 // awaitDurable waits until the log is durable up to size, or the writer has committed or confirmed
-// once more: what was seen in the store may have been lost. It returns [ErrUnavailable] after maxLag.
+// once more: what was seen in the store may have been lost. It returns [ErrUnavailable] after
+// maxLag.
 func (l *Log) awaitDurable(ctx context.Context, size uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, maxLag)
 	defer cancel()

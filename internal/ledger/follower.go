@@ -166,8 +166,8 @@ func (l *Log) followTo(ctx context.Context, head Head) error {
 	return nil
 }
 
-// readBack adds the next n records of the store to the follower's tree. After an error it adds none:
-// those that were read may be of a server that is no longer the primary.
+// readBack adds the next n records of the store to the follower's tree. After an error it adds
+// none: those that were read may be of a server that is no longer the primary.
 func (l *Log) readBack(ctx context.Context, n int) error {
 	tree := l.follower.tree
 	from := tree.Size()

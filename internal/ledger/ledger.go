@@ -14,8 +14,8 @@
 // the signed root.
 //
 // What is read from a store may still get lost, if commits wait for a standby: see [Store.Confirm].
-// Before the log publishes or returns what another process committed, and at start, it has the store
-// confirm it. A commit of its own that succeeded needs no confirmation.
+// Before the log publishes or returns what another process committed, and at start, it has the
+// store confirm it. A commit of its own that succeeded needs no confirmation.
 //
 // The log fails closed. After a commit that failed with an unknown outcome nothing is appended any
 // more: every waiting and every later caller gets [ErrBroken], until the process is restarted and
@@ -23,8 +23,8 @@
 // was written, and a lost connection to a database, which can be asked afterwards what it holds.
 //
 // Read entry.go and store.go first, then log.go and commit.go for a record's way in, durable.go for
-// what may get lost, follower.go for a record's way to a published checkpoint, and read.go for its way
-// out.
+// what may get lost, follower.go for a record's way to a published checkpoint, and read.go for its
+// way out.
 package ledger
 
 import "errors"

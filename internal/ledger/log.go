@@ -114,8 +114,8 @@ func (l *Log) enqueue(e Entry) (b *batch, place int, err error) {
 }
 
 // write is the writer's goroutine. It commits what has queued, and confirms what others have
-// committed if somebody waits for that, until the log is closed and its queue is empty, or until the
-// log breaks.
+// committed if somebody waits for that, until the log is closed and its queue is empty, or until
+// the log breaks.
 func (l *Log) write() {
 	defer close(l.done)
 	for range l.wake {

@@ -66,8 +66,8 @@ func (o OpenFiles) Check() error {
 const afterLoss = "Put the folder back as it was, or restore a backup, before you start again; " +
 	"with -create=never the service starts only if the log is there"
 
-// writable returns an error if the file must not be written. Its mode counts for the superuser, too,
-// for whom access(2) looks at the file system only.
+// writable returns an error if the file must not be written. Its mode counts for the superuser,
+// too, for whom access(2) looks at the file system only.
 func writable(path string, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o200 == 0 {
 		return fmt.Errorf("it has mode %#o", info.Mode().Perm())
@@ -79,8 +79,8 @@ func writable(path string, info fs.FileInfo) error {
 // guardInterval is how often the log checks its files.
 const guardInterval = time.Second
 
-// guardFiles breaks the log when a file of the store or the checkpoint file was deleted, replaced or
-// made read-only: what is appended then might never be found again. It ends with the writer.
+// guardFiles breaks the log when a file of the store or the checkpoint file was deleted, replaced
+// or made read-only: what is appended then might never be found again. It ends with the writer.
 func (l *Log) guardFiles() {
 	tick := time.NewTicker(guardInterval)
 	defer tick.Stop()

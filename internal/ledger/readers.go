@@ -18,8 +18,8 @@ const maxWaiting = 1024
 // readerTimeout is how long a caller waits for a reader.
 const readerTimeout = time.Second
 
-// DefaultReaders returns how many reads a store should serve at once: two for each processor, and at
-// least four, besides those of the log itself. More of them are slower.
+// DefaultReaders returns how many reads a store should serve at once: two for each processor, and
+// at least four, besides those of the log itself. More of them are slower.
 func DefaultReaders() int { return max(4, 2*runtime.GOMAXPROCS(0)) + ownReaders }
 
 // readers limits how many callers read from the store at the same time, and how many wait to.

@@ -11,8 +11,8 @@ import (
 // hashing, signing and preconditions on records belong to [Log].
 //
 // All methods may be called concurrently, except that only one Append, AppendNext or Confirm is in
-// flight at a time. Each may fail with ErrUnavailable if the engine is reached over a network. A method that
-// ends because its context does returns an error other than ErrNotFound and ErrCorrupt.
+// flight at a time. Each may fail with ErrUnavailable if the engine is reached over a network. A
+// method that ends because its context does returns an error other than ErrNotFound and ErrCorrupt.
 //
 // Entries are returned without their claims and without Conflicts.
 type Store interface {

@@ -62,8 +62,8 @@ func (s *Service) shoe(of *state, now time.Time) *Shoe {
 	return shown
 }
 
-// Get returns the shoe with the id. The error is [journal.ErrNoShoe], an [*order.DeckChangedError] or
-// one of the ledger's.
+// Get returns the shoe with the id. The error is [journal.ErrNoShoe], an [*order.DeckChangedError]
+// or one of the ledger's.
 func (s *Service) Get(ctx context.Context, id uuid.UUID) (*Shoe, error) {
 	current, err := s.read(ctx, id)
 	if err != nil {

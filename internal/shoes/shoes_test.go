@@ -249,8 +249,8 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// Two processes attempt one request at the same moment. What the second one would do again, it could
-// not: the shoe is closed by then, or empty.
+// Two processes attempt one request at the same moment. What the second one would do again, it
+// could not: the shoe is closed by then, or empty.
 func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
@@ -485,7 +485,8 @@ func TestShoeExpires(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// A time to live begins again with a change, but not with each: the expiry is up to a hundredth late.
+// A time to live begins again with a change, but not with each: the expiry is up to a hundredth
+// late.
 func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 	p := newProcess(t)
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -13,12 +13,12 @@
 // Durability is the server's: a connection is refused if the server's settings would lose committed
 // transactions, and an append fails if they have changed since. Where commits wait for a standby, a
 // commit without errors and warnings is on the standby, and so is all that it could see: see
-// [Store.Confirm]. What is read may not be. A connection to a server is given up once another one was
-// promoted: see primary.
+// [Store.Confirm]. What is read may not be. A connection to a server is given up once another one
+// was promoted: see primary.
 //
-// One connection writes, and readers share a pool. Every statement has a time limit. When it is over
-// the connection is closed; a writer never asks the server to cancel a statement, since that would
-// end the wait for the standby and not the commit.
+// One connection writes, and readers share a pool. Every statement has a time limit. When it is
+// over the connection is closed; a writer never asks the server to cancel a statement, since that
+// would end the wait for the standby and not the commit.
 package postgres
 
 import (
@@ -256,8 +256,8 @@ func condition(q ledger.ClaimQuery) (where string, args []any) {
 	return where, args
 }
 
-// read calls row for every row that a query returns. If it returns an error, rows may be missing, or
-// be those of a former primary.
+// read calls row for every row that a query returns. If it returns an error, rows may be missing,
+// or be those of a former primary.
 func (s *Store) read(ctx context.Context, row func(pgx.Rows) error, query string, args ...any) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

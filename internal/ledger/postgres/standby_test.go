@@ -120,8 +120,8 @@ func wantAnswered(t *testing.T, done <-chan error) {
 	}
 }
 
-// wantNotConfirmed checks that a log neither publishes nor returns a record that can be read from the
-// database.
+// wantNotConfirmed checks that a log neither publishes nor returns a record that can be read from
+// the database.
 func wantNotConfirmed(t *testing.T, l *ledger.Log, id uuid.UUID) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)

@@ -46,8 +46,8 @@ const appendBatch = `WITH moved AS (
 // confirmHead writes what it reads.
 const confirmHead = "UPDATE head SET size = size + " + durableOrFail + " WHERE one RETURNING size, edge, checkpoint, seed_key, seeds_from"
 
-// errWarning: a commit returned with a warning. So far as is known it was not waited for the standby,
-// since the server was told to cancel the wait. The commit is visible, as if it had been.
+// errWarning: a commit returned with a warning. So far as is known it was not waited for the
+// standby, since the server was told to cancel the wait. The commit is visible, as if it had been.
 var errWarning = errors.New("the server warned")
 
 // A writer is the connection that appends.

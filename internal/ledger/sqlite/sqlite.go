@@ -5,8 +5,8 @@
 // itself, since SQLite's automatic checkpoint would not report a failed fsync.
 //
 // One connection writes, with prepared statements below database/sql: see [writer]. Readers have a
-// bounded pool of connections that cannot write. A locked file beside the database keeps other processes
-// from opening it.
+// bounded pool of connections that cannot write. A locked file beside the database keeps other
+// processes from opening it.
 package sqlite
 
 import (
@@ -84,8 +84,8 @@ func (s *Store) open(ctx context.Context, path string) error {
 	return err
 }
 
-// idleTime is after what time an idle connection is closed. Each has two open files, and takes up to
-// two megabytes.
+// idleTime is after what time an idle connection is closed. Each has two open files, and takes up
+// to two megabytes.
 const idleTime = 5 * time.Second
 
 // Readers returns how many connections read.

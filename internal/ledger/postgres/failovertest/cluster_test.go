@@ -23,8 +23,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// waitLimit is how long a test waits for an event before it fails. It is several times the time that
-// Patroni takes by default until another server is the primary.
+// waitLimit is how long a test waits for an event before it fails. It is several times the time
+// that Patroni takes by default until another server is the primary.
 const waitLimit = 3 * time.Minute
 
 // A patroniTimes is how patient Patroni is, in seconds.
@@ -254,8 +254,8 @@ func (c *cluster) viaHosts() string {
 	return fmt.Sprintf("postgres://riffle@%s/riffle", strings.Join(hosts, ","))
 }
 
-// guard has the kernel's end of a pipe kill everything in the folder when this process ends, however
-// it does.
+// guard has the kernel's end of a pipe kill everything in the folder when this process ends,
+// however it does.
 func (c *cluster) guard() {
 	c.t.Helper()
 	script := `cat >/dev/null

@@ -237,9 +237,9 @@ func (r *replica) outage(since time.Time) (longest time.Duration) {
 	return longest
 }
 
-// check compares the database with every answer, and with every checkpoint that was fetched, so far. It
-// returns how many answered shuffles are not where they were answered to be, and how many checkpoints
-// are not of the log that is there now.
+// check compares the database with every answer, and with every checkpoint that was fetched, so
+// far. It returns how many answered shuffles are not where they were answered to be, and how many
+// checkpoints are not of the log that is there now.
 func (l *load) check() (lost, contradicted int) {
 	l.t.Helper()
 	l.mu.Lock()
