@@ -32,10 +32,10 @@ func NewServer(a *API, timeouts Timeouts) *http.Server {
 }
 
 // closeChunked closes the connection behind the answer to an HTTP/1 request whose length a proxy in
-// front may have read differently: net/http takes the length from Transfer-Encoding and drops a Content-Length
-// beside it, and ignores Transfer-Encoding in HTTP/1.0, in both cases without a trace. RFC 9112,
-// 6.1 and 6.3 let a server do so if it then closes the connection, so that what follows is not
-// taken for a request of its own. HTTP/2 has one framing.
+// front may have read differently: net/http takes the length from Transfer-Encoding and drops a
+// Content-Length beside it, and ignores Transfer-Encoding in HTTP/1.0, in both cases without a
+// trace. RFC 9112, 6.1 and 6.3 let a server do so if it then closes the connection, so that what
+// follows is not taken for a request of its own. HTTP/2 has one framing.
 func closeChunked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
