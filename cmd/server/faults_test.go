@@ -232,9 +232,9 @@ func TestLedgerFailureDuringShutdown(t *testing.T) {
 func TestRecoversFromFullDisk(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	s := launch{data: data, wrapper: smallDisk(t, data, "4m")}.start(t)
-	// The file system is mounted in the server's namespace, and reached through /proc.
-	folder := filepath.Join("/proc", fmt.Sprint(s.cmd.Process.Pid), "root", data)
+	disk := newDisk(t, data, "4m")
+	s := launch{data: data, wrapper: disk.wrapper}.start(t)
+	folder := disk.folder
 	answered := s.load(4, 5, smallShuffle).answered
 
 	filler, err := os.Create(filepath.Join(folder, "filler"))
@@ -269,6 +269,20 @@ func TestRecoversFromFullDisk(t *testing.T) {
 		t.Errorf("%d shuffles were answered, and the log has %d: a rejected one was written", len(answered), size)
 	}
 
+	// The disk is still full after a restart. The service knows before it has tried, and writes
+	// nothing.
+	s.kill()
+	s = launch{data: data, wrapper: disk.wrapper}.start(t)
+	if a := s.get("/readyz"); a.status != http.StatusServiceUnavailable {
+		t.Errorf("/readyz answers %v after a restart with a full disk", a)
+	}
+	before := disk.content(t)
+	s.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable)
+	if after := disk.content(t); after != before {
+		t.Errorf("a shuffle without space for its record wrote to a file: %s before, %s after", before, after)
+	}
+	s.checkLog("fault", answered)
+
 	if err := os.Remove(filler.Name()); err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +310,7 @@ func TestRecoversFromFullDisk(t *testing.T) {
 func TestDiskFillsUpUnderLoad(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	s := launch{data: data, wrapper: smallDisk(t, data, "2m")}.start(t)
+	s := launch{data: data, wrapper: newDisk(t, data, "2m").wrapper}.start(t)
 	l := s.load(16, 100, largeShuffle)
 	if len(l.failed) > 0 || l.rejected[http.StatusServiceUnavailable] == 0 || len(l.rejected) > 1 {
 		t.Fatalf("a full disk: answered %d, rejected %s, failed %v\n%s", len(l.answered), formatCounts(l.rejected), l.failed, s.log)

@@ -7,6 +7,7 @@
 package main_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -326,18 +328,63 @@ func straceOutput(t *testing.T, log string) []byte {
 	return text
 }
 
-// smallDisk returns a command that runs the program with a small file system mounted at the folder.
-func smallDisk(t *testing.T, folder, size string) []string {
+// A disk is a small file system in a mount namespace of its own, which outlives the programs that
+// run there.
+type disk struct {
+	folder  string   // where it is, as seen from outside of the namespace
+	wrapper []string // runs a program in the namespace, where the disk is mounted at the data folder
+}
+
+// newDisk mounts a file system of a size at a data folder.
+func newDisk(t *testing.T, data, size string) disk {
 	t.Helper()
-	unshare := requireTool(t, "unshare")
-	for _, flags := range []string{"-m", "-Urm"} { // as root, or as root of a new user namespace
-		command := []string{unshare, flags, "sh", "-c", `mount -t tmpfs -o size="$1" none "$2" && shift 2 && exec "$@"`, "sh", size, folder}
-		if exec.Command(command[0], append(command[1:], "true")...).Run() == nil {
-			return command
+	unshare, nsenter := requireTool(t, "unshare"), requireTool(t, "nsenter")
+	const script = `mount -t tmpfs -o mode=0700,size="$1" none "$2" && echo mounted && exec sleep infinity`
+	for _, as := range []struct {
+		unshare string
+		nsenter []string
+	}{{"-m", []string{"-m"}}, {"-Urm", []string{"-U", "-m", "--preserve-credentials"}}} { // as root, or as root of a new user namespace
+		holder := exec.Command(unshare, as.unshare, "sh", "-c", script, "sh", size, data)
+		out, err := holder.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := holder.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = holder.Process.Kill()
+			_ = holder.Wait()
+		})
+		if line, _ := bufio.NewReader(out).ReadString('\n'); line != "mounted\n" {
+			continue
+		}
+		pid := strconv.Itoa(holder.Process.Pid)
+		return disk{
+			folder:  filepath.Join("/proc", pid, "root", data),
+			wrapper: slices.Concat([]string{nsenter, "-t", pid}, as.nsenter, []string{"--"}),
 		}
 	}
 	skipOrFail(t, "mounting a file system is not permitted")
-	return nil
+	return disk{}
+}
+
+// content returns the sizes and times of the files on the disk.
+func (d disk) content(t *testing.T) string {
+	t.Helper()
+	entries, err := os.ReadDir(d.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list strings.Builder
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = fmt.Fprintf(&list, "%s %d %s; ", e.Name(), info.Size(), info.ModTime())
+	}
+	return list.String()
 }
 
 // A database is a PostgreSQL server whose database several replicas share, and the key of their

@@ -8,8 +8,9 @@ import (
 // slowCommit is how long a commit may be in flight before the log is unhealthy.
 const slowCommit = time.Second
 
-// spaceRecheck is how long the log is unhealthy after a full disk. Then it is healthy again for
-// traffic to come back, since only a commit shows whether there is space.
+// spaceRecheck is how long the log is unhealthy after a commit found no space. Then it is healthy
+// again for traffic to come back: behind a quota or a database, only a commit shows whether there
+// is space.
 const spaceRecheck = 5 * time.Second
 
 // Queued returns how many entries wait for the next commit, and how many may.
@@ -21,6 +22,13 @@ func (l *Log) Queued() (depth, capacity int) {
 
 // Health returns nil if an entry that came now would be committed soon, and otherwise why not.
 func (l *Log) Health() error {
+	if err := l.health(); err != nil {
+		return err
+	}
+	return l.store.CheckRoom()
+}
+
+func (l *Log) health() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.options.Now()

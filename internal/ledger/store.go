@@ -76,6 +76,10 @@ type Store interface {
 	// read-only. It takes microseconds.
 	CheckFiles() error
 
+	// CheckRoom returns ErrNoSpace if there is no room for a small commit, as far as this process can
+	// tell. It takes microseconds.
+	CheckRoom() error
+
 	// Close releases the store. It is called once, after the last Append.
 	Close() error
 }

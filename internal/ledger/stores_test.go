@@ -313,4 +313,6 @@ func (*memoryStore) Readers() int { return ledger.DefaultReaders() }
 
 func (*memoryStore) CheckFiles() error { return nil }
 
+func (*memoryStore) CheckRoom() error { return nil }
+
 func (*memoryStore) Close() error { return nil }

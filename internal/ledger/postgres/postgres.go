@@ -287,6 +287,9 @@ func (s *Store) Readers() int { return int(s.readers.Config().MaxConns) }
 // CheckFiles returns nil: the files are the server's.
 func (s *Store) CheckFiles() error { return nil }
 
+// CheckRoom returns nil: the disk is the server's.
+func (s *Store) CheckRoom() error { return nil }
+
 // Close closes all connections.
 func (s *Store) Close() error {
 	s.readers.Close()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,6 +135,38 @@ func TestFullDiskRollsBack(t *testing.T) {
 	limit(1 << 30)
 	chain.Append(s, ledgertest.Entries("after", 10)...)
 	chain.CheckLog(s)
+}
+
+// The write-ahead log grows by no more than the room for a batch, whatever pages the batch is spread
+// over.
+func TestCommitFitsIntoItsRoom(t *testing.T) {
+	s := open(t, newPath(t))
+	defer closeStore(t, s)
+	chain := ledgertest.NewChain(t)
+	chain.Append(s)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for round, n := range []int{1, 4000, 4000, 1000, 100, 1, 1, 0xfff} {
+		entries := ledgertest.Entries(fmt.Sprint("round ", round), n)
+		for i := range entries {
+			name := fmt.Sprintf("%016x", rng.Uint64()) // anywhere in an index
+			entries[i].Reference, entries[i].Record = name, fmt.Append(nil, name, strings.Repeat("x", rng.IntN(2000)))
+			entries[i].Claims = []ledger.Claim{{Name: name, Status: name}, {Name: "due " + name, Due: rng.Int64()}}
+		}
+		if err := s.writer.checkpointNow(t.Context()); err != nil { // the next commit begins the log anew
+			t.Fatal(err)
+		}
+		batch := chain.Next(entries...)
+		if err := s.Append(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		frames, err := queryInt(t.Context(), s.writer.walSize, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took, room := uint64(frames)*frameSize, room(&batch); took > room {
+			t.Errorf("a batch of %d took %d bytes, and there was to be room for %d", n, took, room)
+		}
+	}
 }
 
 func TestCheckFindsDamagedIndex(t *testing.T) {

@@ -21,6 +21,7 @@ const checkpointPages = 2048
 // database/sql takes twice the time for each row. The tests compare it with plain statements over
 // database/sql.
 type writer struct {
+	path                    string
 	conn                    driver.Conn
 	begin, commit, rollback driver.Stmt
 	advance                 driver.Stmt // the head, if the log is at the size that the batch continues
@@ -55,7 +56,7 @@ func newWriter(ctx context.Context, path string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn}
+	w := &writer{path: path, conn: conn}
 	for stmt, query := range w.statements() {
 		if *stmt, err = conn.(driver.ConnPrepareContext).PrepareContext(ctx, query); err != nil {
 			return nil, errors.Join(err, conn.Close())
@@ -71,7 +72,12 @@ func newWriter(ctx context.Context, path string) (*writer, error) {
 
 // append commits the batch. After a conflict or a full disk it rolls back and nothing was written.
 // After any other error the batch may have been committed, and the writer must not be used again.
+// Without room for the whole batch it writes nothing at all, be the disk filling up or still full
+// after a restart.
 func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
+	if err := checkRoom(w.path, room(&batch)); err != nil {
+		return err
+	}
 	if _, err := w.exec(ctx, w.begin); err != nil {
 		return err
 	}

@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"fmt"
+	"syscall"
+
+	"riffle/internal/ledger"
+)
+
+// frameSize is what a page of 4,096 bytes takes in the write-ahead log.
+const frameSize = 4096 + 24
+
+// smallCommit is room for a commit of a few dozen records.
+const smallCommit = 1 << 20
+
+// CheckRoom returns [ledger.ErrNoSpace] if a small commit does not fit on the disk.
+func (s *Store) CheckRoom() error { return checkRoom(s.writer.path, smallCommit) }
+
+// room returns how many bytes a batch adds to the write-ahead log at most: 90 MB for 4,096 records
+// with two claims each, of which a small store takes a tenth. Rows fill pages one after another,
+// while the name of a claim and a reference can be in any page of an index.
+func room(batch *ledger.Batch) uint64 {
+	const fixed = 16 // pages: the head, the inner ones of each tree, and those that are begun
+	pages, bytes := fixed, 0
+	for i := range batch.Entries {
+		e := &batch.Entries[i]
+		pages += 1 + len(e.Claims)
+		for _, c := range e.Claims {
+			if c.Status != "" || c.Due != 0 { // and so in an index more
+				pages++
+			}
+		}
+		bytes += len(e.Record) + len(e.Sidecar) + len(e.Reference)
+	}
+	return uint64(pages)*frameSize + 2*uint64(bytes)
+}
+
+// checkRoom returns [ledger.ErrNoSpace] if the file system of the path has less room. It takes
+// microseconds. A file system that cannot tell has room, until a commit finds none.
+func checkRoom(path string, room uint64) error {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(path, &fs); err != nil || fs.Blocks == 0 {
+		return nil //nolint:nilerr // the commit finds out
+	}
+	if free := fs.Bavail * uint64(fs.Bsize); free < room {
+		return fmt.Errorf("%w: %d bytes are free, and a commit takes up to %d", ledger.ErrNoSpace, free, room)
+	}
+	return nil
+}
