@@ -1,3 +1,4 @@
+# To pin the digest of your registry: docs/operations.md, "Containers".
 FROM golang:1.26.8-bookworm AS build
 WORKDIR /src
 
