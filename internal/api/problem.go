@@ -144,7 +144,7 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	var body *httpjson.Error
 	var invalid *order.Invalid
 	var settled *dealer.SettledError
-	var notUnique *journal.NotUniqueError
+	var notUnique *ledger.NotUniqueError
 	var changed *order.DeckChangedError
 	switch ofShoe := problemOfShoe(r, err); {
 	case errors.As(err, &p):
@@ -162,7 +162,7 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	case errors.As(err, &settled):
 		return problemSettled(settled)
 	case errors.As(err, &notUnique):
-		return conflict("The reference has an attempt already, of which this is the audit_id: %s. GET /audits?reference= lists them all. Give another game another reference, or leave unique_reference out.", notUnique.AuditID).at("/unique_reference").because(notUnique.AuditID)
+		return conflict("The reference has an attempt already, of which this is the audit_id: %s. GET /audits?reference= lists them all. Give another game another reference, or leave unique_reference out.", notUnique.First).at("/unique_reference").because(notUnique.First)
 	case errors.As(err, &changed):
 		return conflict("This was dealt before, and the deck type %s has had its cards changed since. The record is there under its audit_id: %s.", changed.Type, changed.AuditID).because(changed.AuditID)
 	case errors.Is(err, dealer.ErrNoCommitment):

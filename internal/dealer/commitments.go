@@ -178,12 +178,14 @@ func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index
 		}
 	}
 	e.Claims = append(e.Claims, ledger.Claim{Name: claim, Taken: true, From: c.index})
-	index, err = d.journal.Append(ctx, e)
+	index, err = d.journal.Append(e)
+	var notUnique *ledger.NotUniqueError
 	switch {
 	case err == nil:
 		d.open.Delete(id)
 		d.options.Observe(Used)
-	case journal.Conflicts(err, claim): // another process was first
+	// Another process was first, and what it appended may have the reference, too.
+	case journal.Conflicts(err, claim) || errors.As(err, &notUnique):
 		d.open.Delete(id)
 		if settled := d.checkOpen(ctx, c, e.Record.Time); settled != nil {
 			return 0, settled
@@ -275,7 +277,7 @@ func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
 		return err
 	}
 	record.CommitmentID, record.Commitment = id, commitment.Commitment
-	_, err = d.journal.Append(ctx, &journal.Entry{
+	_, err = d.journal.Append(&journal.Entry{
 		Record: record, Reference: commitment.Reference,
 		Claims: []ledger.Claim{{Name: claim.Name, Taken: true, From: commitment.Index, Status: string(StatusVoid)}},
 	})

@@ -94,7 +94,7 @@ type Shuffle struct {
 }
 
 // Shuffle makes a shuffle, or replays that of the first attempt. The error is an [*order.Invalid],
-// [ErrNoCommitment], a [*SettledError], a [*journal.NotUniqueError], [journal.ErrInFlight],
+// [ErrNoCommitment], a [*SettledError], a [*ledger.NotUniqueError], [journal.ErrInFlight],
 // [journal.ErrKeyReused], that of Reserve, or one of the ledger or the source of randomness.
 func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 	replay := func(first *journal.Stored) (*Shuffle, error) { return d.replay(ctx, r, first) }
@@ -216,7 +216,7 @@ func (d *Dealer) Append(ctx context.Context, t *Draft, e *journal.Entry) (index 
 		return d.use(ctx, t.committed, e)
 	}
 	e.Sidecar.Seed = t.Seed
-	return d.journal.Append(ctx, e)
+	return d.journal.Append(e)
 }
 
 // Stream returns the keystream of a record with its seed. Release it after use.

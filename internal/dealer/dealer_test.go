@@ -401,8 +401,8 @@ func TestUniqueReference(t *testing.T) {
 	}
 	isTaken := func(what string, err error, by uuid.UUID) {
 		t.Helper()
-		var taken *journal.NotUniqueError
-		if !errors.As(err, &taken) || taken.AuditID != by {
+		var taken *ledger.NotUniqueError
+		if !errors.As(err, &taken) || taken.First != by {
 			t.Errorf("%s: %v, want that %s was first", what, err, by)
 		}
 	}
@@ -458,5 +458,46 @@ func TestUniqueReference(t *testing.T) {
 	}
 	if won > 1 || len(list) != 12+won {
 		t.Errorf("%d are unique, among %d", won, len(list))
+	}
+}
+
+// A commitment and the shuffle that uses it are one attempt, if there is no other, before or
+// between them. It does not matter which process made the commitment.
+func TestUniqueReferenceWithACommitment(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	other := New(s.Journal(t), d.rules, Options{})
+	for sequence, refused := range map[string]bool{"C": false, "PC": true, "CP": true, "CC": true, "CS": true, "SC": true} {
+		for name, by := range map[string]*Dealer{"here": d, "elsewhere": other} {
+			reference := sequence + " " + name
+			var used, first uuid.UUID // the first commitment, and the first other record
+			for _, kind := range sequence {
+				request := ask(order.Request{Size: ptr(5), Reference: reference, UniqueReference: kind == 'S' && sequence == "SC"})
+				if kind != 'C' {
+					first = mustShuffle(t, d, request).AuditID
+					continue
+				}
+				c, err := d.Commit(t.Context(), request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if used == uuid.Nil {
+					used = c.ID
+				} else {
+					first = c.ID
+				}
+			}
+			_, err := by.Shuffle(t.Context(), ask(order.Request{CommitmentID: used, ClientSeed: "x", UniqueReference: true}))
+			var taken *ledger.NotUniqueError
+			if refused != errors.As(err, &taken) || !refused && err != nil || refused && taken.First != first {
+				t.Errorf("the use after %s, %s: %v, want refused %v because of %s", sequence, name, err, refused, first)
+			}
+			// This process has what the other one used as open in its cache, although its log has it.
+			mustShuffle(t, d, ask(order.Request{Size: ptr(5)}))
+			_, err = d.Shuffle(t.Context(), ask(order.Request{CommitmentID: used, ClientSeed: "x", UniqueReference: true}))
+			var settled *SettledError
+			if !refused && !errors.As(err, &settled) {
+				t.Errorf("a second use after %s, %s: %v, want that it is used", sequence, name, err)
+			}
+		}
 	}
 }

@@ -142,7 +142,7 @@ func (s *Service) reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *
 		return nil, err
 	}
 	if !public {
-		if err := s.appendReveal(ctx, stored, key); err != nil {
+		if err := s.appendReveal(stored, key); err != nil {
 			return nil, err
 		}
 	}
@@ -150,14 +150,14 @@ func (s *Service) reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *
 }
 
 // appendReveal logs that a seed is public. Another request may have done so first.
-func (s *Service) appendReveal(ctx context.Context, stored *journal.Stored, key *journal.Key) error {
+func (s *Service) appendReveal(stored *journal.Stored, key *journal.Key) error {
 	record, err := s.journal.NewRecord(audit.KindReveal)
 	if err != nil {
 		return err
 	}
 	record.AuditID, record.Commitment = stored.ID, stored.Commitment
 	claim := journal.RevealClaim(stored.ID)
-	_, err = s.journal.Append(ctx, &journal.Entry{
+	_, err = s.journal.Append(&journal.Entry{
 		Record: record, Reference: stored.Reference,
 		Sidecar: journal.Sidecar{Key: key}, Claims: []ledger.Claim{{Name: claim}},
 	})

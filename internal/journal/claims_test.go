@@ -53,7 +53,7 @@ func appendDue(t *testing.T, j *journal.Journal, prefix string, n int, due time.
 	for i := range n {
 		wait.Go(func() {
 			claim := ledger.Claim{Name: fmt.Sprintf("%s%s %d", prefix, due, i), Due: at}
-			if _, err := appendReveal(t.Context(), j, &journal.Entry{Claims: []ledger.Claim{claim}}); err != nil {
+			if _, err := appendReveal(j, &journal.Entry{Claims: []ledger.Claim{claim}}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -84,7 +84,7 @@ func TestExpireEndsEveryOverdueClaim(t *testing.T) {
 			return err
 		}
 		taken := ledger.Claim{Name: c.Name, Taken: true, From: holder.Index}
-		_, err = appendReveal(ctx, by, &journal.Entry{Claims: []ledger.Claim{taken}})
+		_, err = appendReveal(by, &journal.Entry{Claims: []ledger.Claim{taken}})
 		return err
 	}
 	var once sync.Once

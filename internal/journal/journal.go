@@ -93,64 +93,18 @@ func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
 const recordSize = 1024
 
 // Append writes an entry and returns the index of its record once that survives power loss. The
-// error is one of the ledger's, a [*NotUniqueError], or a [*ledger.ClaimError] that says which
-// claim another record holds; then nothing was written.
-func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error) {
-	entry := ledger.Entry{
+// error is one of the ledger's: a [*ledger.NotUniqueError] names the first attempt at the
+// reference, and a [*ledger.ClaimError] the claim that another record holds.
+//
+// A shuffle and the commitment that it uses are one attempt. Any other record of a reference comes
+// after an attempt at it, so an entry is unique if no record but its commitment has the reference.
+func (j *Journal) Append(e *Entry) (index uint64, err error) {
+	return j.Log.Append(ledger.Entry{
 		ID: e.Record.ID, Reference: e.Reference, Sidecar: e.Sidecar.encode(),
 		Claims: append(e.Claims, e.Sidecar.Key.claims()...),
 		Record: e.Record.Append(make([]byte, 0, recordSize)),
-	}
-	if !e.Unique {
-		return j.Log.Append(entry)
-	}
-	if err := j.checkUnique(ctx, e.Record); err != nil { // cheaper here than in the ledger's writer
-		return 0, err
-	}
-	entry.Conflicts = func(earlier []byte) bool { return isOtherAttempt(earlier, e.Record) }
-	index, err = j.Log.Append(entry)
-	if errors.Is(err, ledger.ErrPrecondition) {
-		if found := j.checkUnique(ctx, e.Record); found != nil {
-			return 0, found
-		}
-	}
-	return index, err
-}
-
-// A NotUniqueError is for a second attempt at a reference that was to have only one.
-type NotUniqueError struct{ AuditID uuid.UUID } // of the first
-
-func (e *NotUniqueError) Error() string {
-	return fmt.Sprintf("the reference has the record %s", e.AuditID)
-}
-
-// checkUnique returns a [*NotUniqueError] if the reference of a record has another attempt.
-func (j *Journal) checkUnique(ctx context.Context, record *audit.Record) error {
-	first, err := j.Log.FirstByReference(ctx, record.Statement.Reference, func(e *ledger.Stored) bool {
-		return isOtherAttempt(e.Record, record)
+		Unique: e.Unique, Besides: e.Record.CommitmentID,
 	})
-	if errors.Is(err, ledger.ErrNotFound) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	return &NotUniqueError{first.ID}
-}
-
-// isOtherAttempt reports whether an earlier record of the same reference is another attempt than
-// record: a shuffle, a shoe, or the commitment to one. A shuffle and the commitment that it uses
-// are one attempt.
-func isOtherAttempt(earlier []byte, record *audit.Record) bool {
-	other, err := audit.ParseRecord(earlier)
-	switch {
-	case err != nil:
-		return true // an unreadable record must not make room for a second attempt
-	case other.Kind == audit.KindCommitment:
-		return other.ID != record.CommitmentID
-	case other.Kind == audit.KindShuffle || other.Kind == audit.KindShoe:
-		return other.CommitmentID == uuid.Nil || other.CommitmentID != record.CommitmentID
-	}
-	return false
 }
 
 // ByID returns the record with the id. The error is [ledger.ErrNotFound] or another of the

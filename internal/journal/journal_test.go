@@ -27,7 +27,7 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 	record.AuditID, record.Commitment = uuid.Must(uuid.NewV7()), audit.Commitment{1, 2, 3}
 	claim := journal.RevealClaim(record.AuditID)
 	key := journal.NewKey("key", []byte("request"))
-	index, err := j.Append(t.Context(), &journal.Entry{
+	index, err := j.Append(&journal.Entry{
 		Record: record, Reference: "table 7", Sidecar: journal.Sidecar{Key: key}, Claims: []ledger.Claim{{Name: claim}},
 	})
 	if err != nil {
@@ -89,21 +89,21 @@ func TestAppendNamesTheClaimInConflict(t *testing.T) {
 		}
 		return e
 	}
-	if _, err := appendReveal(t.Context(), j, entry(journal.NewKey("key"), "a", "b")); err != nil {
+	if _, err := appendReveal(j, entry(journal.NewKey("key"), "a", "b")); err != nil {
 		t.Fatal(err)
 	}
 	for want, e := range map[string]*journal.Entry{
 		"b":             entry(nil, "c", "b"),
 		keyClaim("key"): entry(journal.NewKey("key")),
 	} {
-		if _, err := appendReveal(t.Context(), j, e); !journal.Conflicts(err, want) || journal.Conflicts(err, "a") {
+		if _, err := appendReveal(j, e); !journal.Conflicts(err, want) || journal.Conflicts(err, "a") {
 			t.Errorf("%v, want a conflict over %q", err, want)
 		}
 	}
 	if n := s.Size(t); n != 1 {
 		t.Errorf("there are %d records, want 1", n)
 	}
-	if _, err := appendReveal(t.Context(), j, entry(nil, "c")); err != nil {
+	if _, err := appendReveal(j, entry(nil, "c")); err != nil {
 		t.Errorf("a claim of an entry that was refused: %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestClockDoesNotDisorderTheLog(t *testing.T) {
 	}
 	for want, now := range clocks {
 		s.Now = func() time.Time { return now }
-		id, err := appendReveal(t.Context(), j, &journal.Entry{Reference: "one game"})
+		id, err := appendReveal(j, &journal.Entry{Reference: "one game"})
 		if err != nil {
 			t.Fatal(err)
 		}

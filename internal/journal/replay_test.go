@@ -17,14 +17,14 @@ import (
 )
 
 // appendReveal appends a record of the simplest kind and returns its id.
-func appendReveal(ctx context.Context, j *journal.Journal, e *journal.Entry) (uuid.UUID, error) {
+func appendReveal(j *journal.Journal, e *journal.Entry) (uuid.UUID, error) {
 	record, err := j.NewRecord(audit.KindReveal)
 	if err != nil {
 		return uuid.Nil, err
 	}
 	record.AuditID = record.ID
 	e.Record = record
-	if _, err := j.Append(ctx, e); err != nil {
+	if _, err := j.Append(e); err != nil {
 		return uuid.Nil, err
 	}
 	return record.ID, nil
@@ -43,7 +43,7 @@ func request(ctx context.Context, j *journal.Journal, key *journal.Key, before f
 		if before != nil {
 			before()
 		}
-		id, err := appendReveal(ctx, j, &journal.Entry{Sidecar: journal.Sidecar{Key: key}})
+		id, err := appendReveal(j, &journal.Entry{Sidecar: journal.Sidecar{Key: key}})
 		return answer{id: id}, err
 	})
 }

@@ -80,8 +80,8 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 }
 
 // attempt appends the admissible entries of the batch once, and returns them. Without locking, it
-// leaves it to the store to find claims that are not free; the error is then [ErrConflict]. With
-// locking, it looks claims up while no other process can append.
+// leaves it to the store to find claims that the log does not let go; the error is then
+// [ErrConflict]. With locking, it looks claims up while no other process can append.
 func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []Entry, err error) {
 	var next Tree
 	var signed Batch
@@ -186,91 +186,6 @@ func (l *Log) advance(tree Tree, head Head) error {
 	if l.nextDurable != nil {
 		close(l.nextDurable)
 		l.nextDurable = nil
-	}
-	return nil
-}
-
-// admit returns the entries of the batch that may be written, and sets which ones are rejected. It
-// checks claims only if no other process can append. Otherwise what it finds holds until the log
-// grows, and then the batch is in conflict.
-func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error) {
-	b.rejected = nil
-	claimed := map[string]bool{} // by earlier entries of the batch
-	for place := range b.entries {
-		err := l.checkPrecondition(ctx, b, place, locking)
-		if err == nil && locking {
-			err = l.checkClaims(ctx, &b.entries[place], claimed)
-		}
-		if errors.Is(err, ErrClaimed) || errors.Is(err, ErrPrecondition) {
-			if b.rejected == nil {
-				b.rejected = map[int]error{}
-			}
-			b.rejected[place] = err
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	if len(b.rejected) == 0 {
-		return b.entries, nil
-	}
-	var entries []Entry
-	for place, e := range b.entries {
-		if b.rejected[place] == nil {
-			entries = append(entries, e)
-		}
-	}
-	return entries, nil
-}
-
-// checkPrecondition returns [ErrPrecondition] if the entry at a place conflicts with a record of
-// its reference, in the log or earlier in the batch. If that record is not durable yet, it returns
-// [ErrConflict] unless no other process can append.
-func (l *Log) checkPrecondition(ctx context.Context, b *batch, place int, locking bool) error {
-	e := &b.entries[place]
-	if e.Conflicts == nil {
-		return nil
-	}
-	for p, earlier := range b.entries[:place] {
-		if b.rejected[p] == nil && earlier.Reference == e.Reference && e.Conflicts(earlier.Record) {
-			return ErrPrecondition
-		}
-	}
-	found, err := FindByReference(ctx, l.store, e.Reference, func(s *Stored) bool {
-		return s.ID != e.ID && e.Conflicts(s.Record)
-	})
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return nil
-	case err != nil:
-		return fmt.Errorf("looking up a reference: %w", err)
-	case !locking && found.Index >= l.tree.Size():
-		return ErrConflict
-	}
-	return ErrPrecondition
-}
-
-// checkClaims returns a [ClaimError] unless the entry can have all of its claims, and adds them to
-// those that are claimed in this batch.
-func (l *Log) checkClaims(ctx context.Context, e *Entry, claimed map[string]bool) error {
-	for _, c := range e.Claims {
-		if claimed[c.Name] {
-			return &ClaimError{c.Name}
-		}
-		holder, err := l.store.ByClaim(ctx, c.Name)
-		free := !c.Taken
-		switch {
-		case err == nil:
-			// The entry itself is the holder after an attempt that was committed unnoticed.
-			free = holder.ID == e.ID || c.Taken && holder.Index == c.From
-		case !errors.Is(err, ErrNotFound):
-			return fmt.Errorf("looking up a claim: %w", err)
-		}
-		if !free {
-			return &ClaimError{c.Name}
-		}
-	}
-	for _, c := range e.Claims {
-		claimed[c.Name] = true
 	}
 	return nil
 }

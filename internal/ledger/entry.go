@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"fmt"
 	"unicode"
 
 	"github.com/google/uuid"
@@ -19,9 +20,10 @@ type Entry struct {
 	Record    []byte  // the exact bytes, which are public; at most 65,535
 	Sidecar   []byte  // the seed and other private data; may be nil. A store gets it encrypted
 
-	// Conflicts reports whether an earlier record of the same reference conflicts with the entry;
-	// then it is rejected with [ErrPrecondition]. It may be nil. Stores ignore it.
-	Conflicts func(earlier []byte) bool
+	// Unique rejects the entry with a [NotUniqueError] if the log has another one of the reference
+	// already, except the one with the id Besides, which may be [uuid.Nil]. Stores ignore both.
+	Unique  bool
+	Besides uuid.UUID
 
 	Hash tlog.Hash // of the record as a leaf of the tree; set by [Log.Append]
 }
@@ -49,6 +51,13 @@ func (e *ClaimError) Error() string { return ErrClaimed.Error() + " " + e.Name }
 // Unwrap returns [ErrClaimed].
 func (e *ClaimError) Unwrap() error { return ErrClaimed }
 
+// A NotUniqueError is for an entry that is to be the only one of its reference.
+type NotUniqueError struct{ First uuid.UUID } // id of the first other entry of the reference
+
+func (e *NotUniqueError) Error() string {
+	return fmt.Sprintf("the reference has the record %s", e.First)
+}
+
 // A ClaimQuery selects claims by a prefix of their names and at most one other condition: DueBy, or
 // Done with Status.
 type ClaimQuery struct {
@@ -63,6 +72,12 @@ type ClaimQuery struct {
 // NameBounds returns the exclusive bounds of the names that the query selects.
 func (q *ClaimQuery) NameBounds() (after, before string) {
 	return cmp.Or(q.After, q.Prefix), q.Prefix + string(unicode.MaxRune)
+}
+
+// A Place is where an entry is in the log.
+type Place struct {
+	Index uint64
+	ID    uuid.UUID
 }
 
 // A Stored entry is one that has its index in the log.

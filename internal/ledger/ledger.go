@@ -40,9 +40,6 @@ var (
 	// ErrClaimed: the entry has a claim that another record holds, or not the record that it is to
 	// be transferred from. Nothing was written. A [ClaimError] says which claim.
 	ErrClaimed = errors.New("another record holds the claim")
-	// ErrPrecondition: [Entry.Conflicts] reported an earlier record of the reference. Nothing was
-	// written.
-	ErrPrecondition = errors.New("an earlier record of the reference conflicts with this one")
 	// ErrTooLong: the record does not fit into an entry bundle. Nothing was written.
 	ErrTooLong = errors.New("the record is longer than 65535 bytes")
 	// ErrBroken: this or an earlier commit failed for another reason than [ErrNoSpace], or the

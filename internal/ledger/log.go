@@ -76,7 +76,7 @@ func (b *batch) result(place int) (uint64, error) {
 // canceled: it returns when the outcome is known, and then the caller may reuse the entry's bytes.
 //
 // Errors are ErrBusy, which it returns at once, ErrUnavailable, after which nothing was written,
-// ErrClosed, ErrNoSpace, ErrClaimed, ErrPrecondition, ErrTooLong and ErrBroken.
+// ErrClosed, ErrNoSpace, ErrClaimed, a [*NotUniqueError], ErrTooLong and ErrBroken.
 func (l *Log) Append(e Entry) (uint64, error) {
 	if len(e.Record) > maxRecord {
 		return 0, ErrTooLong

@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -285,48 +284,6 @@ func TestClaimIsTransferredOnce(t *testing.T) {
 	if _, err := l.Append(unknown); !errors.Is(err, ledger.ErrClaimed) {
 		t.Errorf("transferring a claim that nobody holds: %v, want ErrClaimed", err)
 	}
-}
-
-// Preconditions hold for earlier entries in the log and in the same batch. Rejected entries get no
-// index, and those after them in the batch the next one.
-func TestPrecondition(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &faultyStore{Store: &memoryStore{}, leave: make(chan struct{})}
-		l := open(t, f, ledger.Options{})
-		entries := ledgertest.Entries("sole", 7)
-		for i := range entries {
-			entries[i].Reference = "game"
-			entries[i].Conflicts = func(earlier []byte) bool { return !bytes.Contains(earlier, []byte(`"i":0,`)) }
-		}
-		entries[0].Conflicts = nil // and the others do not conflict with it
-		entries[3].Reference = "other game"
-		entries[6].Conflicts = nil
-		var got [7]string
-		appendOne := func(i int) {
-			index, err := l.Append(entries[i])
-			got[i] = fmt.Sprint(index)
-			if errors.Is(err, ledger.ErrPrecondition) {
-				got[i] = "rejected"
-			} else if err != nil {
-				t.Error(err)
-			}
-		}
-		var wait sync.WaitGroup
-		for i := range 5 { // the first is in flight, and four share the next batch
-			wait.Go(func() { appendOne(i) })
-			synctest.Wait()
-		}
-		f.leave <- struct{}{}
-		f.leave <- struct{}{}
-		wait.Wait()
-		close(f.leave)
-		appendOne(5)
-		appendOne(6)
-		if want := [7]string{"0", "1", "rejected", "2", "rejected", "rejected", "3"}; got != want {
-			t.Errorf("got %v, want %v", got, want)
-		}
-		closeLog(t, l)
-	})
 }
 
 func TestCloseCommitsQueuedEntries(t *testing.T) {

@@ -54,11 +54,6 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 	}
 }
 
-// FirstByReference returns the first entry of a reference that match accepts, or [ErrNotFound].
-func (l *Log) FirstByReference(ctx context.Context, reference string, match func(*Stored) bool) (*Stored, error) {
-	return l.durably(ctx, func() (*Stored, error) { return FindByReference(ctx, l.store, reference, match) })
-}
-
 // validated returns [ErrCorrupt] unless the record of the entry has its hash. An error is passed
 // on.
 func validated(e *Stored, err error) (*Stored, error) {

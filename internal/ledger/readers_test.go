@@ -58,10 +58,6 @@ func TestReadersAreBounded(t *testing.T) {
 		"At":          func(ctx context.Context) error { _, err := l.At(ctx, 0); return err },
 		"ByClaim":     func(ctx context.Context) error { _, err := l.ByClaim(ctx, "claim"); return err },
 		"ByReference": func(ctx context.Context) error { _, err := l.ByReference(ctx, "game", 0, 1); return err },
-		"FirstByReference": func(ctx context.Context) error {
-			_, err := l.FirstByReference(ctx, "game", func(*ledger.Stored) bool { return true })
-			return err
-		},
 		"Claims":      func(ctx context.Context) error { _, err := l.Claims(ctx, ledger.ClaimQuery{Limit: 1}); return err },
 		"CountClaims": func(ctx context.Context) error { _, err := l.CountClaims(ctx, ledger.ClaimQuery{}); return err },
 		"Prove":       func(ctx context.Context) error { _, err := l.Prove(ctx, 0); return err },

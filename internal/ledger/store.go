@@ -14,7 +14,7 @@ import (
 // flight at a time. Each may fail with ErrUnavailable if the engine is reached over a network. A
 // method that ends because its context does returns an error other than ErrNotFound and ErrCorrupt.
 //
-// Entries are returned without their claims and without Conflicts.
+// Entries are returned without their claims, Unique and Besides.
 type Store interface {
 	// Head returns the head that the last batch set, or the zero Head for a new store.
 	Head(ctx context.Context) (Head, error)
@@ -61,6 +61,13 @@ type Store interface {
 	// ByReference returns at most limit entries of a reference in log order, starting at index
 	// from.
 	ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error)
+
+	// Holders returns which entry holds each of the claims. Those that nobody holds are left out.
+	Holders(ctx context.Context, claims []string) (map[string]Place, error)
+
+	// Firsts returns the first two entries of each of the references, in log order. References that
+	// no entry has are left out. It reads indexes and no records.
+	Firsts(ctx context.Context, references []string) (map[string][]Place, error)
 
 	// Claims returns the selected claims, sorted by name, with name, status and due time.
 	Claims(ctx context.Context, q ClaimQuery) ([]Claim, error)
@@ -121,26 +128,6 @@ func AppendFromHead(ctx context.Context, store Store, next func(Head) (*Batch, e
 		return err
 	}
 	return store.Append(ctx, *batch)
-}
-
-// FindByReference returns the first entry of a reference that match accepts, or [ErrNotFound].
-func FindByReference(ctx context.Context, store Store, reference string, match func(*Stored) bool) (*Stored, error) {
-	const page = 100
-	for from := uint64(0); ; {
-		list, err := store.ByReference(ctx, reference, from, page)
-		if err != nil {
-			return nil, err
-		}
-		for i := range list {
-			if match(&list[i]) {
-				return &list[i], nil
-			}
-		}
-		if len(list) < page {
-			return nil, ErrNotFound
-		}
-		from = list[len(list)-1].Index + 1
-	}
 }
 
 // FirstOrNotFound returns the first entry of a list, or [ErrNotFound] if it is empty. An error is

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -262,6 +263,11 @@ func (m *memoryStore) Confirm(ctx context.Context) (ledger.Head, error) { return
 func (m *memoryStore) Append(_ context.Context, b ledger.Batch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, e := range m.entries {
+		if slices.ContainsFunc(b.Entries, func(again ledger.Entry) bool { return again.ID == e.ID }) {
+			return ledger.ErrConflict
+		}
+	}
 	for i, e := range b.Entries {
 		m.entries = append(m.entries, ledger.Stored{Index: b.Size + uint64(i), Entry: e})
 	}
@@ -307,6 +313,17 @@ func (m *memoryStore) ByReference(_ context.Context, reference string, from uint
 		}
 	}
 	return list, nil
+}
+
+func (m *memoryStore) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
+	firsts := map[string][]ledger.Place{}
+	for _, reference := range references {
+		list, _ := m.ByReference(ctx, reference, 0, 2)
+		for _, e := range list {
+			firsts[reference] = append(firsts[reference], ledger.Place{Index: e.Index, ID: e.ID})
+		}
+	}
+	return firsts, nil
 }
 
 func (*memoryStore) Readers() int { return ledger.DefaultReaders() }

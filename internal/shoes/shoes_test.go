@@ -622,12 +622,12 @@ func TestCommittedShoe(t *testing.T) {
 func TestShoeOfAUniqueReference(t *testing.T) {
 	p := newProcess(t)
 	made := create(t, p, ask(order.Request{Size: ptr(5), Reference: "one", UniqueReference: true}))
-	var taken *journal.NotUniqueError
-	if _, err := p.Create(t.Context(), ask(order.Request{Size: ptr(5), Reference: "one", UniqueReference: true})); !errors.As(err, &taken) || taken.AuditID != made.AuditID {
+	var taken *ledger.NotUniqueError
+	if _, err := p.Create(t.Context(), ask(order.Request{Size: ptr(5), Reference: "one", UniqueReference: true})); !errors.As(err, &taken) || taken.First != made.AuditID {
 		t.Errorf("a second shoe: %v", err)
 	}
 	apply(t, p, made.Shoe.ID, drawing(1)) // whose record has the reference, too
-	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: order.Request{Size: ptr(5), Reference: "one", UniqueReference: true}}); !errors.As(err, &taken) || taken.AuditID != made.AuditID {
+	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: order.Request{Size: ptr(5), Reference: "one", UniqueReference: true}}); !errors.As(err, &taken) || taken.First != made.AuditID {
 		t.Errorf("a shuffle: %v", err)
 	}
 }

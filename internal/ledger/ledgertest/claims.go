@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"riffle/internal/ledger"
@@ -93,6 +94,59 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 	}
 	if n, err := s.CountClaims(t.Context(), ledger.ClaimQuery{}); err != nil || n != 112 {
 		t.Errorf("there are %d claims, %v, want 112", n, err)
+	}
+}
+
+// Look-ups of many names return what those of single names do, in one call.
+func testHoldersAndFirsts(t *testing.T, e Engine) {
+	s, c := e.newLog(t)
+	defer closeStore(t, s)
+	odd := []string{"it's", `"quoted"`, `{"json":[]}`, "♠ 牌", `back\slash`, "%_"}
+	entries := Entries("looked up", 60)
+	for i := range entries {
+		name := odd[i%len(odd)]
+		entries[i].Reference = name
+		if i > 50 {
+			entries[i].Reference = fmt.Sprint("only ", i)
+		}
+		entries[i].Claims = []ledger.Claim{{Name: fmt.Sprint(name, i)}}
+	}
+	entries[59].Claims = []ledger.Claim{{Name: odd[0] + "0", Taken: true, From: 0}}
+	c.Append(s, entries[:59]...)
+	c.Append(s, entries[59])
+	claims, references := []string{"nobody's", odd[0] + "0"}, append([]string{"nobody's", "only 52", "only"}, odd...)
+	for i := range 59 {
+		claims = append(claims, fmt.Sprint(odd[i%len(odd)], i))
+	}
+	for i := range 2000 {
+		claims, references = append(claims, fmt.Sprint("free ", i)), append(references, fmt.Sprint("free ", i))
+	}
+	holders, err := s.Holders(t.Context(), claims)
+	if err != nil || len(holders) != 59 {
+		t.Fatalf("%d claims are held, %v, want 59", len(holders), err)
+	}
+	for name, got := range holders {
+		want, err := s.ByClaim(t.Context(), name)
+		if err != nil || got != (ledger.Place{Index: want.Index, ID: want.ID}) {
+			t.Errorf("the holder of %s is %+v, want %+v, %v", name, got, want, err)
+		}
+	}
+	firsts, err := s.Firsts(t.Context(), references)
+	if err != nil || len(firsts) != len(odd)+1 {
+		t.Fatalf("%d references have entries, %v, want %d", len(firsts), err, len(odd)+1)
+	}
+	for reference, got := range firsts {
+		list, err := s.ByReference(t.Context(), reference, 0, 2)
+		want := []ledger.Place{}
+		for _, e := range list {
+			want = append(want, ledger.Place{Index: e.Index, ID: e.ID})
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("the first entries of %s are %+v, want %+v, %v", reference, got, want, err)
+		}
+	}
+	if holders, err := s.Holders(t.Context(), nil); err != nil || len(holders) != 0 {
+		t.Errorf("of no claims the holders are %v, %v", holders, err)
 	}
 }
 

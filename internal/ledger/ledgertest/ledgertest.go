@@ -43,6 +43,7 @@ func (e Engine) Run(t *testing.T) {
 		"HashesByLevel":                     testHashesByLevel,
 		"ByReferenceInLogOrder":             testByReferenceInLogOrder,
 		"ClaimsAreTransferred":              testClaimsAreTransferred,
+		"HoldersAndFirsts":                  testHoldersAndFirsts,
 		"WrongSizeConflicts":                testWrongSizeConflicts,
 		"DuplicateIDOrClaimConflicts":       testDuplicateConflicts,
 		"AppendNext":                        testAppendNext,

@@ -39,7 +39,7 @@ func (e Engine) Main(m *testing.M) {
 }
 
 // Each process has this many callers, which append this many entries each. A third of the entries
-// have claims that all processes want.
+// have claims that all processes want, and another third references that are to be unique.
 const (
 	callers = 8
 	each    = 30
@@ -65,11 +65,15 @@ func (e Engine) write() error {
 	for caller := range callers {
 		wait.Go(func() {
 			for i, entry := range Entries(fmt.Sprint(os.Getenv(envLabel), caller), each) {
-				if i%3 == 0 {
+				switch i % 3 {
+				case 0:
 					entry.Claims = []ledger.Claim{{Name: fmt.Sprint("claim ", caller, i)}}
+				case 1:
+					entry.Reference, entry.Unique = uniqueReference(caller, i), true
 				}
 				index, err := log.Append(entry)
-				if errors.Is(err, ledger.ErrClaimed) {
+				var notUnique *ledger.NotUniqueError
+				if errors.Is(err, ledger.ErrClaimed) || errors.As(err, &notUnique) {
 					continue
 				} else if err != nil {
 					errs[caller] = err
@@ -82,6 +86,9 @@ func (e Engine) write() error {
 	wait.Wait()
 	return errors.Join(append(errs, log.Close())...)
 }
+
+// uniqueReference is the reference of an entry that one process gets to write.
+func uniqueReference(caller, i int) string { return fmt.Sprintf("unique %d %d", caller, i) }
 
 // Four processes append to one store. One of them is killed and restarted.
 func testProcessesShareALog(t *testing.T, e Engine) {
@@ -161,6 +168,13 @@ func testProcessesShareALog(t *testing.T, e Engine) {
 		found, err := log.ByID(t.Context(), uuid.MustParse(id))
 		if err != nil || found.Index != index {
 			t.Fatalf("an acknowledged entry: %v, %v, want index %d", found, err, index)
+		}
+	}
+	for caller := range callers {
+		for i := 1; i < each; i += 3 {
+			if list, err := s.ByReference(t.Context(), uniqueReference(caller, i), 0, 2); err != nil || len(list) != 1 {
+				t.Errorf("the reference %q has %d entries, %v, want 1", uniqueReference(caller, i), len(list), err)
+			}
 		}
 	}
 	t.Logf("%d acknowledged, all in a log of %d", len(acknowledged), size)

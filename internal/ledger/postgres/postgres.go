@@ -193,6 +193,40 @@ func (s *Store) ByReference(ctx context.Context, reference string, from uint64, 
 	return s.list(ctx, nil, selectEntries+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), limit)
 }
 
+// Holders returns which entry holds each of the claims.
+func (s *Store) Holders(ctx context.Context, claims []string) (map[string]ledger.Place, error) {
+	holders := map[string]ledger.Place{}
+	err := s.places(ctx, selectHolders, claims, func(name string, p ledger.Place) { holders[name] = p })
+	return holders, err
+}
+
+// Firsts returns the first two entries of each of the references.
+func (s *Store) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
+	firsts := map[string][]ledger.Place{}
+	err := s.places(ctx, selectFirsts, references, func(name string, p ledger.Place) { firsts[name] = append(firsts[name], p) })
+	return firsts, err
+}
+
+const selectHolders = "SELECT c.name, e.idx, e.id FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ANY($1::text[])"
+
+const selectFirsts = "SELECT r.name, e.idx, e.id FROM unnest($1::text[]) AS r (name) CROSS JOIN LATERAL " +
+	"(SELECT idx, id FROM entries WHERE reference = r.name ORDER BY idx LIMIT 2) AS e ORDER BY e.idx"
+
+// places calls each for every entry that a query finds for the names. The log's writer waits for
+// it, so the server plans it anew each time: a plan from when the log was short would scan it all.
+func (s *Store) places(ctx context.Context, query string, names []string, each func(string, ledger.Place)) error {
+	return s.read(ctx, func(rows pgx.Rows) error {
+		var name string
+		var index int64
+		var id [16]byte
+		if err := rows.Scan(&name, &index, &id); err != nil {
+			return err
+		}
+		each(name, ledger.Place{Index: uint64(index), ID: id})
+		return nil
+	}, query, pgx.QueryExecModeCacheDescribe, names)
+}
+
 // list returns the entries that a query selects. Columns after theirs are scanned into extra.
 func (s *Store) list(ctx context.Context, extra []any, query string, args ...any) (list []ledger.Stored, err error) {
 	err = s.read(ctx, func(rows pgx.Rows) error {

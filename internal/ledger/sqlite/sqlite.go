@@ -221,6 +221,68 @@ func (s *Store) ByReference(ctx context.Context, reference string, from uint64, 
 	return s.list(ctx, nil, selectEntries+"WHERE reference = ? AND idx >= ? ORDER BY idx LIMIT ?", reference, int64(from), limit)
 }
 
+// Holders returns which entry holds each of the claims.
+func (s *Store) Holders(ctx context.Context, claims []string) (map[string]ledger.Place, error) {
+	holders := map[string]ledger.Place{}
+	err := s.places(ctx, "SELECT c.idx, e.id FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ?", claims,
+		func(name string, p ledger.Place) { holders[name] = p })
+	return holders, err
+}
+
+// Firsts returns the first two entries of each of the references.
+func (s *Store) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
+	firsts := map[string][]ledger.Place{}
+	err := s.places(ctx, "SELECT idx, id FROM entries WHERE reference = ? ORDER BY idx LIMIT 2", references,
+		func(name string, p ledger.Place) { firsts[name] = append(firsts[name], p) })
+	return firsts, err
+}
+
+// places executes a query for each of the names, and calls each for every entry found. The log's
+// writer waits for it, so it is below database/sql: a name takes a few microseconds.
+func (s *Store) places(ctx context.Context, query string, names []string, each func(string, ledger.Place)) (err error) {
+	conn, err := s.readers.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	return conn.Raw(func(c any) (err error) {
+		stmt, err := c.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stmt.Close()) }()
+		for _, name := range names {
+			if err := place(ctx, stmt.(driver.StmtQueryContext), name, each); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// place executes the query of places for one name.
+func place(ctx context.Context, stmt driver.StmtQueryContext, name string, each func(string, ledger.Place)) (err error) {
+	rows, err := stmt.QueryContext(ctx, []driver.NamedValue{{Ordinal: 1, Value: name}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	row := make([]driver.Value, 2)
+	for {
+		if err := rows.Next(row); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		index, _ := row[0].(int64)
+		id, _ := row[1].([]byte)
+		if len(id) != len(uuid.UUID{}) {
+			return fmt.Errorf("%w: record %d has an id of %d bytes", ledger.ErrCorrupt, index, len(id))
+		}
+		each(name, ledger.Place{Index: uint64(index), ID: uuid.UUID(id)})
+	}
+}
+
 // list returns the entries that a query selects. Columns after theirs are scanned into extra.
 func (s *Store) list(ctx context.Context, extra []any, query string, args ...any) (list []ledger.Stored, err error) {
 	rows, err := s.readers.QueryContext(ctx, query, args...)

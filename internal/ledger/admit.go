@@ -1,0 +1,148 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+)
+
+// admit returns the entries of the batch that may be written, and sets which ones are rejected.
+//
+// References are looked up before every attempt that needs them: in one query for the batch, which
+// reads two index entries for each. What it finds holds until the log grows, and then the batch is
+// in conflict. Claims are looked up only with locking.
+func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error) {
+	b.rejected = nil
+	a := admission{locking: locking, taken: map[string]bool{}}
+	var err error
+	if a.references, err = l.lookUpReferences(ctx, b, locking); err != nil {
+		return nil, err
+	}
+	if locking {
+		if a.holders, err = l.lookUpClaims(ctx, b); err != nil {
+			return nil, err
+		}
+	}
+	for place := range b.entries {
+		e := &b.entries[place]
+		if err := a.check(e); err != nil {
+			if b.rejected == nil {
+				b.rejected = map[int]error{}
+			}
+			b.rejected[place] = err
+			continue
+		}
+		a.add(e)
+	}
+	if len(b.rejected) == 0 {
+		return b.entries, nil
+	}
+	var entries []Entry
+	for place, e := range b.entries {
+		if b.rejected[place] == nil {
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}
+
+// lookUpReferences returns the first entries of the references that are to be unique in the batch.
+// Without locking, it returns [ErrConflict] if another process has added one of them.
+func (l *Log) lookUpReferences(ctx context.Context, b *batch, locking bool) (map[string][]Place, error) {
+	var wanted []string
+	for i := range b.entries {
+		if e := &b.entries[i]; e.Unique {
+			wanted = append(wanted, e.Reference)
+		}
+	}
+	if wanted == nil {
+		return nil, nil
+	}
+	slices.Sort(wanted)
+	wanted = slices.Compact(wanted)
+	found, err := l.store.Firsts(ctx, wanted)
+	if err != nil {
+		return nil, fmt.Errorf("looking up references: %w", err)
+	}
+	references := make(map[string][]Place, len(wanted))
+	for _, reference := range wanted {
+		references[reference] = found[reference]
+		for _, p := range found[reference] {
+			if !locking && p.Index >= l.tree.Size() {
+				return nil, ErrConflict
+			}
+		}
+	}
+	return references, nil
+}
+
+// lookUpClaims returns who holds the claims of the batch.
+func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Place, error) {
+	var names []string
+	for i := range b.entries {
+		for k := range b.entries[i].Claims {
+			names = append(names, b.entries[i].Claims[k].Name)
+		}
+	}
+	if names == nil {
+		return nil, nil
+	}
+	slices.Sort(names)
+	holders, err := l.store.Holders(ctx, slices.Compact(names))
+	if err != nil {
+		return nil, fmt.Errorf("looking up claims: %w", err)
+	}
+	return holders, nil
+}
+
+// An admission decides which entries of a batch may be written, in their order.
+type admission struct {
+	references map[string][]Place // first entries of those to be unique, in the log and then the batch
+	locking    bool               // holders is known
+	holders    map[string]Place   // of claims in the log
+	taken      map[string]bool    // claims by earlier entries of the batch
+}
+
+// check returns a [ClaimError] or a [NotUniqueError] unless the entry may be written.
+func (a *admission) check(e *Entry) error {
+	for i := range e.Claims {
+		c := &e.Claims[i]
+		if a.taken[c.Name] || a.locking && !a.isFree(c, e.ID) {
+			return &ClaimError{c.Name}
+		}
+	}
+	if !e.Unique {
+		return nil
+	}
+	for _, p := range a.references[e.Reference] {
+		if p.ID == e.ID {
+			return nil // it was committed unnoticed by an earlier attempt
+		}
+		if p.ID != e.Besides {
+			return &NotUniqueError{p.ID}
+		}
+	}
+	return nil
+}
+
+// isFree reports whether the log lets an entry have a claim.
+func (a *admission) isFree(c *Claim, id uuid.UUID) bool {
+	holder, held := a.holders[c.Name]
+	if !held {
+		return !c.Taken
+	}
+	// The entry itself is the holder after an attempt that was committed unnoticed.
+	return holder.ID == id || c.Taken && holder.Index == c.From
+}
+
+// add has later entries checked against an admitted one as well.
+func (a *admission) add(e *Entry) {
+	for i := range e.Claims {
+		a.taken[e.Claims[i].Name] = true
+	}
+	if list, wanted := a.references[e.Reference]; wanted {
+		a.references[e.Reference] = append(list, Place{ID: e.ID})
+	}
+}

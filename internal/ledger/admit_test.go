@@ -1,0 +1,226 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+)
+
+// outcome returns what became of an entry: its index, or what it conflicts with.
+func outcome(index uint64, err error) string {
+	var claim *ledger.ClaimError
+	var notUnique *ledger.NotUniqueError
+	switch {
+	case err == nil:
+		return fmt.Sprint(index)
+	case errors.As(err, &claim):
+		return claim.Name
+	case errors.As(err, &notUnique):
+		return notUnique.First.String()
+	}
+	return err.Error()
+}
+
+// appendTogether appends entries in one batch, behind a first one that holds the store up, and
+// returns what became of them.
+func appendTogether(l *ledger.Log, f *faultyStore, first ledger.Entry, entries []ledger.Entry) []string {
+	outcomes := make([]string, 1+len(entries))
+	var wait sync.WaitGroup
+	for i, e := range append([]ledger.Entry{first}, entries...) {
+		wait.Go(func() { outcomes[i] = outcome(l.Append(e)) })
+		synctest.Wait()
+	}
+	close(f.leave)
+	wait.Wait()
+	return outcomes
+}
+
+// An entry is unique if no other has its reference, in the log or earlier in the batch, but for one
+// that it names. Rejected entries get no index, and those after them in the batch the next one.
+func TestUniqueReference(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &faultyStore{Store: &memoryStore{}, leave: make(chan struct{})}
+		conflicts := 0
+		l := open(t, f, ledger.Options{Observe: func(c ledger.Commit) { conflicts += c.Conflicts }})
+		entries := ledgertest.Entries("unique", 12)
+		for i := range entries {
+			entries[i].Reference, entries[i].Unique = "game", i > 0
+		}
+		first := entries[0]
+		entries[1].Besides = first.ID                                         // and there is nothing else
+		entries[2].Besides = first.ID                                         // but there is 1
+		entries[3].Besides = entries[1].ID                                    // but there is 0
+		entries[4].Reference, entries[5].Reference = "another", "another"     // 5 comes after 4
+		entries[6].Reference, entries[6].Unique = "plain", false              //
+		entries[7].Reference = "plain"                                        // comes after 6
+		entries[8].Reference, entries[8].Besides = "plain", entries[6].ID     // in the same batch
+		entries[9].Reference, entries[9].Unique = "another", false            //
+		entries[10].Reference, entries[10].Besides = "nobody's", uuid.UUID{1} //
+		got := appendTogether(l, f, first, entries[1:11])
+		zero, one, four, six := first.ID.String(), entries[1].ID.String(), entries[4].ID.String(), entries[6].ID.String()
+		want := []string{"0", "1", one, zero, "2", four, "3", six, "4", "5", "6"}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("got  %v\nwant %v", got, want)
+		}
+		if got := outcome(l.Append(entries[11])); got != zero {
+			t.Errorf("an entry of a later batch: %s, want that %s was first", got, zero)
+		}
+		if conflicts != 0 {
+			t.Errorf("%d conflicts, want none", conflicts)
+		}
+		closeLog(t, l)
+	})
+}
+
+// Entries of one batch that want the same claim are told apart without asking the store.
+func TestClaimedTwiceInABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &faultyStore{Store: &memoryStore{}, leave: make(chan struct{})}
+		conflicts := 0
+		l := open(t, f, ledger.Options{Observe: func(c ledger.Commit) { conflicts += c.Conflicts }})
+		entries := ledgertest.Entries("claimed", 7)
+		for i, claims := range [][]ledger.Claim{
+			{{Name: "taken"}},
+			{{Name: "new"}},
+			{{Name: "new"}},
+			{{Name: "own"}, {Name: "new"}},
+			{{Name: "taken", Taken: true}},
+			{{Name: "taken", Taken: true}},
+			{{Name: "own"}}, // of an entry that was rejected
+		} {
+			entries[i].Claims = claims
+		}
+		got := appendTogether(l, f, entries[0], entries[1:])
+		if want := []string{"0", "1", "new", "new", "2", "taken", "3"}; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		if conflicts != 0 {
+			t.Errorf("%d conflicts, want none", conflicts)
+		}
+		closeLog(t, l)
+	})
+}
+
+// A countingStore counts the look-ups of claims and references.
+type countingStore struct {
+	racingStore
+	single, many int
+}
+
+func (s *countingStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
+	s.single++
+	return s.Store.ByClaim(ctx, claim)
+}
+
+func (s *countingStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
+	s.single++
+	return s.Store.ByReference(ctx, reference, from, limit)
+}
+
+func (s *countingStore) Holders(ctx context.Context, claims []string) (map[string]ledger.Place, error) {
+	s.many++
+	return s.Store.Holders(ctx, claims)
+}
+
+func (s *countingStore) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
+	s.many++
+	return s.Store.Firsts(ctx, references)
+}
+
+// Another log, as that of another process, appends first. Then the whole batch is looked up in a
+// constant number of queries, and what the other log has is rejected by its name.
+func TestConflictLooksUpTheBatchAtOnce(t *testing.T) {
+	key := filepath.Join(t.TempDir(), ledger.KeyName)
+	s := &countingStore{racingStore: racingStore{Store: newStore(t).Store}}
+	other := open(t, s.Store, ledger.Options{KeyFile: key})
+	var commits []ledger.Commit
+	f := &faultyStore{Store: s, leave: make(chan struct{}), entered: make(chan struct{}, 10)}
+	l := open(t, f, ledger.Options{KeyFile: key, Observe: func(c ledger.Commit) { commits = append(commits, c) }})
+	theirs := ledgertest.Entries("theirs", 2)
+	theirs[0].Claims, theirs[1].Reference = []ledger.Claim{{Name: "claim 7"}}, "game 9"
+	const many = 400
+	entries := ledgertest.Entries("mine", many)
+	for i := range entries {
+		entries[i].Claims = []ledger.Claim{{Name: fmt.Sprint("claim ", i)}}
+		entries[i].Reference, entries[i].Unique = fmt.Sprint("game ", i), i%2 == 1
+	}
+	outcomes := make([]string, many)
+	var wait sync.WaitGroup
+	for i := range entries {
+		wait.Go(func() { outcomes[i] = outcome(l.Append(entries[i])) })
+	}
+	<-f.entered
+	s.race = func() { appendEntry(t, other, theirs[0]); appendEntry(t, other, theirs[1]) }
+	close(f.leave)
+	wait.Wait()
+	for i, got := range outcomes {
+		switch want := map[int]string{7: "claim 7", 9: theirs[1].ID.String()}[i]; {
+		case want != "":
+			if got != want {
+				t.Errorf("entry %d: %s, want %s", i, got, want)
+			}
+		case len(got) > 4:
+			t.Errorf("entry %d: %s", i, got)
+		}
+	}
+	conflicts, records := 0, 0
+	for _, c := range commits {
+		conflicts, records = conflicts+c.Conflicts, records+c.Records
+	}
+	if most := 2*len(commits) + conflicts; s.single != 0 || s.many > most || conflicts == 0 {
+		t.Errorf("%d commits with %d conflicts made %d look-ups of one name and %d of many, want 0 and at most %d", len(commits), conflicts, s.single, s.many, most)
+	}
+	if records != many-2 {
+		t.Errorf("%d records were committed, want %d", records, many-2)
+	}
+	closeLog(t, l)
+	closeLog(t, other)
+}
+
+// An entry that was committed unnoticed is not refused for its own record.
+func TestUniqueAfterAnUnnoticedCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &faultyStore{Store: &memoryStore{}}
+		l := open(t, f, ledger.Options{})
+		entries := ledgertest.Entries("unnoticed", 2)
+		for i := range entries {
+			entries[i].Reference, entries[i].Unique = "game", true
+		}
+		f.lose(func(f *faultyStore) { f.lostAfter, f.lostLookups = 1, 1 })
+		got := []string{outcome(l.Append(entries[0])), outcome(l.Append(entries[1]))}
+		if want := []string{"0", entries[0].ID.String()}; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		closeLog(t, l)
+	})
+}
+
+// An entry that another log has appended is not what a refusal is based on before it is durable
+// for this one, too.
+func TestNotUniqueForWhatIsDurable(t *testing.T) {
+	s, key := newStore(t), filepath.Join(t.TempDir(), ledger.KeyName)
+	other := open(t, &racingStore{Store: s.Store}, ledger.Options{KeyFile: key})
+	l := open(t, s, ledger.Options{KeyFile: key})
+	entries := ledgertest.Entries("two logs", 2)
+	for i := range entries {
+		entries[i].Reference, entries[i].Unique = "game", true
+	}
+	appendEntry(t, other, entries[0])
+	if got := outcome(l.Append(entries[1])); got != entries[0].ID.String() {
+		t.Errorf("the second entry: %s, want that %s was first", got, entries[0].ID)
+	}
+	if size, _ := l.Sizes(); size != 1 {
+		t.Errorf("the log is durable up to %d, want 1", size)
+	}
+	closeLog(t, other)
+	closeLog(t, l)
+}
