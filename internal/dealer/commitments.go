@@ -166,13 +166,15 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index uint64, err error) {
 	id := c.record.ID
 	claim := journal.CommitmentClaim(id)
+	if !e.Record.Time.Before(c.record.Deadline) { // in place of a race with the void record
+		return 0, d.checkOpen(ctx, c, e.Record.Time)
+	}
 	done, err := d.journal.Begin(claim)
 	if err != nil {
 		return 0, err
 	}
 	defer done()
-	_, cached := d.open.Get(id)
-	if !cached || !e.Record.Time.Before(c.record.Deadline) {
+	if _, cached := d.open.Get(id); !cached {
 		if err := d.checkOpen(ctx, c, e.Record.Time); err != nil {
 			return 0, err
 		}
@@ -262,12 +264,18 @@ func (d *Dealer) ExpireCommitments(ctx context.Context) (expired int, err error)
 	return d.journal.Expire(ctx, journal.Commitments, d.void)
 }
 
-// void logs that the commitment of a claim was not used in time.
+// void logs that the commitment of a claim was not used in time. The error is
+// [journal.ErrInFlight] if a request is using it.
 func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
 	id, err := journal.ClaimID(claim, journal.Commitments)
 	if err != nil {
 		return err
 	}
+	done, err := d.journal.Begin(claim.Name)
+	if err != nil {
+		return err
+	}
+	defer done()
 	commitment, err := d.readCommitment(ctx, id)
 	if err != nil {
 		return err

@@ -134,6 +134,29 @@ func TestCommitmentInUseIsInFlight(t *testing.T) {
 	}
 }
 
+// A commitment that is being used is not made void, and one whose deadline has passed is refused
+// without a race for its claim.
+func TestCommitmentInUseDoesNotExpire(t *testing.T) {
+	d, s := newDealer(t, Options{})
+	c := commit(t, d, nil)
+	done, err := d.journal.Begin(journal.CommitmentClaim(c.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Now = func() time.Time { return c.Deadline }
+	if n, err := d.ExpireCommitments(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d commitments expired while in use, %v", n, err)
+	}
+	var settled *SettledError
+	if err := use(t, d, c); !errors.As(err, &settled) || settled.Status != StatusLate {
+		t.Errorf("used after its deadline: %v, want that it is late", err)
+	}
+	done()
+	if n, err := d.ExpireCommitments(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d commitments expired afterwards, %v, want 1", n, err)
+	}
+}
+
 // Two dealers on one store are two replicas. Each has cached as open what the other uses.
 func TestCommitmentIsUsedOnceThroughReplicas(t *testing.T) {
 	d, s := newDealer(t, Options{})

@@ -12,6 +12,7 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/singleflight"
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
@@ -33,10 +34,13 @@ var (
 type Service struct {
 	journal *journal.Journal
 	rules   *order.Rules
+	reveals singleflight.Group // by the record, so that they do not race for its claim
 }
 
 // New returns a service over a journal. The rules know the decks of its records.
-func New(j *journal.Journal, rules *order.Rules) *Service { return &Service{journal: j, rules: rules} }
+func New(j *journal.Journal, rules *order.Rules) *Service {
+	return &Service{journal: j, rules: rules}
+}
 
 // An Audit is what may be shown of a record.
 type Audit struct {
@@ -137,20 +141,27 @@ func (s *Service) reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *
 	if _, err := s.journal.Seed(ctx, stored); err != nil {
 		return nil, err
 	}
-	public, err := s.isPublic(ctx, stored)
-	if err != nil {
-		return nil, err
-	}
-	if !public {
-		if err := s.appendReveal(stored, key); err != nil {
-			return nil, err
+	// Of callers who reveal the record at once, the first does it for all, whether it stays or not.
+	done := s.reveals.DoChan(id.String(), func() (any, error) {
+		return nil, s.publish(context.WithoutCancel(ctx), stored, key)
+	})
+	select {
+	case outcome := <-done:
+		if outcome.Err != nil {
+			return nil, outcome.Err
 		}
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	return &Audit{ID: stored.ID, LogIndex: stored.Index, Record: stored.Bytes, Seed: seed}, nil
 }
 
-// appendReveal logs that a seed is public. Another request may have done so first.
-func (s *Service) appendReveal(stored *journal.Stored, key *journal.Key) error {
+// publish logs that a seed is public, unless it is. Another process may do so first.
+func (s *Service) publish(ctx context.Context, stored *journal.Stored, key *journal.Key) error {
+	public, err := s.isPublic(ctx, stored)
+	if err != nil || public {
+		return err
+	}
 	record, err := s.journal.NewRecord(audit.KindReveal)
 	if err != nil {
 		return err

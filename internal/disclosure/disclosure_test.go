@@ -2,6 +2,7 @@ package disclosure_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -298,5 +299,47 @@ func TestMovedClaimRevealsNothing(t *testing.T) {
 		if err := ask(); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// Of callers who reveal a record at once, one does it for all. If that one leaves, the others still
+// get their answer.
+func TestRevealsAtOnceAreOne(t *testing.T) {
+	s := newService(t)
+	made := s.shuffle(t, order.Request{Deck: "standard52"})
+	appends, leave := make(chan struct{}, 10), make(chan struct{})
+	s.store.Appending = func() error {
+		appends <- struct{}{}
+		<-leave
+		return nil
+	}
+	reveal := func(ctx context.Context, done chan<- error) {
+		_, err := s.Reveal(ctx, made.AuditID, made.Statement.Seed, nil)
+		done <- err
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	first, others := make(chan error), make(chan error)
+	go reveal(ctx, first)
+	<-appends
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller who left: %v", err)
+	}
+	const callers = 20
+	for range callers {
+		go reveal(t.Context(), others)
+	}
+	close(leave)
+	for range callers {
+		if err := <-others; err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(appends); n > 0 || s.store.Size(t) != 2 {
+		t.Errorf("%d more appends were attempted; the log has %d records, want 2", n, s.store.Size(t))
+	}
+	a, err := s.Audit(t.Context(), made.AuditID)
+	if err != nil || !bytes.Equal(a.Seed, made.Statement.Seed) {
+		t.Errorf("the seed is not shown after the reveal: %v", err)
 	}
 }

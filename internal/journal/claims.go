@@ -66,8 +66,8 @@ func (j *Journal) CountDue(ctx context.Context, prefix string) (later, overdue u
 const expireAtOnce = 256
 
 // Expire calls expire for every claim with a prefix that is overdue, and returns how many expired.
-// An [ledger.ErrClaimed] of expire means that the claim was used at the last moment, and is passed
-// over.
+// An [ErrInFlight] or [ledger.ErrClaimed] of expire means that the claim is used at the last moment,
+// and is passed over.
 func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context.Context, *ledger.Claim) error) (expired int, err error) {
 	q := ledger.ClaimQuery{Prefix: prefix, DueBy: j.Now().UnixMicro(), Limit: expireAtOnce}
 	for ctx.Err() == nil {
@@ -81,7 +81,9 @@ func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context
 			wait.Go(func() { outcomes[i] = expire(ctx, &claims[i]) })
 		}
 		wait.Wait()
-		outcomes = slices.DeleteFunc(outcomes, func(err error) bool { return errors.Is(err, ledger.ErrClaimed) })
+		outcomes = slices.DeleteFunc(outcomes, func(err error) bool {
+			return errors.Is(err, ErrInFlight) || errors.Is(err, ledger.ErrClaimed)
+		})
 		if err := errors.Join(outcomes...); err != nil {
 			return expired, err
 		}
