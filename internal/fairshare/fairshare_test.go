@@ -1,0 +1,272 @@
+package fairshare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// unit is the time of a unit of work in these tests. Their clocks are synctest's: time passes only
+// while a job works.
+const unit = time.Millisecond
+
+var peer = netip.MustParseAddr("192.0.2.1")
+
+// work has a job do units of work and returns how long that took.
+func work(t *testing.T, s *Scheduler, units int) time.Duration {
+	t.Helper()
+	j, err := s.Admit(peer)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer j.Done()
+	began := time.Now()
+	for range units {
+		if err := j.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(unit)
+	}
+	return time.Since(began)
+}
+
+// idle fails the test unless all places are free and nobody waits.
+func (s *Scheduler) idle(t *testing.T, places int) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.free != places || s.jobs != 0 || len(s.peers) != 0 || len(s.fresh)+len(s.again) != 0 {
+		t.Errorf("%d of %d places are free, %d jobs of %d peers, %d wait", s.free, places, s.jobs, len(s.peers), len(s.fresh)+len(s.again))
+	}
+}
+
+func TestShortJobsAreThroughBesideLongOnes(t *testing.T) {
+	for _, c := range []struct {
+		long, units int
+		most        time.Duration
+	}{
+		{long: 1, units: 1, most: slice + unit},
+		{long: 60, units: 1, most: slice + unit},              // the first slice comes after those that are taken
+		{long: 60, units: 10, most: 2 * slice},                // one slice
+		{long: 60, units: 11, most: 2*slice + 60*slice/2 + 2}, // the second after all others
+	} {
+		t.Run(fmt.Sprintf("%d units beside %d", c.units, c.long), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := New(2, 1024)
+				for range c.long {
+					go work(t, s, 1000)
+				}
+				time.Sleep(time.Second + unit/2)
+				if took := work(t, s, c.units); took > c.most+unit {
+					t.Errorf("it took %v, want at most %v", took, c.most)
+				}
+				time.Sleep(time.Hour)
+				s.idle(t, 2)
+			})
+		})
+	}
+}
+
+// A crowd of newcomers does not keep a long job from its end.
+func TestNewcomersDoNotStarveLongJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(1, 1024)
+		ended := make(chan time.Duration, 1)
+		go func() { ended <- work(t, s, 100) }()
+		synctest.Wait()
+		crowd, stop := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		for range 20 {
+			group.Go(func() {
+				for range 100 {
+					if crowd.Err() == nil {
+						work(t, s, 10)
+					}
+				}
+			})
+		}
+		if took := <-ended; took > 2*100*unit+slice {
+			t.Errorf("100 units took %v beside newcomers, want at most twice as long", took)
+		}
+		stop()
+		group.Wait()
+		s.idle(t, 1)
+	})
+}
+
+func TestPlacesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const places = 3
+		s := New(places, 1024)
+		began, most := time.Now(), 0
+		for range 30 {
+			go work(t, s, 10)
+		}
+		for range 10 * 30 / places {
+			synctest.Wait()
+			s.mu.Lock()
+			most = max(most, places-s.free)
+			s.mu.Unlock()
+			time.Sleep(unit)
+		}
+		synctest.Wait()
+		s.idle(t, places) // no place was idle while others waited
+		if most != places {
+			t.Errorf("%d places were taken at once, want %d", most, places)
+		}
+		if took := time.Since(began); took != 100*unit {
+			t.Errorf("30 jobs took %v", took)
+		}
+	})
+}
+
+func TestPeersLeaveRoom(t *testing.T) {
+	s := New(1, 64)
+	admitted := func(peer string) (jobs []*Job) {
+		for {
+			j, err := s.Admit(netip.MustParseAddr(peer))
+			if errors.Is(err, ErrFull) {
+				return jobs
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	first := admitted("192.0.2.1")
+	second := admitted("192.0.2.2")
+	third := admitted("2001:db8::1")
+	if len(first) != 32 || len(second) != 16 || len(third) != 8 {
+		t.Errorf("three peers have %d, %d and %d jobs, want 32, 16 and 8", len(first), len(second), len(third))
+	}
+	if more := admitted("2001:db8::2"); len(more) != 0 {
+		t.Errorf("another address of the same network has %d jobs more", len(more))
+	}
+	if more := admitted("::ffff:192.0.2.1"); len(more) != 0 {
+		t.Errorf("the same address in another form has %d jobs more", len(more))
+	}
+	for _, j := range append(append(first, second...), third...) {
+		j.Done()
+	}
+	s.idle(t, 1)
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(1, 8)
+		holder, _ := s.Admit(peer)
+		if err := holder.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		left := errors.New("left")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		waiter, _ := s.Admit(peer)
+		ended := make(chan error, 1)
+		go func() { ended <- waiter.Wait(ctx) }()
+		synctest.Wait()
+		cancel(left)
+		if err := <-ended; !errors.Is(err, left) {
+			t.Errorf("it ended with %v", err)
+		}
+		waiter.Done()
+		// Who has a place loses it.
+		if err := holder.Wait(ctx); !errors.Is(err, left) {
+			t.Errorf("the holder ended with %v", err)
+		}
+		holder.Done()
+		s.idle(t, 1)
+	})
+}
+
+func TestReleasedPlaceGoesToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(1, 8)
+		slow, _ := s.Admit(peer)
+		if err := slow.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		slow.Release() // it waits for its client
+		if took := work(t, s, 5); took != 5*unit {
+			t.Errorf("5 units took %v beside a job without a place", took)
+		}
+		if err := slow.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+		slow.Done()
+		s.idle(t, 1)
+	})
+}
+
+// A job that waits for its client between units has the same share as one that does not.
+func TestReleasingEarlyCostsNoShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(2, 1024)
+		for range 60 {
+			go work(t, s, 1000)
+		}
+		time.Sleep(time.Second + unit/2)
+		j, err := s.Admit(peer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		for range 50 {
+			if err := j.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(unit)
+			j.Release()
+		}
+		j.Done()
+		// Five slices, of which four wait for 60 others, and less than a slice before each unit.
+		if took := time.Since(began); took > 4*60*slice/2+50*slice {
+			t.Errorf("50 units took %v", took)
+		}
+		time.Sleep(time.Hour)
+		s.idle(t, 2)
+	})
+}
+
+// Places are not lost when a context ends at the moment at which a place is granted.
+func TestPlacesAreNotLost(t *testing.T) {
+	s := New(2, 1024)
+	ended := make(chan struct{})
+	for range 200 {
+		go func() {
+			defer func() { ended <- struct{}{} }()
+			j, err := s.Admit(peer)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer j.Done()
+			ctx, cancel := context.WithCancel(t.Context())
+			go cancel()
+			for j.Wait(ctx) == nil {
+				j.Release()
+			}
+		}()
+	}
+	for range 200 {
+		<-ended
+	}
+	s.idle(t, 2)
+}
+
+func TestShortWorkNeedsNoJob(t *testing.T) {
+	var j *Job
+	if err := j.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+	j.Release()
+	j.Done()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := j.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
