@@ -2262,6 +2262,9 @@ type BadShuffle = Problem
 // CannotRead A problem document (RFC 9457).
 type CannotRead = Problem
 
+// CannotVerify A problem document (RFC 9457).
+type CannotVerify = Problem
+
 // CardsChanged A problem document (RFC 9457).
 type CardsChanged = Problem
 
@@ -2322,9 +2325,6 @@ type NoSecondDeal = Problem
 // NoSecondShuffle A problem document (RFC 9457).
 type NoSecondShuffle = Problem
 
-// NoSeed A problem document (RFC 9457).
-type NoSeed = Problem
-
 // NoSuchAudit A problem document (RFC 9457).
 type NoSuchAudit = Problem
 
@@ -2364,6 +2364,9 @@ type NotProven = Problem
 // NotReady A problem document (RFC 9457).
 type NotReady = Problem
 
+// NotReplayed A problem document (RFC 9457).
+type NotReplayed = Problem
+
 // NotTheSeed A problem document (RFC 9457).
 type NotTheSeed = Problem
 
@@ -2378,6 +2381,9 @@ type ShoeExpired = Problem
 
 // StillRunning A problem document (RFC 9457).
 type StillRunning = Problem
+
+// TooExpensive A problem document (RFC 9457).
+type TooExpensive = Problem
 
 // TooLarge A problem document (RFC 9457).
 type TooLarge = Problem
@@ -3282,6 +3288,9 @@ type ClientInterface interface {
 	// get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
 	// the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
 	//
+	// A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
+	// short ones are through soon, and end after two minutes, or when the caller leaves.
+	//
 	// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
 	// index p, from 0, of the input.
 	//
@@ -3816,6 +3825,9 @@ func (c *Client) RevealAudit(ctx context.Context, id IDInPath, params *RevealAud
 // The service's own check, step by step, with the seed it stores. It is for those who trust the service; others
 // get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
 // the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
+//
+// A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
+// short ones are through soon, and end after two minutes, or when the caller leaves.
 //
 // Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
 // index p, from 0, of the input.
@@ -6845,6 +6857,9 @@ type ClientWithResponsesInterface interface {
 	// get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
 	// the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
 	//
+	// A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
+	// short ones are through soon, and end after two minutes, or when the caller leaves.
+	//
 	// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
 	// index p, from 0, of the input.
 	//
@@ -7672,11 +7687,11 @@ type VerifyAuditResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *NoSeed
+	ApplicationProblemJSON422 *CannotVerify
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *CannotRead
+	ApplicationProblemJSON503 *NotReplayed
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -7700,7 +7715,7 @@ func (r VerifyAuditResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON422() *NoSeed {
+func (r VerifyAuditResp) GetApplicationProblemJSON422() *CannotVerify {
 	return r.ApplicationProblemJSON422
 }
 
@@ -7710,7 +7725,7 @@ func (r VerifyAuditResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON503() *CannotRead {
+func (r VerifyAuditResp) GetApplicationProblemJSON503() *NotReplayed {
 	return r.ApplicationProblemJSON503
 }
 
@@ -10058,10 +10073,12 @@ type ProveShoeResp struct {
 	ApplicationProblemJSON409 *CardsChanged
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *TooExpensive
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotProven
+	ApplicationProblemJSON503 *NotReplayed
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
@@ -10084,13 +10101,18 @@ func (r ProveShoeResp) GetApplicationProblemJSON421() *OtherHost {
 	return r.ApplicationProblemJSON421
 }
 
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ProveShoeResp) GetApplicationProblemJSON422() *TooExpensive {
+	return r.ApplicationProblemJSON422
+}
+
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
 func (r ProveShoeResp) GetApplicationProblemJSON500() *Failed {
 	return r.ApplicationProblemJSON500
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ProveShoeResp) GetApplicationProblemJSON503() *NotProven {
+func (r ProveShoeResp) GetApplicationProblemJSON503() *NotReplayed {
 	return r.ApplicationProblemJSON503
 }
 
@@ -10577,6 +10599,9 @@ func (c *ClientWithResponses) RevealAuditWithResponse(ctx context.Context, id ID
 // The service's own check, step by step, with the seed it stores. It is for those who trust the service; others
 // get record and seed and verify them themselves. `verified` says whether all steps passed; the list ends with
 // the first that failed. A shuffle that used a commitment is compared with it in the step `committed`.
+//
+// A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
+// short ones are through soon, and end after two minutes, or when the caller leaves.
 //
 // Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
 // index p, from 0, of the input.
@@ -11633,7 +11658,7 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest NoSeed
+		var dest CannotVerify
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -11647,7 +11672,7 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest CannotRead
+		var dest NotReplayed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13599,6 +13624,13 @@ func ParseProveShoeResp(rsp *http.Response) (*ProveShoeResp, error) {
 		}
 		response.ApplicationProblemJSON421 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest TooExpensive
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Failed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -13607,7 +13639,7 @@ func ParseProveShoeResp(rsp *http.Response) (*ProveShoeResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotProven
+		var dest NotReplayed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -116,7 +116,7 @@ func (s *dealtShoe) proofs(name string) (lines []string) {
 	s.t.Helper()
 	for { // polls until a checkpoint covers all records
 		lines = nil
-		err := s.Disclosure.ProveShoe(s.t.Context(), s.made.Shoe.ID, func(p *disclosure.Proof) error {
+		err := s.Disclosure.ProveShoe(s.t.Context(), s.made.Shoe.ID, nil, func(p *disclosure.Proof) error {
 			lines = append(lines, string(text(p)))
 			return nil
 		})

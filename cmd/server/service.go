@@ -222,9 +222,10 @@ func (s *service) awaitDrain() {
 	}
 }
 
-// shutdown stops accepting connections and waits up to grace for requests in flight. Then it closes
-// their connections.
+// shutdown stops accepting connections, ends replays, and waits up to grace for other requests in
+// flight. Then it closes their connections.
 func (s *service) shutdown(grace time.Duration) error {
+	s.handler.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if err := s.server.Shutdown(ctx); err != nil {

@@ -7,6 +7,8 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -14,23 +16,26 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 
 	"riffle/internal/access"
+	"riffle/internal/fairshare"
 	"riffle/internal/httpjson"
 	"riffle/internal/services"
 )
 
-// Options of an API. All are needed but Hosts and More.
+// Options of an API. All are needed but Hosts, ReplayTime and More.
 type Options struct {
 	*services.Services
-	Logger   *slog.Logger
-	Metrics  *Metrics
-	Gatherer prometheus.Gatherer // what /metrics shows
-	Contract []byte              // what /openapi.yaml shows
-	MaxBody  int64               // the longest body, in bytes
-	Memory   int64               // the memory of all long requests together, in bytes
-	Hosts    access.Hosts        // the names under which it answers; by default local ones alone on loopback
-	More     []func(chi.Router)  // register routes beyond those of the contract
+	Logger     *slog.Logger
+	Metrics    *Metrics
+	Gatherer   prometheus.Gatherer // what /metrics shows
+	Contract   []byte              // what /openapi.yaml shows
+	MaxBody    int64               // the longest body, in bytes
+	Memory     int64               // the memory of all long requests together, in bytes
+	Hosts      access.Hosts        // the names under which it answers; by default local ones alone on loopback
+	ReplayTime time.Duration       // that a replay may take, and a proof of a shoe until it is sent; 2 minutes
+	More       []func(chi.Router)  // register routes beyond those of the contract
 }
 
 // An API answers requests.
@@ -39,13 +44,21 @@ type API struct {
 	router       *chi.Mux
 	gate         gate
 	budget       *httpjson.Budget
-	replays      chan struct{} // a semaphore: one place for each replay in flight
+	long         *fairshare.Scheduler
+	replayMemory *semaphore.Weighted // bytes
+	stopping     context.Context     // done after Stop
+	stop         context.CancelFunc
 	writeTimeout time.Duration // see [NewServer]
 }
 
 // New returns the API, to be served by [NewServer]. It says that it is ready until [API.Drain].
 func New(o Options) *API {
-	a := &API{Options: o, budget: httpjson.NewBudget(o.Memory), replays: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	a := &API{Options: o, budget: httpjson.NewBudget(o.Memory)}
+	a.ReplayTime = cmp.Or(a.ReplayTime, defaultReplayTime)
+	// One processor is left to short requests.
+	a.long = fairshare.New(runtime.GOMAXPROCS(0)-1, maxLong)
+	a.replayMemory = semaphore.NewWeighted(a.maxReplayMemory())
+	a.stopping, a.stop = context.WithCancel(context.Background())
 	a.router = a.routes()
 	return a
 }

@@ -154,18 +154,13 @@ func (a *API) verifyAudit(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	// A replay takes a processor to itself. Those who ask while all are taken wait, and take
-	// nothing meanwhile.
-	select {
-	case a.replays <- struct{}{}:
-		defer func() { <-a.replays }()
-	case <-r.Context().Done():
-		panic(http.ErrAbortHandler) // the caller has left
-	}
-	found, v, err := a.Disclosure.Verify(r.Context(), id, shownPositions)
+	long := a.newReplay(w, r)
+	defer long.done()
+	found, v, err := a.Disclosure.Verify(long.ctx, id, shownPositions, long)
 	if err != nil {
-		return err
+		return long.cause(err)
 	}
+	long.job.Release()
 	return fresh(w, struct {
 		AuditID     uuid.UUID    `json:"audit_id"`
 		LogIndex    uint64       `json:"log_index"`

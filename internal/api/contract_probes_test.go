@@ -208,6 +208,13 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"getAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID) }), unavailableStore},
 		{"verifyAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), unavailableStore},
 
+		{"verifyAudit", 503, "tooMany", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), fullOfReplays},
+		{"verifyAudit", 503, "stopping", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), stopping},
+		{"verifyAudit", 503, "late", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), hurried},
+		{"verifyAudit", 422, "tooExpensive", func(s *service) *http.Request {
+			return get(t, "/audits/"+mustShuffle(t, s, `{"size":3}`).AuditID+"/verify")
+		}, noMemory},
+
 		{"proveAudit", 400, "noParameters", fixed(get(t, "/audits/"+id+"/proof?page=2")), healthy},
 		{"proveAudit", 400, "malformedQuery", fixed(get(t, "/audits/"+id+"/proof?%zz")), healthy},
 		{"proveAudit", 404, "noSuchAudit", fixed(get(t, "/audits/"+strings.ToUpper(id)+"/proof")), healthy},
@@ -372,6 +379,9 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/first/proof")), healthy},
 		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/00/proof")), healthy},
 		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/0/proof?sealed_by=01890a5d-ac96-774b-bcce-b302099a8057")), healthy},
+		{"proveShoe", 422, "tooExpensive", func(s *service) *http.Request {
+			return get(t, mustCreateShoe(t, s, `{"size":3}`).path()+"/proof")
+		}, noMemory},
 		{"proveShoe", 503, "notPublished", func(s *service) *http.Request {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			t.Cleanup(cancel)

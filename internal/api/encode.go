@@ -1,10 +1,13 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"sync"
 	"time"
+
+	"riffle/internal/fairshare"
 )
 
 // A stream is an answer that is sent in parts if it is long. Its first parts are sent before the
@@ -16,7 +19,10 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	api     *API
+	media   string // the type of the answer
 	sent    bool
+	job     *fairshare.Job  // of an answer that takes long; nil for others
+	ctx     context.Context // of the job
 }
 
 // part is how many bytes of an answer are sent at a time.
@@ -28,12 +34,12 @@ var answers = sync.Pool{New: func() any { b := make([]byte, 0, 2048); return &b 
 
 func (a *API) newStream(w http.ResponseWriter) *stream {
 	pooled := answers.Get().(*[]byte)
-	return &stream{buf: *pooled, pooled: pooled, w: w, api: a}
+	return &stream{buf: *pooled, pooled: pooled, w: w, api: a, media: "application/json"}
 }
 
 func (s *stream) head() {
 	h := s.w.Header()
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", s.media)
 	h.Set("Cache-Control", "no-store") // it may have a seed
 }
 
@@ -50,9 +56,20 @@ func (s *stream) flush() {
 		s.control = http.NewResponseController(s.w)
 	}
 	s.send()
+	s.wait()
 }
 
+// wait returns when an answer that takes long may go on. It panics with http.ErrAbortHandler if it
+// may not, since the caller has left or the service stops.
+func (s *stream) wait() {
+	if s.job != nil && s.job.Wait(s.ctx) != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// send sends what was encoded. A slow client holds up nobody else: the job has no place meanwhile.
 func (s *stream) send() {
+	s.job.Release()
 	deadline := time.Now().Add(s.api.writeTimeout)
 	if err := s.control.SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		panic(http.ErrAbortHandler)
@@ -65,6 +82,7 @@ func (s *stream) send() {
 
 // finish sends the rest of the answer.
 func (s *stream) finish() error {
+	s.job.Release()
 	if s.sent {
 		s.send()
 	} else {

@@ -34,6 +34,7 @@ func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle, body []byte) 
 	if q.Items == nil {
 		var scratch []uint64
 		writeOrders(s, q.list, result, s.elements(elementsOf(q, result)), func(number uint64) []uint64 {
+			s.wait()
 			began := time.Now()
 			positions := result.Positions(number, scratch)
 			spent += time.Since(began)
@@ -45,6 +46,7 @@ func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle, body []byte) 
 	var scratch []httpjson.Span
 	last := result.Statement.Repeat - 1
 	writeOrders(s, q.list, result, s.items(body), func(number uint64) []httpjson.Span {
+		s.wait()
 		began := time.Now()
 		items := q.items
 		if number < last {

@@ -153,6 +153,65 @@ func noRandomness(t testing.TB) *service {
 // noMemory returns a service without memory for bodies.
 func noMemory(t testing.TB) *service { return start(t, setup{memory: 1}) }
 
+// stopping returns a service that stops.
+func stopping(t testing.TB) *service {
+	s := withLongShuffle(t, setup{})
+	s.Stop()
+	return s
+}
+
+// longShuffle takes a processor many seconds, and to replay a minute and more.
+const longShuffle = `{"size":1000000,"draw":1024,"repeat":160,"algorithm":"durstenfeld","reference":"long"}`
+
+// withLongShuffle returns a service with the record of a long shuffle, whose caller left.
+func withLongShuffle(t testing.TB, o setup) *service {
+	s := start(t, o)
+	s.sendCanceled(t, post(t, "/shuffle", longShuffle))
+	found, err := s.Disclosure.Audits(t.Context(), "long", 0, 1)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%d records of the long shuffle, %v", len(found), err)
+	}
+	s.first.AuditID = found[0].ID.String()
+	return s
+}
+
+// hurried returns a service that ends replays after a moment.
+func hurried(t testing.TB) *service {
+	return withLongShuffle(t, setup{replay: 10 * time.Millisecond})
+}
+
+// fullOfReplays returns a service whose callers replay a long shuffle until the test ends. They are
+// at one address, and as many as it may have.
+func fullOfReplays(t testing.TB) *service {
+	s := withLongShuffle(t, setup{})
+	ctx, leave := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	t.Cleanup(func() {
+		leave()
+		group.Wait()
+	})
+	full := make(chan struct{}, 1)
+	verify := func() {
+		defer func() { _ = recover() }() // http.ErrAbortHandler, when they leave
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, get(t, "/audits/"+s.first.AuditID+"/verify").WithContext(ctx))
+		if w.Code == http.StatusServiceUnavailable {
+			select {
+			case full <- struct{}{}:
+			default:
+			}
+		}
+	}
+	for {
+		group.Go(verify)
+		select {
+		case <-full:
+			return s
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
 // unreadableStore returns a service whose store fails with an unknown error.
 func unreadableStore(t testing.TB) *service { return start(t, setup{store: failingReads}) }
 

@@ -15,6 +15,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
+	"riffle/internal/fairshare"
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/shuffle"
@@ -175,6 +176,8 @@ var rejections = []struct {
 }{
 	{ledger.ErrBusy, "queue"},
 	{ledger.ErrOverloaded, "readers"},
+	{fairshare.ErrFull, "replays"},
+	{errReplayTime, "replays"},
 	{ledger.ErrNoSpace, "space"},
 	{ledger.ErrUnavailable, "store"},
 	{ledger.ErrNotPublished, "checkpoint"},

@@ -15,6 +15,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/disclosure"
+	"riffle/internal/fairshare"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
@@ -193,10 +194,20 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		return problemBusy("The record is durable, and no published checkpoint covers it yet. Ask again in a second.")
 	case errors.Is(err, ledger.ErrOverloaded):
 		return problemBusy("Too many requests are reading from the store at the moment. Ask again in a second.")
+	case errors.Is(err, fairshare.ErrFull):
+		return problemBusy("Too many long requests are in flight. Nothing was done; ask again in a second.")
+	case errors.Is(err, errReplayTime):
+		return problemBusy("The service is too busy to be done with this in time. Ask again later, or check the proof of the record offline with riffle verify.")
 	case errors.Is(err, ledger.ErrUnavailable):
 		return problemBusy("The store cannot be reached at the moment. Nothing was answered; ask again in a second.")
 	}
 	return problemInternal()
+}
+
+// problemTooExpensive is the problem of a replay, or of the proof of a shoe, that would take longer
+// than the service lets any take.
+func problemTooExpensive() *problem {
+	return unprocessable("Checking this takes longer than the service allows. Get the proof of each record from GET /audits/{id}/proof, and check it offline with riffle verify.")
 }
 
 // problemSettled returns the problem of a use of a commitment that was used before or has expired.

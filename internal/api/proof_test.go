@@ -91,7 +91,7 @@ func TestProofsVerifyOffline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := audit.Verify([]byte(file.Record), seed, 0); !v.OK {
+		if v, _ := audit.Verify([]byte(file.Record), seed, 0, nil); !v.OK {
 			t.Errorf("the record does not replay: %+v", v.Steps)
 		}
 	}

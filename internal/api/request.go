@@ -10,6 +10,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
+	"riffle/internal/fairshare"
 	"riffle/internal/httpjson"
 	"riffle/internal/order"
 	"riffle/internal/shoe"
@@ -23,6 +24,7 @@ type shuffleRequest struct {
 	list    bool            // the answer is a list of shuffles, even of one
 	details bool            // cards are answered whole
 	expires time.Duration   // of a shoe; 0 for never
+	job     *fairshare.Job  // nil unless it takes long to shuffle
 }
 
 // A form says which members a request has.
@@ -64,17 +66,24 @@ func (a *API) readRequest(
 	if q, err = decodeShuffle(body, a.Rules.Limits.Items, f, lease); err != nil {
 		return nil, nil, err
 	}
-	return q, body, q.prepare(r, body, lease)
+	return q, body, a.prepare(w, r, q, body, lease)
 }
 
 // elementBytes is the memory of an element that is shuffled: its position, a second time where the
 // algorithm makes a copy, its place in the algorithm's notes, and its span in the body.
 const elementBytes = 40
 
-// prepare adds to a decoded request what its retries are known by, and has the lease charged for
-// the elements that are shuffled.
-func (q *shuffleRequest) prepare(r *http.Request, body []byte, lease *httpjson.Lease) (err error) {
-	q.Reserve = func(elements uint64) error { return lease.Grow(int64(elements) * elementBytes) }
+// prepare adds to a decoded request what its retries are known by, and has it admitted, if it is
+// long, and the lease charged for the elements, before they are shuffled.
+func (a *API) prepare(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte, lease *httpjson.Lease) (err error) {
+	q.Reserve = func(s *audit.Statement) (err error) {
+		if s.Cost() > shortShuffle && q.job == nil {
+			if q.job, err = a.admit(w, r); err != nil {
+				return err
+			}
+		}
+		return lease.Grow(int64(order.Elements(s)) * elementBytes)
+	}
 	q.Key, err = idempotencyKey(r, body)
 	return err
 }

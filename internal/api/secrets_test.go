@@ -113,7 +113,7 @@ func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) 
 	if err := json.Unmarshal(readBody(t, s.do(get(t, "/audits/"+id))), &shown); err != nil {
 		t.Fatal(err)
 	}
-	v := audit.Verify(shown.Record, seed, 52)
+	v, _ := audit.Verify(shown.Record, seed, 52, nil)
 	var deck struct{ Cards []struct{ Code string } }
 	if err := json.Unmarshal(readBody(t, s.do(get(t, "/decks/standard52/cards"))), &deck); err != nil || !v.OK || len(deck.Cards) != 52 {
 		t.Fatalf("%+v %+v (%v)", v, deck, err)

@@ -39,6 +39,7 @@ type setup struct {
 	gatherer prometheus.Gatherer             // the service's own metrics by default
 	output   io.Writer                       // receives log lines of every level; by default the test does, from Info
 	queue    int                             // records that may wait for a commit
+	replay   time.Duration                   // that a replay may take; the default by default
 	memory   int64                           // budget for request bodies, in bytes
 	hosts    access.Hosts                    // names of its own; none by default
 }
@@ -131,7 +132,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 			Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
 		}),
 		Logger: slog.New(slog.NewTextHandler(output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: s.memory, Hosts: s.hosts,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: s.memory, Hosts: s.hosts, ReplayTime: s.replay,
 	})
 	a.WatchLog(registry)
 	a.WatchStore(registry)

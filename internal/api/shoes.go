@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"strconv"
@@ -149,8 +148,8 @@ func problemNoPosition() *problem {
 	return notFound("The shoe has no card at this position. Copy position and sealed_by of a card exactly.")
 }
 
-// proveShoe answers GET /shoes/{id}/proof: the proof files of all records, a line for each. It is
-// sent once it is complete, so that the status can say that a shoe cannot be proven yet.
+// proveShoe answers GET /shoes/{id}/proof: the proof files of all records, a line for each. Nothing
+// is sent before all can be proven, so that the status can say that a shoe cannot be proven yet.
 func (a *API) proveShoe(w http.ResponseWriter, r *http.Request) error {
 	id, err := shoeID(r)
 	if err != nil {
@@ -159,19 +158,25 @@ func (a *API) proveShoe(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	lease := a.budget.Lease()
-	defer lease.Release()
-	var text bytes.Buffer
-	err = a.Disclosure.ProveShoe(r.Context(), id, func(p *disclosure.Proof) error {
-		room := text.Cap()
-		text.Write(proofText(p))
-		return lease.Grow(int64(text.Cap() - room))
+	long := a.newReplay(w, r)
+	defer long.done()
+	out := a.newStream(w)
+	out.media, out.ctx = "application/jsonl", long.ctx
+	err = a.Disclosure.ProveShoe(long.ctx, id, long, func(p *disclosure.Proof) error {
+		out.job = long.job
+		out.buf = append(out.buf, proofText(p)...)
+		if out.flush(); out.sent {
+			long.timer.Stop()
+		}
+		return nil
 	})
-	if err != nil {
-		return err
+	switch {
+	case err == nil:
+		return out.finish()
+	case !out.sent:
+		return long.cause(err)
+	case long.ctx.Err() == nil:
+		a.Logger.Error("the proof of a shoe was cut off", "error", err)
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/jsonl")
-	h.Set("Cache-Control", "no-store")
-	return writeBody(w, http.StatusOK, text.Bytes())
+	panic(http.ErrAbortHandler)
 }

@@ -35,7 +35,7 @@ func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := q.prepare(r, nil, lease); err != nil {
+	if err := a.prepare(w, r, q, nil, lease); err != nil {
 		return err
 	}
 	return a.answerShuffle(w, r, q, nil)
@@ -44,17 +44,19 @@ func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
 // answerShuffle shuffles what a request asks for and answers it. body has the caller's items, if
 // there are any.
 func (a *API) answerShuffle(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte) error {
+	defer func() { q.job.Done() }()
 	s, err := a.Dealer.Shuffle(r.Context(), &q.Request)
 	if err != nil {
 		return err
 	}
 	defer s.Release()
-	return a.sendShuffle(w, q, s, body)
+	out := a.newStream(w)
+	out.job, out.ctx = q.job, r.Context()
+	return a.sendShuffle(out, q, s, body)
 }
 
 // sendShuffle encodes a shuffle as the request asked for it, and counts it.
-func (a *API) sendShuffle(w http.ResponseWriter, q *shuffleRequest, result *dealer.Shuffle, body []byte) error {
-	out := a.newStream(w)
+func (a *API) sendShuffle(out *stream, q *shuffleRequest, result *dealer.Shuffle, body []byte) error {
 	spent := out.shuffle(q, result, body)
 	a.Metrics.shuffles[result.Statement.Algorithm].Observe(spent.Seconds())
 	a.Metrics.items.Add(float64(result.Statement.Draw * result.Statement.Repeat))

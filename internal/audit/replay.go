@@ -32,31 +32,39 @@ type Verification struct {
 
 // Verify checks a shuffle's record against its seed: it rebuilds the statement, compares the
 // commitment, derives the keys and replays every shuffle with [rng.Reference]. It returns the
-// orders if they have at most maxPositions in all. A replay takes as long as the record says that
-// the shuffles took.
-func Verify(record []byte, seed rng.Seed, maxPositions uint64) *Verification {
+// orders if they have at most maxPositions in all.
+//
+// A replay takes as long as the record says that the shuffles took: see [Statement.Cost]. interrupt
+// is called about ten times a millisecond. Its error ends the replay and is the error of Verify; it
+// may be nil, and then so is the error.
+func Verify(record []byte, seed rng.Seed, maxPositions uint64, interrupt func() error) (*Verification, error) {
 	v := &Verification{}
 	r, err := ParseRecord(record)
 	if !v.step("record", err, "the record is a well-formed "+Spec+" record") {
-		return v
+		return v, nil
 	}
 	v.Record = r
 	if !r.Deals() {
 		v.step("record", fmt.Errorf("a record of kind %s holds no order to replay", r.Kind), "")
-		return v
+		return v, nil
 	}
 	statement := r.Statement
 	statement.Seed = seed
 	v.seed(&statement)
 	if commitment := statement.Commitment(); !v.step("commitment", differ(commitment, r.Commitment), "the SHA-256 of the statement with its seed is the record's commitment, "+r.Commitment.String()) {
-		return v
+		return v, nil
 	}
 	keys, err := rng.Keys(seed, r.Commitment, r.ClientSeed)
 	if !v.step("keys", err, fmt.Sprintf("%d derived from the seed, the commitment and a client seed of %d bytes", len(keys)/rng.BlockSize, len(r.ClientSeed))) {
-		return v
+		return v, nil
 	}
-	v.OK = v.step("order", v.replay(&statement, keys, maxPositions), fmt.Sprintf("%d of %d replayed by %s, %d time(s)", statement.Draw, statement.Size, statement.Algorithm, statement.Repeat))
-	return v
+	pace := &pacer{interrupt: interrupt}
+	err = v.replay(&statement, keys, maxPositions, pace)
+	if pace.err != nil {
+		return nil, pace.err
+	}
+	v.OK = v.step("order", err, fmt.Sprintf("%d of %d replayed by %s, %d time(s)", statement.Draw, statement.Size, statement.Algorithm, statement.Repeat))
+	return v, nil
 }
 
 func differ(got, want Commitment) error {
@@ -94,7 +102,7 @@ func (v *Verification) seed(s *Statement) {
 // memory of the verifier.
 const maxPlaces = 1 << 31
 
-func (v *Verification) replay(s *Statement, keys []byte, maxPositions uint64) error {
+func (v *Verification) replay(s *Statement, keys []byte, maxPositions uint64, pace *pacer) error {
 	places := s.Size
 	if shuffle.Few(s.Algorithm, s.Size, s.Draw) {
 		places = s.Draw
@@ -103,14 +111,19 @@ func (v *Verification) replay(s *Statement, keys []byte, maxPositions uint64) er
 		return fmt.Errorf("replaying it takes %d places at once, and at most %d are held", places, uint64(maxPlaces))
 	}
 	returned := s.Repeat <= maxPositions && (s.Draw == 0 || s.Repeat <= maxPositions/s.Draw)
+	blocks := len(keys) / rng.BlockSize
 	h := sha256.New()
 	var line []byte
 	for r := range s.Repeat {
-		source, err := rng.NewReference(keys, r)
+		reference, err := rng.NewReference(keys, r)
 		if err != nil {
 			return err
 		}
-		positions := shuffle.Positions(s.Algorithm, s.Size, s.Draw, source, nil)
+		pace.spend(shuffleSteps + blocks*keySteps)
+		positions := shuffle.Positions(s.Algorithm, s.Size, s.Draw, source{reference, pace, blocks}, nil)
+		if pace.err != nil {
+			return pace.err
+		}
 		line = append(line[:0], '[')
 		for i, p := range positions {
 			if i > 0 {
@@ -125,4 +138,54 @@ func (v *Verification) replay(s *Statement, keys []byte, maxPositions uint64) er
 	}
 	v.OrderDigest = hex.EncodeToString(h.Sum(nil))
 	return nil
+}
+
+// interruptSteps is how many steps a replay does between two calls of interrupt; see
+// [Statement.Cost].
+const interruptSteps = 8192
+
+// A pacer calls interrupt from time to time until that returns an error.
+type pacer struct {
+	interrupt func() error // may be nil
+	spent     int          // steps since its last call
+	err       error        // what it returned
+}
+
+// spend counts steps.
+func (p *pacer) spend(steps int) {
+	p.spent += steps
+	if p.spent >= interruptSteps && p.interrupt != nil && p.err == nil {
+		p.spent, p.err = 0, p.interrupt()
+	}
+}
+
+// A source is the reference, paced. A shuffle cannot be stopped, but ends soon after an interrupt:
+// the source then returns zeros, many at once.
+type source struct {
+	rng.Reference
+	*pacer
+	blocks int // of keystream to a word
+}
+
+// zeros are returned after an interrupt. They are never written.
+var zeros [4096]uint64
+
+// Descend is [rng.Reference.Descend].
+func (s source) Descend(from uint64) []uint64 {
+	if s.err != nil {
+		return zeros[:min(from-1, uint64(len(zeros)))]
+	}
+	group := s.Reference.Descend(from)
+	s.spend(s.blocks + positionSteps*len(group))
+	return group
+}
+
+// Ascend is [rng.Reference.Ascend].
+func (s source) Ascend(from, last uint64) []uint64 {
+	if s.err != nil {
+		return zeros[:min(last-from+1, uint64(len(zeros)))]
+	}
+	group := s.Reference.Ascend(from, last)
+	s.spend(s.blocks + positionSteps*len(group))
+	return group
 }

@@ -21,7 +21,10 @@ import (
 // and no detail shows a part of the seed.
 func verify(t testing.TB, record string, seed []byte, keep uint64) *audit.Verification {
 	t.Helper()
-	v := audit.Verify([]byte(record), seed, keep)
+	v, err := audit.Verify([]byte(record), seed, keep, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, step := range v.Steps {
 		last := i == len(v.Steps)-1
 		if step.OK != (v.OK || !last) {
@@ -145,7 +148,7 @@ func TestEveryByteOfTheRecordCounts(t *testing.T) {
 			}
 			changed := []byte(record)
 			changed[at] = byte(c)
-			v := audit.Verify(changed, seed, 100)
+			v, _ := audit.Verify(changed, seed, 100, nil)
 			if !v.OK {
 				failed[v.Steps[len(v.Steps)-1].Name]++
 				continue

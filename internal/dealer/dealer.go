@@ -68,10 +68,9 @@ type Request struct {
 	order.Request
 	Key *journal.Key // identifies retries; nil for a request that cannot be repeated
 
-	// Reserve is called with the number of elements that a shuffle holds in memory, before it is drawn
-	// or replayed; if a request loses a race to its own retry, for both. Its error ends the request.
-	// It may be nil.
-	Reserve func(elements uint64) error
+	// Reserve is called with what is going to be shuffled, before it is drawn or replayed; if a request
+	// loses a race to its own retry, for both. Its error ends the request. It may be nil.
+	Reserve func(*audit.Statement) error
 }
 
 // ReserveFor calls Reserve for what the statement says.
@@ -79,7 +78,7 @@ func (r *Request) ReserveFor(s *audit.Statement) error {
 	if r.Reserve == nil {
 		return nil
 	}
-	return r.Reserve(order.Elements(s))
+	return r.Reserve(s)
 }
 
 // A Shuffle is a durable record with the orders that follow from it. It is not for concurrent use.

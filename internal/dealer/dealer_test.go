@@ -93,7 +93,7 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 			if sidecar, err := d.journal.Sidecar(stored); err != nil || !bytes.Equal(sidecar.Seed, made.Statement.Seed) {
 				t.Fatalf("%s: the sidecar is %+v, %v", alg, sidecar, err)
 			}
-			v := audit.Verify(stored.Bytes, made.Statement.Seed, 1<<20)
+			v, _ := audit.Verify(stored.Bytes, made.Statement.Seed, 1<<20, nil)
 			if !v.OK {
 				t.Fatalf("%s: %+v", alg, v.Steps)
 			}
@@ -228,7 +228,7 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 	} {
 		elements := uint64(0)
 		request := keyed("key", r)
-		request.Reserve = func(n uint64) error { elements = n; return full }
+		request.Reserve = func(s *audit.Statement) error { elements = order.Elements(s); return full }
 		if made, err := d.Shuffle(t.Context(), request); !errors.Is(err, full) || made != nil {
 			t.Errorf("%+v: %+v, %v", r, made, err)
 		}
@@ -238,7 +238,7 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 	}
 	d.journal.Random = rand.Reader
 	request := ask(order.Request{})
-	request.Reserve = func(uint64) error { t.Error("reserved for a request that is refused"); return nil }
+	request.Reserve = func(*audit.Statement) error { t.Error("reserved for a request that is refused"); return nil }
 	if _, err := d.Shuffle(t.Context(), request); err == nil {
 		t.Error("a request for nothing is answered")
 	}
@@ -249,7 +249,7 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 	// A commitment stays open, and a replay reserves what it needs.
 	c := commit(t, d, nil)
 	use := keyed("use", order.Request{CommitmentID: c.ID, ClientSeed: "x"})
-	use.Reserve = func(uint64) error { return full }
+	use.Reserve = func(*audit.Statement) error { return full }
 	if _, err := d.Shuffle(t.Context(), use); !errors.Is(err, full) {
 		t.Errorf("a use without memory: %v", err)
 	}
@@ -258,8 +258,8 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 	}
 	use.Reserve = nil
 	first := mustShuffle(t, d, use)
-	use.Reserve = func(n uint64) error {
-		if n != 5 {
+	use.Reserve = func(s *audit.Statement) error {
+		if n := order.Elements(s); n != 5 {
 			t.Errorf("the replay reserves %d elements, want 5", n)
 		}
 		return full
@@ -267,7 +267,7 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 	if _, err := d.Shuffle(t.Context(), use); !errors.Is(err, full) {
 		t.Errorf("a replay without memory: %v", err)
 	}
-	use.Reserve = func(uint64) error { return nil }
+	use.Reserve = func(*audit.Statement) error { return nil }
 	if again := mustShuffle(t, d, use); again.AuditID != first.AuditID {
 		t.Errorf("the replay is %s, want %s", again.AuditID, first.AuditID)
 	}

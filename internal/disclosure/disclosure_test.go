@@ -77,7 +77,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 		}
 		return a.Seed
 	}
-	_, v, err := s.Verify(t.Context(), made.AuditID, 100)
+	_, v, err := s.Verify(t.Context(), made.AuditID, 100, nil)
 	if err != nil || !v.OK || v.Orders != nil || v.OrderDigest != "" {
 		t.Errorf("verifying before the reveal: %+v, %v; want it to hold and to show no card", v, err)
 	}
@@ -121,10 +121,10 @@ func TestRevealTakesTheSeed(t *testing.T) {
 	if _, err := s.Reveal(t.Context(), audits[1].ID, made.Statement.Seed, nil); !errors.Is(err, disclosure.ErrNoSeed) {
 		t.Errorf("revealing a reveal: %v", err)
 	}
-	if _, _, err := s.Verify(t.Context(), audits[1].ID, 0); !errors.Is(err, disclosure.ErrNoSeed) {
+	if _, _, err := s.Verify(t.Context(), audits[1].ID, 0, nil); !errors.Is(err, disclosure.ErrNoSeed) {
 		t.Errorf("verifying a reveal: %v", err)
 	}
-	_, v, err = s.Verify(t.Context(), made.AuditID, 100)
+	_, v, err = s.Verify(t.Context(), made.AuditID, 100, nil)
 	if err != nil || len(v.Orders) != 1 || v.OrderDigest == "" {
 		t.Errorf("verifying after the reveal: %+v, %v", v, err)
 	}
@@ -150,7 +150,7 @@ func TestUnknownRecordsAreNotFound(t *testing.T) {
 		"showing":   second(s.Audit(t.Context(), id)),
 		"revealing": second(s.Reveal(t.Context(), id, nil, nil)),
 		"proving":   second(s.Prove(t.Context(), id)),
-		"replaying": func() error { _, _, err := s.Verify(t.Context(), id, 0); return err }(),
+		"replaying": func() error { _, _, err := s.Verify(t.Context(), id, 0, nil); return err }(),
 	} {
 		if !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("%s: %v", what, err)
@@ -241,7 +241,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 			corrupt("proving what was "+what, err)
 			_, err = s.Audits(t.Context(), made.Statement.Reference, 0, 10)
 			corrupt("listing what was "+what, err)
-			_, _, err = s.Verify(t.Context(), made.AuditID, 0)
+			_, _, err = s.Verify(t.Context(), made.AuditID, 0, nil)
 			corrupt("replaying what was "+what, err)
 		}
 		before := s.store.Size(t)
@@ -257,7 +257,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		if p, err := s.Prove(t.Context(), secret.AuditID); err != nil || p.Seed != nil {
 			t.Errorf("%s: proving what is secret: %+v, %v", v.name, p, err)
 		}
-		if _, result, err := s.Verify(t.Context(), secret.AuditID, 0); err != nil || result.OK {
+		if _, result, err := s.Verify(t.Context(), secret.AuditID, 0, nil); err != nil || result.OK {
 			t.Errorf("%s: replaying what is secret: %+v, %v, want that it does not hold", v.name, result, err)
 		}
 	}
@@ -291,7 +291,7 @@ func TestMovedClaimRevealsNothing(t *testing.T) {
 	for what, ask := range map[string]func() error{
 		"showing":   func() error { return second(s.Audit(t.Context(), secret.AuditID)) },
 		"proving":   func() error { return second(s.Prove(t.Context(), secret.AuditID)) },
-		"replaying": func() error { _, _, err := s.Verify(t.Context(), secret.AuditID, 10); return err },
+		"replaying": func() error { _, _, err := s.Verify(t.Context(), secret.AuditID, 10, nil); return err },
 		"revealing": func() error {
 			return second(s.Reveal(t.Context(), secret.AuditID, secret.Statement.Seed, nil))
 		},

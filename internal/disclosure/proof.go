@@ -56,18 +56,28 @@ func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, er
 }
 
 // ProveShoe calls each with the proof of every record of the shoe with the secret id, from the
-// first to the last. The error is [journal.ErrNoShoe], one of the ledger's, or that of each.
-func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, each func(*Proof) error) error {
-	indexes, err := s.history(ctx, id)
+// first to the last, within limits. It does so only once all of them can be proven. The error is
+// [journal.ErrNoShoe], one of the ledger's, or that of limits or each.
+func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, limits Limits, each func(*Proof) error) error {
+	indexes, err := s.history(ctx, id, limits)
 	if err != nil {
 		return err
 	}
-	for _, index := range indexes {
+	prove := func(index uint64) (*Proof, error) {
+		if err := wait(ctx, limits); err != nil {
+			return nil, err
+		}
 		stored, err := s.journal.At(ctx, index)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		p, err := s.prove(ctx, stored)
+		return s.prove(ctx, stored)
+	}
+	if _, err := prove(indexes[len(indexes)-1]); err != nil { // then all are published
+		return err
+	}
+	for _, index := range indexes {
+		p, err := prove(index)
 		if err != nil {
 			return err
 		}
@@ -80,12 +90,15 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, each func(*Proof)
 
 // history returns the log indexes of a shoe's records, from the first to the last. It follows the
 // states in their sidecars back from the record that holds the shoe's claim.
-func (s *Service) history(ctx context.Context, id uuid.UUID) ([]uint64, error) {
+func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) ([]uint64, error) {
 	first, stored, err := s.journal.EndsOfShoe(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if _, _, err := s.rules.DeckOf(first.Record); err != nil {
+		return nil, err
+	}
+	if err := begin(ctx, limits, ofShoe(max(1, stored.Version))); err != nil {
 		return nil, err
 	}
 	var indexes []uint64
@@ -105,16 +118,19 @@ func (s *Service) history(ctx context.Context, id uuid.UUID) ([]uint64, error) {
 		if sidecar.Shoe.Previous >= stored.Index {
 			return nil, fmt.Errorf("%w: record %d does not lead back to the first of its shoe", ledger.ErrCorrupt, stored.Index)
 		}
+		if err := wait(ctx, limits); err != nil {
+			return nil, err
+		}
 		if stored, err = s.journal.At(ctx, sidecar.Shoe.Previous); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// Verify replays a record with the seed in its sidecar, and compares a shuffle with the commitment
-// that it used. Up to positions of the replayed orders are returned, once the seed is public: they
-// are the cards.
-func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64) (*Audit, *audit.Verification, error) {
+// Verify replays a record with the seed in its sidecar, within limits, and compares a shuffle with
+// the commitment that it used. Up to positions of the replayed orders are returned, once the seed
+// is public: they are the cards. The error is [ErrNoSeed], one of the ledger's, or that of limits.
+func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64, limits Limits) (*Audit, *audit.Verification, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err != nil {
 		return nil, nil, err
@@ -132,8 +148,14 @@ func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64) (*
 			return nil, nil, err
 		}
 	}
+	if err := begin(ctx, limits, ofReplay(&stored.Statement)); err != nil {
+		return nil, nil, err
+	}
 	// Without a seed, it reports that none opens the commitment.
-	v := audit.Verify(stored.Bytes, seed, positions)
+	v, err := audit.Verify(stored.Bytes, seed, positions, func() error { return wait(ctx, limits) })
+	if err != nil {
+		return nil, nil, err
+	}
 	if v.OK && stored.Root != nil {
 		const detail = "salts from the seed and the cards in this order have the root in the record"
 		if err := addStep(ctx, v, "root", detail, s.checkRoot(ctx, stored, seed)); err != nil {

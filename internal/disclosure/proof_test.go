@@ -104,13 +104,13 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Verify(t.Context(), c.ID, 0); !errors.Is(err, disclosure.ErrNoSeed) {
+	if _, _, err := s.Verify(t.Context(), c.ID, 0, nil); !errors.Is(err, disclosure.ErrNoSeed) {
 		t.Errorf("verifying a commitment: %v", err)
 	}
 	made := s.shuffle(t, order.Request{CommitmentID: c.ID, ClientSeed: "late"})
 	check := func(want bool, detail string) {
 		t.Helper()
-		_, v, err := s.Verify(t.Context(), made.AuditID, 0)
+		_, v, err := s.Verify(t.Context(), made.AuditID, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 			cancel() // the caller leaves while the commitment is read
 		}
 	}
-	if _, v, err := s.Verify(ctx, made.AuditID, 0); !errors.Is(err, context.Canceled) {
+	if _, v, err := s.Verify(ctx, made.AuditID, 0, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("for a caller who left: %+v, %v", v, err)
 	}
 }
@@ -168,7 +168,7 @@ func TestSeedsOfAShoeArePublicOnceItIsClosed(t *testing.T) {
 	reshuffled := s.apply(t, id, shoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck})
 	check := func(of *shoes.Result, public bool) {
 		t.Helper()
-		a, v, err := s.Verify(t.Context(), of.AuditID, 100)
+		a, v, err := s.Verify(t.Context(), of.AuditID, 100, nil)
 		if err != nil || !v.OK || (a.Seed != nil) != public || (v.Orders != nil) != public || (v.OrderDigest != "") != public {
 			t.Errorf("verifying a %s: %+v, %+v, %v, want its seed to be public: %v", of.Record.Kind, a, v, err, public)
 		}
@@ -205,7 +205,7 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 	made := s.create(t, order.Request{Deck: "standard52"})
 	reshuffled := s.apply(t, made.Shoe.ID, shoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
 	for _, of := range []*shoes.Result{made, reshuffled} {
-		_, v, err := s.Verify(t.Context(), of.AuditID, 0)
+		_, v, err := s.Verify(t.Context(), of.AuditID, 0, nil)
 		if err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "root" {
 			t.Errorf("verifying a %s: %+v, %v", of.Record.Kind, v, err)
 		}
@@ -231,7 +231,7 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, v, err := s.Verify(t.Context(), forged.ID, 0)
+		_, v, err := s.Verify(t.Context(), forged.ID, 0, nil)
 		if err != nil || v.OK || !strings.Contains(v.Steps[len(v.Steps)-1].Detail, detail) {
 			t.Errorf("with another order in its sidecar: %+v, %v, want ... %s ...", v, err, detail)
 		}
@@ -249,7 +249,7 @@ func TestProveShoeGoesThroughItsRecords(t *testing.T) {
 		want = append(want, s.apply(t, id, c).AuditID)
 	}
 	prove := func(id uuid.UUID) (got []uuid.UUID, err error) {
-		err = s.ProveShoe(t.Context(), id, func(p *disclosure.Proof) error {
+		err = s.ProveShoe(t.Context(), id, nil, func(p *disclosure.Proof) error {
 			got = append(got, p.ID)
 			if p.Seed == nil && len(got) < len(want) {
 				t.Errorf("the proof of record %d of a closed shoe has no seed", p.LogIndex)
@@ -263,7 +263,7 @@ func TestProveShoeGoesThroughItsRecords(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	calls := 0
-	if err := s.ProveShoe(t.Context(), id, func(*disclosure.Proof) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
+	if err := s.ProveShoe(t.Context(), id, nil, func(*disclosure.Proof) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
 		t.Errorf("stopped after %d proofs: %v", calls, err)
 	}
 	if got, err := prove(made.AuditID); !errors.Is(err, journal.ErrNoShoe) || got != nil {
@@ -285,7 +285,7 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 	}
 	id := made.Shoe.ID
 	prove := func() (got []uuid.UUID, err error) {
-		err = s.ProveShoe(t.Context(), id, func(p *disclosure.Proof) error {
+		err = s.ProveShoe(t.Context(), id, nil, func(p *disclosure.Proof) error {
 			got = append(got, p.ID)
 			return nil
 		})
@@ -335,7 +335,7 @@ func TestProveShoeNeedsRecordsThatLeadBack(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if err := s.ProveShoe(ctx, made.Shoe.ID, func(*disclosure.Proof) error { return nil }); !errors.Is(err, ledger.ErrCorrupt) {
+	if err := s.ProveShoe(ctx, made.Shoe.ID, nil, func(*disclosure.Proof) error { return nil }); !errors.Is(err, ledger.ErrCorrupt) {
 		t.Error(err)
 	}
 }

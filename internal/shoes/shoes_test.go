@@ -142,7 +142,7 @@ func TestShoeIsSealed(t *testing.T) {
 	if _, err := p.disclosed.Reveal(t.Context(), made.AuditID, []byte("x"), nil); !errors.Is(err, disclosure.ErrNoSeed) {
 		t.Error(err)
 	}
-	if a, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 100); err != nil || !v.OK || v.Orders != nil || a.Seed != nil || v.Steps[len(v.Steps)-1].Name != "root" {
+	if a, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 100, nil); err != nil || !v.OK || v.Orders != nil || a.Seed != nil || v.Steps[len(v.Steps)-1].Name != "root" {
 		t.Errorf("%+v %v", v, err)
 	}
 	c := drawing(5)
@@ -394,7 +394,8 @@ func TestReserveComesBeforeTheShoe(t *testing.T) {
 	full := errors.New("the memory is used up")
 	calls := 0
 	request := ask(order.Request{Deck: "standard52"})
-	request.Reserve = func(n uint64) error {
+	request.Reserve = func(s *audit.Statement) error {
+		n := order.Elements(s)
 		if calls++; n != 52 {
 			t.Errorf("reserved are %d elements, want 52", n)
 		}
@@ -585,7 +586,7 @@ func TestCommittedShoe(t *testing.T) {
 	if shown, err := p.dealer.Commitment(t.Context(), c.ID); err != nil || shown.Status != dealer.StatusUsed || shown.SettledBy != made.AuditID {
 		t.Error(shown, err)
 	}
-	if _, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 0); err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "committed" {
+	if _, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 0, nil); err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "committed" {
 		t.Errorf("%+v %v", v, err)
 	}
 	var settled *dealer.SettledError

@@ -54,8 +54,8 @@ func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 	if c.Record.Kind != audit.KindShuffle {
 		keep = max(keep, shoe.MaxCards)
 	}
-	v := audit.Verify(c.File.Record, c.File.Seed, keep)
-	for _, s := range v.Steps[1:] { // the first is the record, which has a step already
+	v, _ := audit.Verify(c.File.Record, c.File.Seed, keep, nil) // nothing interrupts it
+	for _, s := range v.Steps[1:] {                             // the first is the record, which has a step already
 		state := OK
 		if !s.OK {
 			state = Wrong

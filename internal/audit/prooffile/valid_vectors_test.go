@@ -203,7 +203,7 @@ func build(t testing.TB, p plan) (v vector, f, commitment *prooffile.File) {
 		text := string(commitment.Text())
 		v.CommitmentProof = &text
 	}
-	replay := audit.Verify(f.Record, seed, 1<<20)
+	replay, _ := audit.Verify(f.Record, seed, 1<<20, nil)
 	if !replay.OK {
 		t.Fatalf("%s: %+v", p.name, replay.Steps)
 	}

@@ -1,0 +1,116 @@
+package audit_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"riffle/internal/audit"
+	"riffle/internal/rng"
+	"riffle/internal/shuffle"
+)
+
+// expensive are statements of every kind that takes long, by what takes the time.
+var expensive = map[string]audit.Statement{
+	"keystream under many keys": {Algorithm: shuffle.AlgorithmFisherYates, Size: 1<<53 - 1, Draw: 1024, Repeat: 20},
+	"keys":                      {Algorithm: shuffle.AlgorithmFisherYates, Size: 1<<53 - 1, Draw: 1, Repeat: 100_000},
+	"few of many":               {Algorithm: shuffle.AlgorithmFisherYates, Size: 1<<53 - 1, Draw: 200_000, Repeat: 1},
+	"decks":                     {Algorithm: shuffle.AlgorithmFisherYates, Size: 52, Draw: 52, Repeat: 10_000},
+	"a long list":               {Algorithm: shuffle.AlgorithmFisherYates, Size: 300_000, Draw: 300_000, Repeat: 1},
+	"all for a few":             {Algorithm: shuffle.AlgorithmDurstenfeld, Size: 1_000_000, Draw: 1, Repeat: 1},
+	"all for a few, long seed":  {Algorithm: shuffle.AlgorithmInsideOut, Size: 100_000, Draw: 1024, Repeat: 1},
+	"moving up":                 {Algorithm: shuffle.AlgorithmStrikeOut, Size: 4096, Draw: 4096, Repeat: 50},
+	"a tree":                    {Algorithm: shuffle.AlgorithmStrikeOut, Size: 300_000, Draw: 300_000, Repeat: 1},
+	"laying out":                {Algorithm: shuffle.AlgorithmSattolo, Size: 1_000_000, Draw: 0, Repeat: 10},
+}
+
+// recordOf returns the record of a statement, with a seed of the length that it needs.
+func recordOf(t testing.TB, s audit.Statement) ([]byte, rng.Seed) {
+	t.Helper()
+	r := fixedRecord(t)
+	s.Input, s.Seed = audit.RangeInput, testSeed(rng.Blocks(s.Size, s.Draw))
+	r.Statement = s
+	return []byte(committed(r)), s.Seed
+}
+
+// A step takes about the same time whatever it is a step of, so that the cost of a record says how
+// long its replay takes.
+func TestCostIsProportionalToTime(t *testing.T) {
+	var nanoseconds []float64
+	for name, s := range expensive {
+		record, seed := recordOf(t, s)
+		best := time.Hour
+		for range 3 {
+			began := time.Now()
+			if v, err := audit.Verify(record, seed, 0, nil); err != nil || !v.OK {
+				t.Fatalf("%s: %+v, %v", name, v, err)
+			}
+			best = min(best, time.Since(began))
+		}
+		step := float64(best) / float64(s.Cost())
+		t.Logf("%-26s %9v, %11d steps of %.1f ns", name, best, s.Cost(), step)
+		nanoseconds = append(nanoseconds, step)
+	}
+	if least, most := slices.Min(nanoseconds), slices.Max(nanoseconds); most > 20*least {
+		t.Errorf("steps take from %.1f to %.1f ns", least, most)
+	}
+}
+
+func TestCostOfForgedRecordsDoesNotOverflow(t *testing.T) {
+	for _, s := range []audit.Statement{
+		{Algorithm: shuffle.AlgorithmDurstenfeld, Size: audit.MaxSize, Draw: 1024, Repeat: math.MaxUint64},
+		{Algorithm: shuffle.AlgorithmFisherYates, Size: audit.MaxSize, Draw: audit.MaxSize, Repeat: 1 << 40},
+	} {
+		if cost := s.Cost(); cost != math.MaxUint64 {
+			t.Errorf("%+v costs %d", s, cost)
+		}
+	}
+}
+
+// An interrupt ends a shuffle in the middle, not only between two.
+func TestInterruptEndsAShuffle(t *testing.T) {
+	record, seed := recordOf(t, expensive["all for a few, long seed"])
+	stop := errors.New("stop")
+	took := func(interrupt func() error, want error) time.Duration {
+		best := time.Hour
+		for range 3 {
+			began := time.Now()
+			if _, err := audit.Verify(record, seed, 0, interrupt); !errors.Is(err, want) {
+				t.Fatalf("%v, want %v", err, want)
+			}
+			best = min(best, time.Since(began))
+		}
+		return best
+	}
+	whole, ended := took(nil, nil), took(func() error { return stop }, stop)
+	if ended > whole/2 {
+		t.Errorf("a replay took %v, and %v when it was interrupted at its beginning", whole, ended)
+	}
+}
+
+// A replay is interrupted at regular intervals, and ends soon after an error.
+func TestReplayIsInterrupted(t *testing.T) {
+	stop := errors.New("stop")
+	for name, s := range expensive {
+		record, seed := recordOf(t, s)
+		calls := uint64(0)
+		if v, err := audit.Verify(record, seed, 0, func() error { calls++; return nil }); err != nil || !v.OK {
+			t.Fatalf("%s: %+v, %v", name, v, err)
+		}
+		if name != "laying out" && calls < s.Cost()/40_000 { // nothing is drawn there
+			t.Errorf("%s: interrupted %d times in %d steps", name, calls, s.Cost())
+		}
+		want, again := calls/3, uint64(0)
+		v, err := audit.Verify(record, seed, math.MaxUint64, func() error {
+			if again++; again > want {
+				return stop
+			}
+			return nil
+		})
+		if name != "laying out" && (!errors.Is(err, stop) || v != nil || again != want+1) {
+			t.Errorf("%s: %+v, %v after %d calls of %d, want an end after %d", name, v, err, again, calls, want+1)
+		}
+	}
+}
