@@ -21,6 +21,7 @@ import (
 	"riffle/client"
 	"riffle/internal/api"
 	"riffle/internal/deck"
+	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
@@ -47,7 +48,7 @@ func serve(folder string) (url string, stop func() error, err error) {
 		Services: services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}),
 		Logger:   slog.New(slog.DiscardHandler),
 		Metrics:  api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Memory: 512 << 20,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
 	})
 	a.WatchLog(registry)
 	server := httptest.NewServer(a)

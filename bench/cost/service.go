@@ -17,6 +17,7 @@ import (
 
 	"riffle/internal/api"
 	"riffle/internal/deck"
+	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/order"
@@ -61,7 +62,7 @@ func open(ctx context.Context) (_ *service, err error) {
 			Random: metrics.Random(rand.NewChaCha8([32]byte{})), ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
 		}),
 		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: registry,
-		MaxBody: 16 << 20, Memory: 512 << 20,
+		MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
 	})
 	return &service{handler: handler, log: log, folder: folder}, nil
 }

@@ -83,7 +83,7 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	f.Int64Var(&o.memory, "memory", 512<<20, "most `bytes` held for long requests in flight; further ones are answered 503")
 	f.DurationVar(&o.timeouts.Header, "header-timeout", 5*time.Second, "time for a request's header to arrive")
 	f.DurationVar(&o.timeouts.Read, "read-timeout", 30*time.Second, "time for a whole request to arrive")
-	f.DurationVar(&o.timeouts.Write, "write-timeout", 30*time.Second, "time for the client to accept each part of an answer")
+	f.DurationVar(&o.timeouts.Write, "write-timeout", 30*time.Second, "time for the client to accept an answer; a longer one has a second more for every 64 KiB accepted")
 	f.DurationVar(&o.timeouts.Idle, "idle-timeout", 2*time.Minute, "time that a connection may stay idle")
 	f.DurationVar(&o.drain, "drain", 0, "time to go on serving after a stop signal, while /readyz answers 503")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "time for requests in flight to finish after a stop signal")
@@ -170,7 +170,7 @@ func (o *options) check() error {
 	case o.maxBody < 1 || o.maxBody > 1<<30:
 		return fmt.Errorf("-max-body must be from 1 to %d bytes, got %d", 1<<30, o.maxBody)
 	case o.memory < o.leastMemory():
-		return fmt.Errorf("-memory must be at least 8 times -max-body and 64 times -max-items, %d bytes, got %d: the longest request would never fit", o.leastMemory(), o.memory)
+		return fmt.Errorf("-memory must be at least 8 times -max-body, and 6 times -max-body and 80 times -max-items together, %d bytes, got %d: the longest request would never fit into half of it, which is what one caller can have", o.leastMemory(), o.memory)
 	}
 	for _, timeout := range []struct {
 		flag string
@@ -188,5 +188,8 @@ func (o *options) check() error {
 	return nil
 }
 
-// leastMemory returns how many bytes the longest request can take up.
-func (o *options) leastMemory() int64 { return max(8*o.maxBody, 64*int64(o.maxItems)) }
+// leastMemory returns twice what the longest request can take up, since a peer alone can have half
+// of the memory.
+func (o *options) leastMemory() int64 {
+	return max(8*o.maxBody, 6*o.maxBody+80*int64(o.maxItems))
+}

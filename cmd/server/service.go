@@ -21,6 +21,7 @@ import (
 	"riffle/internal/api"
 	"riffle/internal/deck"
 	"riffle/internal/deckofcards"
+	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/postgres"
@@ -65,16 +66,17 @@ func build(ctx context.Context, o *options, logger *slog.Logger) (_ *service, er
 		Random: metrics.Random(rand.Reader), Deadline: o.deadline,
 		ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
 	})
+	budget := httpjson.NewBudget(o.memory)
 	var mounted []func(chi.Router)
 	if o.deckOfCards {
 		mounted = append(mounted, deckofcards.New(deckofcards.Options{
-			Shoes: served.Shoes, Decks: decks, Logger: logger, Reject: metrics.Reject,
+			Shoes: served.Shoes, Decks: decks, Logger: logger, Budget: budget, Reject: metrics.Reject,
 		}).Routes)
 	}
 	handler := api.New(api.Options{
 		Services: served,
 		Logger:   logger, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
-		MaxBody: o.maxBody, Memory: o.memory, Hosts: o.hosts, More: mounted,
+		MaxBody: o.maxBody, Budget: budget, Hosts: o.hosts, More: mounted,
 	})
 	handler.WatchLog(registry)
 	handler.WatchStore(registry)

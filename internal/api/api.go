@@ -32,7 +32,7 @@ type Options struct {
 	Gatherer   prometheus.Gatherer // what /metrics shows
 	Contract   []byte              // what /openapi.yaml shows
 	MaxBody    int64               // the longest body, in bytes
-	Memory     int64               // the memory of all long requests together, in bytes
+	Budget     *httpjson.Budget    // the memory of all long requests together
 	Hosts      access.Hosts        // the names under which it answers; by default local ones alone on loopback
 	ReplayTime time.Duration       // that a replay may take, and a proof of a shoe until it is sent; 2 minutes
 	More       []func(chi.Router)  // register routes beyond those of the contract
@@ -43,17 +43,16 @@ type API struct {
 	Options
 	router       *chi.Mux
 	gate         gate
-	budget       *httpjson.Budget
 	long         *fairshare.Scheduler
 	replayMemory *semaphore.Weighted // bytes
 	stopping     context.Context     // done after Stop
 	stop         context.CancelFunc
-	writeTimeout time.Duration // see [NewServer]
+	writeTimeout time.Duration // see [NewServer]; 0 for none
 }
 
 // New returns the API, to be served by [NewServer]. It says that it is ready until [API.Drain].
 func New(o Options) *API {
-	a := &API{Options: o, budget: httpjson.NewBudget(o.Memory)}
+	a := &API{Options: o}
 	a.ReplayTime = cmp.Or(a.ReplayTime, defaultReplayTime)
 	// One processor is left to short requests.
 	a.long = fairshare.New(runtime.GOMAXPROCS(0)-1, maxLong)

@@ -126,6 +126,13 @@ func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	room := 0 // of the answer, which grows by copying
+	for _, f := range found {
+		room += 3 * (len(f.Record) + hex.EncodedLen(len(f.Seed)))
+	}
+	if err := leaseOf(w).Grow(int64(room)); err != nil {
+		return err
+	}
 	answer := struct {
 		Reference string       `json:"reference"`
 		Audits    []shownAudit `json:"audits"`
@@ -186,8 +193,7 @@ func (a *API) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	lease := a.budget.Lease()
-	defer lease.Release()
+	lease := leaseOf(w)
 	body, err := a.readBody(w, r, lease)
 	if err != nil {
 		return err

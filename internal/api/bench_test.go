@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riffle/internal/deck"
+	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/order"
@@ -51,7 +52,7 @@ func BenchmarkHandler(b *testing.B) {
 	a := New(Options{
 		Services: services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1e6, Results: 1e7}}, services.Options{Random: metrics.Random(rand.Reader)}),
 		Logger:   slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: prometheus.NewRegistry(),
-		MaxBody: 16 << 20, Memory: 512 << 20,
+		MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
 	})
 	var cards []string
 	for i := range 52 {

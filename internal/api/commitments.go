@@ -12,8 +12,7 @@ import (
 
 // commit answers POST /commitments.
 func (a *API) commit(w http.ResponseWriter, r *http.Request) error {
-	lease := a.budget.Lease()
-	defer lease.Release()
+	lease := leaseOf(w)
 	q, _, err := a.readRequest(w, r, commitmentForm, lease)
 	if err != nil {
 		return err
@@ -41,6 +40,9 @@ func (a *API) getCommitment(w http.ResponseWriter, r *http.Request) error {
 	return writeFresh(w, append(appendShown(nil, c), '\n'))
 }
 
+// commitmentBytes is about the memory of a commitment in a list.
+const commitmentBytes = 2 << 10
+
 // listCommitments answers GET /commitments.
 func (a *API) listCommitments(w http.ResponseWriter, r *http.Request) error {
 	query, err := parseQuery(r)
@@ -64,6 +66,9 @@ func (a *API) listCommitments(w http.ResponseWriter, r *http.Request) error {
 	}
 	limit, err := pageLimit(query)
 	if err != nil {
+		return err
+	}
+	if err := leaseOf(w).Grow(int64(limit) * commitmentBytes); err != nil {
 		return err
 	}
 	found, err := a.Dealer.Commitments(r.Context(), status, after, limit)

@@ -67,11 +67,14 @@ func (a *API) tile(w http.ResponseWriter, r *http.Request) error {
 	if !entries {
 		return writeBody(w, http.StatusOK, data) // hashes, which do not get shorter
 	}
+	if err := leaseOf(w).Grow(int64(len(data)) + compressorBytes); err != nil {
+		return err
+	}
 	h.Set("Vary", "Accept-Encoding") // also where it is not compressed, or a cache would take that for the only form
 	compressed.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		err = writeBody(w, http.StatusOK, data)
+		sendBody(w, http.StatusOK, data)
 	})).ServeHTTP(w, r)
-	return err
+	return nil
 }
 
 // tileType is the media type of tiles.
@@ -79,6 +82,9 @@ const tileType = "application/octet-stream"
 
 // compressed has bundles of records go out in a fifth of their size to clients that take them so.
 var compressed = middleware.NewCompressor(5, tileType)
+
+// compressorBytes is the memory of a compressor.
+const compressorBytes = 1 << 20
 
 func problemNoTile() *problem {
 	return notFound("The published log has no such tile. GET /log/checkpoint tells its size, and C2SP's tlog-tiles how tiles are named.")

@@ -58,7 +58,7 @@ func (a *API) newReplay(w http.ResponseWriter, r *http.Request) *replay {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	timer := time.AfterFunc(a.ReplayTime, func() { cancel(errReplayTime) })
 	stop := context.AfterFunc(a.stopping, func() { cancel(ledger.ErrClosed) })
-	return &replay{api: a, w: w, r: r, ctx: ctx, timer: timer, lease: a.budget.Lease(), cancel: func() {
+	return &replay{api: a, w: w, r: r, ctx: ctx, timer: timer, lease: leaseOf(w), cancel: func() {
 		timer.Stop()
 		stop()
 		cancel(nil)
@@ -68,7 +68,7 @@ func (a *API) newReplay(w http.ResponseWriter, r *http.Request) *replay {
 // Begin implements [disclosure.Limits]. Replays that need much memory wait for each other, since
 // all that have begun hold it; an eighth of the budget is theirs.
 func (p *replay) Begin(ctx context.Context, work disclosure.Work) (err error) {
-	if work.Steps > maxReplaySteps || work.Bytes > uint64(p.api.Memory) {
+	if work.Steps > maxReplaySteps || work.Bytes > uint64(p.api.Budget.Size()) {
 		return problemTooExpensive()
 	}
 	if work.Steps > shortReplay {
@@ -94,7 +94,6 @@ func (p *replay) Wait(ctx context.Context) error { return p.job.Wait(ctx) }
 
 func (p *replay) done() {
 	p.job.Done()
-	p.lease.Release()
 	p.api.replayMemory.Release(p.shared)
 	p.cancel()
 }
@@ -108,7 +107,7 @@ func (p *replay) cause(err error) error {
 }
 
 // maxReplayMemory is how many bytes all replays together may take.
-func (a *API) maxReplayMemory() int64 { return a.Memory / 8 }
+func (a *API) maxReplayMemory() int64 { return a.Budget.Size() / 8 }
 
 // admit admits the long work of a request. The error is [fairshare.ErrFull].
 func (a *API) admit(w http.ResponseWriter, r *http.Request) (*fairshare.Job, error) {

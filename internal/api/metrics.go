@@ -234,7 +234,8 @@ func (r *countedReader) Read(p []byte) (int, error) {
 func (a *API) measure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		w := &response{ResponseWriter: rw, api: a}
+		w := &response{ResponseWriter: rw, api: a, lease: a.Budget.Lease(r.RemoteAddr)}
+		defer w.lease.Release()
 		defer func() {
 			status := strconv.Itoa(max(w.status, http.StatusOK))
 			a.Metrics.requests.WithLabelValues(route(r), method(r.Method), status).Observe(time.Since(began).Seconds())
@@ -261,8 +262,14 @@ func method(m string) string {
 	return "other"
 }
 
+// metricsBytes is about the memory of all metrics.
+const metricsBytes = 512 << 10
+
 // metrics answers GET /metrics.
 func (a *API) metrics(w http.ResponseWriter, r *http.Request) error {
+	if err := leaseOf(w).Grow(metricsBytes); err != nil {
+		return err
+	}
 	families, err := a.Gatherer.Gather()
 	if err != nil {
 		return err

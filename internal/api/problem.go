@@ -297,7 +297,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	if p.close {
 		h.Set("Connection", "close")
 	}
-	_ = writeBody(w, p.Status, append(body, '\n'))
+	sendBody(w, p.Status, append(body, '\n'))
 }
 
 func noSuchPath(http.ResponseWriter, *http.Request) error {

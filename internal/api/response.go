@@ -5,14 +5,34 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"time"
+
+	"riffle/internal/httpjson"
 )
 
-// A response records the status that was sent.
+// A response records the status that was sent, and has the caller take the answer at a least rate.
 type response struct {
 	http.ResponseWriter
 	api    *API
+	lease  *httpjson.Lease // the memory of the request
 	status int
+	sent   int           // bytes of the body that the connection has accepted
+	waited time.Duration // for the caller, to accept whole parts
 }
+
+const (
+	// part is how many bytes of an answer are sent at a time.
+	part = 64 << 10
+	// leastRate is how many bytes a second a caller has to accept, beyond the time of the write
+	// timeout.
+	leastRate = 64 << 10
+	// longestAnswer is how long a caller may take for an answer of any length.
+	longestAnswer = 30 * time.Minute
+)
+
+// leaseOf returns the memory of the request that is answered. It is released once the request has
+// been answered.
+func leaseOf(w http.ResponseWriter) *httpjson.Lease { return w.(*response).lease }
 
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 {
@@ -21,11 +41,38 @@ func (w *response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *response) Write(p []byte) (int, error) {
+// Write sends bytes of the body, a part at a time. Answers that are shorter than a part have the
+// server's deadline. It fails if the caller has left or is too slow.
+func (w *response) Write(p []byte) (written int, err error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	return w.ResponseWriter.Write(p)
+	for {
+		n, err := w.writePart(p[written:min(written+part, len(p))])
+		written += n
+		w.sent += n
+		if err != nil || written == len(p) {
+			return written, err
+		}
+	}
+}
+
+// writePart moves the deadline of the connection on by what the caller has accepted. Only the time
+// counts in which the caller was waited for.
+func (w *response) writePart(p []byte) (int, error) {
+	if w.sent+len(p) < part || w.api.writeTimeout == 0 {
+		return w.ResponseWriter.Write(p)
+	}
+	began := time.Now()
+	earned := time.Duration(w.sent) * time.Second / leastRate
+	deadline := began.Add(min(w.api.writeTimeout+earned, longestAnswer) - w.waited)
+	err := http.NewResponseController(w.ResponseWriter).SetWriteDeadline(deadline)
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.waited += time.Since(began)
+	return n, err
 }
 
 // Unwrap lets http.ResponseController reach the connection.
@@ -69,8 +116,24 @@ func writeFresh(w http.ResponseWriter, text []byte) error {
 	return writeJSON(w, http.StatusOK, text)
 }
 
-// writeBody sends a whole body. It panics with http.ErrAbortHandler if the caller has left.
+// shortAnswer is how long an answer is not charged for: most of it fits into the buffers of the
+// connection, and an answer that says what was done must not fail.
+const shortAnswer = 32 << 10
+
+// writeBody sends a whole body, which is charged for while the caller takes it. It panics with
+// http.ErrAbortHandler if the caller has left.
 func writeBody(w http.ResponseWriter, status int, body []byte) error {
+	if len(body) > shortAnswer {
+		if err := leaseOf(w).Grow(int64(len(body))); err != nil {
+			return err
+		}
+	}
+	sendBody(w, status, body)
+	return nil
+}
+
+// sendBody is writeBody for a body that needs no charge.
+func sendBody(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -78,5 +141,4 @@ func writeBody(w http.ResponseWriter, status int, body []byte) error {
 	if _, err := w.Write(body); err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	return nil
 }

@@ -13,7 +13,7 @@ const maxHeader = 8 << 10
 type Timeouts struct {
 	Header time.Duration // until a request's header is there
 	Read   time.Duration // until its body is there, from the start of the header
-	Write  time.Duration // until its answer has been taken; for a streamed answer, until its next part has
+	Write  time.Duration // until its answer has been taken; a long one may take longer, see [response.Write]
 	Idle   time.Duration // between two requests
 }
 

@@ -78,10 +78,12 @@ func (a *API) returnFromPile(w http.ResponseWriter, r *http.Request) error {
 // changeShoe changes the shoe of the path, as the request completes the change by members of its
 // body, and answers with the shoe after it.
 func (a *API) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Change, members ...string) error {
-	lease := a.budget.Lease()
-	defer lease.Release()
+	lease := leaseOf(w)
 	id, err := a.readChange(w, r, lease, c, members)
 	if err != nil {
+		return err
+	}
+	if err := lease.Grow(changeBytes(c)); err != nil {
 		return err
 	}
 	result, err := a.Shoes.Apply(r.Context(), id, c)
@@ -91,4 +93,31 @@ func (a *API) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Change
 	out := a.shoeStream(w, &result.Shoe)
 	out.change(result)
 	return out.finish()
+}
+
+// cardBytes is the memory of a card in an answer, and openingBytes what its opening adds.
+const (
+	cardBytes    = 192
+	openingBytes = 512
+)
+
+// changeBytes returns the memory of the cards that the answer to a change may list.
+func changeBytes(c *shoes.Change) int64 {
+	cards := len(c.Cards)
+	switch {
+	case c.Count != nil:
+		cards = int(min(*c.Count, shoe.MaxCards))
+	case c.Kind == audit.KindDraw && c.Cards == nil:
+		cards = 1
+	case c.Taken == shoe.Named && c.Cards == nil:
+		cards = shoe.MaxCards
+	}
+	return cardsBytes(cards, c.Openings)
+}
+
+func cardsBytes(cards int, openings bool) int64 {
+	if openings {
+		return int64(cards) * (cardBytes + openingBytes)
+	}
+	return int64(cards) * cardBytes
 }

@@ -17,8 +17,7 @@ import (
 
 // makeShoe answers POST /shoes.
 func (a *API) makeShoe(w http.ResponseWriter, r *http.Request) error {
-	lease := a.budget.Lease()
-	defer lease.Release()
+	lease := leaseOf(w)
 	q, body, err := a.readRequest(w, r, shoeForm, lease)
 	if err != nil {
 		return err
@@ -96,6 +95,9 @@ func (a *API) listLying(w http.ResponseWriter, r *http.Request, place shoe.Place
 	if err != nil {
 		return err
 	}
+	if err := leaseOf(w).Grow(cardsBytes(cardsAt(s, place), openings)); err != nil {
+		return err
+	}
 	cards, err := a.Shoes.Cards(r.Context(), s, place, openings)
 	if err != nil {
 		return err
@@ -108,6 +110,20 @@ func (a *API) listLying(w http.ResponseWriter, r *http.Request, place shoe.Place
 	out.cards(cards)
 	out.buf = append(out.buf, "}\n"...)
 	return out.finish()
+}
+
+// cardsAt returns how many cards are at a place: a pile, or outside the deck and all piles.
+func cardsAt(s *shoes.Shoe, place shoe.Place) int {
+	name, ok := place.Pile()
+	if !ok {
+		return int(s.Dealt)
+	}
+	for _, p := range s.Piles {
+		if p.Name == name {
+			return int(p.Cards)
+		}
+	}
+	return 0
 }
 
 // openCard answers GET /shoes/{id}/cards/{position}/proof.

@@ -11,8 +11,7 @@ import (
 
 // shuffle answers POST /shuffle.
 func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
-	lease := a.budget.Lease()
-	defer lease.Release()
+	lease := leaseOf(w)
 	q, body, err := a.readRequest(w, r, shuffleForm, lease)
 	if err != nil {
 		return err
@@ -25,8 +24,7 @@ func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
 	if err := checkSite(r); err != nil {
 		return err
 	}
-	lease := a.budget.Lease()
-	defer lease.Release()
+	lease := leaseOf(w)
 	kind, query, err := a.deckType(r)
 	if err != nil {
 		return err

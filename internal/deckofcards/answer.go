@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/order"
@@ -172,12 +173,12 @@ func appendText(b []byte, text string) []byte {
 	return b
 }
 
-// write sends an answer.
-func write(w http.ResponseWriter, status int, a *answer) {
+// write sends the text of an answer.
+func write(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store") // a GET draws cards, too
-	send(w, status, a.append(make([]byte, 0, 512)))
+	send(w, status, text)
 }
 
 func send(w http.ResponseWriter, status int, body []byte) {
@@ -196,6 +197,7 @@ type refusal struct {
 	text       string
 	auditID    uuid.UUID // of the record that last changed the deck; Nil for none
 	retryAfter int       // seconds; 0 for none
+	close      bool      // the connection has to be closed
 }
 
 func (e *refusal) Error() string { return e.text }
@@ -240,7 +242,10 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if e.auditID != uuid.Nil {
 		refused.AuditID = e.auditID.String()
 	}
-	write(w, e.status, refused)
+	if e.close {
+		w.Header().Set("Connection", "close")
+	}
+	write(w, e.status, refused.append(make([]byte, 0, 512)))
 }
 
 // refusalOf returns the status and text for an error of the inner packages.
@@ -248,9 +253,12 @@ func refusalOf(err error) *refusal {
 	var own *refusal
 	var closed *shoes.ClosedError
 	var invalid *order.Invalid
+	var body *httpjson.Error
 	switch {
 	case errors.As(err, &own):
 		return own
+	case errors.As(err, &body):
+		return bodyError(body)
 	case errors.Is(err, journal.ErrNoShoe) || errors.As(err, &closed):
 		return refuse(http.StatusNotFound, noDeck)
 	case errors.As(err, &invalid):

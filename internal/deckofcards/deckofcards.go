@@ -17,6 +17,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"riffle/internal/deck"
+	"riffle/internal/httpjson"
 	"riffle/internal/shoes"
 )
 
@@ -28,7 +29,8 @@ type Options struct {
 	Shoes  *shoes.Service
 	Decks  *deck.Catalogue // whose pictures are served
 	Logger *slog.Logger
-	Reject func(error) // called for every request that is answered 503
+	Budget *httpjson.Budget // the memory of all long requests together
+	Reject func(error)      // called for every request that is answered 503
 }
 
 // An API answers requests. Its routes are mounted by [API.Routes].
@@ -96,7 +98,9 @@ func (a *API) handle(h handler) http.Handler {
 			a.fail(w, r, refuse(http.StatusMethodNotAllowed, "HEAD does not change a deck. Use GET or POST."))
 			return
 		}
-		q, err := read(w, r)
+		lease := a.Budget.Lease(r.RemoteAddr)
+		defer lease.Release()
+		q, err := read(w, r, lease)
 		if err != nil {
 			a.fail(w, r, err)
 			return
@@ -106,7 +110,14 @@ func (a *API) handle(h handler) http.Handler {
 			a.fail(w, r, err)
 			return
 		}
-		write(w, http.StatusOK, found)
+		text := found.append(make([]byte, 0, 512))
+		if !h.changes { // what a change answers was charged before
+			if err := lease.Grow(int64(len(text))); err != nil {
+				a.fail(w, r, err)
+				return
+			}
+		}
+		write(w, http.StatusOK, text)
 	})
 }
 

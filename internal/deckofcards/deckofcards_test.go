@@ -21,6 +21,7 @@ import (
 
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
+	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
@@ -72,7 +73,7 @@ func (s *site) startProcess() {
 	})
 	rules := &order.Rules{Decks: s.decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
 	dealt := shoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, nil)
-	s.API = New(Options{Shoes: dealt, Decks: s.decks, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	s.API = New(Options{Budget: httpjson.NewBudget(512 << 20), Shoes: dealt, Decks: s.decks, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	router := chi.NewRouter()
 	s.Routes(router)
 	s.Handler = router

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/shoe"
 )
@@ -35,13 +35,14 @@ type request struct {
 	keyFor func(part string) *journal.Key
 }
 
-// read reads a request with its body.
-func read(w http.ResponseWriter, r *http.Request) (*request, error) {
+// read reads a request with its body. It charges the lease for both, and for the cards that the
+// request names or draws.
+func read(w http.ResponseWriter, r *http.Request, lease *httpjson.Lease) (*request, error) {
 	var body []byte
 	var err error
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
-			return nil, bodyError(err)
+		if body, err = httpjson.ReadAny(w, r, maxBody, lease); err != nil {
+			return nil, err
 		}
 	}
 	q := &request{
@@ -56,6 +57,9 @@ func read(w http.ResponseWriter, r *http.Request) (*request, error) {
 	}
 	q.add(r.URL.Query())
 	if err := q.addBody(r.Header.Get("Content-Type"), body); err != nil {
+		return nil, err
+	}
+	if err := lease.Grow(q.answerBytes()); err != nil {
 		return nil, err
 	}
 	q.keyFor = func(part string) *journal.Key {
@@ -73,12 +77,26 @@ func read(w http.ResponseWriter, r *http.Request) (*request, error) {
 // spaces, so no other request has this key.
 const newDeckKey = " deck"
 
-func bodyError(err error) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return refuse(http.StatusRequestEntityTooLarge, "The body is longer than %d bytes. Send fewer cards at once.", maxBody)
+// bodyError returns the refusal for a body that cannot be read, or an answer that the budget has no
+// room for.
+func bodyError(err *httpjson.Error) *refusal {
+	refused := refuse(http.StatusBadRequest, "The body did not arrive whole. Send it again.")
+	switch err.Status {
+	case http.StatusRequestEntityTooLarge:
+		refused = refuse(err.Status, "The body is longer than %d bytes. Send fewer cards at once.", maxBody)
+	case http.StatusServiceUnavailable:
+		refused = busy("Too many long requests are in flight. Nothing was changed; ask again in a second, or for fewer cards.")
 	}
-	return refuse(http.StatusBadRequest, "The body did not arrive whole. Send it again.")
+	refused.close = err.Unread
+	return refused
+}
+
+// answerBytes returns the memory of an answer with as many cards as the request names or draws.
+func (q *request) answerBytes() int64 {
+	const card = 256 // with its names and paths, but not the host of its three pictures
+	drawn, _ := q.count(0)
+	cards := min(max(drawn, uint64(strings.Count(q.values["cards"], ",")+1)), shoe.MaxCards)
+	return int64(cards) * int64(card+3*len(q.host))
 }
 
 // add adds parameters. Of one that comes several times, the last counts.

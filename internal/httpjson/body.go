@@ -12,7 +12,9 @@ import (
 
 const (
 	// firstRead is how much room a body gets before any of it has arrived.
-	firstRead = 4 << 10
+	firstRead = 2 << 10
+	// pooled is the length from which on a body is in a pooled buffer, and its elements are.
+	pooled = 64 << 10
 	// weight is how many bytes of memory a byte of a body takes while its request is in flight:
 	// itself, and as much again for what is left behind when the buffer grows and for the copy
 	// without white space that a digest is taken of.
@@ -26,13 +28,24 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]
 	if err := checkHeader(r, limit); err != nil {
 		return nil, err
 	}
+	return ReadAny(w, r, limit, lease)
+}
+
+// ReadAny is [Read] for a body that may be something else than JSON.
+func ReadAny(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]byte, error) {
 	in := http.MaxBytesReader(w, r.Body, limit)
+	announced := r.ContentLength
+	if announced < 0 {
+		announced = limit // which it may at most have
+	}
 	var body []byte
 	for {
 		if len(body) == cap(body) {
-			room := roomAfter(int64(cap(body)), r.ContentLength)
-			if err := lease.Grow((room - int64(cap(body))) * weight); err != nil {
-				return nil, err
+			room := roomAfter(int64(cap(body)), announced)
+			if lease.Grow((room-int64(cap(body)))*weight) != nil {
+				refused := busy()
+				refused.Unread = true // or the connection would wait for the rest
+				return nil, refused
 			}
 			body = lease.grown(body, room)
 		}
@@ -48,7 +61,7 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]
 }
 
 // roomAfter returns how large a buffer follows one that is full. It is at most twice as large, and
-// no larger than an announced length needs; -1 is for none.
+// no larger than an announced length needs.
 func roomAfter(full, announced int64) int64 {
 	room := max(firstRead, 2*full)
 	if announced >= full {
@@ -57,10 +70,10 @@ func roomAfter(full, announced int64) int64 {
 	return room
 }
 
-// grown returns a body in a buffer with more room. Beyond the free size, that is a pooled buffer,
-// whose room is made available step by step.
+// grown returns a body in a buffer with more room. A long body is in a pooled buffer, whose room is
+// made available step by step.
 func (l *Lease) grown(body []byte, room int64) []byte {
-	if room <= free {
+	if room <= pooled {
 		return append(make([]byte, 0, room), body...)
 	}
 	if int64(cap(l.long)) < room {

@@ -31,7 +31,7 @@ func TestReadReturnsTheBody(t *testing.T) {
 			for n, length := range []int{0, 1, 10, firstRead - 1, firstRead, firstRead + 1, free, free + 1, 300_000, 1 << 20, 100, 70_000} {
 				want := bytes.Repeat([]byte{byte('a' + reader)}, length)
 				for _, announced := range []int64{int64(length), -1} {
-					lease := budget.Lease()
+					lease := budget.Lease("192.0.2.1:1")
 					var in io.Reader = bytes.NewReader(want)
 					if n%2 == reader%2 {
 						in = iotest.HalfReader(in)
@@ -46,8 +46,8 @@ func TestReadReturnsTheBody(t *testing.T) {
 		})
 	}
 	readers.Wait()
-	if budget.available != 1<<30 {
-		t.Errorf("%d of the budget are available after all leases were released, want %d", budget.available, 1<<30)
+	if left := budget.pool.Left(); left != 1<<30 {
+		t.Errorf("%d of the budget are left after all leases were released, want %d", left, 1<<30)
 	}
 }
 
@@ -67,15 +67,17 @@ func TestRoomFollowsWhatHasArrived(t *testing.T) {
 	}
 }
 
-// TestBudgetBoundsBodies has two leases share a budget that is large enough for one long body.
+// TestBudgetBoundsBodies has two leases share a budget of which a peer's share is large enough for
+// one long body.
 func TestBudgetBoundsBodies(t *testing.T) {
 	const length = 100_000
-	budget := NewBudget(weight*(length+1) - free)
+	const one = weight*(length+1) - free
+	budget := NewBudget(2 * one)
 	read := func(lease *Lease, length int) error {
 		_, err := Read(httptest.NewRecorder(), request(t, strings.NewReader(strings.Repeat(" ", length)), int64(length)), 1<<20, lease)
 		return err
 	}
-	first, second, short := budget.Lease(), budget.Lease(), budget.Lease()
+	first, second, short := budget.Lease("192.0.2.1:1"), budget.Lease("192.0.2.2:1"), budget.Lease("192.0.2.2:2")
 	if err := read(first, length); err != nil {
 		t.Fatal(err)
 	}
@@ -94,8 +96,8 @@ func TestBudgetBoundsBodies(t *testing.T) {
 		t.Errorf("after the first was released: %v", err)
 	}
 	second.Release()
-	if budget.available != weight*(length+1)-free {
-		t.Errorf("%d are available at the end", budget.available)
+	if left := budget.pool.Left(); left != 2*one {
+		t.Errorf("%d are left at the end", left)
 	}
 }
 
@@ -120,7 +122,7 @@ func TestUnreadableBodies(t *testing.T) {
 		if c.header[0] != "" {
 			r.Header.Set(c.header[0], c.header[1])
 		}
-		_, err := Read(httptest.NewRecorder(), r, 10, NewBudget(0).Lease())
+		_, err := Read(httptest.NewRecorder(), r, 10, NewBudget(0).Lease("192.0.2.1:1"))
 		e, ok := err.(*Error) //nolint:errorlint // it is returned unwrapped
 		if !ok || e.Status != c.want.Status || e.Unread != c.want.Unread || e.Detail == "" {
 			t.Errorf("%s: %#v", name, err)
@@ -149,7 +151,7 @@ func TestReaderErrors(t *testing.T) {
 		`{'s':1}`:                    `400  The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte 1.`,
 		`{"s":"x","n":3,"a":[1,2],"b":true,"e":[]}`: ``,
 	} {
-		d := NewReader([]byte(body), NewBudget(0).Lease())
+		d := NewReader([]byte(body), NewBudget(0).Lease("192.0.2.1:1"))
 		err := d.Object(func(name string) (err error) {
 			switch name {
 			case "n":

@@ -2,59 +2,65 @@ package httpjson
 
 import (
 	"net/http"
-	"sync"
+	"net/netip"
+
+	"riffle/internal/share"
 )
 
 // free is how many bytes a lease grows to without charging the budget, so that short requests are
-// served while long ones have used it up.
-const free = 64 << 10
+// served while long ones have used it up. A shuffle of a deck of 52 needs 3 KiB.
+const free = 8 << 10
 
-// A Budget bounds the memory of all requests together. Its methods may be called concurrently.
+// A Budget bounds the memory of all requests together, and shares it among their peers as
+// [share.Pool] does. Its methods may be called concurrently.
 type Budget struct {
-	mu        sync.Mutex
-	available int64
+	pool *share.Pool
+	size int64
 }
 
 // NewBudget returns a budget of so many bytes.
-func NewBudget(bytes int64) *Budget { return &Budget{available: bytes} }
+func NewBudget(bytes int64) *Budget { return &Budget{share.NewPool(bytes), bytes} }
 
-// Lease returns the lease of one request. Release it once nothing of the request is in memory any
-// more.
-func (b *Budget) Lease() *Lease { return &Lease{budget: b} }
+// Size returns how many bytes the budget has for all requests together.
+func (b *Budget) Size() int64 { return b.size }
 
-// take returns whether the budget had so many bytes left, and takes them if it had.
-func (b *Budget) take(bytes int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if bytes > b.available {
-		return false
-	}
-	b.available -= bytes
-	return true
-}
+// Lease returns the lease of one request of a remote address, which is that of [http.Request].
+// Release it once nothing of the request is in memory any more.
+func (b *Budget) Lease(remote string) *Lease { return &Lease{budget: b, remote: remote} }
 
-// A Lease is the memory of one request: its body, and whatever else it needs in proportion to it.
-// It is used by one goroutine at a time.
+// A Lease is the memory of one request: its body, its answer, and whatever else it needs in
+// proportion to them. It is used by one goroutine at a time.
 type Lease struct {
 	budget   *Budget
-	size     int64  // bytes that it has grown to
-	charged  int64  // bytes that the budget was charged for it: what size has above free
-	long     []byte // pooled buffer of the body; nil if the body is short
+	remote   string
+	peer     netip.Addr // of remote, once the budget was charged
+	size     int64      // bytes that it has grown to
+	charged  int64      // bytes that the budget was charged for it: what size has above free
+	long     []byte     // pooled buffer of the body; nil if the body is short
 	readers  []*Reader
 	elements []Span // pooled spans of its elements; nil if they are few
 }
 
-// Grow adds bytes to the lease. If the budget has too few left, the lease stays as it was and the
-// error is an [*Error] of status 503.
+// Grow adds bytes to the lease. If the budget has too few left for the peer, the lease stays as it
+// was and the error is an [*Error] of status 503.
 func (l *Lease) Grow(bytes int64) error {
 	charge := max(0, l.size+bytes-free) - l.charged
-	if !l.budget.take(charge) {
-		return &Error{Status: http.StatusServiceUnavailable, Detail: "Too many long requests are in flight. Nothing was done; " +
-			"retry in a second, or split the request."}
+	if charge > 0 {
+		if l.charged == 0 {
+			l.peer = share.Peer(l.remote)
+		}
+		if !l.budget.pool.Take(l.peer, charge) {
+			return busy()
+		}
 	}
 	l.size += bytes
 	l.charged += charge
 	return nil
+}
+
+func busy() *Error {
+	return &Error{Status: http.StatusServiceUnavailable, Detail: "Too many long requests are in flight. Nothing was done; " +
+		"retry in a second, or split the request."}
 }
 
 // Release returns all bytes to the budget, and the buffers of the body and its elements to their
@@ -67,6 +73,8 @@ func (l *Lease) Release() {
 	longBodies.put(l.long)
 	longElements.put(l.elements)
 	l.long, l.elements = nil, nil
-	l.budget.take(-l.charged)
+	if l.charged > 0 {
+		l.budget.pool.Return(l.peer, l.charged)
+	}
 	l.size, l.charged = 0, 0
 }

@@ -88,7 +88,7 @@ func split(body []byte, from uint32, limit uint64, lease *Lease) (elements *Elem
 
 // spans returns an empty slice of spans for so many elements, pooled if they are many.
 func (l *Lease) spans(elements int) []Span {
-	if elements*spanBytes <= free {
+	if elements*spanBytes <= pooled {
 		return make([]Span, 0, elements)
 	}
 	longElements.put(l.elements)
