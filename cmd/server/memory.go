@@ -1,19 +1,51 @@
 package main
 
-import "runtime/debug"
+import (
+	"fmt"
+	"runtime/debug"
+	"syscall"
+
+	"riffle/internal/api"
+	"riffle/internal/ledger"
+)
 
 // gcPercent is the GOGC of the service. Short requests leave some 5 MB live, which Go's default of
 // 100 collects dozens of times a second under load; 400 saves a tenth of the CPU time of a small
 // shuffle.
 const gcPercent = 400
 
+// Memory and descriptors that connections must leave.
+const (
+	baseMemory        = 64 << 20 // bytes of a service without connections
+	connectionMemory  = 64 << 10 // most bytes of a connection beside what its requests are charged for
+	baseDescriptors   = 32       // of listener, log, standard output and the like
+	readerDescriptors = 4        // of a reader of SQLite: database, write-ahead log, shared memory
+	programMemory     = 32 << 20 // bytes that Go does not count as its own
+)
+
+// peakMemory returns the most bytes that the process may take, as the README has it.
+func (o *options) peakMemory() int64 { return 2*o.memory + 256<<20 }
+
+// connections returns how many connections may be open: -max-connections, or as many as peakMemory
+// and the limit on descriptors allow.
+func (o *options) connections() (int, error) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0, fmt.Errorf("reading the limit on open files: %w", err)
+	}
+	most := int64(min(limit.Cur, 1<<30)) // it may be unlimited
+	descriptors := max(most/4, most-int64(baseDescriptors+readerDescriptors*ledger.DefaultReaders()+api.ExtraConnections))
+	memory := (o.peakMemory() - o.memory - baseMemory) / connectionMemory
+	return int(min(int64(o.maxConnections), descriptors, memory)), nil
+}
+
 // limitMemory makes the garbage collector rare while there is room, and eager as the process nears
-// 2 x -memory + 256 MiB. GOGC and GOMEMLIMIT take precedence.
+// peakMemory. GOGC and GOMEMLIMIT take precedence.
 func limitMemory(o *options, env func(string) string) {
 	if env("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 	if env("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(2*o.memory + 256<<20)
+		debug.SetMemoryLimit(o.peakMemory() - programMemory)
 	}
 }

@@ -18,26 +18,27 @@ import (
 // options are the settings of the service. Each is a flag and an environment variable; the flag
 // takes precedence.
 type options struct {
-	addr        string
-	data        string
-	store       string
-	create      string
-	key         string
-	origin      string
-	deadline    time.Duration
-	hosts       access.Hosts
-	decks       string
-	deckOfCards bool
-	queue       int
-	patience    time.Duration
-	maxItems    uint64
-	maxResults  uint64
-	maxBody     int64
-	memory      int64
-	timeouts    api.Timeouts
-	drain       time.Duration
-	grace       time.Duration
-	logLevel    slog.Level
+	addr           string
+	data           string
+	store          string
+	create         string
+	key            string
+	origin         string
+	deadline       time.Duration
+	hosts          access.Hosts
+	decks          string
+	deckOfCards    bool
+	queue          int
+	patience       time.Duration
+	maxItems       uint64
+	maxResults     uint64
+	maxBody        int64
+	memory         int64
+	maxConnections int
+	timeouts       api.Timeouts
+	drain          time.Duration
+	grace          time.Duration
+	logLevel       slog.Level
 
 	seedKey     []byte
 	seedKeyFile string
@@ -81,6 +82,7 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	f.Uint64Var(&o.maxResults, "max-results", 10_000_000, "most items in one answer: repeat times draw")
 	f.Int64Var(&o.maxBody, "max-body", 16<<20, "most `bytes` in a request body")
 	f.Int64Var(&o.memory, "memory", 512<<20, "most `bytes` held for long requests in flight; further ones are answered 503")
+	f.IntVar(&o.maxConnections, "max-connections", 10_000, "most open connections, fewer where -memory or the limit on open files is low; beyond them one that is idle is closed, or health checks alone are answered")
 	f.DurationVar(&o.timeouts.Header, "header-timeout", 5*time.Second, "time for a request's header to arrive")
 	f.DurationVar(&o.timeouts.Read, "read-timeout", 30*time.Second, "time for a whole request to arrive")
 	f.DurationVar(&o.timeouts.Write, "write-timeout", 30*time.Second, "time for the client to accept an answer; a longer one has a second more for every 64 KiB accepted")
@@ -159,6 +161,8 @@ func (o *options) check() error {
 		return fmt.Errorf("-create must be auto or never, got %q", o.create)
 	case o.deadline < time.Second || o.deadline > 30*24*time.Hour:
 		return fmt.Errorf("-deadline must be from 1s to 720h, got %s", o.deadline)
+	case o.maxConnections < 2:
+		return fmt.Errorf("-max-connections must be at least 2, got %d", o.maxConnections)
 	case o.queue < 1:
 		return fmt.Errorf("-queue must be at least 1, got %d", o.queue)
 	case o.patience < time.Second:

@@ -56,6 +56,7 @@ func TestRejectsBadSettings(t *testing.T) {
 		{[]string{"-max-results", "10"}, nil, "-max-results must be at least -max-items, 1000000, got 10"},
 		{[]string{"-max-body", "0"}, nil, "-max-body must be from 1 to 1073741824 bytes, got"},
 		{[]string{"-memory", "1"}, nil, "-memory must be at least 8 times -max-body"},
+		{[]string{"-max-connections", "1"}, nil, "-max-connections must be at least 2, got 1"},
 		{[]string{"-deadline", "0"}, nil, "-deadline must be from 1s to 720h, got 0s"},
 		{nil, []string{"RIFFLE_DEADLINE=721h"}, "-deadline must be from 1s to 720h, got 721h"},
 		{[]string{"-seed-key", filepath.Join(garbage, "nowhere", "seed.key"), "-data", t.TempDir()}, nil, "nowhere/seed.key"},

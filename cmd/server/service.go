@@ -66,6 +66,10 @@ func build(ctx context.Context, o *options, logger *slog.Logger) (_ *service, er
 		Random: metrics.Random(rand.Reader), Deadline: o.deadline,
 		ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
 	})
+	connections, err := o.connections()
+	if err != nil {
+		return nil, err
+	}
 	budget := httpjson.NewBudget(o.memory)
 	var mounted []func(chi.Router)
 	if o.deckOfCards {
@@ -76,7 +80,7 @@ func build(ctx context.Context, o *options, logger *slog.Logger) (_ *service, er
 	handler := api.New(api.Options{
 		Services: served,
 		Logger:   logger, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
-		MaxBody: o.maxBody, Budget: budget, Hosts: o.hosts, More: mounted,
+		MaxBody: o.maxBody, Budget: budget, MaxConnections: connections, Hosts: o.hosts, More: mounted,
 	})
 	handler.WatchLog(registry)
 	handler.WatchStore(registry)

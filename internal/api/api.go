@@ -27,15 +27,16 @@ import (
 // Options of an API. All are needed but Hosts, ReplayTime and More.
 type Options struct {
 	*services.Services
-	Logger     *slog.Logger
-	Metrics    *Metrics
-	Gatherer   prometheus.Gatherer // what /metrics shows
-	Contract   []byte              // what /openapi.yaml shows
-	MaxBody    int64               // the longest body, in bytes
-	Budget     *httpjson.Budget    // the memory of all long requests together
-	Hosts      access.Hosts        // the names under which it answers; by default local ones alone on loopback
-	ReplayTime time.Duration       // that a replay may take, and a proof of a shoe until it is sent; 2 minutes
-	More       []func(chi.Router)  // register routes beyond those of the contract
+	Logger         *slog.Logger
+	Metrics        *Metrics
+	Gatherer       prometheus.Gatherer // what /metrics shows
+	Contract       []byte              // what /openapi.yaml shows
+	MaxBody        int64               // the longest body, in bytes
+	Budget         *httpjson.Budget    // the memory of all long requests together
+	MaxConnections int                 // connections open at a time
+	Hosts          access.Hosts        // the names under which it answers; by default local ones alone on loopback
+	ReplayTime     time.Duration       // that a replay may take, and a proof of a shoe until it is sent; 2 minutes
+	More           []func(chi.Router)  // register routes beyond those of the contract
 }
 
 // An API answers requests.
@@ -43,6 +44,7 @@ type API struct {
 	Options
 	router       *chi.Mux
 	gate         gate
+	connections  *connections // of [NewServer]; nil if another server serves it
 	long         *fairshare.Scheduler
 	replayMemory *semaphore.Weighted // bytes
 	stopping     context.Context     // done after Stop
@@ -64,7 +66,7 @@ func New(o Options) *API {
 
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.measure, closeChunked, a.checkHost)
+	r.Use(a.measure, a.checkConnection, closeChunked, a.checkHost)
 	r.NotFound(a.handle(noSuchPath))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	r.Post("/shuffle", a.handle(a.shuffle))

@@ -39,6 +39,7 @@ type Metrics struct {
 	commitments map[dealer.Event]prometheus.Counter
 	shoes       map[audit.Kind]prometheus.Counter
 	random      prometheus.Counter
+	connections prometheus.Gauge
 }
 
 // NewMetrics makes the metrics and registers them.
@@ -70,6 +71,9 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		}),
 		random: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "riffle_random_bytes_total", Help: "Bytes read from the operating system's generator.",
+		}),
+		connections: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "riffle_connections", Help: "Open connections, idle ones included.",
 		}),
 	}
 	commitments := prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -103,16 +107,20 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		Name: "riffle_build_info", Help: "1, labelled by what runs.",
 	}, []string{"version", "revision"})
 	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.rejected, m.commits, m.records, m.lost, m.random, commitments, changes, build)
+	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.rejected, m.commits, m.records, m.lost, m.random, m.connections, commitments, changes, build)
 	return m
 }
 
-// WatchLog registers what is read off a log: its queue, its sizes and whether the service is ready.
+// WatchLog registers what is read off a log: its queue, its sizes and whether the service is ready;
+// and how many connections there may be.
 func (a *API) WatchLog(registry prometheus.Registerer) {
 	registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "riffle_queue_depth", Help: "Records that wait for the next commit.",
 		}, func() float64 { depth, _ := a.Log.Queued(); return float64(depth) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "riffle_connections_capacity", Help: "Connections that may be open; a peer may have as many as are left for others.",
+		}, func() float64 { return float64(a.MaxConnections) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "riffle_queue_capacity", Help: "Records that may wait before requests are answered 503.",
 		}, func() float64 { _, capacity := a.Log.Queued(); return float64(capacity) }),
@@ -178,6 +186,7 @@ var rejections = []struct {
 	{ledger.ErrOverloaded, "readers"},
 	{fairshare.ErrFull, "replays"},
 	{errReplayTime, "replays"},
+	{errConnections, "connections"},
 	{ledger.ErrNoSpace, "space"},
 	{ledger.ErrUnavailable, "store"},
 	{ledger.ErrNotPublished, "checkpoint"},

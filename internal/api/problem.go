@@ -200,6 +200,10 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		return problemBusy("The service is too busy to be done with this in time. Ask again later, or check the proof of the record offline with riffle verify.")
 	case errors.Is(err, ledger.ErrUnavailable):
 		return problemBusy("The store cannot be reached at the moment. Nothing was answered; ask again in a second.")
+	case errors.Is(err, errConnections):
+		p := problemBusy("Too many connections are open, or too many from your address. Nothing was done; retry in a second, on connections that you keep open.")
+		p.close = true
+		return p
 	}
 	return problemInternal()
 }

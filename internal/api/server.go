@@ -17,10 +17,13 @@ type Timeouts struct {
 	Idle   time.Duration // between two requests
 }
 
-// NewServer returns the HTTP server of the API.
+// NewServer returns the HTTP server of the API, which has its connections admitted.
 func NewServer(a *API, timeouts Timeouts) *http.Server {
 	a.writeTimeout = timeouts.Write
+	a.connections = newConnections(a.MaxConnections, a.Metrics)
 	return &http.Server{
+		ConnContext:       a.connections.admit,
+		ConnState:         a.connections.changed,
 		Handler:           a,
 		ReadHeaderTimeout: timeouts.Header,
 		ReadTimeout:       timeouts.Read,

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // TestContextEndsWhenTheClientDisconnects closes the connection of a request in flight.
@@ -16,7 +18,7 @@ func TestContextEndsWhenTheClientDisconnects(t *testing.T) {
 		t.Fatal(err)
 	}
 	started, ended := make(chan struct{}), make(chan struct{})
-	server := NewServer(&API{Options: Options{Logger: slog.New(slog.DiscardHandler)}},
+	server := NewServer(&API{Options: Options{Logger: slog.New(slog.DiscardHandler), Metrics: NewMetrics(prometheus.NewRegistry(), "", ""), MaxConnections: 10}},
 		Timeouts{Header: time.Minute, Read: time.Minute, Write: time.Minute, Idle: time.Minute})
 	server.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -133,7 +133,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 			Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
 		}),
 		Logger: slog.New(slog.NewTextHandler(output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(s.memory), Hosts: s.hosts, ReplayTime: s.replay,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(s.memory), MaxConnections: 1000, Hosts: s.hosts, ReplayTime: s.replay,
 	})
 	a.WatchLog(registry)
 	a.WatchStore(registry)

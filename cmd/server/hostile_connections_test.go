@@ -1,0 +1,209 @@
+package main_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// everyHostile makes attacks as large as checks ask for, instead of ones that take seconds.
+var everyHostile = os.Getenv("RIFFLE_HOSTILE") == "all"
+
+// attackSize returns how large an attack is: what fits into seconds, or the whole of it.
+func attackSize(short, whole int) int {
+	if everyHostile {
+		return whole
+	}
+	return short
+}
+
+// dialer returns a dialer that connects from a loopback address.
+func dialer(from string) *net.Dialer {
+	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: waitLimit}
+}
+
+// narrow returns a dialer for connections of small segments and buffers, as over a network, so that
+// the kernel accepts little of an answer that nobody reads.
+func narrow(from string) *net.Dialer {
+	d := dialer(from)
+	d.Control = func(_, _ string, raw syscall.RawConn) (err error) {
+		failed := raw.Control(func(fd uintptr) {
+			err = errors.Join(syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG, 1_400),
+				syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10))
+		})
+		return errors.Join(failed, err)
+	}
+	return d
+}
+
+// attack opens connections from a loopback address, sends a text on each, and holds them open until
+// the test ends. It returns those that were opened.
+func (s *server) attack(connections int, from, text string) (open []net.Conn) {
+	s.t.Helper()
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	places := make(chan struct{}, 200)
+	for range connections {
+		places <- struct{}{}
+		group.Go(func() {
+			defer func() { <-places }()
+			c, err := narrow(from).DialContext(s.t.Context(), "tcp", s.addr)
+			if err != nil {
+				return // the server may have too many
+			}
+			_ = c.SetWriteDeadline(time.Now().Add(waitLimit))
+			_, _ = io.WriteString(c, text) // the server may have closed it
+			mu.Lock()
+			defer mu.Unlock()
+			open = append(open, c)
+		})
+	}
+	group.Wait()
+	s.t.Cleanup(func() {
+		for _, c := range open {
+			_ = c.Close()
+		}
+	})
+	return open
+}
+
+// from returns the server as a client at another loopback address sees it. Connections are kept
+// open if keep is true.
+func (s *server) from(address string, keep bool) *server {
+	transport := &http.Transport{
+		DialContext:       dialer(address).DialContext,
+		DisableKeepAlives: !keep, MaxIdleConnsPerHost: 1024, DisableCompression: true,
+	}
+	s.t.Cleanup(transport.CloseIdleConnections)
+	return &server{t: s.t, addr: s.addr, cmd: s.cmd, log: s.log, client: &http.Client{Transport: transport, Timeout: waitLimit}}
+}
+
+// polite has a caller from another address ask for shuffles, one after the other, each of which must
+// be answered, and returns the median time.
+func (s *server) polite(times int, body string) time.Duration {
+	s.t.Helper()
+	caller := s.from("127.0.0.2", true)
+	var took []time.Duration
+	for range times {
+		began := time.Now()
+		if a, err := caller.ask(http.MethodPost, "/shuffle", body); err != nil || a.status != http.StatusOK {
+			s.t.Errorf("a polite caller is answered %v, %v", a, err)
+		}
+		took = append(took, time.Since(began))
+	}
+	return quantile(took, 0.5)
+}
+
+// limited returns a launch under a limit of descriptors.
+func limited(descriptors int) launch {
+	return launch{wrapper: []string{"sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@"`, descriptors), "sh"}}
+}
+
+const idleRequest = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+// slowRequest is all of a request but the last byte of its body.
+var slowRequest = "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 65536\r\n\r\n" +
+	`{"size": 52` + strings.Repeat(" ", 65536-12)
+
+// TestHealthChecksBesideManyConnections has one or many peers take all connections that a limit of
+// 220 descriptors leaves, idle ones or ones that are held by slow bodies. Health checks are answered
+// all the same.
+func TestHealthChecksBesideManyConnections(t *testing.T) {
+	t.Parallel()
+	peers := func(n int) (list []string) {
+		for i := range n {
+			list = append(list, fmt.Sprintf("127.0.1.%d", i+1))
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name, text string
+		from       []string
+		served     bool // a polite caller is, too
+	}{
+		{"idle, of one peer", idleRequest, peers(1), true},
+		{"idle, of many peers", idleRequest, peers(50), true},
+		{"silent, of many peers", "", peers(50), true},
+		{"slow, of one peer", slowRequest, peers(1), true},
+		{"slow, of many peers", slowRequest, peers(50), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := limited(220).start(t)
+			before := s.shuffle(smallShuffle).LogIndex
+			for _, from := range c.from {
+				s.attack(400/len(c.from), from, c.text)
+			}
+			for _, address := range []string{"127.0.0.2", c.from[0]} {
+				prober := s.from(address, false)
+				for _, path := range []string{"/healthz", "/readyz", "/healthz"} {
+					if a, err := prober.ask(http.MethodGet, path, ""); err != nil || a.status != http.StatusOK {
+						t.Errorf("%s from %s is answered %v, %v", path, address, a, err)
+					}
+				}
+			}
+			if c.served {
+				s.polite(10, smallShuffle)
+				return
+			}
+			answers := s.sendRaw(t, wire(smallShuffle)+idleRequest)
+			if len(answers) != 1 || answers[0].status != http.StatusServiceUnavailable || answers[0].header.Get("Retry-After") == "" {
+				t.Errorf("a shuffle without a place is answered %v, want 503 and nothing else", answers)
+			}
+			s.kill() // its connections are held
+			s = launch{data: s.data}.start(t)
+			if index := s.shuffle(smallShuffle).LogIndex; index != before+1 {
+				t.Errorf("the next record is %d, want %d", index, before+1)
+			}
+		})
+	}
+}
+
+// TestOnePeerLeavesConnections has one address take as many connections as it can. It gets half of
+// them, and they are counted.
+func TestOnePeerLeavesConnections(t *testing.T) {
+	t.Parallel()
+	const most = 100
+	s := launch{args: []string{"-max-connections", fmt.Sprint(most)}}.start(t)
+	polite := s.from("127.0.0.2", true)
+	if a, err := polite.ask(http.MethodGet, "/healthz", ""); err != nil || a.status != http.StatusOK {
+		t.Fatalf("answered %v, %v", a, err)
+	}
+	s.client.CloseIdleConnections()
+	slow := s.attack(3*most, "127.0.0.3", slowRequest)
+	answered := 0
+	for _, c := range slow {
+		_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		if n, _ := c.Read(make([]byte, 12)); n > 0 {
+			answered++
+		}
+	}
+	held := polite.metric("riffle_connections", "")
+	if held < most/2 || held > most/2+40 {
+		t.Errorf("%v connections are open, want about half of %d", held, most)
+	}
+	if rejected := polite.metric("riffle_rejected_requests_total", `reason="connections"`); rejected == 0 && answered > 0 {
+		t.Errorf("%v requests were counted as rejected for want of connections, and %d answered", rejected, answered)
+	}
+	if capacity := polite.metric("riffle_connections_capacity", ""); capacity != most {
+		t.Errorf("the capacity is %v, want %d", capacity, most)
+	}
+	t.Logf("%v connections are open, %d were answered at once", held, answered)
+}
+
+// canOpen skips the test unless so many descriptors can be open.
+func canOpen(t *testing.T, descriptors int) {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < uint64(descriptors) {
+		skipOrFail(t, "only %d of %d descriptors can be open: %v", limit.Cur, descriptors, err)
+	}
+}
