@@ -19,9 +19,9 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"riffle/internal/access"
-	"riffle/internal/fairshare"
 	"riffle/internal/httpjson"
 	"riffle/internal/services"
+	"riffle/internal/timeshare"
 )
 
 // Options of an API. All are needed but Hosts, ReplayTime and More.
@@ -45,7 +45,7 @@ type API struct {
 	router       *chi.Mux
 	gate         gate
 	connections  *connections // of [NewServer]; nil if another server serves it
-	long         *fairshare.Scheduler
+	long         *timeshare.Scheduler
 	replayMemory *semaphore.Weighted // bytes
 	stopping     context.Context     // done after Stop
 	stop         context.CancelFunc
@@ -57,7 +57,7 @@ func New(o Options) *API {
 	a := &API{Options: o}
 	a.ReplayTime = cmp.Or(a.ReplayTime, defaultReplayTime)
 	// One processor is left to short requests.
-	a.long = fairshare.New(runtime.GOMAXPROCS(0)-1, maxLong)
+	a.long = timeshare.New(runtime.GOMAXPROCS(0)-1, maxLong)
 	a.replayMemory = semaphore.NewWeighted(a.maxReplayMemory())
 	a.stopping, a.stop = context.WithCancel(context.Background())
 	a.router = a.routes()

@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"riffle/internal/disclosure"
-	"riffle/internal/fairshare"
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
+	"riffle/internal/share"
+	"riffle/internal/timeshare"
 )
 
 // Long work is that of replays, of proofs of shoes, and of the encoding of long shuffles. It shares
-// some of the processors (see [fairshare.Scheduler]) and ends when its caller leaves; replays and
+// some of the processors (see [timeshare.Scheduler]) and ends when its caller leaves; replays and
 // proofs end as well when the service stops, or after Options.ReplayTime.
 const (
 	// defaultReplayTime suffices for the most expensive record, if no other long work is in flight.
@@ -48,7 +48,7 @@ type replay struct {
 	ctx    context.Context // ends with the request, the service or the time
 	timer  *time.Timer     // until the time is over; stopped once an answer is being sent
 	cancel func()
-	job    *fairshare.Job // nil while the work is short
+	job    *timeshare.Job // nil while the work is short
 	lease  *httpjson.Lease
 	shared int64 // bytes of api.replayMemory
 }
@@ -109,10 +109,9 @@ func (p *replay) cause(err error) error {
 // maxReplayMemory is how many bytes all replays together may take.
 func (a *API) maxReplayMemory() int64 { return a.Budget.Size() / 8 }
 
-// admit admits the long work of a request. The error is [fairshare.ErrFull].
-func (a *API) admit(w http.ResponseWriter, r *http.Request) (*fairshare.Job, error) {
-	peer, _ := netip.ParseAddrPort(r.RemoteAddr) // all that have none count as one
-	job, err := a.long.Admit(peer.Addr())
+// admit admits the long work of a request. The error is [timeshare.ErrFull].
+func (a *API) admit(w http.ResponseWriter, r *http.Request) (*timeshare.Job, error) {
+	job, err := a.long.Admit(share.Peer(r.RemoteAddr))
 	if err != nil {
 		return nil, err
 	}

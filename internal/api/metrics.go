@@ -15,10 +15,10 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
-	"riffle/internal/fairshare"
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/shuffle"
+	"riffle/internal/timeshare"
 )
 
 // durations are the bounds of all duration histograms, in seconds: 50 µs to 10 s, about three to a
@@ -184,7 +184,7 @@ var rejections = []struct {
 }{
 	{ledger.ErrBusy, "queue"},
 	{ledger.ErrOverloaded, "readers"},
-	{fairshare.ErrFull, "replays"},
+	{timeshare.ErrFull, "replays"},
 	{errReplayTime, "replays"},
 	{errConnections, "connections"},
 	{ledger.ErrNoSpace, "space"},

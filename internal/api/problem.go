@@ -15,13 +15,13 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/disclosure"
-	"riffle/internal/fairshare"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/order"
 	"riffle/internal/shoe"
 	"riffle/internal/shoes"
+	"riffle/internal/timeshare"
 )
 
 // A problem is a problem document of RFC 9457. It is an error, so that handlers can return it.
@@ -194,7 +194,7 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		return problemBusy("The record is durable, and no published checkpoint covers it yet. Ask again in a second.")
 	case errors.Is(err, ledger.ErrOverloaded):
 		return problemBusy("Too many requests are reading from the store at the moment. Ask again in a second.")
-	case errors.Is(err, fairshare.ErrFull):
+	case errors.Is(err, timeshare.ErrFull):
 		return problemBusy("Too many long requests are in flight. Nothing was done; ask again in a second.")
 	case errors.Is(err, errReplayTime):
 		return problemBusy("The service is too busy to be done with this in time. Ask again later, or check the proof of the record offline with riffle verify.")

@@ -10,11 +10,11 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
-	"riffle/internal/fairshare"
 	"riffle/internal/httpjson"
 	"riffle/internal/order"
 	"riffle/internal/shoe"
 	"riffle/internal/shoes"
+	"riffle/internal/timeshare"
 )
 
 // A shuffleRequest is a decoded request for a shuffle, a commitment or a shoe.
@@ -24,7 +24,7 @@ type shuffleRequest struct {
 	list    bool            // the answer is a list of shuffles, even of one
 	details bool            // cards are answered whole
 	expires time.Duration   // of a shoe; 0 for never
-	job     *fairshare.Job  // nil unless it takes long to shuffle
+	job     *timeshare.Job  // nil unless it takes long to shuffle
 }
 
 // A form says which members a request has.

@@ -1,4 +1,4 @@
-// Package fairshare shares a few processors among many long requests, in slices.
+// Package timeshare shares a few processors among many long requests, in slices.
 //
 // A [Scheduler] has some places, one for each processor that long work may take. A [Job] is one
 // long request. It calls [Job.Wait] between units of work: whoever has had a place for a slice of
@@ -7,7 +7,7 @@
 // number of long ones.
 //
 // How many jobs there may be is bounded, and no peer can have them all.
-package fairshare
+package timeshare
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"riffle/internal/share"
 )
 
 // ErrFull is for a job for which there is no room at the moment.
@@ -26,21 +28,19 @@ const slice = 10 * time.Millisecond
 
 // A Scheduler decides which jobs have a place. It may be used concurrently.
 type Scheduler struct {
-	capacity int
+	room *share.Pool // for jobs
 
 	mu     sync.Mutex
-	free   int                // places that no job has
-	jobs   int                // admitted and not done
-	peers  map[netip.Addr]int // the same, by peer
-	fresh  []*Job             // wait for their first place, in the order in which they came
-	again  []*Job             // have had a place and wait for the next
-	favour bool               // whether the next place goes to again
+	free   int    // places that no job has
+	fresh  []*Job // wait for their first place, in the order in which they came
+	again  []*Job // have had a place and wait for the next
+	favour bool   // whether the next place goes to again
 }
 
-// New returns a scheduler of some places, for at most capacity jobs at the same time. Both are at
-// least 1.
+// New returns a scheduler of some places, for at most capacity jobs at the same time. There is at
+// least one place.
 func New(places, capacity int) *Scheduler {
-	return &Scheduler{capacity: max(1, capacity), free: max(1, places), peers: map[netip.Addr]int{}}
+	return &Scheduler{room: share.NewPool(int64(capacity)), free: max(1, places)}
 }
 
 // A Job is a long request. It is used by one goroutine at a time. A nil Job is work too short to
@@ -55,29 +55,12 @@ type Job struct {
 }
 
 // Admit returns a job of a peer, without a place. Call [Job.Done] when it is done. The error is
-// [ErrFull] if there are as many jobs as may be, or if the peer has as many as there is room left
-// for: one peer alone gets half of the capacity, and there is always room for another (dynamic
-// thresholds; Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998).
+// [ErrFull] if there are as many jobs as may be, or as the peer may have: see [share.Pool].
 func (s *Scheduler) Admit(peer netip.Addr) (*Job, error) {
-	peer = network(peer)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.peers[peer] >= s.capacity-s.jobs {
+	if !s.room.Take(peer, 1) {
 		return nil, ErrFull
 	}
-	s.jobs++
-	s.peers[peer]++
 	return &Job{scheduler: s, peer: peer, granted: make(chan struct{}, 1)}, nil
-}
-
-// network returns what counts as one peer: an IPv4 address, or the /64 that an IPv6 host chooses
-// its addresses from.
-func network(peer netip.Addr) netip.Addr {
-	peer = peer.Unmap().WithZone("")
-	if !peer.Is6() {
-		return peer
-	}
-	return netip.PrefixFrom(peer, 64).Masked().Addr()
 }
 
 // Wait returns when the job has a place and may go on with the next unit of work. If it has had its
@@ -162,13 +145,7 @@ func (j *Job) Done() {
 		return
 	}
 	j.Release()
-	s := j.scheduler
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.jobs--
-	if s.peers[j.peer]--; s.peers[j.peer] == 0 {
-		delete(s.peers, j.peer)
-	}
+	j.scheduler.room.Return(j.peer, 1)
 }
 
 func (j *Job) releaseLocked() {
