@@ -4,8 +4,10 @@ package access
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +34,17 @@ func ParseHosts(list string) (Hosts, error) {
 		h.names[name] = true
 	}
 	return h, nil
+}
+
+// MarshalText returns the names in the form that [ParseHosts] accepts, sorted.
+func (h Hosts) MarshalText() ([]byte, error) {
+	return []byte(strings.Join(slices.Sorted(maps.Keys(h.names)), ",")), nil
+}
+
+// UnmarshalText is [ParseHosts].
+func (h *Hosts) UnmarshalText(list []byte) (err error) {
+	*h, err = ParseHosts(string(list))
+	return err
 }
 
 // Allow reports whether a request with the Host header host may be answered on a connection whose

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"maps"
 	"net"
 	"testing"
 )
@@ -59,6 +60,24 @@ func TestHostsAllow(t *testing.T) {
 	}
 	if !(Hosts{}).Allow(loopback, "localhost") || (Hosts{}).Allow(loopback, "evil.example") {
 		t.Error("the zero value does not allow local names alone on loopback")
+	}
+}
+
+// TestHostsMarshalText formats and parses hosts.
+func TestHostsMarshalText(t *testing.T) {
+	for list, want := range map[string]string{"": "", "riffle.example": "riffle.example", "[FD00::7], b.Example. ,a.example": "a.example,b.example,fd00::7"} {
+		h, err := ParseHosts(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := h.MarshalText()
+		if err != nil || string(text) != want {
+			t.Errorf("%q is formatted as %q, %v, want %q", list, text, err, want)
+		}
+		var again Hosts
+		if err := again.UnmarshalText(text); err != nil || !maps.Equal(again.names, h.names) {
+			t.Errorf("%q is parsed as %v, %v, want %v", text, again, err, h)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ func (a *API) checkHost(next http.Handler) http.Handler {
 	refuse := a.handle(func(http.ResponseWriter, *http.Request) error { return problemHost() })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-		if !a.Hosts.Allow(local, r.Host) && !isHealthCheck(r) {
+		if !a.hosts.Load().Allow(local, r.Host) && !isHealthCheck(r) {
 			refuse(w, r)
 			return
 		}

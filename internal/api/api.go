@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -34,7 +35,7 @@ type Options struct {
 	MaxBody        int64               // the longest body, in bytes
 	Budget         *httpjson.Budget    // the memory of all long requests together
 	MaxConnections int                 // connections open at a time
-	Hosts          access.Hosts        // the names under which it answers; by default local ones alone on loopback
+	Hosts          access.Hosts        // the names under which it answers until SetHosts; by default local ones alone on loopback
 	ReplayTime     time.Duration       // that a replay may take, and a proof of a shoe until it is sent; 2 minutes
 	More           []func(chi.Router)  // register routes beyond those of the contract
 }
@@ -43,6 +44,7 @@ type Options struct {
 type API struct {
 	Options
 	router       *chi.Mux
+	hosts        atomic.Pointer[access.Hosts]
 	gate         gate
 	connections  *connections // of [NewServer]; nil if another server serves it
 	long         *timeshare.Scheduler
@@ -60,9 +62,13 @@ func New(o Options) *API {
 	a.long = timeshare.New(runtime.GOMAXPROCS(0)-1, maxLong)
 	a.replayMemory = semaphore.NewWeighted(a.maxReplayMemory())
 	a.stopping, a.stop = context.WithCancel(context.Background())
+	a.SetHosts(o.Hosts)
 	a.router = a.routes()
 	return a
 }
+
+// SetHosts replaces the names under which the API answers, from the next request on.
+func (a *API) SetHosts(hosts access.Hosts) { a.hosts.Store(&hosts) }
 
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
