@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+
+	"riffle/internal/config"
 )
 
 // version and commit are set by the linker for a release. Without commit, revision asks the Go
@@ -29,7 +32,9 @@ func main() {
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "server:", oneLine(err))
+		for _, line := range lines(err) {
+			fmt.Fprintln(os.Stderr, "server:", line)
+		}
 		os.Exit(1)
 	}
 }
@@ -48,13 +53,42 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 		return err
 	case o.healthcheck:
 		return healthcheck(ctx, o.addr)
+	case o.checkConfig && o.config == "":
+		return errors.New("-check-config needs a configuration file; name it with -config or RIFFLE_CONFIG")
+	case o.checkConfig:
+		_, err := fmt.Fprintln(stdout, o.config, "is valid")
+		return err
 	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	limitMemory(o, env)
-	s, err := build(ctx, o, slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: o.logLevel})))
+	level := &slog.LevelVar{}
+	level.Set(o.logLevel)
+	logger := slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level}))
+	s, err := build(ctx, o, logger)
 	if err != nil {
 		return err
 	}
-	return s.run(ctx)
+	r := &reloader{
+		parse:   func() (*options, error) { return parse(args, env, io.Discard) },
+		logger:  logger,
+		running: o,
+		live: map[string]func(){
+			"hosts":     func() { s.handler.SetHosts(o.hosts) },
+			"log-level": func() { level.Set(o.logLevel) },
+		},
+	}
+	return s.run(ctx, hangups, r.reload)
+}
+
+// lines returns the text of an error as the lines of a log: one, or one for each mistake in the
+// configuration file.
+func lines(err error) []string {
+	if _, ok := errors.AsType[config.Mistakes](err); ok {
+		return strings.Split(err.Error(), "\n")
+	}
+	return []string{oneLine(err)}
 }
 
 // oneLine joins the lines of an error's text, since logs are read line by line.

@@ -6,18 +6,23 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"riffle/internal/access"
 	"riffle/internal/api"
+	"riffle/internal/config"
 	"riffle/internal/dealer"
 	"riffle/internal/ledger"
 )
 
-// options are the settings of the service. Each is a flag and an environment variable; the flag
-// takes precedence.
+// options are the settings of the service. Each is a flag, an environment variable and a key of the
+// configuration file, which take precedence in this order.
 type options struct {
+	flags *flag.FlagSet // sets the other fields
+
 	addr           string
 	data           string
 	store          string
@@ -43,7 +48,9 @@ type options struct {
 	seedKey     []byte
 	seedKeyFile string
 
-	healthcheck, version, help bool
+	config string
+
+	checkConfig, healthcheck, version, help bool
 }
 
 // Values of -create.
@@ -52,21 +59,65 @@ const (
 	createNever = "never"
 )
 
-// parse reads the settings from flags and, where a flag is not given, from its RIFFLE_ variable. It
-// writes help and usage to stderr.
+// parse reads the settings from flags; where a flag is not given, from its RIFFLE_ variable; and
+// where that is not set either, from its key in the configuration file. It writes help and usage to
+// stderr.
 func parse(args []string, env func(string) string, stderr io.Writer) (*options, error) {
-	o := &options{}
+	o := newOptions(stderr)
+	f := o.flags
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return &options{help: true}, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("unknown argument %q; see -help", f.Arg(0))
+	}
+	if err := fromEnvironment(f, env); err != nil {
+		return nil, err
+	}
+	overridden := given(f)
+	file := &config.File{}
+	if o.config != "" && !o.version {
+		file = fromFile(f, o.config)
+	}
+	var errs []error
+	refuse := func(err error, flags ...string) {
+		flags = slices.DeleteFunc(flags, func(name string) bool { return overridden[name] })
+		if !file.Refuse(err, flags...) {
+			errs = append(errs, err)
+		}
+	}
+	if key := env("RIFFLE_SEED_KEY"); key != "" {
+		var err error
+		if o.seedKey, err = ledger.ParseSeedKey(key); err != nil {
+			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
+		}
+		if o.seedKeyFile != "" {
+			refuse(errors.New("the key that encrypts seeds is set twice: set RIFFLE_SEED_KEY, or a file with -seed-key or RIFFLE_SEED_KEY_FILE"), "seed-key")
+		}
+	}
+	o.checkEach(refuse)
+	if len(errs) == 0 && file.Err() == nil {
+		o.checkTogether(refuse)
+	}
+	if !o.healthcheck { // a mistake in the file is no reason to restart a service that runs
+		errs = append(errs, file.Err())
+	}
+	return o, errors.Join(errs...)
+}
+
+// newOptions returns the settings at their defaults.
+func newOptions(stderr io.Writer) *options {
 	f := flag.NewFlagSet("server", flag.ContinueOnError)
+	o := &options{flags: f}
 	f.SetOutput(stderr)
 	f.Usage = func() {
 		_, _ = fmt.Fprint(stderr, usage)
 		f.PrintDefaults()
 	}
 	f.StringVar(&o.addr, "addr", "localhost:8080", "listen on this `address`; :8080 is all interfaces")
-	f.Func("hosts", "Host `names` to answer under, separated by commas, such as riffle.example; on a loopback address in addition to localhost and the like (default any, on a loopback address none but these)", func(list string) (err error) {
-		o.hosts, err = access.ParseHosts(list)
-		return err
-	})
+	f.TextVar(&o.hosts, "hosts", access.Hosts{}, "Host `names` to answer under, separated by commas, such as riffle.example; on a loopback address in addition to localhost and the like (default any, on a loopback address none but these)")
 	f.StringVar(&o.data, "data", "./data", "data `folder`, created if missing")
 	f.StringVar(&o.create, "create", createAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
 	f.StringVar(&o.store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
@@ -90,47 +141,29 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	f.DurationVar(&o.drain, "drain", 0, "time to go on serving after a stop signal, while /readyz answers 503")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "time for requests in flight to finish after a stop signal")
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "lowest `level` that is logged: debug, info, warn or error")
+	f.StringVar(&o.config, "config", "", "configuration `file` in YAML, such as deploy/riffle.yaml, which names every key; SIGHUP reads it again")
+	f.BoolVar(&o.checkConfig, "check-config", false, "say what is wrong with the configuration file and exit, with 0 if nothing is")
 	f.BoolVar(&o.healthcheck, "healthcheck", false, "exit with 0 if the service at -addr is ready, and with 1 if not")
 	f.BoolVar(&o.version, "version", false, "print the version and exit")
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return &options{help: true}, nil
-	} else if err != nil {
-		return nil, err
-	}
-	if f.NArg() > 0 {
-		return nil, fmt.Errorf("unknown argument %q; see -help", f.Arg(0))
-	}
-	if err := fromEnvironment(f, env); err != nil {
-		return nil, err
-	}
-	if key := env("RIFFLE_SEED_KEY"); key != "" {
-		var err error
-		if o.seedKey, err = ledger.ParseSeedKey(key); err != nil {
-			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
-		}
-		if o.seedKeyFile != "" {
-			return nil, errors.New("the key that encrypts seeds is set twice: set RIFFLE_SEED_KEY, or a file with -seed-key or RIFFLE_SEED_KEY_FILE")
-		}
-	}
-	return o, o.check()
+	return o
 }
 
 // usage precedes the list of flags in the help.
 const usage = `Usage: server [flags]
 
-Each setting is a flag or an environment variable: -addr is RIFFLE_ADDR, -max-items is RIFFLE_MAX_ITEMS. Two names differ:
+Each setting is a flag, an environment variable or a key of the configuration file that -config names, in this order of
+precedence: -addr is RIFFLE_ADDR and addr, -max-items is RIFFLE_MAX_ITEMS and max-items. Two variables have other names:
 -key is RIFFLE_KEY_FILE, and -seed-key is RIFFLE_SEED_KEY_FILE.
 
 `
 
 // fromEnvironment sets the flags that were not given from their variables. The flags that do not
-// serve, -healthcheck and -version, have none.
+// serve, -check-config, -healthcheck and -version, have none.
 func fromEnvironment(f *flag.FlagSet, env func(string) string) error {
-	given := map[string]bool{}
-	f.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
+	given := given(f)
 	var errs []error
 	f.VisitAll(func(fl *flag.Flag) {
-		if fl.Name == "healthcheck" || fl.Name == "version" {
+		if !hasKey(fl.Name) && fl.Name != "config" {
 			return
 		}
 		name := variable(fl.Name)
@@ -143,6 +176,48 @@ func fromEnvironment(f *flag.FlagSet, env func(string) string) error {
 	return errors.Join(errs...)
 }
 
+// given returns the names of the flags that have been set.
+func given(f *flag.FlagSet) map[string]bool {
+	names := map[string]bool{}
+	f.Visit(func(fl *flag.Flag) { names[fl.Name] = true })
+	return names
+}
+
+// fromFile sets the flags that have not been set from their keys in a file. Other keys are checked
+// all the same, so that a file is valid or not wherever it is used.
+func fromFile(f *flag.FlagSet, path string) *config.File {
+	given, trial := given(f), newOptions(io.Discard).flags
+	settings := map[string]config.Setting{}
+	f.VisitAll(func(fl *flag.Flag) {
+		if !hasKey(fl.Name) {
+			return
+		}
+		set := func(value string) error {
+			err := trial.Set(fl.Name, value) // a flag that refuses a value may have changed
+			switch {
+			case err == nil && given[fl.Name]:
+				return nil
+			case err == nil:
+				return f.Set(fl.Name, value)
+			case fl.DefValue != "":
+				err = fmt.Errorf("%w; the default is %s", err, fl.DefValue)
+			}
+			return fmt.Errorf("%s: invalid value %.80q: %w", fl.Name, value, err)
+		}
+		settings[fl.Name] = config.Setting{List: fl.Name == "hosts", Set: set}
+	})
+	return config.Read(path, settings)
+}
+
+// hasKey reports whether a flag has a key in the configuration file.
+func hasKey(flag string) bool {
+	switch flag {
+	case "config", "check-config", "healthcheck", "version":
+		return false
+	}
+	return true
+}
+
 // variable returns the environment variable of a flag.
 func variable(flag string) string {
 	switch flag {
@@ -152,44 +227,46 @@ func variable(flag string) string {
 	return "RIFFLE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// check returns an error for a setting that the service cannot run with.
-func (o *options) check() error {
-	switch {
-	case o.store != "" && !strings.HasPrefix(o.store, "postgres://") && !strings.HasPrefix(o.store, "postgresql://"):
-		return errors.New("-store must be the URL of a PostgreSQL database, such as postgres://user@host/name; leave it out for SQLite in the data folder")
-	case o.create != createAuto && o.create != createNever:
-		return fmt.Errorf("-create must be auto or never, got %q", o.create)
-	case o.deadline < time.Second || o.deadline > 30*24*time.Hour:
-		return fmt.Errorf("-deadline must be from 1s to 720h, got %s", o.deadline)
-	case o.maxConnections < 2:
-		return fmt.Errorf("-max-connections must be at least 2, got %d", o.maxConnections)
-	case o.queue < 1:
-		return fmt.Errorf("-queue must be at least 1, got %d", o.queue)
-	case o.patience < time.Second:
-		return fmt.Errorf("-patience must be at least 1s, such as the default 2m, got %s", o.patience)
-	case o.maxItems < 1 || o.maxItems > 1<<31:
-		return fmt.Errorf("-max-items must be from 1 to %d, got %d", 1<<31, o.maxItems)
-	case o.maxResults < o.maxItems:
-		return fmt.Errorf("-max-results must be at least -max-items, %d, got %d", o.maxItems, o.maxResults)
-	case o.maxBody < 1 || o.maxBody > 1<<30:
-		return fmt.Errorf("-max-body must be from 1 to %d bytes, got %d", 1<<30, o.maxBody)
-	case o.memory < o.leastMemory():
-		return fmt.Errorf("-memory must be at least 8 times -max-body, and 6 times -max-body and 80 times -max-items together, %d bytes, got %d: the longest request would never fit into half of it, which is what one caller can have", o.leastMemory(), o.memory)
-	}
-	for _, timeout := range []struct {
-		flag string
-		time time.Duration
+// checkEach refuses the settings that the service cannot run with, whatever the others are. It
+// calls refuse with the reason and the flag.
+func (o *options) checkEach(refuse func(err error, flags ...string)) {
+	for _, c := range []struct {
+		flag    string
+		invalid bool
+		must    string // what the value must be
+		got     any
 	}{
-		{"-header-timeout", o.timeouts.Header},
-		{"-read-timeout", o.timeouts.Read},
-		{"-write-timeout", o.timeouts.Write},
-		{"-idle-timeout", o.timeouts.Idle},
+		{"create", o.create != createAuto && o.create != createNever, "auto or never", strconv.Quote(o.create)},
+		{"deadline", o.deadline < time.Second || o.deadline > 30*24*time.Hour, "from 1s to 720h", o.deadline},
+		{"max-connections", o.maxConnections < 2, "at least 2", o.maxConnections},
+		{"queue", o.queue < 1, "at least 1", o.queue},
+		{"patience", o.patience < time.Second, "at least 1s, such as the default 2m", o.patience},
+		{"max-items", o.maxItems < 1 || o.maxItems > 1<<31, fmt.Sprintf("from 1 to %d", 1<<31), o.maxItems},
+		{"max-body", o.maxBody < 1 || o.maxBody > 1<<30, fmt.Sprintf("from 1 to %d bytes", 1<<30), o.maxBody},
+		{"header-timeout", o.timeouts.Header <= 0, "longer than 0", o.timeouts.Header},
+		{"read-timeout", o.timeouts.Read <= 0, "longer than 0", o.timeouts.Read},
+		{"write-timeout", o.timeouts.Write <= 0, "longer than 0", o.timeouts.Write},
+		{"idle-timeout", o.timeouts.Idle <= 0, "longer than 0", o.timeouts.Idle},
 	} {
-		if timeout.time <= 0 {
-			return fmt.Errorf("%s must be longer than 0, got %s", timeout.flag, timeout.time)
+		if c.invalid {
+			refuse(fmt.Errorf("-%s must be %s, got %v", c.flag, c.must, c.got), c.flag)
 		}
 	}
-	return nil
+	if o.store != "" && !strings.HasPrefix(o.store, "postgres://") && !strings.HasPrefix(o.store, "postgresql://") {
+		refuse(errors.New("-store must be the URL of a PostgreSQL database, such as postgres://user@host/name; leave it out for SQLite in the data folder"), "store")
+	}
+}
+
+// checkTogether refuses settings that are valid, but not with each other. It calls refuse with the
+// reason and the flags.
+func (o *options) checkTogether(refuse func(err error, flags ...string)) {
+	if o.maxResults < o.maxItems {
+		refuse(fmt.Errorf("-max-results must be at least -max-items, %d, got %d", o.maxItems, o.maxResults), "max-results", "max-items")
+	}
+	if o.memory < o.leastMemory() {
+		refuse(fmt.Errorf("-memory must be at least 8 times -max-body, and 6 times -max-body and 80 times -max-items together, %d bytes, got %d: the longest request would never fit into half of it, which is what one caller can have", o.leastMemory(), o.memory),
+			"memory", "max-body", "max-items")
+	}
 }
 
 // leastMemory returns twice what the longest request can take up, since a peer alone can have half

@@ -178,22 +178,27 @@ func closeLog(log *ledger.Log, err error) error {
 }
 
 // run serves until ctx is done or the ledger fails, and then shuts down: /readyz answers 503,
-// requests in flight are answered, and the ledger is closed last.
-func (s *service) run(ctx context.Context) (err error) {
+// requests in flight are answered, and the ledger is closed last. Until then it calls reload at
+// every signal from hangups.
+func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func()) (err error) {
 	defer func() { err = closeLog(s.log, err) }()
 	defer s.startExpiry()()
 	served := make(chan error, 1)
 	go func() { served <- s.server.Serve(s.listener) }()
 	s.logger.Info("listening", "addr", s.listener.Addr().String(), "data", s.options.data, "version", version)
 
-	select {
-	case err := <-served:
-		return err
-	case <-s.log.Failed():
-		// Nothing more can be recorded. Requests in flight get a second to be answered with an
-		// error.
-		return errors.Join(s.log.Err(), s.shutdown(time.Second))
-	case <-ctx.Done():
+	for ctx.Err() == nil {
+		select {
+		case err := <-served:
+			return err
+		case <-s.log.Failed():
+			// Nothing more can be recorded. Requests in flight get a second to be answered with an
+			// error.
+			return errors.Join(s.log.Err(), s.shutdown(time.Second))
+		case <-hangups:
+			reload()
+		case <-ctx.Done():
+		}
 	}
 	s.logger.Info("stopping", "reason", context.Cause(ctx))
 	s.handler.Drain()

@@ -1,0 +1,310 @@
+package main_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// writeConfig writes a configuration file, or replaces it in one step.
+func writeConfig(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// configured returns how to start the program with a configuration file, and the file's path.
+func configured(t *testing.T, text string, args ...string) (l launch, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "riffle.yaml")
+	writeConfig(t, path, text)
+	return launch{args: append([]string{"-config", path}, args...)}, path
+}
+
+// answersUnder reports whether the server answers requests for a Host.
+func (s *server) answersUnder(host string) bool {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+s.addr+"/decks", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Host = host
+	response, err := s.client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusMisdirectedRequest {
+		s.t.Errorf("Host %s: %d", host, response.StatusCode)
+	}
+	return response.StatusCode == http.StatusOK
+}
+
+// messages returns the messages of a level that the server has logged, each with its attributes.
+func (s *server) messages(level string) (list []map[string]any) {
+	for line := range strings.Lines(s.log.String()) {
+		var m map[string]any
+		if json.Unmarshal([]byte(line), &m) == nil && m["level"] == level {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// logged reports whether a message of a level has been logged, and returns the last such.
+func (s *server) logged(level, message string) (last map[string]any, ok bool) {
+	for _, m := range s.messages(level) {
+		if m["msg"] == message {
+			last, ok = m, true
+		}
+	}
+	return last, ok
+}
+
+// TestPrecedence sets one limit in several places: a flag beats the environment, that beats the
+// file, and that beats the default.
+func TestPrecedence(t *testing.T) {
+	t.Parallel()
+	const file, variable, flag = "max-items: 5\nmax-results: 20\nhosts: [file.example]", "RIFFLE_MAX_ITEMS=4", "-max-items=3"
+	for _, c := range []struct {
+		env, args []string
+		most      int
+	}{
+		{nil, nil, 5},
+		{[]string{variable}, nil, 4},
+		{[]string{variable}, []string{flag}, 3},
+		{nil, []string{flag}, 3},
+		{[]string{"RIFFLE_MAX_ITEMS="}, nil, 5},
+	} {
+		l, _ := configured(t, file, c.args...)
+		l.env = c.env
+		s := l.start(t)
+		most := 0
+		for size := 1; s.post("/shuffle", fmt.Sprintf(`{"size": %d}`, size)).status == http.StatusOK && size < 10; size++ {
+			most = size
+		}
+		if most != c.most {
+			t.Errorf("%v %v: shuffles of up to %d items are answered, want %d", c.env, c.args, most, c.most)
+		}
+		if !s.answersUnder("file.example") || s.answersUnder("evil.example") {
+			t.Errorf("%v %v: hosts is not what the file says", c.env, c.args)
+		}
+	}
+	_, path := configured(t, file)
+	s := launch{env: []string{"RIFFLE_CONFIG=" + path}}.start(t)
+	if !s.answersUnder("file.example") {
+		t.Error("the file that RIFFLE_CONFIG names is not read")
+	}
+}
+
+func TestCheckConfig(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		env, args  []string
+		want       []string // mistakes, without the path
+	}{
+		{name: "empty"},
+		{name: "valid", text: "queue: 5\nhosts:\n- a\n- b\nlog-level: debug\ndeckofcards: false\ndrain: 1.5s\nstore: ''"},
+		{name: "every kind of mistake", text: "queue: many\nmax_items: 5\nhosts: [a, 'https://b']\nmax-body: 0\nlog-level: loud\nqueue: 1\ndrain: 5\nconfig: x", want: []string{
+			`:1:8: queue: invalid value "many": parse error; the default is 4096`,
+			`:2:1: unknown key "max_items"; did you mean max-items?`,
+			`:3:8: hosts: invalid value "a,https://b": "https://b" is not a host name; accepted are names and IP addresses without scheme, port or wildcard, such as riffle.example`,
+			`:4:11: -max-body must be from 1 to 1073741824 bytes, got 0`,
+			`:5:12: log-level: invalid value "loud": slog: level string "loud": unknown name; the default is INFO`,
+			`:6:1: duplicate key "queue"; it is set in line 1 already`,
+			`:7:8: drain: invalid value "5": parse error; the default is 0s`,
+			`:8:1: unknown key "config"; there are addr, create, data, deadline, deckofcards, decks, drain, grace, header-timeout, hosts, idle-timeout, key, log-level, max-body, max-items, max-results, memory, origin, patience, queue, read-timeout, seed-key, store, write-timeout`,
+		}},
+		{name: "values that do not go together", text: "memory: 1000000000\n\nmax-results: 5", want: []string{":3:14: -max-results must be at least -max-items, 1000000, got 5"}},
+		{name: "a value that would go with one that is refused", text: "max-items: five\nmax-results: 5", want: []string{`:1:12: max-items: invalid value "five": parse error; the default is 1000000`}},
+		{name: "values that do not go with a flag", text: "max-items: 10", args: []string{"-max-results=5"}, want: []string{":1:12: -max-results must be at least -max-items, 10, got 5"}},
+		{name: "an overridden value that is refused", text: "queue: many", args: []string{"-queue=5"}, want: []string{`:1:8: queue: invalid value "many": parse error; the default is 4096`}},
+		{name: "a seed key that is set already", text: "seed-key: seed.key", env: []string{"RIFFLE_SEED_KEY=" + strings.Repeat("ab", 32)}, want: []string{
+			":1:11: the key that encrypts seeds is set twice: set RIFFLE_SEED_KEY, or a file with -seed-key or RIFFLE_SEED_KEY_FILE",
+		}},
+	} {
+		l, path := configured(t, c.text)
+		data := filepath.Join(filepath.Dir(path), "data")
+		code, stdout, stderr := runToExit(t, c.env, append(append(l.args, "-check-config", "-data", data), c.args...)...)
+		var want strings.Builder
+		for _, mistake := range c.want {
+			_, _ = fmt.Fprintf(&want, "server: %s%s\n", path, mistake)
+		}
+		if len(c.want) == 0 && (code != 0 || stdout != path+" is valid\n" || stderr != "") {
+			t.Errorf("%s: %d, %q, %q", c.name, code, stdout, stderr)
+		}
+		if len(c.want) > 0 && (code != 1 || stdout != "" || stderr != want.String()) {
+			t.Errorf("%s: %d, %q, and\n%s\nwant\n%s", c.name, code, stdout, stderr, want.String())
+		}
+		if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the data folder was created: %v", c.name, err)
+		}
+		if len(c.want) > 0 { // and the service does not start
+			if code, _, stderr := runToExit(t, c.env, append(append(l.args, "-data", data), c.args...)...); code != 1 || stderr != want.String() {
+				t.Errorf("%s: a start ends with %d and\n%s", c.name, code, stderr)
+			}
+		}
+	}
+	l, _ := configured(t, "queue: 5")
+	if code, _, stderr := runToExit(t, nil, append(l.args, "-check-config", "-queue=0")...); code != 1 || stderr != "server: -queue must be at least 1, got 0\n" {
+		t.Errorf("a valid file whose key a flag overrides with a mistake: %d, %q", code, stderr)
+	}
+	if code, _, stderr := runToExit(t, nil, "-check-config"); code != 1 || !strings.Contains(stderr, "-config or RIFFLE_CONFIG") {
+		t.Errorf("without a file: %d, %q", code, stderr)
+	}
+	if code, _, stderr := runToExit(t, nil, "-check-config", "-config", "missing.yaml"); code != 1 || stderr != "server: missing.yaml: no such file or directory\n" {
+		t.Errorf("with a missing file: %d, %q", code, stderr)
+	}
+}
+
+// TestReloadUnderLoad changes hosts with SIGHUP again and again, while others are served.
+func TestReloadUnderLoad(t *testing.T) {
+	t.Parallel()
+	l, path := configured(t, "hosts: [a.example]")
+	s := l.start(t)
+	done := make(chan *loadResult)
+	go func() { done <- s.load(8, 200, smallShuffle) }()
+	is, was := "a.example", "b.example"
+	for range 10 {
+		is, was = was, is
+		writeConfig(t, path, "hosts: [c.example, "+is+"]")
+		s.signal(syscall.SIGHUP)
+		until(t, "the server answers under "+is, func() bool { return s.answersUnder(is) })
+		if s.answersUnder(was) || !s.answersUnder("c.example") {
+			t.Errorf("after a reload the server does not answer under %s alone", is)
+		}
+		until(t, "the change is logged", func() bool {
+			m, ok := s.logged("INFO", "reloaded")
+			changed, _ := m["changed"].(map[string]any)
+			return ok && m["file"] == path && len(changed) == 1 && strings.HasSuffix(fmt.Sprint(changed["hosts"]), "c.example") &&
+				strings.HasPrefix(fmt.Sprint(changed["hosts"]), is)
+		})
+	}
+	results := <-done
+	if len(results.failed) > 0 || len(results.rejected) > 0 || len(results.answered) != 1600 {
+		t.Errorf("%d shuffles were answered, %s rejected, and failed: %v", len(results.answered), formatCounts(results.rejected), results.failed)
+	}
+	s.stop()
+}
+
+// TestReload sends SIGHUP after changes that are applied, that need a restart, and that are
+// mistakes.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	const valid = "hosts: [a.example]\nqueue: 5\n"
+	l, path := configured(t, valid)
+	s := l.start(t)
+	reload := func(text string) {
+		t.Helper()
+		writeConfig(t, path, text)
+		s.signal(syscall.SIGHUP)
+	}
+	answersOnlyUnder := func(when, host string) {
+		t.Helper()
+		for _, other := range []string{"a.example", "b.example", "d.example"} {
+			if s.answersUnder(other) != (other == host) {
+				t.Errorf("%s the server answers under %s: %t", when, other, other != host)
+			}
+		}
+	}
+	failures := func() int { return len(s.messages("ERROR")) }
+
+	reload("hosts: [b.example]\nqueu: 6\nqueue: 0\n")
+	until(t, "the mistakes are logged", func() bool { return failures() == 1 })
+	want := fmt.Sprint([]string{path + `:2:1: unknown key "queu"; did you mean queue?`, path + ":3:8: -queue must be at least 1, got 0"})
+	if m := s.messages("ERROR")[0]; m["file"] != path || fmt.Sprint(m["mistakes"]) != want {
+		t.Errorf("a broken file is logged as %v, want the mistakes %s", m, want)
+	}
+	answersOnlyUnder("after a broken file", "a.example")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	s.signal(syscall.SIGHUP)
+	until(t, "the missing file is logged", func() bool { return failures() == 2 })
+	answersOnlyUnder("without its file", "a.example")
+
+	reload("hosts: [b.example]\nqueue: 6\nstore: postgres://u:hunter2@db.example/riffle\n")
+	until(t, "hosts changes", func() bool { return s.answersUnder("b.example") })
+	answersOnlyUnder("after a change", "b.example")
+	until(t, "the reload is logged", func() bool { _, ok := s.logged("INFO", "reloaded"); return ok })
+	for _, warning := range []string{"queue changed to 6 in " + path + "; it applies after a restart", "store changed in " + path + "; it applies after a restart"} {
+		if _, ok := s.logged("WARN", warning); !ok {
+			t.Errorf("the server does not warn: %s", warning)
+		}
+	}
+	if capacity := s.metric("riffle_queue_capacity", ""); capacity != 5 {
+		t.Errorf("the queue takes %v records, want 5 until a restart", capacity)
+	}
+	if strings.Contains(s.log.String(), "hunter2") {
+		t.Errorf("the log has the password of the store:\n%s", s.log)
+	}
+
+	warnings := len(s.messages("WARN"))
+	reload(valid)
+	until(t, "hosts changes back", func() bool { return s.answersUnder("a.example") })
+	reload("log-level: error\nqueue: 5\nhosts: [d.example]\n")
+	until(t, "hosts changes with log-level", func() bool { return s.answersUnder("d.example") })
+	reload("log-level: error\nqueue: many\nhosts: [a.example]\n")
+	until(t, "errors are logged", func() bool { return failures() == 3 })
+	answersOnlyUnder("after a second broken file", "d.example")
+	if n := len(s.messages("WARN")); n != warnings {
+		t.Errorf("%d warnings, want %d: nothing needed a restart any more", n, warnings)
+	}
+	if n := len(s.messages("INFO")); n != 3 { // listening and two reloads
+		t.Errorf("%d messages of level info, want 3 and none after log-level: error\n%s", n, s.log)
+	}
+	reload("log-level: debug\nqueue: 5\n")
+	until(t, "the new level is logged", func() bool {
+		m, ok := s.logged("INFO", "reloaded")
+		changed, _ := m["changed"].(map[string]any)
+		return ok && len(changed) == 2 && changed["log-level"] == "DEBUG" && changed["hosts"] == ""
+	})
+	answersOnlyUnder("without hosts in the file", "")
+	s.stop()
+}
+
+// TestHangupWithoutConfig sends SIGHUP, which ends a program that does not expect it, to a server
+// without a configuration file, and to one that is about to end.
+func TestHangupWithoutConfig(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"-drain", "500ms"}}.start(t)
+	s.signal(syscall.SIGHUP)
+	until(t, "the signal is logged", func() bool { return len(s.messages("WARN")) > 0 })
+	answered := []shuffled{s.shuffle(smallShuffle)}
+	s.signal(syscall.SIGTERM)
+	until(t, "the server is not ready", func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable })
+	s.signal(syscall.SIGHUP)
+	answered = append(answered, s.shuffle(smallShuffle))
+	if code := s.wait(); code != 0 {
+		t.Errorf("the server exited with %d:\n%s", code, s.log)
+	}
+	launch{data: s.data}.start(t).checkLog("fault", answered)
+}
+
+// TestHealthcheckReadsConfig asks for the health of a server whose address is in its file. Once the
+// file is broken, the health check does not fail for that, or the server would be restarted.
+func TestHealthcheckReadsConfig(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	_, path := configured(t, "addr: "+s.addr+"\nqueue: 5\n")
+	for _, text := range []string{"addr: " + s.addr, "addr: " + s.addr + "\nqueue: many\nmemory: 1\nfish: 1"} {
+		writeConfig(t, path, text)
+		if code, _, stderr := runToExit(t, nil, "-healthcheck", "-config", path); code != 0 {
+			t.Errorf("%q: %d, %s", text, code, stderr)
+		}
+	}
+	if code, _, _ := runToExit(t, nil, "-healthcheck", "-config", path, "-addr", "127.0.0.1:1"); code != 1 {
+		t.Errorf("at another address: %d", code)
+	}
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// TestExampleConfig reads deploy/riffle.yaml as it is, which sets nothing, and with every comment
+// mark removed, which sets every flag to its default.
+func TestExampleConfig(t *testing.T) {
+	t.Parallel()
+	const example = "../../deploy/riffle.yaml"
+	text, err := os.ReadFile(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newOptions(io.Discard).flags
+	if err := fromFile(f, example).Err(); err != nil || len(given(f)) > 0 {
+		t.Errorf("the example sets %v: %v", given(f), err)
+	}
+
+	whole := filepath.Join(t.TempDir(), "riffle.yaml")
+	if err := os.WriteFile(whole, regexp.MustCompile(`(?m)^#(\S)`).ReplaceAll(text, []byte("$1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := fromFile(f, whole).Err(); err != nil {
+		t.Error(err)
+	}
+	set := given(f)
+	f.VisitAll(func(fl *flag.Flag) {
+		if set[fl.Name] != hasKey(fl.Name) {
+			t.Errorf("the example sets -%s: %t, want %t", fl.Name, set[fl.Name], hasKey(fl.Name))
+		}
+		if value := fl.Value.String(); value != fl.DefValue {
+			t.Errorf("the example has %s: %q; the default is %q", fl.Name, value, fl.DefValue)
+		}
+	})
+}

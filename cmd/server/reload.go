@@ -1,0 +1,59 @@
+package main
+
+import (
+	"flag"
+	"log/slog"
+)
+
+// A reloader reads the configuration file again while the service runs, and applies what can change
+// then.
+type reloader struct {
+	parse   func() (*options, error) // reads all settings again
+	logger  *slog.Logger
+	running *options // what the service runs with
+
+	// live are the settings that can change while the service runs, each with a function that makes
+	// the service use the new value in running.
+	live map[string]func()
+}
+
+// reload applies what has changed in the file since the last time, and logs it. Other changes it
+// names in warnings, and it does so each time until a restart. A file with a mistake changes
+// nothing.
+func (r *reloader) reload() {
+	file := r.running.config
+	if file == "" {
+		r.logger.Warn("nothing to reload, since the service was started without -config")
+		return
+	}
+	o, err := r.parse()
+	if err != nil {
+		r.logger.Error("reloading failed, and nothing was changed", "file", file, "mistakes", lines(err))
+		return
+	}
+	var changed []any
+	o.flags.VisitAll(func(fl *flag.Flag) {
+		value := fl.Value.String()
+		if value == r.running.flags.Lookup(fl.Name).Value.String() {
+			return
+		}
+		apply, ok := r.live[fl.Name]
+		if !ok {
+			r.warn(fl.Name, value)
+			return
+		}
+		_ = r.running.flags.Set(fl.Name, value) // valid, since it was parsed
+		apply()
+		changed = append(changed, slog.String(fl.Name, value))
+	})
+	r.logger.Info("reloaded", "file", file, slog.Group("changed", changed...))
+}
+
+// warn says that a changed setting is not applied.
+func (r *reloader) warn(name, value string) {
+	to := " to " + value
+	if name == "store" { // the URL may have a password
+		to = ""
+	}
+	r.logger.Warn(name+" changed"+to+" in "+r.running.config+"; it applies after a restart", "setting", name)
+}

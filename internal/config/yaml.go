@@ -1,0 +1,208 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// read reads the text of the file: at most one document, which is a mapping.
+//
+// What YAML would let a file mean in more than one way is a mistake: duplicate keys, anchors and
+// aliases, tags, several documents, and keys without a value.
+func (f *File) read(text []byte, settings map[string]Setting) {
+	if !f.checkText(text) {
+		return
+	}
+	loader, err := yaml.NewLoader(bytes.NewReader(text))
+	if err != nil {
+		f.mistake(position{}, "%v", err)
+		return
+	}
+	var first, second yaml.Node
+	if err := loader.Load(&first); errors.Is(err, io.EOF) {
+		return
+	} else if err != nil {
+		f.syntaxMistake(text, err)
+		return
+	}
+	keys := make(map[string]func(*yaml.Node), len(settings))
+	for name, setting := range settings {
+		keys[name] = func(value *yaml.Node) { f.set(name, setting, value) }
+	}
+	if root := first.Content[0]; !isEmpty(root) {
+		f.mapping(root, "the file", keys)
+	}
+	if err := loader.Load(&second); err == nil {
+		f.mistake(at(&second), "a second document begins here; a file has one")
+	} else if !errors.Is(err, io.EOF) {
+		f.syntaxMistake(text, err)
+	}
+}
+
+// checkText reports the first character that cannot be in the file. The YAML library would not say
+// where it is, and would decode UTF-16.
+func (f *File) checkText(text []byte) bool {
+	where := position{1, 1}
+	for rest := text; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			f.mistake(where, "byte 0x%02x is not UTF-8; save the file as UTF-8", rest[0])
+			return false
+		case r == '\ufeff':
+			f.mistake(where, "a byte order mark; save the file as UTF-8 without one")
+			return false
+		case r == '\n':
+			where = position{where.line + 1, 0}
+		case unicode.IsControl(r) && r != '\t' && r != '\r':
+			f.mistake(where, "control character %U", r)
+			return false
+		}
+		where.column++
+		rest = rest[size:]
+	}
+	return true
+}
+
+// syntaxMistake reports why the text is not YAML, which ends the reading of the file.
+func (f *File) syntaxMistake(text []byte, err error) {
+	e, ok := errors.AsType[*yaml.LoadError](err)
+	if !ok {
+		f.mistake(position{}, "%v", err)
+		return
+	}
+	where, message := position{max(e.Mark.Line, 1), max(e.Mark.Column, 1)}, e.Message
+	if e.ContextMark.Line > 0 && e.ContextMark != e.Mark {
+		message += fmt.Sprintf(" %s from %d:%d", e.ContextMsg, e.ContextMark.Line, e.ContextMark.Column)
+	}
+	if characterAt(text, where) == '\t' {
+		message = "a tab; indent with spaces"
+	}
+	f.mistake(where, "%s", message)
+}
+
+// characterAt returns the character at a position, or 0 if the text ends before.
+func characterAt(text []byte, where position) rune {
+	lines := strings.SplitN(string(text), "\n", where.line+1)
+	if where.line > len(lines) {
+		return 0
+	}
+	characters := []rune(lines[where.line-1])
+	if where.column > len(characters) {
+		return 0
+	}
+	return characters[where.column-1]
+}
+
+// mapping hands the value of each key to the function of that name. What the mapping is, is said in
+// mistakes.
+func (f *File) mapping(node *yaml.Node, what string, keys map[string]func(*yaml.Node)) {
+	if !f.isPlain(node) {
+		return
+	}
+	if node.Kind != yaml.MappingNode {
+		f.mistake(at(node), "%s must have keys and values, such as %s: ...", what, slices.Min(slices.Collect(maps.Keys(keys))))
+		return
+	}
+	lines := map[string]int{} // of the keys so far
+	for i := 0; i < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		if !f.isPlain(key) {
+			continue
+		}
+		if key.Kind != yaml.ScalarNode {
+			f.mistake(at(key), "a key must be a name")
+			continue
+		}
+		read, known := keys[key.Value]
+		switch {
+		case lines[key.Value] > 0:
+			f.mistake(at(key), "duplicate key %.80q; it is set in line %d already", key.Value, lines[key.Value])
+		case !known:
+			f.mistake(at(key), "%s", unknown("key", key.Value, slices.Sorted(maps.Keys(keys))))
+		default:
+			read(value)
+		}
+		lines[key.Value] = key.Line
+	}
+}
+
+// set sets a setting from a value or, if it takes one, a list of values.
+func (f *File) set(name string, setting Setting, value *yaml.Node) {
+	var text string
+	var ok bool
+	if setting.List && value.Kind == yaml.SequenceNode {
+		text, ok = f.list(name, value)
+	} else {
+		text, ok = f.scalar(name, value)
+	}
+	if !ok {
+		return
+	}
+	f.values[name] = at(value)
+	if err := setting.Set(text); err != nil {
+		f.mistake(at(value), "%v", err)
+	}
+}
+
+// list returns the values in a list, joined with commas.
+func (f *File) list(name string, list *yaml.Node) (text string, ok bool) {
+	if !f.isPlain(list) {
+		return "", false
+	}
+	before := len(f.mistakes)
+	values := make([]string, len(list.Content))
+	for i, item := range list.Content {
+		value, ok := f.scalar("each of "+name, item)
+		if ok && strings.Contains(value, ",") {
+			f.mistake(at(item), "%.80q has a comma; each of %s must be an item of its own", value, name)
+		}
+		values[i] = value
+	}
+	return strings.Join(values, ","), len(f.mistakes) == before
+}
+
+// scalar returns the text of a single value.
+func (f *File) scalar(name string, value *yaml.Node) (text string, ok bool) {
+	switch {
+	case !f.isPlain(value):
+	case value.Kind != yaml.ScalarNode:
+		f.mistake(at(value), "%s must be a single value, not %s", name, kinds[value.Kind])
+	case value.ShortTag() == "!!null":
+		f.mistake(at(value), `%s has no value; leave the key out, or write "" for an empty text`, name)
+	case strings.ContainsFunc(value.Value, unicode.IsControl):
+		f.mistake(at(value), "%s has a line break or a control character", name)
+	default:
+		return value.Value, true
+	}
+	return "", false
+}
+
+var kinds = map[yaml.Kind]string{yaml.SequenceNode: "a list", yaml.MappingNode: "keys and values"}
+
+// isPlain reports whether a node means what it says, and otherwise adds a mistake.
+func (f *File) isPlain(node *yaml.Node) bool {
+	switch {
+	case node.Kind == yaml.AliasNode || node.Anchor != "":
+		f.mistake(at(node), "anchors (&) and aliases (*) are not accepted; quote a text that begins so")
+	case node.Style&yaml.TaggedStyle != 0:
+		f.mistake(at(node), "tags (!) are not accepted; quote a text that begins so")
+	default:
+		return true
+	}
+	return false
+}
+
+// isEmpty reports whether a document has no content at all.
+func isEmpty(root *yaml.Node) bool { return root.ShortTag() == "!!null" && root.Value == "" }
+
+func at(node *yaml.Node) position { return position{node.Line, node.Column} }
