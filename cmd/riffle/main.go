@@ -55,6 +55,7 @@ type commands struct {
 	Verify     verify      `cmd:"" help:"Check proof files: that an order follows from its seed, and that its record is in the log."`
 	Shuffle    shuffleCmd  `cmd:"" help:"Shuffle lines, with a proof."`
 	Log        logCommands `cmd:"" help:"The log of a service."`
+	Key        keyCommands `cmd:"" help:"Keys of callers."`
 	Completion completion  `cmd:"" help:"Print a script that completes the commands in a shell."`
 	Suggest    suggest     `cmd:"" hidden:""`
 }

@@ -65,8 +65,10 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	limitMemory(o, env)
 	level := &slog.LevelVar{}
 	level.Set(o.logLevel)
-	logger := slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level}))
-	s, err := build(ctx, o, logger)
+	output := newLogOutput(stderr)
+	defer output.keepFlushing()()
+	logger := output.logger(level)
+	s, err := build(ctx, o, logger, output.accessLog(level))
 	if err != nil {
 		return err
 	}
@@ -75,9 +77,11 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 		logger:  logger,
 		running: o,
 		live: map[string]func(){
-			"hosts":     func() { s.handler.SetHosts(o.hosts) },
-			"log-level": func() { level.Set(o.logLevel) },
+			"hosts":        func() { s.handler.SetHosts(o.hosts) },
+			"log-level":    func() { level.Set(o.logLevel) },
+			"cors-origins": func() { s.handler.SetOrigins(o.origins) },
 		},
+		setCallers: func(c callers) { s.handler.SetPolicy(c.policy()) },
 	}
 	return s.run(ctx, hangups, r.reload)
 }

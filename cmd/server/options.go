@@ -31,6 +31,9 @@ type options struct {
 	origin         string
 	deadline       time.Duration
 	hosts          access.Hosts
+	origins        access.Origins
+	proxies        access.Proxies
+	callers        callers
 	decks          string
 	deckOfCards    bool
 	queue          int
@@ -43,6 +46,7 @@ type options struct {
 	timeouts       api.Timeouts
 	drain          time.Duration
 	grace          time.Duration
+	accessLog      bool
 	logLevel       slog.Level
 
 	seedKey     []byte
@@ -97,6 +101,7 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 			refuse(errors.New("the key that encrypts seeds is set twice: set RIFFLE_SEED_KEY, or a file with -seed-key or RIFFLE_SEED_KEY_FILE"), "seed-key")
 		}
 	}
+	o.callers = callers{file.Keys, file.Anonymous}
 	o.checkEach(refuse)
 	if len(errs) == 0 && file.Err() == nil {
 		o.checkTogether(refuse)
@@ -118,6 +123,8 @@ func newOptions(stderr io.Writer) *options {
 	}
 	f.StringVar(&o.addr, "addr", "localhost:8080", "listen on this `address`; :8080 is all interfaces")
 	f.TextVar(&o.hosts, "hosts", access.Hosts{}, "Host `names` to answer under, separated by commas, such as riffle.example; on a loopback address in addition to localhost and the like (default any, on a loopback address none but these)")
+	f.TextVar(&o.origins, "cors-origins", access.Origins{}, "web `origins`, separated by commas, such as https://game.example, whose pages may shuffle and deal; those of any origin may read")
+	f.TextVar(&o.proxies, "trusted-proxies", access.Proxies{}, "`addresses` or networks of proxies, separated by commas, such as 10.0.0.0/8, whose X-Forwarded-For says where a request comes from")
 	f.StringVar(&o.data, "data", "./data", "data `folder`, created if missing")
 	f.StringVar(&o.create, "create", createAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
 	f.StringVar(&o.store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
@@ -140,6 +147,7 @@ func newOptions(stderr io.Writer) *options {
 	f.DurationVar(&o.timeouts.Idle, "idle-timeout", 2*time.Minute, "time that a connection may stay idle")
 	f.DurationVar(&o.drain, "drain", 0, "time to go on serving after a stop signal, while /readyz answers 503")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "time for requests in flight to finish after a stop signal")
+	f.BoolVar(&o.accessLog, "access-log", true, "log each request at level info, on one line")
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "lowest `level` that is logged: debug, info, warn or error")
 	f.StringVar(&o.config, "config", "", "configuration `file` in YAML, such as deploy/riffle.yaml, which names every key; SIGHUP reads it again")
 	f.BoolVar(&o.checkConfig, "check-config", false, "say what is wrong with the configuration file and exit, with 0 if nothing is")
@@ -204,9 +212,32 @@ func fromFile(f *flag.FlagSet, path string) *config.File {
 			}
 			return fmt.Errorf("%s: invalid value %.80q: %w", fl.Name, value, err)
 		}
-		settings[fl.Name] = config.Setting{List: fl.Name == "hosts", Set: set}
+		settings[fl.Name] = config.Setting{List: isList(fl.Name), Set: set}
 	})
 	return config.Read(path, settings)
+}
+
+// callers are those that the configuration file lets in.
+type callers struct {
+	keys      []access.Key
+	anonymous *access.Grant
+}
+
+// policy returns what the callers may do.
+func (c callers) policy() *access.Policy { return access.NewPolicy(c.keys, c.anonymous) }
+
+// names returns the names of the keys.
+func (c callers) names() []string {
+	names := []string{}
+	for _, k := range c.keys {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// isList reports whether the key of a flag takes a list.
+func isList(flag string) bool {
+	return flag == "hosts" || flag == "cors-origins" || flag == "trusted-proxies"
 }
 
 // hasKey reports whether a flag has a key in the configuration file.

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"log/slog"
+	"reflect"
 )
 
 // A reloader reads the configuration file again while the service runs, and applies what can change
@@ -15,6 +16,8 @@ type reloader struct {
 	// live are the settings that can change while the service runs, each with a function that makes
 	// the service use the new value in running.
 	live map[string]func()
+
+	setCallers func(callers)
 }
 
 // reload applies what has changed in the file since the last time, and logs it. Other changes it
@@ -46,6 +49,11 @@ func (r *reloader) reload() {
 		apply()
 		changed = append(changed, slog.String(fl.Name, value))
 	})
+	if !reflect.DeepEqual(o.callers, r.running.callers) {
+		r.running.callers = o.callers
+		r.setCallers(o.callers)
+		changed = append(changed, slog.Any("keys", o.callers.names()), slog.Bool("anonymous", o.callers.anonymous != nil))
+	}
 	r.logger.Info("reloaded", "file", file, slog.Group("changed", changed...))
 }
 

@@ -13,11 +13,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"riffle"
+	"riffle/internal/access"
 	"riffle/internal/api"
 	"riffle/internal/deck"
 	"riffle/internal/deckofcards"
@@ -42,7 +42,7 @@ type service struct {
 }
 
 // build opens the ledger, wires the parts together and listens. If it fails, nothing stays open.
-func build(ctx context.Context, o *options, logger *slog.Logger) (_ *service, err error) {
+func build(ctx context.Context, o *options, logger, accessLog *slog.Logger) (_ *service, err error) {
 	decks, err := loadDecks(o.decks)
 	if err != nil {
 		return nil, err
@@ -71,16 +71,20 @@ func build(ctx context.Context, o *options, logger *slog.Logger) (_ *service, er
 		return nil, err
 	}
 	budget := httpjson.NewBudget(o.memory)
-	var mounted []func(chi.Router)
+	var mounted []api.More
 	if o.deckOfCards {
-		mounted = append(mounted, deckofcards.New(deckofcards.Options{
-			Shoes: served.Shoes, Decks: decks, Logger: logger, Budget: budget, Reject: metrics.Reject,
-		}).Routes)
+		facade := deckofcards.New(deckofcards.Options{
+			Shoes: served.Shoes, Decks: decks, Logger: logger, Budget: budget, Reject: metrics.Reject, Note: api.NoteRecord,
+		})
+		mounted = append(mounted, api.More{Scope: access.Deal, Routes: facade.Routes}, api.More{Scope: access.Read, Routes: facade.Pictures})
+	}
+	if !o.accessLog {
+		accessLog = nil
 	}
 	handler := api.New(api.Options{
 		Services: served,
-		Logger:   logger, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
-		MaxBody: o.maxBody, Budget: budget, MaxConnections: connections, Hosts: o.hosts, More: mounted,
+		Logger:   logger, AccessLog: accessLog, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
+		MaxBody: o.maxBody, Budget: budget, MaxConnections: connections, Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted,
 	})
 	handler.WatchLog(registry)
 	handler.WatchStore(registry)
@@ -185,6 +189,10 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 	defer s.startExpiry()()
 	served := make(chan error, 1)
 	go func() { served <- s.server.Serve(s.listener) }()
+	if address, ok := s.listener.Addr().(*net.TCPAddr); ok && !address.IP.IsLoopback() && s.options.callers.policy().Open() {
+		s.logger.Warn("anybody who can reach this address can shuffle, deal, write to the log and read the metrics: "+
+			"let in only those who have a key (riffle key new), or listen on localhost behind something that does", "addr", address.String())
+	}
 	s.logger.Info("listening", "addr", s.listener.Addr().String(), "data", s.options.data, "version", version)
 
 	for ctx.Err() == nil {

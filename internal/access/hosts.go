@@ -1,5 +1,6 @@
 // Package access decides which requests the service answers at all, before it looks at what they
-// ask for. [Hosts] are the names under which it may be addressed.
+// ask for. [Hosts] are the names under which it may be addressed. A [Policy] knows callers by their
+// tokens or addresses, says what each of them may do, and counts how much they do.
 package access
 
 import (

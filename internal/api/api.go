@@ -25,10 +25,12 @@ import (
 	"riffle/internal/timeshare"
 )
 
-// Options of an API. All are needed but Hosts, ReplayTime and More.
+// Options of an API. All are needed but AccessLog, Hosts, Origins, Policy, Proxies,
+// ReplayTime and More.
 type Options struct {
 	*services.Services
 	Logger         *slog.Logger
+	AccessLog      *slog.Logger // gets one line a request; nil for none
 	Metrics        *Metrics
 	Gatherer       prometheus.Gatherer // what /metrics shows
 	Contract       []byte              // what /openapi.yaml shows
@@ -36,8 +38,17 @@ type Options struct {
 	Budget         *httpjson.Budget    // the memory of all long requests together
 	MaxConnections int                 // connections open at a time
 	Hosts          access.Hosts        // the names under which it answers until SetHosts; by default local ones alone on loopback
+	Origins        access.Origins      // whose pages may write, until SetOrigins; by default none
+	Policy         *access.Policy      // who may do what, until SetPolicy; by default everybody everything
+	Proxies        access.Proxies      // whose X-Forwarded-For is believed; by default none
 	ReplayTime     time.Duration       // that a replay may take, and a proof of a shoe until it is sent; 2 minutes
-	More           []func(chi.Router)  // register routes beyond those of the contract
+	More           []More              // routes beyond those of the contract
+}
+
+// More are routes beyond those of the contract, for callers with a scope.
+type More struct {
+	Scope  access.Scope
+	Routes func(chi.Router)
 }
 
 // An API answers requests.
@@ -45,6 +56,9 @@ type API struct {
 	Options
 	router       *chi.Mux
 	hosts        atomic.Pointer[access.Hosts]
+	origins      atomic.Pointer[access.Origins]
+	policy       atomic.Pointer[access.Policy]
+	scopes       map[string]access.Scope // by method and pattern
 	gate         gate
 	connections  *connections // of [NewServer]; nil if another server serves it
 	long         *timeshare.Scheduler
@@ -63,58 +77,107 @@ func New(o Options) *API {
 	a.replayMemory = semaphore.NewWeighted(a.maxReplayMemory())
 	a.stopping, a.stop = context.WithCancel(context.Background())
 	a.SetHosts(o.Hosts)
+	a.SetOrigins(o.Origins)
+	a.SetPolicy(o.Policy)
+	a.scopes = map[string]access.Scope{}
 	a.router = a.routes()
 	return a
 }
+
+// SetOrigins replaces the origins whose pages may write, from the next request on.
+func (a *API) SetOrigins(origins access.Origins) { a.origins.Store(&origins) }
 
 // SetHosts replaces the names under which the API answers, from the next request on.
 func (a *API) SetHosts(hosts access.Hosts) { a.hosts.Store(&hosts) }
 
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.measure, a.checkConnection, closeChunked, a.checkHost)
+	r.Use(a.findPeer, a.observe, a.checkConnection, closeChunked, a.checkHost, a.share)
 	r.NotFound(a.handle(noSuchPath))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
-	r.Post("/shuffle", a.handle(a.shuffle))
-	r.Get("/decks", a.handle(a.listDecks))
-	r.Get("/decks/{type}", a.handle(a.dealDeck))
-	r.Get("/decks/{type}/cards", a.handle(a.listCards))
-	r.Get("/cards/{type}/{file}", a.handle(a.drawCard))
-	r.Post("/commitments", a.handle(a.commit))
-	r.Get("/commitments", a.handle(a.listCommitments))
-	r.Get("/commitments/{id}", a.handle(a.getCommitment))
-	r.Get("/audits", a.handle(a.listAudits))
-	r.Get("/audits/{id}", a.handle(a.getAudit))
-	r.Get("/audits/{id}/proof", a.handle(a.proveAudit))
-	r.Get("/audits/{id}/verify", a.handle(a.verifyAudit))
-	r.Post("/audits/{id}/reveal", a.handle(a.reveal))
-	r.Post("/shoes", a.handle(a.makeShoe))
-	r.Get("/shoes/{id}", a.handle(a.getShoe))
-	r.Delete("/shoes/{id}", a.handle(a.endShoe))
-	r.Post("/shoes/{id}/draw", a.handle(a.drawFromShoe))
-	r.Post("/shoes/{id}/return", a.handle(a.returnToShoe))
-	r.Post("/shoes/{id}/reshuffle", a.handle(a.reshuffleShoe))
-	r.Post("/shoes/{id}/close", a.handle(a.closeShoe))
-	r.Get("/shoes/{id}/dealt", a.handle(a.listDealt))
-	r.Get("/shoes/{id}/piles", a.handle(a.listPiles))
-	r.Get("/shoes/{id}/piles/{pile}", a.handle(a.listPile))
-	r.Post("/shoes/{id}/piles/{pile}/add", a.handle(a.addToPile))
-	r.Post("/shoes/{id}/piles/{pile}/draw", a.handle(a.drawFromPile))
-	r.Post("/shoes/{id}/piles/{pile}/shuffle", a.handle(a.shufflePile))
-	r.Post("/shoes/{id}/piles/{pile}/return", a.handle(a.returnFromPile))
-	r.Get("/shoes/{id}/cards/{position}/proof", a.handle(a.openCard))
-	r.Get("/shoes/{id}/proof", a.handle(a.proveShoe))
-	r.Get("/log/checkpoint", a.handle(a.checkpoint))
-	r.Get("/log/key", a.handle(a.logKey))
-	r.Get(tilePath+"*", a.handle(a.tile))
-	r.Get("/healthz", a.handle(a.healthz))
-	r.Get("/readyz", a.handle(a.readyz))
-	r.Get("/metrics", a.handle(a.metrics))
-	r.Get("/openapi.yaml", a.handle(a.contract))
-	for _, routes := range a.More {
-		routes(r)
+	for _, route := range a.table() {
+		a.add(r, route)
+	}
+	for _, m := range a.More {
+		m.Routes(r.With(a.may(m.Scope)))
 	}
 	return r
+}
+
+// A route is a method and a path, and the scope that its callers need.
+type route struct {
+	scope   access.Scope
+	method  string
+	pattern string
+	handler func(http.ResponseWriter, *http.Request) error
+}
+
+// open is in place of a scope for what everybody may ask.
+const open access.Scope = ""
+
+// table lists the routes of the contract.
+func (a *API) table() []route {
+	return []route{
+		{access.Shuffle, http.MethodPost, "/shuffle", a.shuffle},
+		{access.Shuffle, http.MethodGet, "/decks/{type}", a.dealDeck},
+		{access.Shuffle, http.MethodPost, "/commitments", a.commit},
+		{access.Shuffle, http.MethodPost, "/audits/{id}/reveal", a.reveal},
+		{access.Deal, http.MethodPost, "/shoes", a.makeShoe},
+		{access.Deal, http.MethodGet, "/shoes/{id}", a.getShoe},
+		{access.Deal, http.MethodDelete, "/shoes/{id}", a.endShoe},
+		{access.Deal, http.MethodPost, "/shoes/{id}/draw", a.drawFromShoe},
+		{access.Deal, http.MethodPost, "/shoes/{id}/return", a.returnToShoe},
+		{access.Deal, http.MethodPost, "/shoes/{id}/reshuffle", a.reshuffleShoe},
+		{access.Deal, http.MethodPost, "/shoes/{id}/close", a.closeShoe},
+		{access.Deal, http.MethodGet, "/shoes/{id}/dealt", a.listDealt},
+		{access.Deal, http.MethodGet, "/shoes/{id}/piles", a.listPiles},
+		{access.Deal, http.MethodGet, "/shoes/{id}/piles/{pile}", a.listPile},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/add", a.addToPile},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/draw", a.drawFromPile},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/shuffle", a.shufflePile},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/return", a.returnFromPile},
+		{access.Deal, http.MethodGet, "/shoes/{id}/cards/{position}/proof", a.openCard},
+		{access.Deal, http.MethodGet, "/shoes/{id}/proof", a.proveShoe},
+		{access.Read, http.MethodGet, "/decks", a.listDecks},
+		{access.Read, http.MethodGet, "/decks/{type}/cards", a.listCards},
+		{access.Read, http.MethodGet, "/cards/{type}/{file}", a.drawCard},
+		{access.Read, http.MethodGet, "/commitments", a.listCommitments},
+		{access.Read, http.MethodGet, "/commitments/{id}", a.getCommitment},
+		{access.Read, http.MethodGet, "/audits", a.listAudits},
+		{access.Read, http.MethodGet, "/audits/{id}", a.getAudit},
+		{access.Read, http.MethodGet, "/audits/{id}/proof", a.proveAudit},
+		{access.Read, http.MethodGet, "/audits/{id}/verify", a.verifyAudit},
+		{access.Read, http.MethodGet, "/log/checkpoint", a.checkpoint},
+		{access.Read, http.MethodGet, "/log/key", a.logKey},
+		{access.Read, http.MethodGet, tilePath + "*", a.tile},
+		{access.Read, http.MethodGet, "/openapi.yaml", a.contract},
+		{access.Metrics, http.MethodGet, "/metrics", a.metrics},
+		{open, http.MethodGet, "/healthz", a.healthz},
+		{open, http.MethodGet, "/readyz", a.readyz},
+	}
+}
+
+// add adds a route. What only reads answers HEAD as well.
+func (a *API) add(r chi.Router, route route) {
+	handler := a.handle(route.handler)
+	if route.scope != open {
+		handler = a.may(route.scope)(handler).ServeHTTP
+	}
+	r.Method(route.method, route.pattern, handler)
+	if route.method == http.MethodGet && route.scope != access.Shuffle {
+		r.Method(http.MethodHead, route.pattern, handler)
+	}
+	a.scopes[route.method+" "+route.pattern] = route.scope
+}
+
+// SetPolicy has requests from now on follow a policy; nil lets everybody do everything.
+func (a *API) SetPolicy(p *access.Policy) {
+	if p == nil {
+		p = access.NewPolicy(nil, nil)
+	}
+	if earlier := a.policy.Swap(p); earlier != nil {
+		p.Succeed(earlier)
+	}
 }
 
 // Routes returns the router, for checks that it and the contract name the same routes.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"riffle/internal/access"
 )
 
 // A probe is a request and the response that it must get, which the contract must have.
@@ -52,7 +54,8 @@ func responseProbes(t *testing.T, c *contract) []probe {
 	postOwnDeck := func(t testing.TB) *http.Request { return keyed(post(t, "/shuffle", `{"deck":"own"}`), "a") }
 	getOwnDeck := func(t testing.TB) *http.Request { return keyed(get(t, "/decks/own"), "a") }
 
-	list := []probe{
+	list := accessProbes(t, c)
+	list = append(list, []probe{
 		{"shuffle", 200, "", body(`{"size":20000,"hands":[1,19000],"repeat":3}`), healthy}, // long enough to be streamed
 		{"shuffle", 200, "", body(`{"items":[-0,9007199254740993,18446744073709551616,"\u00e9\/"],"client_seed":"é"}`), healthy},
 		{"shuffle", 400, "unknownMember", body(`{"deck":"standard52","shuffles":2}`), healthy},
@@ -252,7 +255,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		}), healthy},
 		{"metrics", 500, "", fixed(get(t, "/metrics")), brokenMetrics},
 		{"contract", 200, "", fixed(get(t, "/openapi.yaml")), healthy},
-	}
+	}...)
 	list = append(list, shoeProbes(t, c, shared)...)
 	// On loopback, a foreign Host is refused by every operation but the health checks.
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {
@@ -460,4 +463,39 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		)
 	}
 	return append(list, probe{"drawCards", 400, "unknownMember", fixed(post(t, open+"/draw", `{"cards":["AS"]}`)), healthy})
+}
+
+// accessProbes returns requests that every operation with a token refuses: without one, with one of
+// another scope, and beyond a limit.
+func accessProbes(t *testing.T, c *contract) (list []probe) {
+	token := access.NewToken()
+	none := access.Grant{May: []access.Scope{}, Logs: nil}
+	locked := start(t, setup{policy: access.NewPolicy([]access.Key{{Name: "a", Digest: token.Digest(), Grant: none}}, nil)})
+	limited := start(t, setup{policy: access.NewPolicy(nil, &access.Grant{May: access.Scopes(), Rates: access.Rates{Requests: 1e-9, Burst: 1}})})
+	limited.send(t, get(t, "/decks"))
+	for _, name := range slices.Sorted(maps.Keys(c.operations)) {
+		op := c.operations[name]
+		if op.Operation.Security != nil { // none is required
+			continue
+		}
+		ask := func(token access.Token) func(*service) *http.Request {
+			return func(*service) *http.Request {
+				r := request(t, op.Method, fillPath(op.Path, strings.Repeat("0", 36)))
+				if token != "" {
+					authorized(r, token)
+				}
+				return r
+			}
+		}
+		forbidden := ""
+		if op.Operation.Responses.Status(http.StatusForbidden).Ref == "#/components/responses/Forbidden" {
+			forbidden = "wrongScope" // others have a 403 of their own
+		}
+		list = append(list,
+			probe{name, http.StatusUnauthorized, "noToken", ask(""), func(testing.TB) *service { return locked }},
+			probe{name, http.StatusForbidden, forbidden, ask(token), func(testing.TB) *service { return locked }},
+			probe{name, http.StatusTooManyRequests, "limited", ask(""), func(testing.TB) *service { return limited }},
+		)
+	}
+	return list
 }

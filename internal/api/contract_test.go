@@ -167,6 +167,9 @@ func TestRoutesMatchTheContract(t *testing.T) {
 	c := loadContract(t)
 	var routes, documented []string
 	err := chi.Walk(start(t, setup{}).Routes(), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		if method == http.MethodHead { // which is GET without a body, and in no contract
+			return nil
+		}
 		routes = append(routes, method+" "+strings.Replace(route, "*", "{tile}", 1)) // OpenAPI has no wildcards
 		return nil
 	})
@@ -271,6 +274,9 @@ func checkUnroutedRequests(t *testing.T, c *contract) {
 	for path, item := range c.Paths.Map() {
 		target := fillPath(path, "1")
 		methods := slices.Sorted(maps.Keys(item.Operations()))
+		if at := slices.Index(methods, "GET"); at >= 0 && path != "/decks/{type}" { // which writes
+			methods = slices.Insert(methods, at+1, "HEAD")
+		}
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "QUERY"} {
 			if slices.Contains(methods, method) {
 				continue

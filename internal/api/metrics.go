@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -29,6 +28,7 @@ var durations = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e
 // router, methods, statuses and algorithms.
 type Metrics struct {
 	requests    *prometheus.HistogramVec
+	byKey       *prometheus.CounterVec
 	shuffles    map[shuffle.Algorithm]prometheus.Observer
 	items       prometheus.Counter
 	shed        prometheus.Counter
@@ -50,6 +50,9 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "riffle_http_request_duration_seconds", Help: "Time from a request's header to the end of its answer.", Buckets: durations,
 		}, []string{"route", "method", "status"}),
+		byKey: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "riffle_requests_total", Help: "Requests by the name of the key that sent them; empty for callers without a key.",
+		}, []string{"key"}),
 		shuffles: map[shuffle.Algorithm]prometheus.Observer{},
 		items: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "riffle_items_shuffled_total", Help: "Items drawn, over all shuffles.",
@@ -107,7 +110,7 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		Name: "riffle_build_info", Help: "1, labelled by what runs.",
 	}, []string{"version", "revision"})
 	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(m.requests, dealt, m.items, m.shed, m.rejected, m.commits, m.records, m.lost, m.random, m.connections, commitments, changes, build)
+	registry.MustRegister(m.requests, m.byKey, dealt, m.items, m.shed, m.rejected, m.commits, m.records, m.lost, m.random, m.connections, commitments, changes, build)
 	return m
 }
 
@@ -238,26 +241,10 @@ func (r *countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// measure serves requests and notes how long they took, by the pattern of their route. It turns a
-// panic into a 500.
-func (a *API) measure(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		began := time.Now()
-		w := &response{ResponseWriter: rw, api: a, lease: a.Budget.Lease(r.RemoteAddr)}
-		defer w.lease.Release()
-		defer func() {
-			status := strconv.Itoa(max(w.status, http.StatusOK))
-			a.Metrics.requests.WithLabelValues(route(r), method(r.Method), status).Observe(time.Since(began).Seconds())
-		}()
-		defer w.rescue()
-		next.ServeHTTP(w, r)
-	})
-}
-
-// route returns the pattern of a request's route, which is a label of metrics.
-func route(r *http.Request) string {
-	if pattern := chi.RouteContext(r.Context()).RoutePattern(); pattern != "" {
-		return pattern
+// pattern returns the pattern of a request's route, which is a label of metrics.
+func pattern(r *http.Request) string {
+	if p := chi.RouteContext(r.Context()).RoutePattern(); p != "" {
+		return p
 	}
 	return "none"
 }

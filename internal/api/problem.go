@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,8 @@ type problem struct {
 	AuditID    string       `json:"audit_id,omitempty"` // of the record that the request conflicts with
 	retryAfter int          // seconds; 0 for none
 	allow      string
-	close      bool // the connection has to be closed
+	challenge  string // for WWW-Authenticate
+	close      bool   // the connection has to be closed
 }
 
 // A fieldError points at one part of the request.
@@ -122,7 +124,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status >= http.StatusInternalServerError && p.retryAfter == 0 {
 		a.Logger.Error("request failed", "method", r.Method, "path", pathToLog(r), "error", err)
 	}
-	if p.retryAfter > 0 {
+	if p.Status == http.StatusServiceUnavailable && p.retryAfter > 0 {
 		a.Metrics.shed.Inc()
 		a.Metrics.Reject(err)
 	}
@@ -132,8 +134,8 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 // pathToLog is the path of a request, or the pattern of its route where the path has the id of a
 // shoe: who has that has the shoe.
 func pathToLog(r *http.Request) string {
-	if pattern := route(r); strings.HasPrefix(pattern, "/shoes/") {
-		return pattern
+	if p := pattern(r); strings.HasPrefix(p, "/shoes/") {
+		return p
 	}
 	return r.URL.Path
 }
@@ -147,6 +149,7 @@ func (a *API) problem(r *http.Request, err error) *problem {
 	var settled *dealer.SettledError
 	var notUnique *ledger.NotUniqueError
 	var changed *order.DeckChangedError
+	ofAccess := problemOfAccess(err)
 	switch ofShoe := problemOfShoe(r, err); {
 	case errors.As(err, &p):
 		return p
@@ -154,6 +157,8 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		return problemOfBody(body)
 	case ofShoe != nil:
 		return ofShoe
+	case ofAccess != nil:
+		return ofAccess
 	case errors.As(err, &invalid):
 		p := unprocessable("%s", sentence(invalid.Fields[0].Detail))
 		for _, f := range invalid.Fields {
@@ -295,6 +300,9 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	if p.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(p.retryAfter))
 	}
+	if p.challenge != "" {
+		h.Set("WWW-Authenticate", p.challenge)
+	}
 	if p.allow != "" {
 		h.Set("Allow", p.allow)
 	}
@@ -310,12 +318,13 @@ func noSuchPath(http.ResponseWriter, *http.Request) error {
 
 func (a *API) methodNotAllowed(_ http.ResponseWriter, r *http.Request) error {
 	var allowed []string
-	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPost} {
 		if a.router.Match(chi.NewRouteContext(), method, r.URL.Path) {
 			allowed = append(allowed, method)
 		}
 	}
-	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", r.Method, strings.Join(allowed, " and "))
+	names := slices.DeleteFunc(slices.Clone(allowed), func(m string) bool { return m == http.MethodHead })
+	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", r.Method, strings.Join(names, " and "))
 	p.allow = strings.Join(allowed, ", ")
 	return p
 }

@@ -7,17 +7,22 @@ import (
 	"strconv"
 	"time"
 
+	"riffle/internal/access"
 	"riffle/internal/httpjson"
 )
 
-// A response records the status that was sent, and has the caller take the answer at a least rate.
+// A response records what was sent, to whom, and what the request has written to the log. It has
+// the caller take the answer at a least rate.
 type response struct {
 	http.ResponseWriter
-	api    *API
-	lease  *httpjson.Lease // the memory of the request
-	status int
-	sent   int           // bytes of the body that the connection has accepted
-	waited time.Duration // for the caller, to accept whole parts
+	api     *API
+	lease   *httpjson.Lease // the memory of the request
+	status  int
+	sent    int            // bytes of the body that the connection has accepted
+	waited  time.Duration  // for the caller, to accept whole parts
+	caller  *access.Caller // nil until it is known
+	records int            // that the request has written
+	auditID string         // of the last of them
 }
 
 const (

@@ -43,6 +43,8 @@ type setup struct {
 	replay   time.Duration                   // that a replay may take; the default by default
 	memory   int64                           // budget for request bodies, in bytes
 	hosts    access.Hosts                    // names of its own; none by default
+	origins  access.Origins                  // whose pages may write; none by default
+	policy   *access.Policy                  // who may do what; everybody everything by default
 }
 
 // A service is an API with the built-in deck types, over a store in a folder of the test.
@@ -133,7 +135,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 			Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
 		}),
 		Logger: slog.New(slog.NewTextHandler(output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(s.memory), MaxConnections: 1000, Hosts: s.hosts, ReplayTime: s.replay,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(s.memory), MaxConnections: 1000, Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay,
 	})
 	a.WatchLog(registry)
 	a.WatchStore(registry)

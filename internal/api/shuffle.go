@@ -21,7 +21,7 @@ func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
 
 // dealDeck answers GET /decks/{type}.
 func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
-	if err := checkSite(r); err != nil {
+	if err := a.checkSite(r); err != nil {
 		return err
 	}
 	lease := leaseOf(w)
@@ -57,6 +57,7 @@ func (a *API) answerShuffle(w http.ResponseWriter, r *http.Request, q *shuffleRe
 func (a *API) sendShuffle(out *stream, q *shuffleRequest, result *dealer.Shuffle, body []byte) error {
 	spent := out.shuffle(q, result, body)
 	a.Metrics.shuffles[result.Statement.Algorithm].Observe(spent.Seconds())
+	NoteRecord(out.w, result.AuditID.String())
 	a.Metrics.items.Add(float64(result.Statement.Draw * result.Statement.Repeat))
 	return out.finish()
 }

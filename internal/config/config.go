@@ -14,6 +14,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"riffle/internal/access"
 )
 
 // MaxSize is the size of the largest file that is read, in bytes.
@@ -27,6 +29,9 @@ type Setting struct {
 
 // A File is a configuration file that was read. The zero value is one that sets nothing.
 type File struct {
+	Keys      []access.Key  // who may do what; without any, all may
+	Anonymous *access.Grant // what callers without a key may do; nil if the file does not say
+
 	path     string
 	values   map[string]position // where the value of each setting is
 	mistakes Mistakes
@@ -34,8 +39,9 @@ type File struct {
 
 type position struct{ line, column int }
 
-// Read reads the file at path, whose keys are the names of settings. The file has mistakes if it
-// cannot be read, has no valid YAML, or anything in it has no meaning; see [File.Err].
+// Read reads the file at path, whose keys are the names of settings, "keys" and "anonymous". The
+// file has mistakes if it cannot be read, has no valid YAML, or anything in it has no meaning; see
+// [File.Err].
 func Read(path string, settings map[string]Setting) *File {
 	f := &File{path: path, values: map[string]position{}}
 	text, err := readFile(path)

@@ -24,13 +24,14 @@ import (
 // lifetime is the time to live of a deck after its last change.
 const lifetime = 14 * 24 * time.Hour
 
-// Options of an API. All are needed but Reject.
+// Options of an API. All are needed but Reject and Note.
 type Options struct {
 	Shoes  *shoes.Service
 	Decks  *deck.Catalogue // whose pictures are served
 	Logger *slog.Logger
-	Budget *httpjson.Budget // the memory of all long requests together
-	Reject func(error)      // called for every request that is answered 503
+	Budget *httpjson.Budget                            // the memory of all long requests together
+	Reject func(error)                                 // called for every request that is answered 503
+	Note   func(w http.ResponseWriter, auditID string) // called for every change that is answered
 }
 
 // An API answers requests. Its routes are mounted by [API.Routes].
@@ -39,7 +40,12 @@ type API struct{ Options }
 // New returns the API.
 func New(o Options) *API { return &API{o} }
 
-// Routes mounts the API on a router: everything under /api/ and /static/img/. Each path is served
+// Pictures mounts the pictures of the cards on a router.
+func (a *API) Pictures(r chi.Router) {
+	r.Handle("/static/img/{file}", http.HandlerFunc(a.picture))
+}
+
+// Routes mounts the decks on a router: everything under /api/. Each path is served
 // with and without a slash at its end, since a redirect would lose the body of a POST.
 func (a *API) Routes(r chi.Router) {
 	either := func(pattern string, h handler) {
@@ -71,7 +77,6 @@ func (a *API) Routes(r chi.Router) {
 	changes("/api/deck/{deck_id}/pile/{pile}/return", a.returnPile)
 
 	r.Handle("/api/*", a.handle(handler{nowhere, false}))
-	r.Handle("/static/img/{file}", http.HandlerFunc(a.picture))
 }
 
 // nowhere answers unknown paths.
@@ -116,6 +121,9 @@ func (a *API) handle(h handler) http.Handler {
 				a.fail(w, r, err)
 				return
 			}
+		}
+		if h.changes && a.Note != nil {
+			a.Note(w, found.AuditID)
 		}
 		write(w, http.StatusOK, text)
 	})

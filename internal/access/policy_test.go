@@ -1,0 +1,250 @@
+package access
+
+import (
+	"encoding/hex"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"riffle/internal/share"
+)
+
+var home = netip.MustParseAddr("192.0.2.7")
+
+// request returns a request with Authorization headers.
+func request(target string, headers ...string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, target, nil)
+	for _, h := range headers {
+		r.Header.Add("Authorization", h)
+	}
+	return r
+}
+
+func TestTokens(t *testing.T) {
+	a, b := NewToken(), NewToken()
+	if a == b || len(a) != 47 || !isToken(string(a)) {
+		t.Errorf("tokens are %s and %s", a, b)
+	}
+	// Digest computed with sha256sum.
+	const token, want = Token("rfl_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), "5d729c0acb45d8e442f565ec3f80fa9002cf2e9ee261c2535501bb71a1bc186d"
+	if d := token.Digest(); hex.EncodeToString(d[:]) != want {
+		t.Errorf("the digest is %x, want %s", d, want)
+	}
+	for _, text := range []string{
+		"", "rfl_", "rfl_" + strings.Repeat("A", 42), "rfl_" + strings.Repeat("A", 44),
+		"rfl_" + strings.Repeat("A", 42) + "B", // bits beyond the last byte
+		"RFL_" + strings.Repeat("A", 43), "rfl_" + strings.Repeat("A", 42) + "=", "rfl_" + strings.Repeat("+", 43), strings.Repeat("A", 10_000),
+	} {
+		if isToken(text) {
+			t.Errorf("%.60q is taken for a token", text)
+		}
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	for _, name := range []string{"a", "Table_server-1.2", strings.Repeat("x", 64)} {
+		if err := CheckName(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"", ".", "..", ".a", "a/b", "a b", "ä", "a\n", strings.Repeat("x", 65)} {
+		if CheckName(name) == nil {
+			t.Errorf("%q is taken for a name", name)
+		}
+	}
+}
+
+func TestIdentify(t *testing.T) {
+	known, other := NewToken(), NewToken()
+	p := NewPolicy([]Key{{Name: "table", Digest: known.Digest(), Grant: Grant{May: []Scope{Shuffle}}}}, nil)
+	for _, v := range []struct {
+		name string
+		r    *http.Request
+		key  string
+		err  error
+	}{
+		{"no token", request("/shuffle"), "", nil},
+		{"a token", request("/shuffle", "Bearer "+string(known)), "table", nil},
+		{"a scheme in other letters", request("/shuffle", "bEARER  "+string(known)), "table", nil},
+		{"another token", request("/shuffle", "Bearer "+string(other)), "", ErrUnknown},
+		{"a token with an end", request("/shuffle", "Bearer "+string(known)+"A"), "", ErrScheme},
+		{"a digest", request("/shuffle", "Bearer "+hexOf(known)), "", ErrScheme},
+		{"another scheme", request("/shuffle", "Basic dGFibGU6"+string(known)), "", ErrScheme},
+		{"no scheme", request("/shuffle", string(known)), "", ErrScheme},
+		{"an empty header", request("/shuffle", ""), "", ErrScheme},
+		{"ten kilobytes", request("/shuffle", "Bearer rfl_"+strings.Repeat("A", 10_000)), "", ErrScheme},
+		{"two headers", request("/shuffle", "Bearer "+string(known), "Bearer "+string(known)), "", ErrTwoTokens},
+		{"a token in the query", request("/shuffle?access_token="+string(known), "Bearer "+string(known)), "", ErrTokenInQuery},
+		{"a token in the query, escaped", request("/shuffle?a=b&c=%72fl_x&d=rfl_"), "", ErrTokenInQuery},
+		{"a reference that only has the letters", request("/audits?reference=myrfl_1"), "", nil},
+	} {
+		c, err := p.Identify(v.r, home)
+		if !errors.Is(err, v.err) || err == nil && c.Key != v.key {
+			t.Errorf("%s: %+v, %v; want the key %q and %v", v.name, c, err, v.key, v.err)
+		}
+	}
+	if c, err := NewPolicy(nil, nil).Identify(request("/", "Basic a", "Basic b"), home); err != nil || c.Key != "" {
+		t.Errorf("without keys, headers for others end in %v", err)
+	}
+}
+
+func hexOf(t Token) string {
+	d := t.Digest()
+	return hex.EncodeToString(d[:])
+}
+
+func TestTakeFollowsTheGrant(t *testing.T) {
+	token := NewToken()
+	keys := func(g Grant) []Key { return []Key{{Name: "k", Digest: token.Digest(), Grant: g}} }
+	bearer := "Bearer " + string(token)
+	for _, v := range []struct {
+		name      string
+		keys      []Key
+		anonymous *Grant
+		header    string
+		scope     Scope
+		log       string
+		err       error
+	}{
+		{"without keys everybody may do everything", nil, nil, "", Deal, "main", nil},
+		{"with keys strangers may do nothing", keys(Grant{May: Scopes()}), nil, "", Read, "main", ErrAnonymous},
+		{"strangers do what they may", keys(Grant{}), &Grant{May: []Scope{Read}}, "", Read, "main", nil},
+		{"and nothing else", keys(Grant{}), &Grant{May: []Scope{Read}}, "", Shuffle, "main", ErrAnonymous},
+		{"even without keys", nil, &Grant{May: []Scope{Read}}, "", Shuffle, "main", ErrAnonymous},
+		{"a key does what it may", keys(Grant{May: []Scope{Shuffle}}), nil, bearer, Shuffle, "main", nil},
+		{"and nothing else, though strangers may", keys(Grant{May: []Scope{Shuffle}}), &Grant{May: []Scope{Read}}, bearer, Read, "main", ErrScope},
+		{"a key of a log", keys(Grant{May: Scopes(), Logs: []string{"poker"}}), nil, bearer, Deal, "poker", nil},
+		{"in another log", keys(Grant{May: Scopes(), Logs: []string{"poker"}}), nil, bearer, Deal, "main", ErrLog},
+	} {
+		r := request("/")
+		if v.header != "" {
+			r = request("/", v.header)
+		}
+		c, err := NewPolicy(v.keys, v.anonymous).Identify(r, home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Take(time.Now(), v.scope, v.log, false); !errors.Is(err, v.err) {
+			t.Errorf("%s: %v, want %v", v.name, err, v.err)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	take := func(l *limiter, n int, writes bool) (taken int) {
+		for range n {
+			if l.take(now, writes) == 0 {
+				taken++
+			}
+		}
+		return taken
+	}
+	l := newLimiter(Rates{Requests: 2, Burst: 5})
+	if n := take(l, 10, true); n != 5 {
+		t.Errorf("%d of 10 requests at once are let through, want 5", n)
+	}
+	if wait := l.take(now, true); wait != 500*time.Millisecond {
+		t.Errorf("the next one waits %s, want 500ms", wait)
+	}
+	if r := l.remaining(now); r != (Remaining{0, 2500 * time.Millisecond, 5, 2500 * time.Millisecond}) {
+		t.Errorf("left are %+v", r)
+	}
+	now = now.Add(time.Second)
+	if n := take(l, 10, true); n != 2 {
+		t.Errorf("a second later %d pass, want 2", n)
+	}
+
+	l = newLimiter(Rates{Records: 10, Bytes: 1000})
+	if n := take(l, 100, true); n != 100 {
+		t.Errorf("%d of 100 requests pass without a limit for requests", n)
+	}
+	l.charge(now, 35, 0)
+	if wait := l.take(now, true); wait != 2600*time.Millisecond {
+		t.Errorf("after 35 records of 10 a second the next one waits %s, want 2.6s", wait)
+	}
+	if wait := l.take(now, false); wait != 0 {
+		t.Errorf("a read waits %s for records", wait)
+	}
+	l.charge(now, 0, 5_000_000)
+	if wait := l.take(now, false); wait < 4998*time.Second || wait > 5001*time.Second {
+		t.Errorf("after 5 MB of 1 kB a second the next one waits %s", wait)
+	}
+	if r := l.remaining(now); r != (Remaining{}) {
+		t.Errorf("without a limit for requests, left are %+v", r)
+	}
+	if l := newLimiter(Rates{Requests: 0.1}); take(l, 3, true) != 1 {
+		t.Error("a rate below one does not let one request through at once")
+	}
+}
+
+// The addresses of one customer are one peer, and a million peers are not kept.
+func TestPeers(t *testing.T) {
+	p := NewPolicy(nil, &Grant{May: Scopes(), Rates: Rates{Requests: 1, Burst: 2}})
+	now := time.Now()
+	ask := func(address string) error {
+		c, err := p.Identify(request("/"), share.Peer(net.JoinHostPort(address, "1")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Take(now, Read, "main", false)
+	}
+	for _, v := range []struct {
+		address string
+		pass    bool
+	}{
+		{"192.0.2.7", true},
+		{"::ffff:192.0.2.7", true},
+		{"192.0.2.7", false},
+		{"192.0.2.8", true},
+		{"2001:db8::1", true},
+		{"2001:db8::ffff:1", true},
+		{"2001:db8::2:0:0:1", false},
+		{"2001:db8:0:1::1", true},
+	} {
+		var limit *LimitError
+		if err := ask(v.address); (err == nil) != v.pass || err != nil && !errors.As(err, &limit) {
+			t.Errorf("%s: %v, want it to pass: %v", v.address, err, v.pass)
+		}
+	}
+	many := netip.MustParseAddr("10.0.0.0")
+	for range 1_000_000 {
+		_ = p.stranger(many)
+		many = many.Next()
+	}
+	if err := ask("192.0.2.7"); err != nil {
+		t.Errorf("a peer is remembered longer than a million others: %v", err)
+	}
+}
+
+func TestSucceed(t *testing.T) {
+	token := NewToken()
+	policy := func(rates Rates) *Policy {
+		return NewPolicy([]Key{{Name: "k", Digest: token.Digest(), Grant: Grant{May: Scopes(), Rates: rates}}}, &Grant{May: Scopes(), Rates: rates})
+	}
+	now, one := time.Now(), Rates{Requests: 1}
+	ask := func(p *Policy, headers ...string) error {
+		c, err := p.Identify(request("/", headers...), home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Take(now, Read, "main", false)
+	}
+	old := policy(one)
+	for _, headers := range [][]string{{}, {"Bearer " + string(token)}} {
+		if err := ask(old, headers...); err != nil {
+			t.Fatal(err)
+		}
+		same, changed := policy(one), policy(Rates{Requests: 2})
+		same.Succeed(old)
+		changed.Succeed(old)
+		if ask(same, headers...) == nil || ask(changed, headers...) != nil {
+			t.Errorf("%q: a reload forgets what was used, or keeps it though the rate has changed", headers)
+		}
+	}
+}

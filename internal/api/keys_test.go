@@ -1,0 +1,154 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"riffle/internal/access"
+)
+
+// scopeOf is the scope that a route takes, as docs/operations.md has it; empty for what is open to
+// everybody.
+func scopeOf(method, path string) access.Scope {
+	switch {
+	case path == "/healthz" || path == "/readyz":
+		return ""
+	case path == "/metrics":
+		return access.Metrics
+	case strings.HasPrefix(path, "/shoes"):
+		return access.Deal
+	case method != http.MethodGet || path == "/decks/{type}":
+		return access.Shuffle
+	}
+	return access.Read
+}
+
+// authorized adds a token to a request.
+func authorized(r *http.Request, token access.Token) *http.Request {
+	r.Header.Set("Authorization", "Bearer "+string(token))
+	return r
+}
+
+// Every operation of the contract is tried without a token, with one of each scope, with one of
+// another log and with one that nobody has. So no route can be open by mistake.
+func TestEveryRouteTakesItsScope(t *testing.T) {
+	tokens := map[access.Scope]access.Token{}
+	foreign := access.NewToken()
+	keys := []access.Key{{Name: "foreign", Digest: foreign.Digest(), Grant: access.Grant{May: access.Scopes(), Logs: []string{"poker"}}}}
+	for _, scope := range access.Scopes() {
+		tokens[scope] = access.NewToken()
+		keys = append(keys, access.Key{Name: string(scope), Digest: tokens[scope].Digest(), Grant: access.Grant{May: []access.Scope{scope}}})
+	}
+	s := start(t, setup{policy: access.NewPolicy(keys, nil)})
+	tried := map[access.Scope]int{}
+	for _, op := range loadContract(t).operations {
+		scope := scopeOf(op.Method, op.Path)
+		tried[scope]++
+		target := strings.NewReplacer("{type}", "standard52", "{id}", "01a201b9-1975-7a0e-ba4d-55320c5c53f8", "{tile}", "0/000",
+			"{file}", "AS.svg", "{pile}", "p", "{position}", "1").Replace(op.Path)
+		check := func(name string, r *http.Request, status int) {
+			t.Helper()
+			a := s.send(t, r)
+			refused := a.status == http.StatusUnauthorized || a.status == http.StatusForbidden
+			if status != 0 && a.status != status || status == 0 && refused {
+				t.Errorf("%s %s %s: %d %s", op.Method, op.Path, name, a.status, a.body)
+			}
+			if challenge := a.header.Get("WWW-Authenticate"); (a.status == http.StatusUnauthorized) != (challenge != "") {
+				t.Errorf("%s %s %s: %d with WWW-Authenticate %q", op.Method, op.Path, name, a.status, challenge)
+			}
+		}
+		if scope == "" {
+			check("without a token", request(t, op.Method, target), 0)
+			continue
+		}
+		check("without a token", request(t, op.Method, target), http.StatusUnauthorized)
+		check("with a token that nobody has", authorized(request(t, op.Method, target), access.NewToken()), http.StatusUnauthorized)
+		check("with a key of another log", authorized(request(t, op.Method, target), foreign), http.StatusForbidden)
+		for other, token := range tokens {
+			status := http.StatusForbidden
+			if other == scope {
+				status = 0
+			}
+			check(fmt.Sprint("with the scope ", other), authorized(request(t, op.Method, target), token), status)
+		}
+	}
+	for _, scope := range append(access.Scopes(), "") {
+		if tried[scope] == 0 {
+			t.Errorf("no route takes the scope %q", scope)
+		}
+	}
+}
+
+func TestRefusedTokens(t *testing.T) {
+	token := access.NewToken()
+	var log strings.Builder
+	s := start(t, setup{output: &log, policy: access.NewPolicy(
+		[]access.Key{{Name: "k", Digest: token.Digest(), Grant: access.Grant{May: access.Scopes()}}}, nil)})
+	for _, v := range []struct {
+		name   string
+		change func(r *http.Request)
+		status int
+		says   string
+	}{
+		{"two headers", func(r *http.Request) {
+			r.Header["Authorization"] = []string{"Bearer " + string(token), "Bearer " + string(token)}
+		}, http.StatusBadRequest, "more than one"},
+		{"a token in the query", func(r *http.Request) { r.URL.RawQuery = "token=" + string(token) }, http.StatusBadRequest, "query"},
+		{"another scheme", func(r *http.Request) { r.SetBasicAuth("k", string(token)) }, http.StatusUnauthorized, "Authorization: Bearer"},
+		{"ten kilobytes", func(r *http.Request) { r.Header.Set("Authorization", "Bearer rfl_"+strings.Repeat("A", 10_000)) }, http.StatusUnauthorized, "not a token"},
+		{"a token that nobody has", func(r *http.Request) { authorized(r, access.NewToken()) }, http.StatusUnauthorized, "No key has"},
+	} {
+		r := get(t, "/decks")
+		v.change(r)
+		a := s.send(t, r)
+		a.problem(t)
+		if a.status != v.status || !strings.Contains(a.body, v.says) || strings.Contains(a.body, string(token)) {
+			t.Errorf("%s: %d %s; want %d that says %q, without the token", v.name, a.status, a.body, v.status, v.says)
+		}
+	}
+	if strings.Contains(log.String(), string(token)) {
+		t.Errorf("the token is in the log:\n%s", log.String())
+	}
+}
+
+// Records are counted as they are written, bytes as they are sent, and requests as they come; each
+// answer says how many are left.
+func TestLimitsOfCallers(t *testing.T) {
+	key := func(rates access.Rates) (access.Token, access.Key) {
+		token := access.NewToken()
+		return token, access.Key{Name: "k" + string(token)[5:12], Digest: token.Digest(), Grant: access.Grant{May: access.Scopes(), Rates: rates}}
+	}
+	slow, slowKey := key(access.Rates{Requests: 0.001, Burst: 2})
+	records, recordsKey := key(access.Rates{Records: 0.001})
+	bytes, bytesKey := key(access.Rates{Bytes: 10})
+	s := start(t, setup{policy: access.NewPolicy([]access.Key{slowKey, recordsKey, bytesKey}, &access.Grant{May: []access.Scope{access.Metrics}})})
+	statuses := func(token access.Token, requests ...*http.Request) (statuses []int) {
+		for _, r := range requests {
+			statuses = append(statuses, s.send(t, authorized(r, token)).status)
+		}
+		return statuses
+	}
+	shuffle := func() *http.Request { return post(t, "/shuffle", `{"size":5}`) }
+	if got := statuses(slow, get(t, "/decks"), get(t, "/decks"), get(t, "/decks"), shuffle()); !slices.Equal(got, []int{200, 200, 429, 429}) {
+		t.Errorf("two requests of a burst, and two more: %v", got)
+	}
+	refused := s.send(t, authorized(get(t, "/decks"), slow))
+	refused.problem(t)
+	for name, want := range map[string]string{
+		"Retry-After": "1000", "RateLimit-Policy": `"requests";q=2;w=2000`, "RateLimit": `"requests";r=0;t=2000`,
+	} {
+		if got := refused.header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if got := statuses(records, get(t, "/decks"), shuffle(), shuffle(), get(t, "/decks")); !slices.Equal(got, []int{200, 200, 429, 200}) {
+		t.Errorf("a read, two shuffles and a read with one record in 1,000 s: %v", got)
+	}
+	if got := statuses(bytes, get(t, "/decks"), get(t, "/decks")); !slices.Equal(got, []int{200, 429}) {
+		t.Errorf("two answers of more than ten bytes: %v", got)
+	}
+	s.checkMetrics(t, fmt.Sprintf(`riffle_requests_total{key=%q} 5`, slowKey.Name), fmt.Sprintf(`riffle_requests_total{key=%q} 4`, recordsKey.Name))
+}

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/share"
+)
+
+// observe serves requests, gives each an id, and notes what became of it: in the metrics by the
+// pattern of its route, against the limits of its caller, and in the access log. It turns a panic
+// into a 500.
+func (a *API) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		w := &response{ResponseWriter: rw, api: a, lease: a.Budget.Lease(r.RemoteAddr)}
+		defer w.lease.Release()
+		id := requestID(r)
+		defer func() {
+			w.status = max(w.status, http.StatusOK)
+			ended := time.Now()
+			a.Metrics.requests.WithLabelValues(pattern(r), method(r.Method), strconv.Itoa(w.status)).Observe(ended.Sub(began).Seconds())
+			key := ""
+			if w.caller != nil {
+				key = w.caller.Key
+				w.caller.Charge(ended, w.records, w.sent)
+			}
+			a.Metrics.byKey.WithLabelValues(key).Inc()
+			a.logRequest(r, w, id, ended.Sub(began))
+		}()
+		defer w.rescue()
+		w.Header().Set(requestIDHeader, id)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// logRequest writes the line of a request to the access log. It has the pattern of the route and
+// not the path: the id of a shoe is a secret.
+func (a *API) logRequest(r *http.Request, w *response, id string, took time.Duration) {
+	if a.AccessLog == nil {
+		return
+	}
+	attrs := make([]slog.Attr, 0, 9)
+	attrs = append(attrs, slog.String("method", method(r.Method)), slog.String("route", pattern(r)), slog.Int("status", w.status),
+		slog.Int("bytes", w.sent), slog.Float64("seconds", took.Seconds()), slog.String("peer", share.Peer(r.RemoteAddr).String()), slog.String("request_id", id))
+	if w.caller != nil && w.caller.Key != "" {
+		attrs = append(attrs, slog.String("key", w.caller.Key))
+	}
+	if w.auditID != "" {
+		attrs = append(attrs, slog.String("audit_id", w.auditID))
+	}
+	a.AccessLog.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs...)
+}
+
+const requestIDHeader = "X-Request-Id"
+
+// maxRequestID is the longest id that is taken from a caller, in bytes.
+const maxRequestID = 128
+
+// requestID returns the id of a request: the caller's if it sent one that can be logged as it is,
+// and otherwise a new one.
+func requestID(r *http.Request) string {
+	id := r.Header.Get(requestIDHeader)
+	if id != "" && len(id) <= maxRequestID && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:+/=") == "" {
+		return id
+	}
+	return uuid.NewString()
+}

@@ -1,0 +1,167 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v4"
+
+	"riffle/internal/access"
+)
+
+// readKeys reads the list of keys.
+func (f *File) readKeys(list *yaml.Node) {
+	if !f.isList("keys", list) {
+		return
+	}
+	if len(list.Content) == 0 { // no keys would let everybody do everything
+		f.mistake(at(list), "keys has no key; leave it out if callers need none")
+	}
+	names, hashes := map[string]int{}, map[access.Digest]int{} // the lines they are in
+	for _, node := range list.Content {
+		var key access.Key
+		before := len(f.mistakes)
+		fields := f.rates(&key.Rates)
+		fields["name"] = func(value *yaml.Node) {
+			name, ok := f.scalar("name", value)
+			if !ok {
+				return
+			}
+			if err := access.CheckName(name); err != nil {
+				f.mistake(at(value), "%v", err)
+				return
+			}
+			key.Name = name
+			if line, duplicate := names[key.Name]; duplicate {
+				f.mistake(at(value), "duplicate name %.80q; the key in line %d has it already", key.Name, line)
+			}
+			names[key.Name] = value.Line
+		}
+		fields["sha256"] = func(value *yaml.Node) {
+			text, ok := f.scalar("sha256", value)
+			hash, err := hex.DecodeString(text)
+			if !ok {
+				return
+			}
+			if err != nil || len(hash) != sha256.Size { // it may be the token, so the mistake does not show it
+				f.mistake(at(value), "sha256 must be the SHA-256 of the token, %d hex digits", 2*sha256.Size)
+				return
+			}
+			key.Digest = access.Digest(hash)
+			if line, duplicate := hashes[key.Digest]; duplicate {
+				f.mistake(at(value), "duplicate sha256; the key in line %d has it already", line)
+			}
+			hashes[key.Digest] = value.Line
+		}
+		fields["may"] = func(value *yaml.Node) { key.May = f.scopes(value) }
+		fields["logs"] = func(value *yaml.Node) { key.Logs = f.texts("logs", value) }
+		if f.mapping(node, "each of keys", fields); len(f.mistakes) > before {
+			continue
+		}
+		switch {
+		case key.Name == "":
+			f.mistake(at(node), "the key has no name; add name: ...")
+		case key.Digest == access.Digest{}:
+			f.mistake(at(node), "the key has no sha256; add sha256: ...")
+		case len(key.May) == 0:
+			f.mistake(at(node), "the key has nothing it may do; add may: [read]")
+		case key.Logs != nil && len(key.Logs) == 0:
+			f.mistake(at(node), "the key is for no log; leave logs out for every log")
+		}
+		f.Keys = append(f.Keys, key)
+	}
+}
+
+// readAnonymous reads what callers without a key may do.
+func (f *File) readAnonymous(value *yaml.Node) {
+	f.Anonymous = &access.Grant{}
+	fields := f.rates(&f.Anonymous.Rates)
+	fields["may"] = func(value *yaml.Node) { f.Anonymous.May = f.scopes(value) }
+	f.mapping(value, "anonymous", fields)
+}
+
+// rates returns the functions that read limits.
+func (f *File) rates(r *access.Rates) map[string]func(*yaml.Node) {
+	return map[string]func(*yaml.Node){
+		"rate":    func(value *yaml.Node) { r.Requests = f.number("rate", value) },
+		"burst":   func(value *yaml.Node) { r.Burst = int(f.whole("burst", value)) },
+		"records": func(value *yaml.Node) { r.Records = f.number("records", value) },
+		"bytes":   func(value *yaml.Node) { r.Bytes = f.number("bytes", value) },
+	}
+}
+
+// number returns a number from 0.
+func (f *File) number(name string, value *yaml.Node) float64 {
+	text, ok := f.scalar(name, value)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(n) || n < 0 || math.IsInf(n, 0) {
+		f.mistake(at(value), "%s must be a number from 0, such as 50 or 0.5, got %.80q", name, text)
+		return 0
+	}
+	return n
+}
+
+// whole returns a whole number from 0.
+func (f *File) whole(name string, value *yaml.Node) int32 {
+	text, ok := f.scalar(name, value)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 0 {
+		f.mistake(at(value), "%s must be a whole number from 0, such as 100, got %.80q", name, text)
+		return 0
+	}
+	return int32(n)
+}
+
+// scopes returns the scopes in a list.
+func (f *File) scopes(value *yaml.Node) (scopes []access.Scope) {
+	var known []string
+	for _, scope := range access.Scopes() {
+		known = append(known, string(scope))
+	}
+	before := len(f.mistakes)
+	texts := f.texts("may", value)
+	if len(f.mistakes) > before {
+		return nil
+	}
+	for i, text := range texts {
+		if !slices.Contains(known, text) {
+			f.mistake(at(value.Content[i]), "%s", unknown("scope", text, known))
+		}
+		scopes = append(scopes, access.Scope(text))
+	}
+	return scopes
+}
+
+// texts returns the texts in a list, which is not nil.
+func (f *File) texts(name string, list *yaml.Node) []string {
+	texts := []string{}
+	if f.isList(name, list) {
+		for _, item := range list.Content {
+			if text, ok := f.scalar("each of "+name, item); ok {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
+}
+
+// isList reports whether a value is a list, and otherwise adds a mistake.
+func (f *File) isList(name string, value *yaml.Node) bool {
+	if !f.isPlain(value) {
+		return false
+	}
+	if value.Kind != yaml.SequenceNode {
+		f.mistake(at(value), "%s must be a list", name)
+		return false
+	}
+	return true
+}
