@@ -182,6 +182,9 @@ func (l *Log) failLocked(err error) error {
 	if l.broken != nil {
 		return l.broken
 	}
+	if lost := l.checkFiles(); lost != nil { // which explains whatever else went wrong
+		err = lost
+	}
 	l.broken = fmt.Errorf("%w: %w", ErrBroken, err)
 	l.queue.err = l.broken
 	close(l.queue.done)

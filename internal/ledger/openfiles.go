@@ -90,13 +90,16 @@ func (l *Log) guardFiles() {
 			return
 		case <-tick.C:
 		}
-		err := l.store.CheckFiles()
-		if err == nil {
-			err = l.checkpoint.files.Check()
-		}
-		if err != nil {
+		if err := l.checkFiles(); err != nil {
 			l.fail(err)
 			return
 		}
 	}
+}
+
+func (l *Log) checkFiles() error {
+	if err := l.store.CheckFiles(); err != nil {
+		return err
+	}
+	return l.checkpoint.files.Check()
 }

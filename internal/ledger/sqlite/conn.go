@@ -12,8 +12,9 @@ import (
 )
 
 // dsn returns the data source name of a file, with the pragmas of every connection and those given.
+// The file has to exist: a connection that made it anew after it was deleted would read an empty one.
 func dsn(path string, pragmas ...string) string {
-	q := url.Values{"_pragma": append([]string{
+	q := url.Values{"mode": {"rw"}, "_pragma": append([]string{
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(0)",
 		"trusted_schema(0)", "cell_size_check(1)",
 	}, pragmas...)}

@@ -55,9 +55,14 @@ func closeStore(t *testing.T, s *Store) {
 	}
 }
 
-// openDB opens the file of a store for statements of the test.
+// openDB opens the file of a store, or makes it, for statements of the test.
 func openDB(t *testing.T, path string) *sql.DB {
 	t.Helper()
+	file, err := os.OpenFile(path, os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = file.Close()
 	db := sql.OpenDB(connector{dsn: dsn(path)})
 	t.Cleanup(func() { _ = db.Close() })
 	return db
