@@ -36,11 +36,14 @@ func TestManyReadersShareFewConnections(t *testing.T) {
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	end := time.Now().Add(2 * time.Second)
-	addresses := []*server{s.from("127.0.0.2", true), s.from("127.0.0.3", true), s.from("127.0.0.4", true)} // one may not have so many connections
+	var addresses []*server // so many that each has fewer connections than are left for the others
+	for n := range 12 {
+		addresses = append(addresses, s.from(fmt.Sprint("127.0.0.", n+2), true))
+	}
 	for i := range callers {
 		group.Go(func() {
 			for time.Now().Before(end) {
-				a, err := addresses[i%3].ask(http.MethodPost, path, body)
+				a, err := addresses[i%len(addresses)].ask(http.MethodPost, path, body)
 				mu.Lock()
 				if err != nil {
 					failed++

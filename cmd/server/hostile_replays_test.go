@@ -173,22 +173,16 @@ func TestLongRequestsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
 	id := s.longRecord(longShuffles[0])
+	s.idles("after the caller of a long shuffle left") // its place is free
 	medium := s.shuffle(mediumShuffle).AuditID
 	const half = 64 // of what may be in flight
-	s.crowd(half, "127.0.0.1", getText("/audits/"+id+"/verify"))
-	s.busy()
-	full := func(path string) bool {
-		a := s.get(path)
-		if a.status != http.StatusServiceUnavailable {
-			return false
-		}
-		a.problem(t, http.StatusServiceUnavailable)
-		return true
-	}
-	before := s.metric("riffle_rejected_requests_total", `reason="replays"`)
-	until(t, "one more is answered 503", func() bool { return full("/audits/" + medium + "/verify") })
-	if after := s.metric("riffle_rejected_requests_total", `reason="replays"`); after != before+1 {
-		t.Errorf("%v rejected requests were counted, and one was answered 503", after-before)
+	rejected := func() float64 { return s.metric("riffle_rejected_requests_total", `reason="replays"`) }
+	before := rejected()
+	s.crowd(half+1, "127.0.0.1", getText("/audits/"+id+"/verify"))
+	until(t, "one is rejected and all others have begun", func() bool { return rejected() == before+1 })
+	s.get("/audits/"+medium+"/verify").problem(t, http.StatusServiceUnavailable)
+	if after := rejected(); after != before+2 {
+		t.Errorf("%v rejected requests were counted, and two were answered 503", after-before)
 	}
 	if a := s.post("/shuffle", `{"size":1000000}`); a.status != http.StatusServiceUnavailable {
 		t.Errorf("a long shuffle beyond the bound is answered %d", a.status)

@@ -82,7 +82,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("a token is in the log:\n%s", log)
 		}
 	}
-	if !strings.Contains(log, `"key":"table","audit_id":"`) || strings.Count(log, `"msg":"request"`) < 14 {
+	if !strings.Contains(log, `"key":"table","audit_id":"`) || strings.Count(log, `"msg":"request"`) < 13 {
 		t.Errorf("the access log does not have every request:\n%s", log)
 	}
 }

@@ -76,6 +76,7 @@ func (s *site) startProcess() {
 	s.API = New(Options{Budget: httpjson.NewBudget(512 << 20), Shoes: dealt, Decks: s.decks, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	router := chi.NewRouter()
 	s.Routes(router)
+	s.Pictures(router)
 	s.Handler = router
 }
 
