@@ -83,7 +83,7 @@ func (p *Policy) Open() bool {
 	return p.anonymous != nil && len(p.anonymous.May) == len(Scopes()) && len(p.anonymous.Logs) == 0
 }
 
-// A Caller is who sends a request.
+// A Caller is who sends a request. The zero value may do nothing.
 type Caller struct {
 	Key     string // its name; empty for an anonymous caller
 	grant   *Grant // nil for nothing
@@ -92,14 +92,14 @@ type Caller struct {
 
 // Identify returns who sends a request. peer is where it comes from, as [share.Peer] has it. A policy without
 // keys takes no notice of tokens: the header may be for a proxy.
-func (p *Policy) Identify(r *http.Request, peer netip.Addr) (*Caller, error) {
+func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 	if len(p.keys) == 0 {
 		return p.stranger(peer), nil
 	}
 	if strings.Contains(r.URL.RawQuery, tokenPrefix) {
 		for _, values := range r.URL.Query() {
 			if slices.ContainsFunc(values, looksLikeToken) {
-				return nil, ErrTokenInQuery
+				return Caller{}, ErrTokenInQuery
 			}
 		}
 	}
@@ -108,23 +108,23 @@ func (p *Policy) Identify(r *http.Request, peer netip.Addr) (*Caller, error) {
 	case len(headers) == 0:
 		return p.stranger(peer), nil
 	case len(headers) > 1:
-		return nil, ErrTwoTokens
+		return Caller{}, ErrTwoTokens
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	token = strings.TrimLeft(token, " ")
 	if !strings.EqualFold(scheme, "Bearer") || !isToken(token) {
-		return nil, ErrScheme
+		return Caller{}, ErrScheme
 	}
 	c := p.keys[Token(token).Digest()]
 	if c == nil {
-		return nil, ErrUnknown
+		return Caller{}, ErrUnknown
 	}
-	return &Caller{Key: c.Name, grant: &c.Grant, limiter: c.limiter}, nil
+	return Caller{Key: c.Name, grant: &c.Grant, limiter: c.limiter}, nil
 }
 
 // stranger returns the anonymous caller that is a peer.
-func (p *Policy) stranger(peer netip.Addr) *Caller {
-	c := &Caller{grant: p.anonymous}
+func (p *Policy) stranger(peer netip.Addr) Caller {
+	c := Caller{grant: p.anonymous}
 	if p.anonymous == nil || p.anonymous.Rates == (Rates{}) {
 		return c
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/go-chi/cors"
+	"github.com/google/uuid"
 
 	"riffle/internal/access"
 	"riffle/internal/share"
@@ -56,7 +57,7 @@ func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
 
 // NoteRecord notes that the request which w answers has written a record: for the access log, and
 // for the limit of its caller. A retry of it counts as well.
-func NoteRecord(w http.ResponseWriter, auditID string) {
+func NoteRecord(w http.ResponseWriter, auditID uuid.UUID) {
 	if out, ok := w.(*response); ok {
 		out.records++
 		out.auditID = auditID

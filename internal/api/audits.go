@@ -210,6 +210,6 @@ func (a *API) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	NoteRecord(w, found.ID.String())
+	NoteRecord(w, found.ID)
 	return fresh(w, show(found))
 }

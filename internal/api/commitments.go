@@ -21,7 +21,7 @@ func (a *API) commit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	NoteRecord(w, c.ID.String())
+	NoteRecord(w, c.ID)
 	return writeFresh(w, append(appendMade(make([]byte, 0, 1024), c), "}\n"...))
 }
 

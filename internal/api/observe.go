@@ -25,12 +25,8 @@ func (a *API) observe(next http.Handler) http.Handler {
 			w.status = max(w.status, http.StatusOK)
 			ended := time.Now()
 			a.Metrics.requests.WithLabelValues(pattern(r), method(r.Method), strconv.Itoa(w.status)).Observe(ended.Sub(began).Seconds())
-			key := ""
-			if w.caller != nil {
-				key = w.caller.Key
-				w.caller.Charge(ended, w.records, w.sent)
-			}
-			a.Metrics.byKey.WithLabelValues(key).Inc()
+			w.caller.Charge(ended, w.records, w.sent)
+			a.Metrics.byKey.WithLabelValues(w.caller.Key).Inc()
 			a.logRequest(r, w, id, ended.Sub(began))
 		}()
 		defer w.rescue()
@@ -48,11 +44,11 @@ func (a *API) logRequest(r *http.Request, w *response, id string, took time.Dura
 	attrs := make([]slog.Attr, 0, 9)
 	attrs = append(attrs, slog.String("method", method(r.Method)), slog.String("route", pattern(r)), slog.Int("status", w.status),
 		slog.Int("bytes", w.sent), slog.Float64("seconds", took.Seconds()), slog.String("peer", share.Peer(r.RemoteAddr).String()), slog.String("request_id", id))
-	if w.caller != nil && w.caller.Key != "" {
+	if w.caller.Key != "" {
 		attrs = append(attrs, slog.String("key", w.caller.Key))
 	}
-	if w.auditID != "" {
-		attrs = append(attrs, slog.String("audit_id", w.auditID))
+	if w.auditID != uuid.Nil {
+		attrs = append(attrs, slog.String("audit_id", w.auditID.String()))
 	}
 	a.AccessLog.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs...)
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"riffle/internal/access"
 	"riffle/internal/httpjson"
 )
@@ -18,11 +20,11 @@ type response struct {
 	api     *API
 	lease   *httpjson.Lease // the memory of the request
 	status  int
-	sent    int            // bytes of the body that the connection has accepted
-	waited  time.Duration  // for the caller, to accept whole parts
-	caller  *access.Caller // nil until it is known
-	records int            // that the request has written
-	auditID string         // of the last of them
+	sent    int           // bytes of the body that the connection has accepted
+	waited  time.Duration // for the caller, to accept whole parts
+	caller  access.Caller // zero until it is known
+	records int           // that the request has written
+	auditID uuid.UUID     // of the last of them
 }
 
 const (

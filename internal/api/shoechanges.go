@@ -90,7 +90,7 @@ func (a *API) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Change
 	if err != nil {
 		return err
 	}
-	NoteRecord(w, result.AuditID.String())
+	NoteRecord(w, result.AuditID)
 	out := a.shoeStream(w, &result.Shoe)
 	out.change(result)
 	return out.finish()

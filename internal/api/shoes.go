@@ -26,7 +26,7 @@ func (a *API) makeShoe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	NoteRecord(w, made.AuditID.String())
+	NoteRecord(w, made.AuditID)
 	out := a.shoeStream(w, &made.Shoe)
 	out.buf = append(appendShoe(out.buf, &made.Shoe), "}\n"...)
 	return out.finish()

@@ -57,7 +57,7 @@ func (a *API) answerShuffle(w http.ResponseWriter, r *http.Request, q *shuffleRe
 func (a *API) sendShuffle(out *stream, q *shuffleRequest, result *dealer.Shuffle, body []byte) error {
 	spent := out.shuffle(q, result, body)
 	a.Metrics.shuffles[result.Statement.Algorithm].Observe(spent.Seconds())
-	NoteRecord(out.w, result.AuditID.String())
+	NoteRecord(out.w, result.AuditID)
 	a.Metrics.items.Add(float64(result.Statement.Draw * result.Statement.Repeat))
 	return out.finish()
 }

@@ -29,7 +29,7 @@ type answer struct {
 	Shuffled  *bool           // nil for none
 	Piles     map[string]pile // nil for none
 	Error     string          // empty for none
-	AuditID   string          // empty for none
+	AuditID   uuid.UUID       // Nil for none
 }
 
 // card is a card in an answer.
@@ -45,7 +45,7 @@ type pile struct {
 
 // newAnswer returns what every answer about a deck has.
 func newAnswer(r *shoes.Result) *answer {
-	return &answer{Success: true, DeckID: deckID(r.Shoe.ID), AuditID: r.AuditID.String()}
+	return &answer{Success: true, DeckID: deckID(r.Shoe.ID), AuditID: r.AuditID}
 }
 
 // remaining adds how many cards are in the deck.
@@ -112,8 +112,8 @@ func (a *answer) append(b []byte) []byte {
 	if a.Error != "" {
 		b = appendText(append(b, `, "error": `...), a.Error)
 	}
-	if a.AuditID != "" {
-		b = appendText(append(b, `, "audit_id": `...), a.AuditID)
+	if a.AuditID != uuid.Nil {
+		b = appendText(append(b, `, "audit_id": `...), a.AuditID.String())
 	}
 	return append(b, '}')
 }
@@ -238,10 +238,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 			a.Reject(err)
 		}
 	}
-	refused := &answer{Error: e.text}
-	if e.auditID != uuid.Nil {
-		refused.AuditID = e.auditID.String()
-	}
+	refused := &answer{Error: e.text, AuditID: e.auditID}
 	if e.close {
 		w.Header().Set("Connection", "close")
 	}

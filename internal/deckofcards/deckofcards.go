@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 
 	"riffle/internal/deck"
 	"riffle/internal/httpjson"
@@ -29,9 +30,9 @@ type Options struct {
 	Shoes  *shoes.Service
 	Decks  *deck.Catalogue // whose pictures are served
 	Logger *slog.Logger
-	Budget *httpjson.Budget                            // the memory of all long requests together
-	Reject func(error)                                 // called for every request that is answered 503
-	Note   func(w http.ResponseWriter, auditID string) // called for every change that is answered
+	Budget *httpjson.Budget                               // the memory of all long requests together
+	Reject func(error)                                    // called for every request that is answered 503
+	Note   func(w http.ResponseWriter, auditID uuid.UUID) // called for every change that is answered
 }
 
 // An API answers requests. Its routes are mounted by [API.Routes].
