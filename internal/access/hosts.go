@@ -5,6 +5,7 @@ package access
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"net"
 	"net/netip"
@@ -23,11 +24,7 @@ type Hosts struct{ names map[string]bool }
 // "riffle.example, 10.0.0.7". An empty list has none.
 func ParseHosts(list string) (Hosts, error) {
 	h := Hosts{map[string]bool{}}
-	for entry := range strings.SplitSeq(list, ",") {
-		entry = strings.TrimSpace(entry)
-		if entry == "" {
-			continue
-		}
+	for entry := range entries(list) {
 		name := normal(entry)
 		if !isAddress(name) && !isName(name) {
 			return Hosts{}, fmt.Errorf("%q is not a host name; accepted are names and IP addresses without scheme, port or wildcard, such as riffle.example", entry)
@@ -35,6 +32,18 @@ func ParseHosts(list string) (Hosts, error) {
 		h.names[name] = true
 	}
 	return h, nil
+}
+
+// entries yields the entries of a list that are separated by commas, without white space around
+// them. Empty ones are passed over.
+func entries(list string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for entry := range strings.SplitSeq(list, ",") {
+			if entry = strings.TrimSpace(entry); entry != "" && !yield(entry) {
+				return
+			}
+		}
+	}
 }
 
 // MarshalText returns the names in the form that [ParseHosts] accepts, sorted.

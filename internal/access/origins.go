@@ -15,11 +15,7 @@ type Origins struct{ list map[string]bool }
 // empty list has none.
 func ParseOrigins(list string) (Origins, error) {
 	o := Origins{map[string]bool{}}
-	for entry := range strings.SplitSeq(list, ",") {
-		entry = strings.TrimSpace(entry)
-		if entry == "" {
-			continue
-		}
+	for entry := range entries(list) {
 		u, err := url.Parse(entry)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.Contains(u.Host, "*") || entry != strings.ToLower(u.Scheme+"://"+u.Host) {
 			return Origins{}, fmt.Errorf("%q is not an origin; accepted are scheme and host in lower case, with a port unless it is the usual one, such as https://game.example", entry)

@@ -66,7 +66,8 @@ func NewPolicy(keys []Key, anonymous *Grant) *Policy {
 	return p
 }
 
-// Succeed has a policy go on counting where an earlier one stopped, for all whose rates are the same.
+// Succeed has a policy go on counting where an earlier one stopped, for all whose rates are the
+// same. Call it before the policy is used.
 func (p *Policy) Succeed(earlier *Policy) {
 	if p.anonymous != nil && earlier.anonymous != nil && p.anonymous.Rates == earlier.anonymous.Rates {
 		p.peers = earlier.peers
@@ -90,8 +91,8 @@ type Caller struct {
 	limiter *limiter
 }
 
-// Identify returns who sends a request. peer is where it comes from, as [share.Peer] has it. A policy without
-// keys takes no notice of tokens: the header may be for a proxy.
+// Identify returns who sends a request. peer is where it comes from, as [share.Peer] has it. A
+// policy without keys takes no notice of tokens: the header may be for a proxy.
 func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 	if len(p.keys) == 0 {
 		return p.stranger(peer), nil

@@ -24,11 +24,7 @@ func (p Proxies) Texts() []string {
 // UnmarshalText parses addresses and networks, separated by commas, such as "10.0.0.0/8, ::1".
 func (p *Proxies) UnmarshalText(list []byte) error {
 	*p = nil
-	for entry := range strings.SplitSeq(string(list), ",") {
-		entry = strings.TrimSpace(entry)
-		if entry == "" {
-			continue
-		}
+	for entry := range entries(string(list)) {
 		network, err := netip.ParsePrefix(entry)
 		if address, single := netip.ParseAddr(entry); single == nil {
 			network, err = netip.PrefixFrom(address, address.BitLen()), nil

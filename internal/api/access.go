@@ -146,10 +146,10 @@ func showAll(h http.Header) {
 	h.Set("Access-Control-Expose-Headers", strings.Join(exposed, ", "))
 }
 
-// share answers preflights, and lets pages of the listed origins read the answers to what writes.
+// crossOrigin answers preflights, and lets pages of the listed origins read the answers to what writes.
 // What only reads is for pages of any origin: see may. Decks of deckofcardsapi have rules of their
 // own.
-func (a *API) share(next http.Handler) http.Handler {
+func (a *API) crossOrigin(next http.Handler) http.Handler {
 	headers := []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", requestIDHeader}
 	reads := cors.Handler(cors.Options{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"GET", "HEAD"}, AllowedHeaders: headers, MaxAge: 600})(next)
 	writes := cors.Handler(cors.Options{

@@ -92,7 +92,7 @@ func (a *API) SetHosts(hosts access.Hosts) { a.hosts.Store(&hosts) }
 
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.findPeer, a.observe, a.checkConnection, closeChunked, a.checkHost, a.share)
+	r.Use(a.findPeer, a.observe, a.checkConnection, closeChunked, a.checkHost, a.crossOrigin)
 	r.NotFound(a.handle(noSuchPath))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	for _, route := range a.table() {
@@ -175,9 +175,10 @@ func (a *API) SetPolicy(p *access.Policy) {
 	if p == nil {
 		p = access.NewPolicy(nil, nil)
 	}
-	if earlier := a.policy.Swap(p); earlier != nil {
+	if earlier := a.policy.Load(); earlier != nil {
 		p.Succeed(earlier)
 	}
+	a.policy.Store(p)
 }
 
 // Routes returns the router, for checks that it and the contract name the same routes.
