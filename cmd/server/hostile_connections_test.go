@@ -86,8 +86,8 @@ func (s *server) from(address string, keep bool) *server {
 	return &server{t: s.t, addr: s.addr, cmd: s.cmd, log: s.log, client: &http.Client{Transport: transport, Timeout: waitLimit}}
 }
 
-// polite has a caller from another address ask for shuffles, one after the other, each of which must
-// be answered, and returns the median time.
+// polite asks for shuffles from another address, one after the other. Each must be answered. It
+// returns the median time.
 func (s *server) polite(times int, body string) time.Duration {
 	s.t.Helper()
 	caller := s.from("127.0.0.2", true)

@@ -50,7 +50,7 @@ func (c crowd) leave() {
 	}
 }
 
-// getText and postText are requests as they are sent.
+// getText and postText return the bytes of a request.
 func getText(path string) string { return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n" }
 
 func postText(path, body string) string {
@@ -206,7 +206,8 @@ func TestLongRequestsAreBounded(t *testing.T) {
 	s.stopsSoon()
 }
 
-// TestStoppingEndsReplays has a caller wait for a long replay when the server stops. It is told so.
+// TestStoppingEndsReplays has a caller wait for a long replay when the server stops. The caller is
+// answered 503.
 func TestStoppingEndsReplays(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -237,7 +238,7 @@ func TestReplaysOutlastTheReadTimeout(t *testing.T) {
 }
 
 // TestProofsOfShoesEndWithTheirCallers has 40 callers ask for the proof of a shoe of 600 versions
-// (H2), of which none reads it.
+// (H2). None of them reads the answer.
 func TestProofsOfShoesEndWithTheirCallers(t *testing.T) {
 	t.Parallel()
 	versions := 200

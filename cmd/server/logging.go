@@ -1,12 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"io"
 	"log/slog"
 	"sync"
 	"time"
 )
+
+// flushAt is how many bytes of the access log wait at most.
+const flushAt = 64 << 10
 
 // flushInterval is how long a line of the access log may wait before it is written.
 const flushInterval = time.Second
@@ -15,21 +17,28 @@ const flushInterval = time.Second
 // others, so that a request does not cost a system call; any other line is written at once, behind
 // those.
 type logOutput struct {
-	mu     sync.Mutex
-	buffer *bufio.Writer
+	w io.Writer
+
+	mu      sync.Mutex
+	waiting []byte // whole lines
 }
 
-func newLogOutput(w io.Writer) *logOutput { return &logOutput{buffer: bufio.NewWriterSize(w, 64<<10)} }
+func newLogOutput(w io.Writer) *logOutput { return &logOutput{w: w} }
 
 // Write writes a line at once.
 func (o *logOutput) Write(line []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	n, err := o.buffer.Write(line)
-	if err == nil {
-		err = o.buffer.Flush()
-	}
-	return n, err
+	o.waiting = append(o.waiting, line...)
+	return len(line), o.flushLocked()
+}
+
+// flushLocked writes the lines that wait. Those that cannot be written are lost, and later ones are
+// tried again: the disk of the log may have been full.
+func (o *logOutput) flushLocked() error {
+	_, err := o.w.Write(o.waiting)
+	o.waiting = o.waiting[:0]
+	return err
 }
 
 // later is the same output for lines that may wait.
@@ -38,7 +47,10 @@ type later struct{ *logOutput }
 func (o later) Write(line []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.buffer.Write(line)
+	if o.waiting = append(o.waiting, line...); len(o.waiting) < flushAt {
+		return len(line), nil
+	}
+	return len(line), o.flushLocked()
 }
 
 // logger returns a logger of lines that are written at once.
@@ -55,7 +67,9 @@ func (o *logOutput) accessLog(level slog.Leveler) *slog.Logger {
 func (o *logOutput) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_ = o.buffer.Flush() // there is nobody to tell
+	if len(o.waiting) > 0 {
+		_ = o.flushLocked() // there is nobody to tell
+	}
 }
 
 // keepFlushing writes the lines that wait each flushInterval. stop ends it and writes the rest.

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// A brokenWriter fails once.
+type brokenWriter struct {
+	strings.Builder
+	failed bool
+}
+
+func (w *brokenWriter) Write(p []byte) (int, error) {
+	if !w.failed {
+		w.failed = true
+		return 0, errors.New("no space left on device")
+	}
+	return w.Builder.Write(p)
+}
+
+// Lines keep their order, those of the access log wait, and a write that failed is not the end of
+// the log.
+func TestLogOutput(t *testing.T) {
+	w := &brokenWriter{}
+	o := newLogOutput(w)
+	log, accessLog := o.logger(slog.LevelInfo), o.accessLog(slog.LevelInfo)
+	log.Info("lost")
+	accessLog.Info("first")
+	accessLog.Info("second")
+	if w.Len() > 0 {
+		t.Errorf("lines of the access log do not wait: %s", w.String())
+	}
+	log.Info("third")
+	accessLog.Info("fourth")
+	o.keepFlushing()()
+	var messages []string
+	for line := range strings.Lines(w.String()) {
+		_, message, _ := strings.Cut(line, `"msg":"`)
+		messages = append(messages, strings.TrimSuffix(message, "\"}\n"))
+	}
+	if got := strings.Join(messages, " "); got != "first second third fourth" {
+		t.Errorf("the log has %q", got)
+	}
+}
