@@ -20,7 +20,7 @@ const (
 	connectionMemory  = 64 << 10 // most bytes of a connection beside what its requests are charged for
 	baseDescriptors   = 32       // of listener, log, standard output and the like
 	readerDescriptors = 4        // of a reader of SQLite: database, write-ahead log, shared memory
-	programMemory     = 32 << 20 // bytes that Go does not count as its own
+	programMemory     = 96 << 20 // bytes that Go does not count as its own: the program, and what SQLite maps
 )
 
 // peakMemory returns the most bytes that the process may take, as the README has it.

@@ -18,8 +18,8 @@ func TestMemorySettings(t *testing.T) {
 		env            map[string]string
 		percent, limit uint64
 	}{
-		{nil, 400, 2*64<<20 + 224<<20},
-		{map[string]string{"GOGC": "150"}, 150, 2*64<<20 + 224<<20},
+		{nil, 400, 2*64<<20 + 160<<20},
+		{map[string]string{"GOGC": "150"}, 150, 2*64<<20 + 160<<20},
 		{map[string]string{"GOMEMLIMIT": "1GiB"}, 400, 1 << 30},
 	} {
 		debug.SetGCPercent(150)
