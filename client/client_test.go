@@ -19,6 +19,7 @@ import (
 
 	"riffle"
 	"riffle/client"
+	"riffle/internal/access"
 	"riffle/internal/api"
 	"riffle/internal/deck"
 	"riffle/internal/httpjson"
@@ -45,11 +46,11 @@ func serve(folder string) (url string, stop func() error, err error) {
 	}
 	registry := prometheus.NewRegistry()
 	a := api.New(api.Options{
-		Services: services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}),
-		Logger:   slog.New(slog.DiscardHandler),
-		Metrics:  api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
+		Logger:  slog.New(slog.DiscardHandler),
+		Metrics: api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
 	})
+	a.LogNamed(access.MainLog).Open(services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}))
 	a.WatchLog(registry)
 	server := httptest.NewServer(a)
 	return server.URL, func() error { server.Close(); return log.Close() }, nil

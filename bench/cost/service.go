@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riffle/internal/access"
 	"riffle/internal/api"
 	"riffle/internal/deck"
 	"riffle/internal/httpjson"
@@ -58,12 +59,12 @@ func open(ctx context.Context) (_ *service, err error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	handler := api.New(api.Options{
-		Services: services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1e6, Results: 1e7}}, services.Options{
-			Random: metrics.Random(rand.NewChaCha8([32]byte{})), ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
-		}),
 		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: registry,
 		MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
 	})
+	handler.LogNamed(access.MainLog).Open(services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1e6, Results: 1e7}}, services.Options{
+		Random: metrics.Random(rand.NewChaCha8([32]byte{})), ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
+	}))
 	return &service{handler: handler, log: log, folder: folder}, nil
 }
 

@@ -74,7 +74,7 @@ func build(ctx context.Context, o *options, logger, accessLog *slog.Logger) (_ *
 	var mounted []api.More
 	if o.deckOfCards {
 		facade := deckofcards.New(deckofcards.Options{
-			Shoes: served.Shoes, Decks: decks, Logger: logger, Budget: budget, Reject: metrics.Reject, Note: api.NoteRecord,
+			Log: decksOf, Logger: logger, Budget: budget, Reject: metrics.Reject, Note: api.NoteRecord,
 		})
 		mounted = append(mounted, api.More{Scope: access.Deal, Routes: facade.Routes}, api.More{Scope: access.Read, Routes: facade.Pictures})
 	}
@@ -82,10 +82,10 @@ func build(ctx context.Context, o *options, logger, accessLog *slog.Logger) (_ *
 		accessLog = nil
 	}
 	handler := api.New(api.Options{
-		Services: served,
-		Logger:   logger, AccessLog: accessLog, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
+		Logger: logger, AccessLog: accessLog, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
 		MaxBody: o.maxBody, Budget: budget, MaxConnections: connections, Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted,
 	})
+	handler.LogNamed(access.MainLog).Open(served)
 	handler.WatchLog(registry)
 	handler.WatchStore(registry)
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
@@ -96,6 +96,12 @@ func build(ctx context.Context, o *options, logger, accessLog *slog.Logger) (_ *
 		options: o, logger: logger, log: log, services: served, handler: handler,
 		server: api.NewServer(handler, o.timeouts), listener: listener,
 	}, nil
+}
+
+// decksOf returns the log of a request as the API of deckofcards needs it.
+func decksOf(w http.ResponseWriter) deckofcards.Log {
+	s := api.LogOf(w)
+	return deckofcards.Log{Shoes: s.Shoes, Decks: s.Rules.Decks}
 }
 
 // loadDecks returns the built-in deck types and those in the operator's folder, if there is one.

@@ -58,6 +58,9 @@ type Grant struct {
 	Rates
 }
 
+// MainLog is the name of the log whose paths have no prefix.
+const MainLog = "main"
+
 // CheckName returns an error unless a key or a log may have the name, which stands in paths, logs
 // and metrics.
 func CheckName(name string) error {

@@ -19,9 +19,6 @@ import (
 	"riffle/internal/share"
 )
 
-// mainLog is the name of the log whose paths have no prefix.
-const mainLog = "main"
-
 // may lets requests through whose callers have a scope and are within their limits. It lets
 // preflights through: browsers send them without a token.
 func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
@@ -42,7 +39,7 @@ func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
 			out := w.(*response) // of observe
 			out.caller = caller
 			now := time.Now()
-			err = caller.Take(now, scope, mainLog, writes)
+			err = caller.Take(now, scope, out.log.name, writes)
 			if left := caller.Remaining(now); left.Burst > 0 {
 				showLimit(w.Header(), left)
 			}

@@ -4,6 +4,9 @@
 // A handler decodes, acts through the dealer and encodes; what goes wrong on the way is an error,
 // and one function turns errors into problem documents. What that function does not know is the
 // service's own fault: 500, and the text stays in the log.
+//
+// An [API] is what all logs of the process share. A [Log] is one of them, and [logAPI] has the
+// handlers that need its services.
 package api
 
 import (
@@ -21,14 +24,12 @@ import (
 
 	"riffle/internal/access"
 	"riffle/internal/httpjson"
-	"riffle/internal/services"
 	"riffle/internal/timeshare"
 )
 
 // Options of an API. All are needed but AccessLog, Hosts, Origins, Policy, Proxies,
 // ReplayTime and More.
 type Options struct {
-	*services.Services
 	Logger         *slog.Logger
 	AccessLog      *slog.Logger // gets one line a request; nil for none
 	Metrics        *Metrics
@@ -45,7 +46,8 @@ type Options struct {
 	More           []More              // routes beyond those of the contract
 }
 
-// More are routes beyond those of the contract, for callers with a scope.
+// More are routes beyond those of the contract, for callers with a scope. Their handlers find the
+// log of a request by [LogOf].
 type More struct {
 	Scope  access.Scope
 	Routes func(chi.Router)
@@ -54,6 +56,7 @@ type More struct {
 // An API answers requests.
 type API struct {
 	Options
+	main         *Log
 	router       *chi.Mux
 	hosts        atomic.Pointer[access.Hosts]
 	origins      atomic.Pointer[access.Origins]
@@ -68,9 +71,10 @@ type API struct {
 	writeTimeout time.Duration // see [NewServer]; 0 for none
 }
 
-// New returns the API, to be served by [NewServer]. It says that it is ready until [API.Drain].
+// New returns the API, to be served by [NewServer]. Its log is closed until [Log.Open].
 func New(o Options) *API {
 	a := &API{Options: o}
+	a.main = &Log{api: a, name: access.MainLog}
 	a.ReplayTime = cmp.Or(a.ReplayTime, defaultReplayTime)
 	// One processor is left to short requests.
 	a.long = timeshare.New(runtime.GOMAXPROCS(0)-1, maxLong)
@@ -99,7 +103,7 @@ func (a *API) routes() *chi.Mux {
 		a.add(r, route)
 	}
 	for _, m := range a.More {
-		m.Routes(r.With(a.may(m.Scope)))
+		m.Routes(r.With(a.may(m.Scope), a.useLog))
 	}
 	return r
 }
@@ -118,38 +122,38 @@ const open access.Scope = ""
 // table lists the routes of the contract.
 func (a *API) table() []route {
 	return []route{
-		{access.Shuffle, http.MethodPost, "/shuffle", a.shuffle},
-		{access.Shuffle, http.MethodGet, "/decks/{type}", a.dealDeck},
-		{access.Shuffle, http.MethodPost, "/commitments", a.commit},
-		{access.Shuffle, http.MethodPost, "/audits/{id}/reveal", a.reveal},
-		{access.Deal, http.MethodPost, "/shoes", a.makeShoe},
-		{access.Deal, http.MethodGet, "/shoes/{id}", a.getShoe},
-		{access.Deal, http.MethodDelete, "/shoes/{id}", a.endShoe},
-		{access.Deal, http.MethodPost, "/shoes/{id}/draw", a.drawFromShoe},
-		{access.Deal, http.MethodPost, "/shoes/{id}/return", a.returnToShoe},
-		{access.Deal, http.MethodPost, "/shoes/{id}/reshuffle", a.reshuffleShoe},
-		{access.Deal, http.MethodPost, "/shoes/{id}/close", a.closeShoe},
-		{access.Deal, http.MethodGet, "/shoes/{id}/dealt", a.listDealt},
-		{access.Deal, http.MethodGet, "/shoes/{id}/piles", a.listPiles},
-		{access.Deal, http.MethodGet, "/shoes/{id}/piles/{pile}", a.listPile},
-		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/add", a.addToPile},
-		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/draw", a.drawFromPile},
-		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/shuffle", a.shufflePile},
-		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/return", a.returnFromPile},
-		{access.Deal, http.MethodGet, "/shoes/{id}/cards/{position}/proof", a.openCard},
-		{access.Deal, http.MethodGet, "/shoes/{id}/proof", a.proveShoe},
-		{access.Read, http.MethodGet, "/decks", a.listDecks},
-		{access.Read, http.MethodGet, "/decks/{type}/cards", a.listCards},
-		{access.Read, http.MethodGet, "/cards/{type}/{file}", a.drawCard},
-		{access.Read, http.MethodGet, "/commitments", a.listCommitments},
-		{access.Read, http.MethodGet, "/commitments/{id}", a.getCommitment},
-		{access.Read, http.MethodGet, "/audits", a.listAudits},
-		{access.Read, http.MethodGet, "/audits/{id}", a.getAudit},
-		{access.Read, http.MethodGet, "/audits/{id}/proof", a.proveAudit},
-		{access.Read, http.MethodGet, "/audits/{id}/verify", a.verifyAudit},
-		{access.Read, http.MethodGet, "/log/checkpoint", a.checkpoint},
-		{access.Read, http.MethodGet, "/log/key", a.logKey},
-		{access.Read, http.MethodGet, tilePath + "*", a.tile},
+		{access.Shuffle, http.MethodPost, "/shuffle", ofLog((*logAPI).shuffle)},
+		{access.Shuffle, http.MethodGet, "/decks/{type}", ofLog((*logAPI).dealDeck)},
+		{access.Shuffle, http.MethodPost, "/commitments", ofLog((*logAPI).commit)},
+		{access.Shuffle, http.MethodPost, "/audits/{id}/reveal", ofLog((*logAPI).reveal)},
+		{access.Deal, http.MethodPost, "/shoes", ofLog((*logAPI).makeShoe)},
+		{access.Deal, http.MethodGet, "/shoes/{id}", ofLog((*logAPI).getShoe)},
+		{access.Deal, http.MethodDelete, "/shoes/{id}", ofLog((*logAPI).endShoe)},
+		{access.Deal, http.MethodPost, "/shoes/{id}/draw", ofLog((*logAPI).drawFromShoe)},
+		{access.Deal, http.MethodPost, "/shoes/{id}/return", ofLog((*logAPI).returnToShoe)},
+		{access.Deal, http.MethodPost, "/shoes/{id}/reshuffle", ofLog((*logAPI).reshuffleShoe)},
+		{access.Deal, http.MethodPost, "/shoes/{id}/close", ofLog((*logAPI).closeShoe)},
+		{access.Deal, http.MethodGet, "/shoes/{id}/dealt", ofLog((*logAPI).listDealt)},
+		{access.Deal, http.MethodGet, "/shoes/{id}/piles", ofLog((*logAPI).listPiles)},
+		{access.Deal, http.MethodGet, "/shoes/{id}/piles/{pile}", ofLog((*logAPI).listPile)},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/add", ofLog((*logAPI).addToPile)},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/draw", ofLog((*logAPI).drawFromPile)},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/shuffle", ofLog((*logAPI).shufflePile)},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/return", ofLog((*logAPI).returnFromPile)},
+		{access.Deal, http.MethodGet, "/shoes/{id}/cards/{position}/proof", ofLog((*logAPI).openCard)},
+		{access.Deal, http.MethodGet, "/shoes/{id}/proof", ofLog((*logAPI).proveShoe)},
+		{access.Read, http.MethodGet, "/decks", ofLog((*logAPI).listDecks)},
+		{access.Read, http.MethodGet, "/decks/{type}/cards", ofLog((*logAPI).listCards)},
+		{access.Read, http.MethodGet, "/cards/{type}/{file}", ofLog((*logAPI).drawCard)},
+		{access.Read, http.MethodGet, "/commitments", ofLog((*logAPI).listCommitments)},
+		{access.Read, http.MethodGet, "/commitments/{id}", ofLog((*logAPI).getCommitment)},
+		{access.Read, http.MethodGet, "/audits", ofLog((*logAPI).listAudits)},
+		{access.Read, http.MethodGet, "/audits/{id}", ofLog((*logAPI).getAudit)},
+		{access.Read, http.MethodGet, "/audits/{id}/proof", ofLog((*logAPI).proveAudit)},
+		{access.Read, http.MethodGet, "/audits/{id}/verify", ofLog((*logAPI).verifyAudit)},
+		{access.Read, http.MethodGet, "/log/checkpoint", ofLog((*logAPI).checkpoint)},
+		{access.Read, http.MethodGet, "/log/key", ofLog((*logAPI).logKey)},
+		{access.Read, http.MethodGet, tilePath + "*", ofLog((*logAPI).tile)},
 		{access.Read, http.MethodGet, "/openapi.yaml", a.contract},
 		{access.Metrics, http.MethodGet, "/metrics", a.metrics},
 		{open, http.MethodGet, "/healthz", a.healthz},

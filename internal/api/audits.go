@@ -46,7 +46,7 @@ func auditID(r *http.Request) (uuid.UUID, error) {
 }
 
 // getAudit answers GET /audits/{id}.
-func (a *API) getAudit(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) getAudit(w http.ResponseWriter, r *http.Request) error {
 	id, err := auditID(r)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (a *API) getAudit(w http.ResponseWriter, r *http.Request) error {
 }
 
 // proveAudit answers GET /audits/{id}/proof: one file that can be checked offline.
-func (a *API) proveAudit(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) proveAudit(w http.ResponseWriter, r *http.Request) error {
 	id, err := auditID(r)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func fresh(w http.ResponseWriter, v any) error {
 }
 
 // listAudits answers GET /audits?reference=.
-func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request) error {
 	query, err := parseQuery(r)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (a *API) listAudits(w http.ResponseWriter, r *http.Request) error {
 const shownPositions = 10_000
 
 // verifyAudit answers GET /audits/{id}/verify.
-func (a *API) verifyAudit(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) verifyAudit(w http.ResponseWriter, r *http.Request) error {
 	id, err := auditID(r)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func digestText(digest string) *string {
 }
 
 // reveal answers POST /audits/{id}/reveal.
-func (a *API) reveal(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) reveal(w http.ResponseWriter, r *http.Request) error {
 	id, err := auditID(r)
 	if err != nil {
 		return err

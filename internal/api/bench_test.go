@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riffle/internal/access"
 	"riffle/internal/deck"
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
@@ -50,10 +51,10 @@ func BenchmarkHandler(b *testing.B) {
 		b.Fatal(err)
 	}
 	a := New(Options{
-		Services: services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1e6, Results: 1e7}}, services.Options{Random: metrics.Random(rand.Reader)}),
-		Logger:   slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: prometheus.NewRegistry(),
+		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: prometheus.NewRegistry(),
 		MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
 	})
+	a.LogNamed(access.MainLog).Open(services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1e6, Results: 1e7}}, services.Options{Random: metrics.Random(rand.Reader)}))
 	var cards []string
 	for i := range 52 {
 		cards = append(cards, fmt.Sprintf(`"%02d"`, i))

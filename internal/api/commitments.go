@@ -11,7 +11,7 @@ import (
 )
 
 // commit answers POST /commitments.
-func (a *API) commit(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) commit(w http.ResponseWriter, r *http.Request) error {
 	lease := leaseOf(w)
 	q, _, err := a.readRequest(w, r, commitmentForm, lease)
 	if err != nil {
@@ -26,7 +26,7 @@ func (a *API) commit(w http.ResponseWriter, r *http.Request) error {
 }
 
 // getCommitment answers GET /commitments/{id}.
-func (a *API) getCommitment(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) getCommitment(w http.ResponseWriter, r *http.Request) error {
 	id, ok := parseID(chi.URLParam(r, "id"))
 	if !ok {
 		return dealer.ErrNoCommitment
@@ -45,7 +45,7 @@ func (a *API) getCommitment(w http.ResponseWriter, r *http.Request) error {
 const commitmentBytes = 2 << 10
 
 // listCommitments answers GET /commitments.
-func (a *API) listCommitments(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listCommitments(w http.ResponseWriter, r *http.Request) error {
 	query, err := parseQuery(r)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ type deckType struct {
 }
 
 // listDecks answers GET /decks.
-func (a *API) listDecks(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listDecks(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (a *API) listDecks(w http.ResponseWriter, r *http.Request) error {
 }
 
 // listCards answers GET /decks/{type}/cards.
-func (a *API) listCards(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listCards(w http.ResponseWriter, r *http.Request) error {
 	kind, query, err := a.deckType(r)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (a *API) listCards(w http.ResponseWriter, r *http.Request) error {
 }
 
 // static sends what only a new version of the program or of the operator's decks changes.
-func (a *API) static(w http.ResponseWriter, v any) error {
+func (a *logAPI) static(w http.ResponseWriter, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err

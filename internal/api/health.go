@@ -20,11 +20,26 @@ func (a *API) ready() error {
 	if a.gate.draining.Load() {
 		return errDraining
 	}
-	return a.Log.Health()
+	return a.main.health()
+}
+
+// health returns nil if the log is open and healthy, and otherwise why not.
+func (l *Log) health() error {
+	open, err := l.acquire()
+	if err != nil {
+		return err
+	}
+	defer open.release()
+	return open.Log.Health()
 }
 
 func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
-	if err := a.Log.Err(); err != nil {
+	open, err := w.(*response).log.acquire()
+	if err != nil {
+		return err
+	}
+	defer open.release()
+	if err := open.Log.Err(); err != nil {
 		return err
 	}
 	return writeStatus(w, "alive")

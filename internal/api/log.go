@@ -15,7 +15,7 @@ import (
 const tilePath = "/log/tile/"
 
 // checkpoint answers GET /log/checkpoint.
-func (a *API) checkpoint(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) checkpoint(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (a *API) checkpoint(w http.ResponseWriter, r *http.Request) error {
 }
 
 // logKey answers GET /log/key.
-func (a *API) logKey(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) logKey(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func writeText(w http.ResponseWriter, caching string, text []byte) error {
 
 // tile answers GET /log/tile/*. Tiles never change: a partial one stays what it was when the tree
 // has grown past it.
-func (a *API) tile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) tile(w http.ResponseWriter, r *http.Request) error {
 	// The path is taken unescaped: clients that fill in templates escape the slashes.
 	t, ok := parseTile(strings.TrimPrefix(r.URL.Path, tilePath))
 	if !ok {

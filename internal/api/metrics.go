@@ -114,34 +114,12 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 	return m
 }
 
-// WatchLog registers what is read off a log: its queue, its sizes and whether the service is ready;
-// and how many connections there may be.
+// WatchLog registers what is read off a log: its queue, its sizes and whether it is ready; and how
+// many connections there may be.
 func (a *API) WatchLog(registry prometheus.Registerer) {
-	registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "riffle_queue_depth", Help: "Records that wait for the next commit.",
-		}, func() float64 { depth, _ := a.Log.Queued(); return float64(depth) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "riffle_connections_capacity", Help: "Connections that may be open; a peer may have as many as are left for others.",
-		}, func() float64 { return float64(a.MaxConnections) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "riffle_queue_capacity", Help: "Records that may wait before requests are answered 503.",
-		}, func() float64 { _, capacity := a.Log.Queued(); return float64(capacity) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "riffle_log_size", Help: "Records in the log, as far as this process knows.",
-		}, func() float64 { committed, _ := a.Log.Sizes(); return float64(committed) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "riffle_log_published_size", Help: "Records that the published checkpoint covers.",
-		}, func() float64 { _, published := a.Log.Sizes(); return float64(published) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "riffle_ready", Help: "1 while /readyz answers 200.",
-		}, func() float64 {
-			if a.ready() != nil {
-				return 0
-			}
-			return 1
-		}),
-	)
+	registry.MustRegister(logGauges{a}, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "riffle_connections_capacity", Help: "Connections that may be open; a peer may have as many as are left for others.",
+	}, func() float64 { return float64(a.MaxConnections) }))
 }
 
 // WatchStore registers gauges of open commitments, late ones and open shoes. They are counted in
@@ -150,28 +128,71 @@ func (a *API) WatchStore(registry prometheus.Registerer) {
 	registry.MustRegister(openCounts{a})
 }
 
+// The gauges of a log.
+var (
+	queueDepthDesc    = prometheus.NewDesc("riffle_queue_depth", "Records that wait for the next commit.", nil, nil)
+	queueCapacityDesc = prometheus.NewDesc("riffle_queue_capacity", "Records that may wait before requests are answered 503.", nil, nil)
+	logSizeDesc       = prometheus.NewDesc("riffle_log_size", "Records in the log, as far as this process knows.", nil, nil)
+	publishedSizeDesc = prometheus.NewDesc("riffle_log_published_size", "Records that the published checkpoint covers.", nil, nil)
+	readyDesc         = prometheus.NewDesc("riffle_ready", "1 while /readyz answers 200.", nil, nil)
+	commitmentsDesc   = prometheus.NewDesc("riffle_commitments", "Commitments in the log that wait to be used (open), or for the log to say that they are void (late).", []string{"status"}, nil)
+	shoesDesc         = prometheus.NewDesc("riffle_shoes", "Shoes that cards can be dealt from.", nil, nil)
+)
+
+func gauge(c chan<- prometheus.Metric, desc *prometheus.Desc, value float64, labels ...string) {
+	c <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+}
+
+type logGauges struct{ api *API }
+
+func (logGauges) Describe(c chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{readyDesc, queueDepthDesc, queueCapacityDesc, logSizeDesc, publishedSizeDesc} {
+		c <- desc
+	}
+}
+
+func (g logGauges) Collect(c chan<- prometheus.Metric) {
+	ready := 1.0
+	if g.api.ready() != nil {
+		ready = 0
+	}
+	gauge(c, readyDesc, ready)
+	open, err := g.api.main.acquire()
+	if err != nil {
+		return
+	}
+	defer open.release()
+	depth, capacity := open.Log.Queued()
+	committed, published := open.Log.Sizes()
+	gauge(c, queueDepthDesc, float64(depth))
+	gauge(c, queueCapacityDesc, float64(capacity))
+	gauge(c, logSizeDesc, float64(committed))
+	gauge(c, publishedSizeDesc, float64(published))
+}
+
 type openCounts struct{ api *API }
-
-var commitmentsDesc = prometheus.NewDesc("riffle_commitments", "Commitments in the log that wait to be used (open), or for the log to say that they are void (late).", []string{"status"}, nil)
-
-var shoesDesc = prometheus.NewDesc("riffle_shoes", "Shoes that cards can be dealt from.", nil, nil)
 
 func (openCounts) Describe(c chan<- *prometheus.Desc) { c <- commitmentsDesc; c <- shoesDesc }
 
 func (o openCounts) Collect(c chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	open, late, err := o.api.Dealer.CountCommitments(ctx)
+	log, err := o.api.main.acquire()
 	if err != nil {
 		return
 	}
-	c <- prometheus.MustNewConstMetric(commitmentsDesc, prometheus.GaugeValue, float64(open), string(dealer.StatusOpen))
-	c <- prometheus.MustNewConstMetric(commitmentsDesc, prometheus.GaugeValue, float64(late), string(dealer.StatusLate))
-	open, err = o.api.Shoes.Count(ctx)
+	defer log.release()
+	open, late, err := log.Dealer.CountCommitments(ctx)
 	if err != nil {
 		return
 	}
-	c <- prometheus.MustNewConstMetric(shoesDesc, prometheus.GaugeValue, float64(open))
+	gauge(c, commitmentsDesc, float64(open), string(dealer.StatusOpen))
+	gauge(c, commitmentsDesc, float64(late), string(dealer.StatusLate))
+	open, err = log.Shoes.Count(ctx)
+	if err != nil {
+		return
+	}
+	gauge(c, shoesDesc, float64(open))
 }
 
 // Commitment counts an event of a commitment.

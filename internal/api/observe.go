@@ -18,7 +18,7 @@ import (
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		w := &response{ResponseWriter: rw, api: a, lease: a.Budget.Lease(r.RemoteAddr)}
+		w := &response{ResponseWriter: rw, api: a, log: a.main, lease: a.Budget.Lease(r.RemoteAddr)}
 		defer w.lease.Release()
 		id := requestID(r)
 		defer func() {

@@ -13,7 +13,7 @@ import (
 const backName = "back"
 
 // drawCard answers GET /cards/{type}/{name}.svg.
-func (a *API) drawCard(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) drawCard(w http.ResponseWriter, r *http.Request) error {
 	kind, query, err := a.deckType(r)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request, lease *httpjson.L
 
 // readRequest receives and decodes a request of a form. It also returns the body, which has its
 // items.
-func (a *API) readRequest(
+func (a *logAPI) readRequest(
 	w http.ResponseWriter, r *http.Request, f *form, lease *httpjson.Lease,
 ) (q *shuffleRequest, body []byte, err error) {
 	if body, err = a.readBody(w, r, lease); err != nil {

@@ -18,6 +18,8 @@ import (
 type response struct {
 	http.ResponseWriter
 	api     *API
+	log     *Log            // that the request is for
+	open    *logAPI         // of log, for routes beyond those of the contract; nil for none
 	lease   *httpjson.Lease // the memory of the request
 	status  int
 	sent    int           // bytes of the body that the connection has accepted

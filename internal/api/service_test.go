@@ -50,6 +50,7 @@ type setup struct {
 // A service is an API with the built-in deck types, over a store in a folder of the test.
 type service struct {
 	*api.API
+	*services.Services
 	log    *ledger.Log
 	setup  setup
 	panics bool          // every request panics
@@ -130,16 +131,17 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 		output, logging.Level = t.Output(), slog.LevelInfo
 	}
 	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
+	served := services.New(log, rules, services.Options{
+		Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
+	})
 	a := api.New(api.Options{
-		Services: services.New(log, rules, services.Options{
-			Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
-		}),
 		Logger: slog.New(slog.NewTextHandler(output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(s.memory), MaxConnections: 1000, Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay,
 	})
+	a.LogNamed(access.MainLog).Open(served)
 	a.WatchLog(registry)
 	a.WatchStore(registry)
-	return &service{API: a, log: log, setup: s}
+	return &service{API: a, Services: served, log: log, setup: s}
 }
 
 // waitPublished waits until the published checkpoint covers every record.

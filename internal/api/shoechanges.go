@@ -9,35 +9,35 @@ import (
 )
 
 // drawFromShoe answers POST /shoes/{id}/draw.
-func (a *API) drawFromShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) drawFromShoe(w http.ResponseWriter, r *http.Request) error {
 	c := &shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt}
 	return a.changeShoe(w, r, c, "count", "from", "to", "put")
 }
 
 // returnToShoe answers POST /shoes/{id}/return.
-func (a *API) returnToShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) returnToShoe(w http.ResponseWriter, r *http.Request) error {
 	c := &shoes.Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
 	return a.changeShoe(w, r, c, "cards", "put")
 }
 
 // reshuffleShoe answers POST /shoes/{id}/reshuffle.
-func (a *API) reshuffleShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) reshuffleShoe(w http.ResponseWriter, r *http.Request) error {
 	c := &shoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}
 	return a.changeShoe(w, r, c, "cards", "algorithm", "client_seed")
 }
 
 // closeShoe answers POST /shoes/{id}/close.
-func (a *API) closeShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) closeShoe(w http.ResponseWriter, r *http.Request) error {
 	return a.changeShoe(w, r, &shoes.Change{Kind: audit.KindClose})
 }
 
 // endShoe answers DELETE /shoes/{id}.
-func (a *API) endShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) endShoe(w http.ResponseWriter, r *http.Request) error {
 	return a.changeShoe(w, r, &shoes.Change{Kind: audit.KindExpire})
 }
 
 // addToPile answers POST /shoes/{id}/piles/{pile}/add.
-func (a *API) addToPile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) addToPile(w http.ResponseWriter, r *http.Request) error {
 	place, err := pileInPath(r)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (a *API) addToPile(w http.ResponseWriter, r *http.Request) error {
 }
 
 // drawFromPile answers POST /shoes/{id}/piles/{pile}/draw.
-func (a *API) drawFromPile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) drawFromPile(w http.ResponseWriter, r *http.Request) error {
 	place, err := pileInPath(r)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (a *API) drawFromPile(w http.ResponseWriter, r *http.Request) error {
 }
 
 // shufflePile answers POST /shoes/{id}/piles/{pile}/shuffle.
-func (a *API) shufflePile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) shufflePile(w http.ResponseWriter, r *http.Request) error {
 	place, err := pileInPath(r)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (a *API) shufflePile(w http.ResponseWriter, r *http.Request) error {
 }
 
 // returnFromPile answers POST /shoes/{id}/piles/{pile}/return.
-func (a *API) returnFromPile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) returnFromPile(w http.ResponseWriter, r *http.Request) error {
 	place, err := pileInPath(r)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (a *API) returnFromPile(w http.ResponseWriter, r *http.Request) error {
 
 // changeShoe changes the shoe of the path, as the request completes the change by members of its
 // body, and answers with the shoe after it.
-func (a *API) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Change, members ...string) error {
+func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Change, members ...string) error {
 	lease := leaseOf(w)
 	id, err := a.readChange(w, r, lease, c, members)
 	if err != nil {

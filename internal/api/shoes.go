@@ -16,7 +16,7 @@ import (
 )
 
 // makeShoe answers POST /shoes.
-func (a *API) makeShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) makeShoe(w http.ResponseWriter, r *http.Request) error {
 	lease := leaseOf(w)
 	q, body, err := a.readRequest(w, r, shoeForm, lease)
 	if err != nil {
@@ -33,7 +33,7 @@ func (a *API) makeShoe(w http.ResponseWriter, r *http.Request) error {
 }
 
 // getShoe answers GET /shoes/{id}.
-func (a *API) getShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) getShoe(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.findShoe(r)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (a *API) getShoe(w http.ResponseWriter, r *http.Request) error {
 }
 
 // findShoe finds the shoe of a path that takes no parameters.
-func (a *API) findShoe(r *http.Request) (*shoes.Shoe, error) {
+func (a *logAPI) findShoe(r *http.Request) (*shoes.Shoe, error) {
 	id, err := shoeID(r)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (a *API) findShoe(r *http.Request) (*shoes.Shoe, error) {
 }
 
 // listPiles answers GET /shoes/{id}/piles.
-func (a *API) listPiles(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listPiles(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.findShoe(r)
 	if err != nil {
 		return err
@@ -69,12 +69,12 @@ func (a *API) listPiles(w http.ResponseWriter, r *http.Request) error {
 }
 
 // listDealt answers GET /shoes/{id}/dealt.
-func (a *API) listDealt(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listDealt(w http.ResponseWriter, r *http.Request) error {
 	return a.listLying(w, r, shoe.Dealt)
 }
 
 // listPile answers GET /shoes/{id}/piles/{pile}.
-func (a *API) listPile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listPile(w http.ResponseWriter, r *http.Request) error {
 	place, err := pileInPath(r)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (a *API) listPile(w http.ResponseWriter, r *http.Request) error {
 }
 
 // listLying answers with the cards at a place.
-func (a *API) listLying(w http.ResponseWriter, r *http.Request, place shoe.Place) error {
+func (a *logAPI) listLying(w http.ResponseWriter, r *http.Request, place shoe.Place) error {
 	id, err := shoeID(r)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func cardsAt(s *shoes.Shoe, place shoe.Place) int {
 }
 
 // openCard answers GET /shoes/{id}/cards/{position}/proof.
-func (a *API) openCard(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) openCard(w http.ResponseWriter, r *http.Request) error {
 	id, err := shoeID(r)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func problemNoPosition() *problem {
 
 // proveShoe answers GET /shoes/{id}/proof: the proof files of all records, a line for each. Nothing
 // is sent before all can be proven, so that the status can say that a shoe cannot be proven yet.
-func (a *API) proveShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) proveShoe(w http.ResponseWriter, r *http.Request) error {
 	id, err := shoeID(r)
 	if err != nil {
 		return err

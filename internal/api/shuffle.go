@@ -10,7 +10,7 @@ import (
 )
 
 // shuffle answers POST /shuffle.
-func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) shuffle(w http.ResponseWriter, r *http.Request) error {
 	lease := leaseOf(w)
 	q, body, err := a.readRequest(w, r, shuffleForm, lease)
 	if err != nil {
@@ -20,7 +20,7 @@ func (a *API) shuffle(w http.ResponseWriter, r *http.Request) error {
 }
 
 // dealDeck answers GET /decks/{type}.
-func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) dealDeck(w http.ResponseWriter, r *http.Request) error {
 	if err := a.checkSite(r); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (a *API) dealDeck(w http.ResponseWriter, r *http.Request) error {
 
 // answerShuffle shuffles what a request asks for and answers it. body has the caller's items, if
 // there are any.
-func (a *API) answerShuffle(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte) error {
+func (a *logAPI) answerShuffle(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte) error {
 	defer func() { q.job.Done() }()
 	s, err := a.Dealer.Shuffle(r.Context(), &q.Request)
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *API) answerShuffle(w http.ResponseWriter, r *http.Request, q *shuffleRe
 }
 
 // sendShuffle encodes a shuffle as the request asked for it, and counts it.
-func (a *API) sendShuffle(out *stream, q *shuffleRequest, result *dealer.Shuffle, body []byte) error {
+func (a *logAPI) sendShuffle(out *stream, q *shuffleRequest, result *dealer.Shuffle, body []byte) error {
 	spent := out.shuffle(q, result, body)
 	a.Metrics.shuffles[result.Statement.Algorithm].Observe(spent.Seconds())
 	NoteRecord(out.w, result.AuditID)
@@ -63,7 +63,7 @@ func (a *API) sendShuffle(out *stream, q *shuffleRequest, result *dealer.Shuffle
 }
 
 // deckType finds the deck type of the path and reads the query.
-func (a *API) deckType(r *http.Request) (*deck.Type, map[string]string, error) {
+func (a *logAPI) deckType(r *http.Request) (*deck.Type, map[string]string, error) {
 	kind, ok := a.Rules.Decks.Type(chi.URLParam(r, "type"))
 	if !ok {
 		return nil, nil, notFound("There is no such deck type; GET /decks lists them.")

@@ -35,7 +35,7 @@ type answer struct {
 // card is a card in an answer.
 type card struct {
 	code string
-	host string // scheme and host of its picture
+	base string // of the URL of its picture: see request
 }
 
 type pile struct {
@@ -79,7 +79,7 @@ func (a *answer) cards(q *request, cards []shoes.Card) *answer {
 func (q *request) show(cards []shoes.Card) []card {
 	list := make([]card, len(cards))
 	for i := range cards {
-		list[i] = card{nameOf(&cards[i]), q.host}
+		list[i] = card{nameOf(&cards[i]), q.base}
 	}
 	return list
 }
@@ -158,11 +158,11 @@ func (c *card) append(b []byte) []byte {
 	if name == "AD" {
 		name = aceOfDiamonds
 	}
-	base := c.host + picturePath + name
+	url := c.base + picturePath + name
 	b = appendText(append(b, `{"code": `...), c.code)
-	b = appendText(append(b, `, "image": `...), base+".png")
-	b = appendText(append(b, `, "images": {"svg": `...), base+".svg")
-	b = appendText(append(b, `, "png": `...), base+".png")
+	b = appendText(append(b, `, "image": `...), url+".png")
+	b = appendText(append(b, `, "images": {"svg": `...), url+".svg")
+	b = appendText(append(b, `, "png": `...), url+".png")
 	b = appendText(append(b, `}, "value": `...), value)
 	return append(appendText(append(b, `, "suit": `...), suit), '}')
 }

@@ -27,12 +27,18 @@ const lifetime = 14 * 24 * time.Hour
 
 // Options of an API. All are needed but Reject and Note.
 type Options struct {
-	Shoes  *shoes.Service
-	Decks  *deck.Catalogue // whose pictures are served
+	Log    func(w http.ResponseWriter) Log // returns the log of the request that w answers
 	Logger *slog.Logger
 	Budget *httpjson.Budget                               // the memory of all long requests together
 	Reject func(error)                                    // called for every request that is answered 503
 	Note   func(w http.ResponseWriter, auditID uuid.UUID) // called for every change that is answered
+}
+
+// A Log is where the decks of a request are.
+type Log struct {
+	Shoes  *shoes.Service
+	Decks  *deck.Catalogue // whose pictures are served
+	Prefix string          // of its paths; empty for the default log
 }
 
 // An API answers requests. Its routes are mounted by [API.Routes].
@@ -106,7 +112,7 @@ func (a *API) handle(h handler) http.Handler {
 		}
 		lease := a.Budget.Lease(r.RemoteAddr)
 		defer lease.Release()
-		q, err := read(w, r, lease)
+		q, err := a.read(w, r, lease)
 		if err != nil {
 			a.fail(w, r, err)
 			return

@@ -22,7 +22,7 @@ func (a *API) update(q *request, plan func(*shoes.Shoe) (*shoes.Change, error)) 
 	if q.id == uuid.Nil {
 		return nil, journal.ErrNoShoe
 	}
-	return a.Shoes.Update(q.ctx, q.id, q.key, func(s *shoes.Shoe) (*shoes.Change, error) {
+	return q.log.Shoes.Update(q.ctx, q.id, q.key, func(s *shoes.Shoe) (*shoes.Change, error) {
 		if s.Status != shoe.Open || !isDeck(s) {
 			return nil, journal.ErrNoShoe
 		}
@@ -59,7 +59,7 @@ func (a *API) create(q *request, shuffled bool) (*answer, error) {
 		}
 	}
 	r.Key = q.key
-	result, err := a.Shoes.Create(q.ctx, r)
+	result, err := q.log.Shoes.Create(q.ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (a *API) reset(q *request) (*shoes.Result, error) {
 		return result, err
 	}
 	replacement.Key = q.key
-	return a.Shoes.Replace(q.ctx, q.id, replacement)
+	return q.log.Shoes.Replace(q.ctx, q.id, replacement)
 }
 
 // worn refuses to shuffle a deck that was shuffled as often as a shoe can be.
@@ -206,7 +206,7 @@ func (a *API) newDraw(q *request) (*answer, error) {
 	}
 	r := whole(makeup{true, withJokers, copies}, true)
 	r.Key = q.keyFor(newDeckKey)
-	created, err := a.Shoes.Create(q.ctx, r)
+	created, err := q.log.Shoes.Create(q.ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ func (a *API) returnToDeck(q *request) (*answer, error) {
 		return nil, err
 	}
 	result, err := a.update(q, func(s *shoes.Shoe) (*shoes.Change, error) {
-		cards, err := a.Shoes.Cards(q.ctx, s, shoe.Dealt, false)
+		cards, err := q.log.Shoes.Cards(q.ctx, s, shoe.Dealt, false)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"riffle/internal/deck"
 	"riffle/internal/picture"
 )
 
@@ -41,7 +42,7 @@ func (a *API) picture(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, r, refuse(http.StatusMethodNotAllowed, "A picture can only be read. Use GET."))
 		return
 	}
-	drawn, media := a.draws(chi.URLParam(r, "file"))
+	drawn, media := draws(a.Log(w).Decks, chi.URLParam(r, "file"))
 	if drawn == nil {
 		a.fail(w, r, refuse(http.StatusNotFound, "There is no such picture. Cards are named by their codes, as in 0H.png or 0H.svg; the back is back.png."))
 		return
@@ -56,7 +57,7 @@ func (a *API) picture(w http.ResponseWriter, r *http.Request) {
 }
 
 // draws returns a picture and its media type; nil if there is none of that name.
-func (a *API) draws(file string) (drawn []byte, media string) {
+func draws(decks *deck.Catalogue, file string) (drawn []byte, media string) {
 	name, kind, _ := strings.Cut(file, ".")
 	switch name {
 	case backName:
@@ -77,17 +78,17 @@ func (a *API) draws(file string) (drawn []byte, media string) {
 		}
 		return drawn, "image/png"
 	case "svg":
-		return a.vector(name), "image/svg+xml"
+		return vector(decks, name), "image/svg+xml"
 	}
 	return nil, ""
 }
 
 // vector draws a picture as SVG; nil if the catalogue has no such card.
-func (a *API) vector(name string) []byte {
+func vector(decks *deck.Catalogue, name string) []byte {
 	if name == backName {
 		return picture.Back(family)
 	}
-	kind, found := a.Decks.Type(type54)
+	kind, found := decks.Type(type54)
 	if !found {
 		return nil
 	}

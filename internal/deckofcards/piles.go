@@ -49,7 +49,7 @@ func (a *API) addToPile(q *request) (*answer, error) {
 		if !given {
 			return nil, refuse(http.StatusNotFound, noCardNamed).of(s)
 		}
-		cards, err := a.Shoes.Cards(q.ctx, s, shoe.Out, false)
+		cards, err := q.log.Shoes.Cards(q.ctx, s, shoe.Out, false)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (a *API) listPile(q *request) (*answer, error) {
 		return nil, err
 	}
 	listed := newAnswer(result).remaining(&result.Shoe).piles(&result.Shoe)
-	cards, err := a.Shoes.Cards(q.ctx, &result.Shoe, place, false)
+	cards, err := q.log.Shoes.Cards(q.ctx, &result.Shoe, place, false)
 	if errors.Is(err, shoe.ErrNoPile) {
 		return listed, nil
 	} else if err != nil {
@@ -113,7 +113,7 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 	}
 	byName := q.values["cards"] != ""
 	result, err := a.updatePile(q, func(s *shoes.Shoe, place shoe.Place) (*shoes.Change, error) {
-		cards, err := a.Shoes.Cards(q.ctx, s, place, false)
+		cards, err := q.log.Shoes.Cards(q.ctx, s, place, false)
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +151,7 @@ func (a *API) returnPile(q *request) (*answer, error) {
 		return nil, err
 	}
 	result, err := a.updatePile(q, func(s *shoes.Shoe, place shoe.Place) (*shoes.Change, error) {
-		cards, err := a.Shoes.Cards(q.ctx, s, place, false)
+		cards, err := q.log.Shoes.Cards(q.ctx, s, place, false)
 		if err != nil {
 			return nil, err
 		}

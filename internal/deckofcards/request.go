@@ -26,18 +26,19 @@ const maxBody = 64 << 10
 // request is a request after it was read.
 type request struct {
 	ctx    context.Context
+	log    Log
 	id     uuid.UUID // of the deck; Nil if the path has none, or one that no deck can have
 	pile   string
 	end    shoe.End          // from which cards are drawn
 	values map[string]string // the parameters of query and body
-	host   string            // scheme and host of picture URLs
+	base   string            // of picture URLs: scheme, host and the prefix of the log
 	key    *journal.Key      // identifies retries; nil without an Idempotency-Key
 	keyFor func(part string) *journal.Key
 }
 
 // read reads a request with its body. It charges the lease for both, and for the cards that the
 // request names or draws.
-func read(w http.ResponseWriter, r *http.Request, lease *httpjson.Lease) (*request, error) {
+func (a *API) read(w http.ResponseWriter, r *http.Request, lease *httpjson.Lease) (*request, error) {
 	var body []byte
 	var err error
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -45,9 +46,10 @@ func read(w http.ResponseWriter, r *http.Request, lease *httpjson.Lease) (*reque
 			return nil, err
 		}
 	}
+	log := a.Log(w)
 	q := &request{
-		ctx: r.Context(), id: parseID(chi.URLParam(r, "deck_id")), pile: chi.URLParam(r, "pile"), end: shoe.Top,
-		values: map[string]string{}, host: hostOf(r),
+		ctx: r.Context(), log: log, id: parseID(chi.URLParam(r, "deck_id")), pile: chi.URLParam(r, "pile"), end: shoe.Top,
+		values: map[string]string{}, base: hostOf(r) + log.Prefix,
 	}
 	switch strings.ToLower(chi.URLParam(r, "location")) {
 	case "bottom":
@@ -93,10 +95,10 @@ func bodyError(err *httpjson.Error) *refusal {
 
 // answerBytes returns the memory of an answer with as many cards as the request names or draws.
 func (q *request) answerBytes() int64 {
-	const card = 256 // with its names and paths, but not the host of its three pictures
+	const card = 256 // with its names and paths, but not the base of the URLs of its three pictures
 	drawn, _ := q.count(0)
 	cards := min(max(drawn, uint64(strings.Count(q.values["cards"], ",")+1)), shoe.MaxCards)
-	return int64(cards) * int64(card+3*len(q.host))
+	return int64(cards) * int64(card+3*len(q.base))
 }
 
 // add adds parameters. Of one that comes several times, the last counts.
