@@ -151,7 +151,7 @@ func (a *API) crossOrigin(next http.Handler) http.Handler {
 	reads := cors.Handler(cors.Options{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"GET", "HEAD"}, AllowedHeaders: headers, MaxAge: 600})(next)
 	writes := cors.Handler(cors.Options{
 		AllowOriginFunc: func(_ *http.Request, origin string) bool { return a.origins.Load().Allow(origin) },
-		AllowedMethods:  []string{"GET", "POST", "DELETE"}, AllowedHeaders: headers, ExposedHeaders: exposed, MaxAge: 600,
+		AllowedMethods:  []string{"GET", "HEAD", "POST", "DELETE"}, AllowedHeaders: headers, ExposedHeaders: exposed, MaxAge: 600,
 	})(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Origin") == "" {

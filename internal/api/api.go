@@ -170,6 +170,7 @@ func (a *API) add(r chi.Router, route route) {
 	r.Method(route.method, route.pattern, handler)
 	if route.method == http.MethodGet && route.scope != access.Shuffle {
 		r.Method(http.MethodHead, route.pattern, handler)
+		a.scopes[http.MethodHead+" "+route.pattern] = route.scope
 	}
 	a.scopes[route.method+" "+route.pattern] = route.scope
 }
