@@ -1,0 +1,127 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"riffle/internal/access"
+)
+
+// newBrowser starts a browser, which ends with the test.
+func newBrowser(t *testing.T) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(requireTool(t, "chromium")), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*waitLimit)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel) // waits until the browser has ended
+	return ctx
+}
+
+// evaluate returns the value of an expression in the page, or what its promise comes to.
+func evaluate[T any](t *testing.T, browser context.Context, format string, args ...any) T {
+	t.Helper()
+	expression := fmt.Sprintf(format, args...)
+	value, err := chromedp.Run(browser, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// page is the page of a site that is no part of the service. It has the verifier for browsers.
+const page = `<!doctype html><link rel="icon" href="data:,"><script type="module">
+import {verify} from '/riffle.mjs';
+// ask returns what the page may know of an answer.
+window.ask = async (url, {token, method, json} = {}) => {
+	const headers = {...token && {Authorization: 'Bearer ' + token}, ...json && {'Content-Type': 'application/json'}};
+	try {
+		const answer = await fetch(url, {method, headers, body: json});
+		return {status: answer.status, id: answer.headers.get('X-Request-Id') ?? '', text: await answer.text()};
+	} catch (error) {
+		return {error: String(error)};
+	}
+};
+window.check = async (url, key, token) => (await verify((await ask(url, {token})).text, {key})).verdict;
+</script>`
+
+// newSite returns the origin of a new site that serves page, under another name than the service's,
+// so that browsers take its requests to the service for those of another site.
+func newSite(t *testing.T) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(page)) })
+	mux.HandleFunc("/riffle.mjs", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "../../verifiers/riffle.mjs") })
+	site := httptest.NewServer(mux)
+	t.Cleanup(site.Close)
+	return strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
+}
+
+// TestPagesOfOtherOriginsInABrowser opens pages of two other sites in a real browser, of which one
+// is listed. Both fetch a proof and check it, with a token and without. The listed one alone may
+// shuffle and read the answer.
+func TestPagesOfOtherOriginsInABrowser(t *testing.T) {
+	t.Parallel()
+	browser := newBrowser(t)
+	listed, other := newSite(t), newSite(t)
+	token := access.NewToken()
+	l, _ := configured(t, fmt.Sprintf("cors-origins: [%q]\nkeys:\n  - {name: table, sha256: %x, may: [shuffle, read]}\nanonymous: {may: [read, metrics]}\n", listed, token.Digest()))
+	s := l.start(t)
+	base := "http://" + s.addr
+	made := s.post("/shuffle", `{"deck":"standard52","reveal":"now"}`, "Authorization", "Bearer "+string(token))
+	proof := base + "/audits/" + textMember(t, made, "audit_id") + "/proof"
+	key := strings.TrimSpace(string(s.get("/log/key").body))
+
+	type answer struct {
+		Status          int
+		ID, Text, Error string
+	}
+	ask := func(path, options string) answer {
+		t.Helper()
+		return evaluate[answer](t, browser, "ask(%q, %s)", base+path, options)
+	}
+	for _, site := range []struct {
+		origin   string
+		mayWrite bool
+	}{{listed, true}, {other, false}} {
+		if _, err := chromedp.Run(browser, chromedp.Navigate(site.origin)); err != nil {
+			t.Fatal(err)
+		}
+		for _, as := range []access.Token{"", token} {
+			if verdict := evaluate[string](t, browser, "check(%q, %q, %q)", proof, key, as); verdict != "verified" {
+				t.Errorf("the proof is %q to a page of %s with the token %q", verdict, site.origin, as)
+			}
+		}
+		if a := ask("/audits?reference=a", fmt.Sprintf("{token: %q, method: 'HEAD'}", token)); a.Status != http.StatusOK || a.ID == "" {
+			t.Errorf("HEAD with a token: %+v", a)
+		}
+		if a := ask("/audits/x", "{}"); a.Status != http.StatusNotFound || !strings.Contains(a.Text, "detail") {
+			t.Errorf("a problem document of a read: %+v", a)
+		}
+		before := s.metric("riffle_log_size", "")
+		a := ask("/shuffle", fmt.Sprintf("{token: %q, method: 'POST', json: '{\"size\":3}'}", token))
+		wrote := s.metric("riffle_log_size", "") > before
+		if read := a.Status == http.StatusOK && strings.Contains(a.Text, "audit_id"); read != site.mayWrite || wrote != site.mayWrite || read == (a.Error != "") {
+			t.Errorf("a shuffle by a page of %s: %+v; a record was written: %t", site.origin, a, wrote)
+		}
+		// Without a preflight, as a form would send it.
+		if a := ask("/shuffle", "{method: 'POST'}"); (a.Status == http.StatusUnauthorized) != site.mayWrite || site.mayWrite == (a.Error != "") {
+			t.Errorf("a form by a page of %s: %+v", site.origin, a)
+		}
+	}
+	s.stop()
+	// Each site sends one for the proof with a token, for HEAD and for the shuffle.
+	if got := strings.Count(s.log.String(), `"method":"OPTIONS"`); got != 6 {
+		t.Errorf("the browser sent %d preflights, want 6:\n%s", got, s.log)
+	}
+}
