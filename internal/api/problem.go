@@ -178,7 +178,9 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		}
 		return p
 	case errors.Is(err, journal.ErrInFlight):
-		return conflict("A request with this key, commitment or shoe is in flight. Wait for its answer, or retry in a second.")
+		p := conflict("A request with this key, commitment or shoe is in flight. Wait for its answer, or retry in a second.")
+		p.retryAfter = 1 // tells clients this conflict from those that stay
+		return p
 	case errors.Is(err, journal.ErrKeyReused):
 		return unprocessable("This Idempotency-Key was used for a different request. Repeat that request unchanged, or use a new key for this one.")
 	case errors.Is(err, ledger.ErrNotFound):

@@ -261,7 +261,7 @@ func refusalOf(err error) *refusal {
 	case errors.As(err, &invalid):
 		return refuse(http.StatusBadRequest, "This cannot be done: %s.", invalid.Fields[0].Detail)
 	case errors.Is(err, journal.ErrInFlight):
-		return refuse(http.StatusConflict, "A request with this Idempotency-Key is still being answered. Ask again in a second.")
+		return &refusal{status: http.StatusConflict, text: "A request with this Idempotency-Key is still being answered. Ask again in a second.", retryAfter: 1}
 	case errors.Is(err, journal.ErrKeyReused):
 		return refuse(http.StatusUnprocessableEntity, "This Idempotency-Key came with another request before. Choose a new key for this one.")
 	case errors.Is(err, ledger.ErrBusy):
