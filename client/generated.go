@@ -669,10 +669,10 @@ type AddRecord struct {
 	Cards SealedCards `json:"cards"`
 
 	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
-	Commitment Digest `json:"commitment"`
+	Commitment OrderCommitment `json:"commitment"`
 
 	// Expires The new expiry, if the change extends it.
-	Expires *Time         `json:"expires,omitempty"`
+	Expires *NewExpiry    `json:"expires,omitempty"`
 	From    AddRecordFrom `json:"from"`
 
 	// ID The audit id of this record.
@@ -726,7 +726,7 @@ type Audit struct {
 	AuditID openapi_types.UUID `json:"audit_id"`
 
 	// LogIndex The index of the record in the log, from 0.
-	LogIndex Count `json:"log_index"`
+	LogIndex LogIndex `json:"log_index"`
 
 	// Record The public record of an event. Its text, from the opening to the closing brace, is exactly what the log
 	// contains: hash these bytes, not a re-encoded object.
@@ -825,7 +825,7 @@ type CardsMoved struct {
 	Expires nullable.Nullable[Expires] `json:"expires"`
 
 	// LogIndex The index of the record in the log, from 0.
-	LogIndex Count `json:"log_index"`
+	LogIndex LogIndex `json:"log_index"`
 
 	// Piles The piles by name, in the order of their names.
 	Piles Piles `json:"piles"`
@@ -862,7 +862,7 @@ type CardsSealed struct {
 	Expires nullable.Nullable[Expires] `json:"expires"`
 
 	// LogIndex The index of the record in the log, from 0.
-	LogIndex Count `json:"log_index"`
+	LogIndex LogIndex `json:"log_index"`
 
 	// Piles The piles by name, in the order of their names.
 	Piles Piles `json:"piles"`
@@ -900,10 +900,10 @@ type CloseRecord struct {
 	AuditID openapi_types.UUID `json:"audit_id"`
 
 	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
-	Commitment Digest `json:"commitment"`
+	Commitment OrderCommitment `json:"commitment"`
 
 	// Expires The new expiry, if the change extends it.
-	Expires *Time `json:"expires,omitempty"`
+	Expires *NewExpiry `json:"expires,omitempty"`
 
 	// ID The audit id of this record.
 	ID   openapi_types.UUID `json:"id"`
@@ -928,21 +928,24 @@ type CloseRequest = map[string]interface{}
 // Commitment defines model for Commitment.
 type Commitment struct {
 	// Commitment The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed.
-	Commitment Digest `json:"commitment"`
+	Commitment CommitmentDigest `json:"commitment"`
 
 	// CommitmentID The id of the commitment, and of its record.
 	CommitmentID openapi_types.UUID `json:"commitment_id"`
 
 	// Deadline The commitment can be used before this time.
-	Deadline Time `json:"deadline"`
+	Deadline Deadline `json:"deadline"`
 
 	// LogIndex The index of the record in the log, from 0.
-	LogIndex Count `json:"log_index"`
+	LogIndex LogIndex `json:"log_index"`
 
 	// Statement The lines of the statement except the last, which has the seed. So it can be shown to everyone, and the
 	// commitment is not its SHA-256: append `seed `, the revealed seed and a line feed to check.
 	Statement OpenStatement `json:"statement"`
 }
+
+// CommitmentDigest The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed.
+type CommitmentDigest = Digest
 
 // CommitmentList defines model for CommitmentList.
 type CommitmentList struct {
@@ -963,7 +966,7 @@ type CommitmentRecord struct {
 	Commitment Digest `json:"commitment"`
 
 	// Deadline The commitment can be used before this time.
-	Deadline Time `json:"deadline"`
+	Deadline Deadline `json:"deadline"`
 
 	// Draw How many of them will be drawn, from the start of the order.
 	Draw Count `json:"draw"`
@@ -1017,12 +1020,12 @@ type CommitmentRequest struct {
 	// Deck A deck type. `GET /decks` lists them.
 	Deck *DeckName `json:"deck,omitempty"`
 
-	// Decks How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`.
+	// Decks How many copies of the deck are shuffled together, at most 1,000,000 cards in total; 1 if omitted. Only with `deck`.
 	Decks *Copies `json:"decks,omitempty"`
 
 	// Draw How many items of the order are returned, from its start; at most as many as there are, and all if
 	// omitted. Drawing a few of very many costs only the few.
-	Draw *Count `json:"draw,omitempty"`
+	Draw *DrawCount `json:"draw,omitempty"`
 
 	// Hands How the order is dealt from its start: the sizes of the hands, or the name of a preset of the deck type, with
 	// the number of hands if the preset has none of its own: `bridge`, `uno:4`. Items that are drawn and in no hand
@@ -1038,7 +1041,7 @@ type CommitmentRequest struct {
 	// verify the items.
 	ItemsSalt *ItemsSalt `json:"items_salt,omitempty"`
 
-	// Parameters Parameters of the deck type, by name. Only with `deck`.
+	// Parameters Parameters of the deck type, integers by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
 
 	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
@@ -1063,16 +1066,16 @@ type CommitmentState struct {
 	AuditID nullable.Nullable[openapi_types.UUID] `json:"audit_id"`
 
 	// Commitment The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed.
-	Commitment Digest `json:"commitment"`
+	Commitment CommitmentDigest `json:"commitment"`
 
 	// CommitmentID The id of the commitment, and of its record.
 	CommitmentID openapi_types.UUID `json:"commitment_id"`
 
 	// Deadline The commitment can be used before this time.
-	Deadline Time `json:"deadline"`
+	Deadline Deadline `json:"deadline"`
 
 	// LogIndex The index of the record in the log, from 0.
-	LogIndex Count `json:"log_index"`
+	LogIndex LogIndex `json:"log_index"`
 
 	// Statement The lines of the statement except the last, which has the seed. So it can be shown to everyone, and the
 	// commitment is not its SHA-256: append `seed `, the revealed seed and a line feed to check.
@@ -1087,11 +1090,14 @@ type CommitmentState struct {
 // shuffle or a shoe used it. `void`: it was not used in time.
 type CommitmentStatus string
 
-// Copies At least 1, and at most 1,000,000 cards in total.
+// Copies How many copies of the deck are shuffled together, at most 1,000,000 cards in total; 1 if omitted. Only with `deck`.
 type Copies = uint64
 
 // Count A count.
 type Count = uint64
+
+// Deadline The commitment can be used before this time.
+type Deadline = Time
 
 // DealtCount How many cards were drawn and are on no pile.
 type DealtCount = Count
@@ -1124,7 +1130,7 @@ type DeckParameter struct {
 	Name string `json:"name"`
 }
 
-// DeckParameters Integers by name.
+// DeckParameters Parameters of the deck type, integers by name. Only with `deck`.
 type DeckParameters map[string]int
 
 // DeckType defines model for DeckType.
@@ -1154,6 +1160,10 @@ type DeckType struct {
 // Digest A SHA-256.
 type Digest = string
 
+// DrawCount How many items of the order are returned, from its start; at most as many as there are, and all if
+// omitted. Drawing a few of very many costs only the few.
+type DrawCount = Count
+
 // DrawRecord The record of a draw. A draw at random has the statement of an order, whose seed is public.
 type DrawRecord struct {
 	// Algorithm All are exactly fair. `fisher-yates` can stop after a draw; the others process all items. `sattolo` makes a
@@ -1169,13 +1179,13 @@ type DrawRecord struct {
 	Cards SealedCards `json:"cards"`
 
 	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
-	Commitment Digest `json:"commitment"`
+	Commitment OrderCommitment `json:"commitment"`
 
 	// Draw A count.
 	Draw *Count `json:"draw,omitempty"`
 
 	// Expires The new expiry, if the change extends it.
-	Expires *Time `json:"expires,omitempty"`
+	Expires *NewExpiry `json:"expires,omitempty"`
 
 	// From Where the cards were taken from: the deck or a pile.
 	From string `json:"from"`
@@ -1250,10 +1260,10 @@ type ExpireRecord struct {
 	AuditID openapi_types.UUID `json:"audit_id"`
 
 	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
-	Commitment Digest `json:"commitment"`
+	Commitment OrderCommitment `json:"commitment"`
 
 	// Expires The new expiry, if the change extends it.
-	Expires *Time `json:"expires,omitempty"`
+	Expires *NewExpiry `json:"expires,omitempty"`
 
 	// ID The audit id of this record.
 	ID   openapi_types.UUID `json:"id"`
@@ -1322,6 +1332,9 @@ type ItemsDigest string
 // verify the items.
 type ItemsSalt = string
 
+// LogIndex The index of the record in the log, from 0.
+type LogIndex = Count
+
 // LyingCards defines model for LyingCards.
 type LyingCards struct {
 	Cards ShoeCards `json:"cards"`
@@ -1333,12 +1346,14 @@ type LyingCards struct {
 	Version ShoeVersion `json:"version"`
 }
 
+// NewExpiry The new expiry, if the change extends it.
+type NewExpiry = Time
+
 // OpenStatement The lines of the statement except the last, which has the seed. So it can be shown to everyone, and the
 // commitment is not its SHA-256: append `seed `, the revealed seed and a line feed to check.
 type OpenStatement = string
 
-// OpenedCard A card with the proof that it was sealed. It has `code` and `instance` or, if the shoe is of items or a range,
-// `item`.
+// OpenedCard A card with the proof that it was sealed.
 type OpenedCard struct {
 	// Card The number of the card: its index in the input of the shoe. It is unique and never changes, and requests
 	// can name the card by it.
@@ -1365,6 +1380,9 @@ type OpenedCard struct {
 	// SealedBy The id of the record that has the root of that order.
 	SealedBy openapi_types.UUID `json:"sealed_by"`
 }
+
+// OrderCommitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
+type OrderCommitment = Digest
 
 // Pile defines model for Pile.
 type Pile struct {
@@ -1507,13 +1525,13 @@ type ReshuffleRecord struct {
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
 	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
-	Commitment Digest `json:"commitment"`
+	Commitment OrderCommitment `json:"commitment"`
 
 	// Draw A count.
 	Draw Count `json:"draw"`
 
 	// Expires The new expiry, if the change extends it.
-	Expires *Time `json:"expires,omitempty"`
+	Expires *NewExpiry `json:"expires,omitempty"`
 
 	// From Where the cards lay. The new order is an order of their positions there.
 	From string `json:"from"`
@@ -1582,10 +1600,10 @@ type ReturnRecord struct {
 	Cards SealedCards `json:"cards"`
 
 	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
-	Commitment Digest `json:"commitment"`
+	Commitment OrderCommitment `json:"commitment"`
 
 	// Expires The new expiry, if the change extends it.
-	Expires *Time `json:"expires,omitempty"`
+	Expires *NewExpiry `json:"expires,omitempty"`
 
 	// From Where the cards were taken from.
 	From string `json:"from"`
@@ -1757,7 +1775,7 @@ type ShoeChange struct {
 	Expires nullable.Nullable[Expires] `json:"expires"`
 
 	// LogIndex The index of the record in the log, from 0.
-	LogIndex Count `json:"log_index"`
+	LogIndex LogIndex `json:"log_index"`
 
 	// Piles The piles by name, in the order of their names.
 	Piles Piles `json:"piles"`
@@ -1864,7 +1882,7 @@ type ShoeRequest struct {
 	// Deck A deck type. `GET /decks` lists them.
 	Deck *DeckName `json:"deck,omitempty"`
 
-	// Decks How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`.
+	// Decks How many copies of the deck are shuffled together, at most 1,000,000 cards in total; 1 if omitted. Only with `deck`.
 	Decks *Copies `json:"decks,omitempty"`
 
 	// ExpiresIn After how many seconds the shoe expires and nothing more is dealt; never if omitted. At most a year and a
@@ -1880,7 +1898,7 @@ type ShoeRequest struct {
 	// verify the items.
 	ItemsSalt *ItemsSalt `json:"items_salt,omitempty"`
 
-	// Parameters Parameters of the deck type, by name. Only with `deck`.
+	// Parameters Parameters of the deck type, integers by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
 
 	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
@@ -2031,12 +2049,12 @@ type ShuffleRequest struct {
 	// Deck A deck type. `GET /decks` lists them.
 	Deck *DeckName `json:"deck,omitempty"`
 
-	// Decks How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`.
+	// Decks How many copies of the deck are shuffled together, at most 1,000,000 cards in total; 1 if omitted. Only with `deck`.
 	Decks *Copies `json:"decks,omitempty"`
 
 	// Draw How many items of the order are returned, from its start; at most as many as there are, and all if
 	// omitted. Drawing a few of very many costs only the few.
-	Draw *Count `json:"draw,omitempty"`
+	Draw *DrawCount `json:"draw,omitempty"`
 
 	// Hands How the order is dealt from its start: the sizes of the hands, or the name of a preset of the deck type, with
 	// the number of hands if the preset has none of its own: `bridge`, `uno:4`. Items that are drawn and in no hand
@@ -2052,7 +2070,7 @@ type ShuffleRequest struct {
 	// verify the items.
 	ItemsSalt *ItemsSalt `json:"items_salt,omitempty"`
 
-	// Parameters Parameters of the deck type, by name. Only with `deck`.
+	// Parameters Parameters of the deck type, integers by name. Only with `deck`.
 	Parameters *DeckParameters `json:"parameters,omitempty"`
 
 	// Reference Your name for the game and round, to find its records by. It is public. Printable characters only: no line
@@ -2094,7 +2112,7 @@ type ShuffleResult struct {
 	Items []Item `json:"items,omitempty"`
 
 	// LogIndex The index of the record in the log, from 0.
-	LogIndex Count `json:"log_index"`
+	LogIndex LogIndex `json:"log_index"`
 
 	// Rest The items that were drawn and are in no hand.
 	Rest []Item `json:"rest,omitempty"`
@@ -2150,7 +2168,7 @@ type Verification struct {
 	AuditID openapi_types.UUID `json:"audit_id"`
 
 	// LogIndex The index of the record in the log, from 0.
-	LogIndex Count `json:"log_index"`
+	LogIndex LogIndex `json:"log_index"`
 
 	// OrderSha256 The SHA-256 of the replayed positions, each shuffle a JSON array without white space and ended by LF; null
 	// while the seed is secret and if a step failed.
@@ -2208,7 +2226,7 @@ type IdempotencyKey = string
 // IfMatch defines model for IfMatch.
 type IfMatch = string
 
-// ParametersInQuery Integers by name.
+// ParametersInQuery Parameters of the deck type, integers by name. Only with `deck`.
 type ParametersInQuery = DeckParameters
 
 // PictureInPath defines model for PictureInPath.
@@ -2232,41 +2250,14 @@ type TileInPath = string
 // TypeInPath A deck type. `GET /decks` lists them.
 type TypeInPath = DeckName
 
-// BadCards A problem document (RFC 9457).
-type BadCards = Problem
-
-// BadChange A problem document (RFC 9457).
-type BadChange = Problem
-
-// BadCommitmentList A problem document (RFC 9457).
-type BadCommitmentList = Problem
-
-// BadDeal A problem document (RFC 9457).
-type BadDeal = Problem
-
-// BadList A problem document (RFC 9457).
-type BadList = Problem
-
-// BadLying A problem document (RFC 9457).
-type BadLying = Problem
-
-// BadOpening A problem document (RFC 9457).
-type BadOpening = Problem
-
-// BadReveal A problem document (RFC 9457).
-type BadReveal = Problem
-
-// BadShuffle A problem document (RFC 9457).
-type BadShuffle = Problem
-
-// CannotRead A problem document (RFC 9457).
-type CannotRead = Problem
-
-// CannotVerify A problem document (RFC 9457).
-type CannotVerify = Problem
+// BadRequest A problem document (RFC 9457).
+type BadRequest = Problem
 
 // CardsChanged A problem document (RFC 9457).
 type CardsChanged = Problem
+
+// Conflict A problem document (RFC 9457).
+type Conflict = Problem
 
 // CrossSite A problem document (RFC 9457).
 type CrossSite = Problem
@@ -2277,56 +2268,14 @@ type Failed = Problem
 // Forbidden A problem document (RFC 9457).
 type Forbidden = Problem
 
-// ImpossibleChange A problem document (RFC 9457).
-type ImpossibleChange = Problem
-
-// ImpossibleCommitment A problem document (RFC 9457).
-type ImpossibleCommitment = Problem
-
-// ImpossibleCommitmentList A problem document (RFC 9457).
-type ImpossibleCommitmentList = Problem
-
-// ImpossibleDeal A problem document (RFC 9457).
-type ImpossibleDeal = Problem
-
-// ImpossibleDeck A problem document (RFC 9457).
-type ImpossibleDeck = Problem
-
-// ImpossibleList A problem document (RFC 9457).
-type ImpossibleList = Problem
-
-// ImpossibleReveal A problem document (RFC 9457).
-type ImpossibleReveal = Problem
-
-// ImpossibleShoe A problem document (RFC 9457).
-type ImpossibleShoe = Problem
-
-// ImpossibleShuffle A problem document (RFC 9457).
-type ImpossibleShuffle = Problem
-
-// KeyOfAnother A problem document (RFC 9457).
-type KeyOfAnother = Problem
-
 // NoCommitmentToUse A problem document (RFC 9457).
 type NoCommitmentToUse = Problem
 
 // NoMoreChanges A problem document (RFC 9457).
 type NoMoreChanges = Problem
 
-// NoParameters A problem document (RFC 9457).
-type NoParameters = Problem
-
-// NoPileName A problem document (RFC 9457).
-type NoPileName = Problem
-
-// NoSecondCommitment A problem document (RFC 9457).
-type NoSecondCommitment = Problem
-
-// NoSecondDeal A problem document (RFC 9457).
-type NoSecondDeal = Problem
-
-// NoSecondShuffle A problem document (RFC 9457).
-type NoSecondShuffle = Problem
+// NoSeed A problem document (RFC 9457).
+type NoSeed = Problem
 
 // NoSuchAudit A problem document (RFC 9457).
 type NoSuchAudit = Problem
@@ -2358,17 +2307,8 @@ type NoSuchTile = Problem
 // NotDrawn A problem document (RFC 9457).
 type NotDrawn = Problem
 
-// NotNow A problem document (RFC 9457).
-type NotNow = Problem
-
-// NotProven A problem document (RFC 9457).
-type NotProven = Problem
-
 // NotReady A problem document (RFC 9457).
 type NotReady = Problem
-
-// NotReplayed A problem document (RFC 9457).
-type NotReplayed = Problem
 
 // NotTheSeed A problem document (RFC 9457).
 type NotTheSeed = Problem
@@ -2381,9 +2321,6 @@ type OtherVersion = Problem
 
 // ShoeExpired A problem document (RFC 9457).
 type ShoeExpired = Problem
-
-// StillRunning A problem document (RFC 9457).
-type StillRunning = Problem
 
 // TooExpensive A problem document (RFC 9457).
 type TooExpensive = Problem
@@ -2399,6 +2336,12 @@ type TooSlow = Problem
 
 // Unauthorized A problem document (RFC 9457).
 type Unauthorized = Problem
+
+// Unavailable A problem document (RFC 9457).
+type Unavailable = Problem
+
+// Unprocessable A problem document (RFC 9457).
+type Unprocessable = Problem
 
 // WrongMediaType A problem document (RFC 9457).
 type WrongMediaType = Problem
@@ -7344,7 +7287,7 @@ type ListAuditsResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *AuditList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadList
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -7352,13 +7295,13 @@ type ListAuditsResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleList
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *CannotRead
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -7367,7 +7310,7 @@ func (r ListAuditsResp) GetJSON200() *AuditList {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListAuditsResp) GetApplicationProblemJSON400() *BadList {
+func (r ListAuditsResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -7387,7 +7330,7 @@ func (r ListAuditsResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListAuditsResp) GetApplicationProblemJSON422() *ImpossibleList {
+func (r ListAuditsResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -7402,7 +7345,7 @@ func (r ListAuditsResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ListAuditsResp) GetApplicationProblemJSON503() *CannotRead {
+func (r ListAuditsResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -7441,7 +7384,7 @@ type GetAuditResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Audit
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -7455,7 +7398,7 @@ type GetAuditResp struct {
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *CannotRead
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -7464,7 +7407,7 @@ func (r GetAuditResp) GetJSON200() *Audit {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r GetAuditResp) GetApplicationProblemJSON400() *NoParameters {
+func (r GetAuditResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -7499,7 +7442,7 @@ func (r GetAuditResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r GetAuditResp) GetApplicationProblemJSON503() *CannotRead {
+func (r GetAuditResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -7538,7 +7481,7 @@ type ProveAuditResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *AuditProof
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -7552,7 +7495,7 @@ type ProveAuditResp struct {
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotProven
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -7561,7 +7504,7 @@ func (r ProveAuditResp) GetJSON200() *AuditProof {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ProveAuditResp) GetApplicationProblemJSON400() *NoParameters {
+func (r ProveAuditResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -7596,7 +7539,7 @@ func (r ProveAuditResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ProveAuditResp) GetApplicationProblemJSON503() *NotProven {
+func (r ProveAuditResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -7635,7 +7578,7 @@ type RevealAuditResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Audit
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadReveal
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -7645,7 +7588,7 @@ type RevealAuditResp struct {
 	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
-	ApplicationProblemJSON409 *StillRunning
+	ApplicationProblemJSON409 *Conflict
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -7653,13 +7596,13 @@ type RevealAuditResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleReveal
+	ApplicationProblemJSON422 *NoSeed
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -7668,7 +7611,7 @@ func (r RevealAuditResp) GetJSON200() *Audit {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r RevealAuditResp) GetApplicationProblemJSON400() *BadReveal {
+func (r RevealAuditResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -7693,7 +7636,7 @@ func (r RevealAuditResp) GetApplicationProblemJSON408() *TooSlow {
 }
 
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
-func (r RevealAuditResp) GetApplicationProblemJSON409() *StillRunning {
+func (r RevealAuditResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
 }
 
@@ -7713,7 +7656,7 @@ func (r RevealAuditResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r RevealAuditResp) GetApplicationProblemJSON422() *ImpossibleReveal {
+func (r RevealAuditResp) GetApplicationProblemJSON422() *NoSeed {
 	return r.ApplicationProblemJSON422
 }
 
@@ -7728,7 +7671,7 @@ func (r RevealAuditResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r RevealAuditResp) GetApplicationProblemJSON503() *NotNow {
+func (r RevealAuditResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -7767,7 +7710,7 @@ type VerifyAuditResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Verification
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -7777,13 +7720,13 @@ type VerifyAuditResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *CannotVerify
+	ApplicationProblemJSON422 *NoSeed
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotReplayed
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -7792,7 +7735,7 @@ func (r VerifyAuditResp) GetJSON200() *Verification {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON400() *NoParameters {
+func (r VerifyAuditResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -7817,7 +7760,7 @@ func (r VerifyAuditResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON422() *CannotVerify {
+func (r VerifyAuditResp) GetApplicationProblemJSON422() *NoSeed {
 	return r.ApplicationProblemJSON422
 }
 
@@ -7832,7 +7775,7 @@ func (r VerifyAuditResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r VerifyAuditResp) GetApplicationProblemJSON503() *NotReplayed {
+func (r VerifyAuditResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -7869,7 +7812,7 @@ type DrawCardResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -7885,7 +7828,7 @@ type DrawCardResp struct {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r DrawCardResp) GetApplicationProblemJSON400() *NoParameters {
+func (r DrawCardResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -7954,7 +7897,7 @@ type ListCommitmentsResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CommitmentList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadCommitmentList
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -7962,13 +7905,13 @@ type ListCommitmentsResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleCommitmentList
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *CannotRead
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -7977,7 +7920,7 @@ func (r ListCommitmentsResp) GetJSON200() *CommitmentList {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListCommitmentsResp) GetApplicationProblemJSON400() *BadCommitmentList {
+func (r ListCommitmentsResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -7997,7 +7940,7 @@ func (r ListCommitmentsResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListCommitmentsResp) GetApplicationProblemJSON422() *ImpossibleCommitmentList {
+func (r ListCommitmentsResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -8012,7 +7955,7 @@ func (r ListCommitmentsResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ListCommitmentsResp) GetApplicationProblemJSON503() *CannotRead {
+func (r ListCommitmentsResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -8051,7 +7994,7 @@ type CreateCommitmentResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Commitment
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadShuffle
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -8059,7 +8002,7 @@ type CreateCommitmentResp struct {
 	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
-	ApplicationProblemJSON409 *NoSecondCommitment
+	ApplicationProblemJSON409 *Conflict
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -8067,13 +8010,13 @@ type CreateCommitmentResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleCommitment
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -8082,7 +8025,7 @@ func (r CreateCommitmentResp) GetJSON200() *Commitment {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r CreateCommitmentResp) GetApplicationProblemJSON400() *BadShuffle {
+func (r CreateCommitmentResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -8102,7 +8045,7 @@ func (r CreateCommitmentResp) GetApplicationProblemJSON408() *TooSlow {
 }
 
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
-func (r CreateCommitmentResp) GetApplicationProblemJSON409() *NoSecondCommitment {
+func (r CreateCommitmentResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
 }
 
@@ -8122,7 +8065,7 @@ func (r CreateCommitmentResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r CreateCommitmentResp) GetApplicationProblemJSON422() *ImpossibleCommitment {
+func (r CreateCommitmentResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -8137,7 +8080,7 @@ func (r CreateCommitmentResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r CreateCommitmentResp) GetApplicationProblemJSON503() *NotNow {
+func (r CreateCommitmentResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -8176,7 +8119,7 @@ type GetCommitmentResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CommitmentState
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -8190,7 +8133,7 @@ type GetCommitmentResp struct {
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *CannotRead
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -8199,7 +8142,7 @@ func (r GetCommitmentResp) GetJSON200() *CommitmentState {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r GetCommitmentResp) GetApplicationProblemJSON400() *NoParameters {
+func (r GetCommitmentResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -8234,7 +8177,7 @@ func (r GetCommitmentResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r GetCommitmentResp) GetApplicationProblemJSON503() *CannotRead {
+func (r GetCommitmentResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -8273,7 +8216,7 @@ type ListDecksResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *DeckList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -8292,7 +8235,7 @@ func (r ListDecksResp) GetJSON200() *DeckList {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListDecksResp) GetApplicationProblemJSON400() *NoParameters {
+func (r ListDecksResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -8356,7 +8299,7 @@ type DealDeckResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *ShuffleResult
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadDeal
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -8364,17 +8307,17 @@ type DealDeckResp struct {
 	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationProblemJSON404 *NoSuchDeck
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
-	ApplicationProblemJSON409 *NoSecondDeal
+	ApplicationProblemJSON409 *Conflict
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleDeal
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -8383,7 +8326,7 @@ func (r DealDeckResp) GetJSON200() *ShuffleResult {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r DealDeckResp) GetApplicationProblemJSON400() *BadDeal {
+func (r DealDeckResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -8403,7 +8346,7 @@ func (r DealDeckResp) GetApplicationProblemJSON404() *NoSuchDeck {
 }
 
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
-func (r DealDeckResp) GetApplicationProblemJSON409() *NoSecondDeal {
+func (r DealDeckResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
 }
 
@@ -8413,7 +8356,7 @@ func (r DealDeckResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r DealDeckResp) GetApplicationProblemJSON422() *ImpossibleDeal {
+func (r DealDeckResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -8428,7 +8371,7 @@ func (r DealDeckResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r DealDeckResp) GetApplicationProblemJSON503() *NotNow {
+func (r DealDeckResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -8467,7 +8410,7 @@ type ListCardsResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CardList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadCards
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -8477,7 +8420,7 @@ type ListCardsResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleDeck
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
@@ -8490,7 +8433,7 @@ func (r ListCardsResp) GetJSON200() *CardList {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListCardsResp) GetApplicationProblemJSON400() *BadCards {
+func (r ListCardsResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -8515,7 +8458,7 @@ func (r ListCardsResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ListCardsResp) GetApplicationProblemJSON422() *ImpossibleDeck {
+func (r ListCardsResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -8610,7 +8553,7 @@ type GetCheckpointResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -8624,7 +8567,7 @@ type GetCheckpointResp struct {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r GetCheckpointResp) GetApplicationProblemJSON400() *NoParameters {
+func (r GetCheckpointResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -8686,7 +8629,7 @@ type GetLogKeyResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -8700,7 +8643,7 @@ type GetLogKeyResp struct {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r GetLogKeyResp) GetApplicationProblemJSON400() *NoParameters {
+func (r GetLogKeyResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -8762,7 +8705,7 @@ type GetTileResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -8776,11 +8719,11 @@ type GetTileResp struct {
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *CannotRead
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r GetTileResp) GetApplicationProblemJSON400() *NoParameters {
+func (r GetTileResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -8815,7 +8758,7 @@ func (r GetTileResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r GetTileResp) GetApplicationProblemJSON503() *CannotRead {
+func (r GetTileResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -9047,7 +8990,7 @@ type CreateShoeResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Shoe
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadShuffle
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -9055,7 +8998,7 @@ type CreateShoeResp struct {
 	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
-	ApplicationProblemJSON409 *NoSecondShuffle
+	ApplicationProblemJSON409 *Conflict
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -9063,13 +9006,13 @@ type CreateShoeResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleShoe
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -9078,7 +9021,7 @@ func (r CreateShoeResp) GetJSON200() *Shoe {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r CreateShoeResp) GetApplicationProblemJSON400() *BadShuffle {
+func (r CreateShoeResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -9098,7 +9041,7 @@ func (r CreateShoeResp) GetApplicationProblemJSON408() *TooSlow {
 }
 
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
-func (r CreateShoeResp) GetApplicationProblemJSON409() *NoSecondShuffle {
+func (r CreateShoeResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
 }
 
@@ -9118,7 +9061,7 @@ func (r CreateShoeResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r CreateShoeResp) GetApplicationProblemJSON422() *ImpossibleShoe {
+func (r CreateShoeResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -9133,7 +9076,7 @@ func (r CreateShoeResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r CreateShoeResp) GetApplicationProblemJSON503() *NotNow {
+func (r CreateShoeResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -9172,7 +9115,7 @@ type EndShoeResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *ShoeChange
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadChange
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -9188,13 +9131,13 @@ type EndShoeResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *KeyOfAnother
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -9203,7 +9146,7 @@ func (r EndShoeResp) GetJSON200() *ShoeChange {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r EndShoeResp) GetApplicationProblemJSON400() *BadChange {
+func (r EndShoeResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -9243,7 +9186,7 @@ func (r EndShoeResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r EndShoeResp) GetApplicationProblemJSON422() *KeyOfAnother {
+func (r EndShoeResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -9258,7 +9201,7 @@ func (r EndShoeResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r EndShoeResp) GetApplicationProblemJSON503() *NotNow {
+func (r EndShoeResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -9297,7 +9240,7 @@ type GetShoeResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *ShoeState
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -9313,7 +9256,7 @@ type GetShoeResp struct {
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *CannotRead
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -9322,7 +9265,7 @@ func (r GetShoeResp) GetJSON200() *ShoeState {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r GetShoeResp) GetApplicationProblemJSON400() *NoParameters {
+func (r GetShoeResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -9362,7 +9305,7 @@ func (r GetShoeResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r GetShoeResp) GetApplicationProblemJSON503() *CannotRead {
+func (r GetShoeResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -9401,7 +9344,7 @@ type ProveCardResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *OpenedCard
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadOpening
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -9417,7 +9360,7 @@ type ProveCardResp struct {
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *CannotRead
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -9426,7 +9369,7 @@ func (r ProveCardResp) GetJSON200() *OpenedCard {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ProveCardResp) GetApplicationProblemJSON400() *BadOpening {
+func (r ProveCardResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -9466,7 +9409,7 @@ func (r ProveCardResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ProveCardResp) GetApplicationProblemJSON503() *CannotRead {
+func (r ProveCardResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -9505,7 +9448,7 @@ type CloseShoeResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *ShoeChange
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadChange
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -9525,13 +9468,13 @@ type CloseShoeResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *KeyOfAnother
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -9540,7 +9483,7 @@ func (r CloseShoeResp) GetJSON200() *ShoeChange {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r CloseShoeResp) GetApplicationProblemJSON400() *BadChange {
+func (r CloseShoeResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -9590,7 +9533,7 @@ func (r CloseShoeResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r CloseShoeResp) GetApplicationProblemJSON422() *KeyOfAnother {
+func (r CloseShoeResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -9605,7 +9548,7 @@ func (r CloseShoeResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r CloseShoeResp) GetApplicationProblemJSON503() *NotNow {
+func (r CloseShoeResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -9644,7 +9587,7 @@ type ListDealtResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *LyingCards
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadLying
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -9660,7 +9603,7 @@ type ListDealtResp struct {
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *CannotRead
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -9669,7 +9612,7 @@ func (r ListDealtResp) GetJSON200() *LyingCards {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListDealtResp) GetApplicationProblemJSON400() *BadLying {
+func (r ListDealtResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -9709,7 +9652,7 @@ func (r ListDealtResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ListDealtResp) GetApplicationProblemJSON503() *CannotRead {
+func (r ListDealtResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -9748,7 +9691,7 @@ type DrawCardsResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CardsMoved
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadChange
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -9770,13 +9713,13 @@ type DrawCardsResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleChange
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -9785,7 +9728,7 @@ func (r DrawCardsResp) GetJSON200() *CardsMoved {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r DrawCardsResp) GetApplicationProblemJSON400() *BadChange {
+func (r DrawCardsResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -9840,7 +9783,7 @@ func (r DrawCardsResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r DrawCardsResp) GetApplicationProblemJSON422() *ImpossibleChange {
+func (r DrawCardsResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -9855,7 +9798,7 @@ func (r DrawCardsResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r DrawCardsResp) GetApplicationProblemJSON503() *NotNow {
+func (r DrawCardsResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -9894,7 +9837,7 @@ type ListPilesResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *PileList
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -9910,7 +9853,7 @@ type ListPilesResp struct {
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *CannotRead
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -9919,7 +9862,7 @@ func (r ListPilesResp) GetJSON200() *PileList {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ListPilesResp) GetApplicationProblemJSON400() *NoParameters {
+func (r ListPilesResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -9959,7 +9902,7 @@ func (r ListPilesResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ListPilesResp) GetApplicationProblemJSON503() *CannotRead {
+func (r ListPilesResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -9998,7 +9941,7 @@ type GetPileResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *PileCards
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadLying
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10010,13 +9953,13 @@ type GetPileResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *NoPileName
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *CannotRead
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -10025,7 +9968,7 @@ func (r GetPileResp) GetJSON200() *PileCards {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r GetPileResp) GetApplicationProblemJSON400() *BadLying {
+func (r GetPileResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -10055,7 +9998,7 @@ func (r GetPileResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r GetPileResp) GetApplicationProblemJSON422() *NoPileName {
+func (r GetPileResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -10070,7 +10013,7 @@ func (r GetPileResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r GetPileResp) GetApplicationProblemJSON503() *CannotRead {
+func (r GetPileResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -10109,7 +10052,7 @@ type AddToPileResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CardsMoved
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadChange
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10131,13 +10074,13 @@ type AddToPileResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleChange
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -10146,7 +10089,7 @@ func (r AddToPileResp) GetJSON200() *CardsMoved {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r AddToPileResp) GetApplicationProblemJSON400() *BadChange {
+func (r AddToPileResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -10201,7 +10144,7 @@ func (r AddToPileResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r AddToPileResp) GetApplicationProblemJSON422() *ImpossibleChange {
+func (r AddToPileResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -10216,7 +10159,7 @@ func (r AddToPileResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r AddToPileResp) GetApplicationProblemJSON503() *NotNow {
+func (r AddToPileResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -10255,7 +10198,7 @@ type DrawFromPileResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CardsMoved
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadChange
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10277,13 +10220,13 @@ type DrawFromPileResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleChange
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -10292,7 +10235,7 @@ func (r DrawFromPileResp) GetJSON200() *CardsMoved {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r DrawFromPileResp) GetApplicationProblemJSON400() *BadChange {
+func (r DrawFromPileResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -10347,7 +10290,7 @@ func (r DrawFromPileResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r DrawFromPileResp) GetApplicationProblemJSON422() *ImpossibleChange {
+func (r DrawFromPileResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -10362,7 +10305,7 @@ func (r DrawFromPileResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r DrawFromPileResp) GetApplicationProblemJSON503() *NotNow {
+func (r DrawFromPileResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -10401,7 +10344,7 @@ type ReturnFromPileResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CardsMoved
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadChange
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10423,13 +10366,13 @@ type ReturnFromPileResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleChange
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -10438,7 +10381,7 @@ func (r ReturnFromPileResp) GetJSON200() *CardsMoved {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ReturnFromPileResp) GetApplicationProblemJSON400() *BadChange {
+func (r ReturnFromPileResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -10493,7 +10436,7 @@ func (r ReturnFromPileResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ReturnFromPileResp) GetApplicationProblemJSON422() *ImpossibleChange {
+func (r ReturnFromPileResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -10508,7 +10451,7 @@ func (r ReturnFromPileResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ReturnFromPileResp) GetApplicationProblemJSON503() *NotNow {
+func (r ReturnFromPileResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -10547,7 +10490,7 @@ type ShufflePileResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CardsSealed
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadChange
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10569,13 +10512,13 @@ type ShufflePileResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleChange
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -10584,7 +10527,7 @@ func (r ShufflePileResp) GetJSON200() *CardsSealed {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ShufflePileResp) GetApplicationProblemJSON400() *BadChange {
+func (r ShufflePileResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -10639,7 +10582,7 @@ func (r ShufflePileResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ShufflePileResp) GetApplicationProblemJSON422() *ImpossibleChange {
+func (r ShufflePileResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -10654,7 +10597,7 @@ func (r ShufflePileResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ShufflePileResp) GetApplicationProblemJSON503() *NotNow {
+func (r ShufflePileResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -10691,7 +10634,7 @@ type ProveShoeResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *NoParameters
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10709,11 +10652,11 @@ type ProveShoeResp struct {
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotReplayed
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ProveShoeResp) GetApplicationProblemJSON400() *NoParameters {
+func (r ProveShoeResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -10758,7 +10701,7 @@ func (r ProveShoeResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ProveShoeResp) GetApplicationProblemJSON503() *NotReplayed {
+func (r ProveShoeResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -10797,7 +10740,7 @@ type ReshuffleShoeResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CardsSealed
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadChange
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10819,13 +10762,13 @@ type ReshuffleShoeResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleChange
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -10834,7 +10777,7 @@ func (r ReshuffleShoeResp) GetJSON200() *CardsSealed {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ReshuffleShoeResp) GetApplicationProblemJSON400() *BadChange {
+func (r ReshuffleShoeResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -10889,7 +10832,7 @@ func (r ReshuffleShoeResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ReshuffleShoeResp) GetApplicationProblemJSON422() *ImpossibleChange {
+func (r ReshuffleShoeResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -10904,7 +10847,7 @@ func (r ReshuffleShoeResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ReshuffleShoeResp) GetApplicationProblemJSON503() *NotNow {
+func (r ReshuffleShoeResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -10943,7 +10886,7 @@ type ReturnCardsResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *CardsMoved
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadChange
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -10965,13 +10908,13 @@ type ReturnCardsResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleChange
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -10980,7 +10923,7 @@ func (r ReturnCardsResp) GetJSON200() *CardsMoved {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ReturnCardsResp) GetApplicationProblemJSON400() *BadChange {
+func (r ReturnCardsResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -11035,7 +10978,7 @@ func (r ReturnCardsResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ReturnCardsResp) GetApplicationProblemJSON422() *ImpossibleChange {
+func (r ReturnCardsResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -11050,7 +10993,7 @@ func (r ReturnCardsResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ReturnCardsResp) GetApplicationProblemJSON503() *NotNow {
+func (r ReturnCardsResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -11089,7 +11032,7 @@ type ShuffleResp struct {
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *ShuffleResult
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
-	ApplicationProblemJSON400 *BadShuffle
+	ApplicationProblemJSON400 *BadRequest
 	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationProblemJSON401 *Unauthorized
 	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
@@ -11099,7 +11042,7 @@ type ShuffleResp struct {
 	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
 	ApplicationProblemJSON408 *TooSlow
 	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
-	ApplicationProblemJSON409 *NoSecondShuffle
+	ApplicationProblemJSON409 *Conflict
 	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationProblemJSON413 *TooLarge
 	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -11107,13 +11050,13 @@ type ShuffleResp struct {
 	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
 	ApplicationProblemJSON421 *OtherHost
 	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
-	ApplicationProblemJSON422 *ImpossibleShuffle
+	ApplicationProblemJSON422 *Unprocessable
 	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
 	ApplicationProblemJSON429 *TooMany
 	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
 	ApplicationProblemJSON500 *Failed
 	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
-	ApplicationProblemJSON503 *NotNow
+	ApplicationProblemJSON503 *Unavailable
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -11122,7 +11065,7 @@ func (r ShuffleResp) GetJSON200() *ShuffleResult {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r ShuffleResp) GetApplicationProblemJSON400() *BadShuffle {
+func (r ShuffleResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
@@ -11147,7 +11090,7 @@ func (r ShuffleResp) GetApplicationProblemJSON408() *TooSlow {
 }
 
 // GetApplicationProblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
-func (r ShuffleResp) GetApplicationProblemJSON409() *NoSecondShuffle {
+func (r ShuffleResp) GetApplicationProblemJSON409() *Conflict {
 	return r.ApplicationProblemJSON409
 }
 
@@ -11167,7 +11110,7 @@ func (r ShuffleResp) GetApplicationProblemJSON421() *OtherHost {
 }
 
 // GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
-func (r ShuffleResp) GetApplicationProblemJSON422() *ImpossibleShuffle {
+func (r ShuffleResp) GetApplicationProblemJSON422() *Unprocessable {
 	return r.ApplicationProblemJSON422
 }
 
@@ -11182,7 +11125,7 @@ func (r ShuffleResp) GetApplicationProblemJSON500() *Failed {
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r ShuffleResp) GetApplicationProblemJSON503() *NotNow {
+func (r ShuffleResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
@@ -12060,7 +12003,7 @@ func ParseListAuditsResp(rsp *http.Response) (*ListAuditsResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadList
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12088,7 +12031,7 @@ func ParseListAuditsResp(rsp *http.Response) (*ListAuditsResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleList
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12109,7 +12052,7 @@ func ParseListAuditsResp(rsp *http.Response) (*ListAuditsResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest CannotRead
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12142,7 +12085,7 @@ func ParseGetAuditResp(rsp *http.Response) (*GetAuditResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12191,7 +12134,7 @@ func ParseGetAuditResp(rsp *http.Response) (*GetAuditResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest CannotRead
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12224,7 +12167,7 @@ func ParseProveAuditResp(rsp *http.Response) (*ProveAuditResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12273,7 +12216,7 @@ func ParseProveAuditResp(rsp *http.Response) (*ProveAuditResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotProven
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12306,7 +12249,7 @@ func ParseRevealAuditResp(rsp *http.Response) (*RevealAuditResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadReveal
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12341,7 +12284,7 @@ func ParseRevealAuditResp(rsp *http.Response) (*RevealAuditResp, error) {
 		response.ApplicationProblemJSON408 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
-		var dest StillRunning
+		var dest Conflict
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12369,7 +12312,7 @@ func ParseRevealAuditResp(rsp *http.Response) (*RevealAuditResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleReveal
+		var dest NoSeed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12390,7 +12333,7 @@ func ParseRevealAuditResp(rsp *http.Response) (*RevealAuditResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12423,7 +12366,7 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12458,7 +12401,7 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest CannotVerify
+		var dest NoSeed
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12479,7 +12422,7 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotReplayed
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12505,7 +12448,7 @@ func ParseDrawCardResp(rsp *http.Response) (*DrawCardResp, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12580,7 +12523,7 @@ func ParseListCommitmentsResp(rsp *http.Response) (*ListCommitmentsResp, error) 
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadCommitmentList
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12608,7 +12551,7 @@ func ParseListCommitmentsResp(rsp *http.Response) (*ListCommitmentsResp, error) 
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleCommitmentList
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12629,7 +12572,7 @@ func ParseListCommitmentsResp(rsp *http.Response) (*ListCommitmentsResp, error) 
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest CannotRead
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12662,7 +12605,7 @@ func ParseCreateCommitmentResp(rsp *http.Response) (*CreateCommitmentResp, error
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadShuffle
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12690,7 +12633,7 @@ func ParseCreateCommitmentResp(rsp *http.Response) (*CreateCommitmentResp, error
 		response.ApplicationProblemJSON408 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
-		var dest NoSecondCommitment
+		var dest Conflict
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12718,7 +12661,7 @@ func ParseCreateCommitmentResp(rsp *http.Response) (*CreateCommitmentResp, error
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleCommitment
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12739,7 +12682,7 @@ func ParseCreateCommitmentResp(rsp *http.Response) (*CreateCommitmentResp, error
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12772,7 +12715,7 @@ func ParseGetCommitmentResp(rsp *http.Response) (*GetCommitmentResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12821,7 +12764,7 @@ func ParseGetCommitmentResp(rsp *http.Response) (*GetCommitmentResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest CannotRead
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12854,7 +12797,7 @@ func ParseListDecksResp(rsp *http.Response) (*ListDecksResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12922,7 +12865,7 @@ func ParseDealDeckResp(rsp *http.Response) (*DealDeckResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadDeal
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12950,7 +12893,7 @@ func ParseDealDeckResp(rsp *http.Response) (*DealDeckResp, error) {
 		response.ApplicationProblemJSON404 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
-		var dest NoSecondDeal
+		var dest Conflict
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12964,7 +12907,7 @@ func ParseDealDeckResp(rsp *http.Response) (*DealDeckResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleDeal
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12985,7 +12928,7 @@ func ParseDealDeckResp(rsp *http.Response) (*DealDeckResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13018,7 +12961,7 @@ func ParseListCardsResp(rsp *http.Response) (*ListCardsResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadCards
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13053,7 +12996,7 @@ func ParseListCardsResp(rsp *http.Response) (*ListCardsResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleDeck
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13126,7 +13069,7 @@ func ParseGetCheckpointResp(rsp *http.Response) (*GetCheckpointResp, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13187,7 +13130,7 @@ func ParseGetLogKeyResp(rsp *http.Response) (*GetLogKeyResp, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13248,7 +13191,7 @@ func ParseGetTileResp(rsp *http.Response) (*GetTileResp, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13297,7 +13240,7 @@ func ParseGetTileResp(rsp *http.Response) (*GetTileResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest CannotRead
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13478,7 +13421,7 @@ func ParseCreateShoeResp(rsp *http.Response) (*CreateShoeResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadShuffle
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13506,7 +13449,7 @@ func ParseCreateShoeResp(rsp *http.Response) (*CreateShoeResp, error) {
 		response.ApplicationProblemJSON408 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
-		var dest NoSecondShuffle
+		var dest Conflict
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13534,7 +13477,7 @@ func ParseCreateShoeResp(rsp *http.Response) (*CreateShoeResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleShoe
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13555,7 +13498,7 @@ func ParseCreateShoeResp(rsp *http.Response) (*CreateShoeResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13588,7 +13531,7 @@ func ParseEndShoeResp(rsp *http.Response) (*EndShoeResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadChange
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13644,7 +13587,7 @@ func ParseEndShoeResp(rsp *http.Response) (*EndShoeResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest KeyOfAnother
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13665,7 +13608,7 @@ func ParseEndShoeResp(rsp *http.Response) (*EndShoeResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13698,7 +13641,7 @@ func ParseGetShoeResp(rsp *http.Response) (*GetShoeResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13754,7 +13697,7 @@ func ParseGetShoeResp(rsp *http.Response) (*GetShoeResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest CannotRead
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13787,7 +13730,7 @@ func ParseProveCardResp(rsp *http.Response) (*ProveCardResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadOpening
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13843,7 +13786,7 @@ func ParseProveCardResp(rsp *http.Response) (*ProveCardResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest CannotRead
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13876,7 +13819,7 @@ func ParseCloseShoeResp(rsp *http.Response) (*CloseShoeResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadChange
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13946,7 +13889,7 @@ func ParseCloseShoeResp(rsp *http.Response) (*CloseShoeResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest KeyOfAnother
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -13967,7 +13910,7 @@ func ParseCloseShoeResp(rsp *http.Response) (*CloseShoeResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14000,7 +13943,7 @@ func ParseListDealtResp(rsp *http.Response) (*ListDealtResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadLying
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14056,7 +13999,7 @@ func ParseListDealtResp(rsp *http.Response) (*ListDealtResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest CannotRead
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14089,7 +14032,7 @@ func ParseDrawCardsResp(rsp *http.Response) (*DrawCardsResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadChange
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14166,7 +14109,7 @@ func ParseDrawCardsResp(rsp *http.Response) (*DrawCardsResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleChange
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14187,7 +14130,7 @@ func ParseDrawCardsResp(rsp *http.Response) (*DrawCardsResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14220,7 +14163,7 @@ func ParseListPilesResp(rsp *http.Response) (*ListPilesResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14276,7 +14219,7 @@ func ParseListPilesResp(rsp *http.Response) (*ListPilesResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest CannotRead
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14309,7 +14252,7 @@ func ParseGetPileResp(rsp *http.Response) (*GetPileResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadLying
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14351,7 +14294,7 @@ func ParseGetPileResp(rsp *http.Response) (*GetPileResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest NoPileName
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14372,7 +14315,7 @@ func ParseGetPileResp(rsp *http.Response) (*GetPileResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest CannotRead
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14405,7 +14348,7 @@ func ParseAddToPileResp(rsp *http.Response) (*AddToPileResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadChange
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14482,7 +14425,7 @@ func ParseAddToPileResp(rsp *http.Response) (*AddToPileResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleChange
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14503,7 +14446,7 @@ func ParseAddToPileResp(rsp *http.Response) (*AddToPileResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14536,7 +14479,7 @@ func ParseDrawFromPileResp(rsp *http.Response) (*DrawFromPileResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadChange
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14613,7 +14556,7 @@ func ParseDrawFromPileResp(rsp *http.Response) (*DrawFromPileResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleChange
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14634,7 +14577,7 @@ func ParseDrawFromPileResp(rsp *http.Response) (*DrawFromPileResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14667,7 +14610,7 @@ func ParseReturnFromPileResp(rsp *http.Response) (*ReturnFromPileResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadChange
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14744,7 +14687,7 @@ func ParseReturnFromPileResp(rsp *http.Response) (*ReturnFromPileResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleChange
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14765,7 +14708,7 @@ func ParseReturnFromPileResp(rsp *http.Response) (*ReturnFromPileResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14798,7 +14741,7 @@ func ParseShufflePileResp(rsp *http.Response) (*ShufflePileResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadChange
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14875,7 +14818,7 @@ func ParseShufflePileResp(rsp *http.Response) (*ShufflePileResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleChange
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14896,7 +14839,7 @@ func ParseShufflePileResp(rsp *http.Response) (*ShufflePileResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14922,7 +14865,7 @@ func ParseProveShoeResp(rsp *http.Response) (*ProveShoeResp, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest NoParameters
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -14985,7 +14928,7 @@ func ParseProveShoeResp(rsp *http.Response) (*ProveShoeResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotReplayed
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15018,7 +14961,7 @@ func ParseReshuffleShoeResp(rsp *http.Response) (*ReshuffleShoeResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadChange
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15095,7 +15038,7 @@ func ParseReshuffleShoeResp(rsp *http.Response) (*ReshuffleShoeResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleChange
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15116,7 +15059,7 @@ func ParseReshuffleShoeResp(rsp *http.Response) (*ReshuffleShoeResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15149,7 +15092,7 @@ func ParseReturnCardsResp(rsp *http.Response) (*ReturnCardsResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadChange
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15226,7 +15169,7 @@ func ParseReturnCardsResp(rsp *http.Response) (*ReturnCardsResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleChange
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15247,7 +15190,7 @@ func ParseReturnCardsResp(rsp *http.Response) (*ReturnCardsResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15280,7 +15223,7 @@ func ParseShuffleResp(rsp *http.Response) (*ShuffleResp, error) {
 		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
-		var dest BadShuffle
+		var dest BadRequest
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15315,7 +15258,7 @@ func ParseShuffleResp(rsp *http.Response) (*ShuffleResp, error) {
 		response.ApplicationProblemJSON408 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
-		var dest NoSecondShuffle
+		var dest Conflict
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15343,7 +15286,7 @@ func ParseShuffleResp(rsp *http.Response) (*ShuffleResp, error) {
 		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
-		var dest ImpossibleShuffle
+		var dest Unprocessable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -15364,7 +15307,7 @@ func ParseShuffleResp(rsp *http.Response) (*ShuffleResp, error) {
 		response.ApplicationProblemJSON500 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
-		var dest NotNow
+		var dest Unavailable
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

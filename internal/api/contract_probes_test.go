@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
 	"riffle/internal/access"
 )
 
@@ -17,7 +19,7 @@ import (
 type probe struct {
 	operation string
 	status    int
-	example   string                       // name of the example; empty if the contract shows none
+	says      string                       // name of the example in the contract, or the detail of the problem; empty for any
 	request   func(*service) *http.Request // makes the request, on the service that answers it
 	on        func(testing.TB) *service    // starts the service that answers
 }
@@ -59,18 +61,18 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"shuffle", 200, "", body(`{"size":20000,"hands":[1,19000],"repeat":3}`), healthy}, // long enough to be streamed
 		{"shuffle", 200, "", body(`{"items":[-0,9007199254740993,18446744073709551616,"\u00e9\/"],"client_seed":"é"}`), healthy},
 		{"shuffle", 400, "unknownMember", body(`{"deck":"standard52","shuffles":2}`), healthy},
-		{"shuffle", 400, "duplicateMember", body(`{"deck":"standard52","deck":"standard54"}`), healthy},
+		{"shuffle", 400, "deck is a duplicate: readers differ on which of the two counts. Send each member of an object once.", body(`{"deck":"standard52","deck":"standard54"}`), healthy},
 		{"shuffle", 400, "wrongType", body(`{"deck":"standard52","draw":"5"}`), healthy},
-		{"shuffle", 400, "lineBreak", body(`{"size":2,"reference":"a\nb"}`), healthy},
-		{"shuffle", 400, "trailingData", body(`{"size":2}{"size":2}`), healthy},
-		{"shuffle", 400, "invalidUTF8", body("{\"items\":[\"\xff\"]}"), healthy},
+		{"shuffle", 400, "A reference is printable characters only: no line breaks, tabs or other controls.", body(`{"size":2,"reference":"a\nb"}`), healthy},
+		{"shuffle", 400, "There is more than one value in the body: the second begins before byte 11. Send one JSON object.", body(`{"size":2}{"size":2}`), healthy},
+		{"shuffle", 400, "The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte 11.", body("{\"items\":[\"\xff\"]}"), healthy},
 		{"shuffle", 400, "", body(`{"items":["\ud800"]}`), healthy}, // a lone surrogate
-		{"shuffle", 400, "tooDeep", body(`{"items":[` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `]}`), healthy},
+		{"shuffle", 400, "items.0 is nested too deep: a body has at most 100 levels.", body(`{"items":[` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `]}`), healthy},
 		{"shuffle", 400, "cutShort", body(`{"items":[1,2`), healthy},
 		{"shuffle", 400, "", body(``), healthy},
-		{"shuffle", 400, "notAnObject", body(`[1,2,3]`), healthy},
-		{"shuffle", 400, "noParameters", fixed(post(t, "/shuffle?deck=standard52", `{}`)), healthy},
-		{"shuffle", 400, "notABoolean", body(`{"size":37,"unique_reference":"yes"}`), healthy},
+		{"shuffle", 400, "The body must be a JSON object; got an array.", body(`[1,2,3]`), healthy},
+		{"shuffle", 400, `"deck" is not a parameter of this path, which takes none.`, fixed(post(t, "/shuffle?deck=standard52", `{}`)), healthy},
+		{"shuffle", 400, "unique_reference must be true or false; got a string.", body(`{"size":37,"unique_reference":"yes"}`), healthy},
 		{"shuffle", 400, "badKey", fixed(keyed(post(t, "/shuffle", `{"size":37}`), "two words")), healthy},
 		{"shuffle", 408, "tooSlow", with(post(t, "/shuffle", `{"size":2}`), slow), healthy},
 		{"shuffle", 409, "deckChanged", fixed(postOwnDeck(t)), deckTypeChanged(postOwnDeck)},
@@ -80,20 +82,20 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"shuffle", 415, "wrongMediaType", with(post(t, "/shuffle", "deck=standard52"), mediaType("application/x-www-form-urlencoded")), healthy},
 		{"shuffle", 415, "wrongMediaType", with(post(t, "/shuffle", "{}"), mediaType("")), healthy},
 		{"shuffle", 415, "compressed", with(post(t, "/shuffle", "\x1f\x8b"), compressed), healthy},
-		{"shuffle", 422, "unknownAlgorithm", body(`{"deck":"standard52","algorithm":"quicksort"}`), healthy},
-		{"shuffle", 422, "itemsAndDeck", body(`{"items":[1,2],"deck":"standard52"}`), healthy},
-		{"shuffle", 422, "nothing", body(`{"draw":5}`), healthy},
-		{"shuffle", 422, "decksOfItems", body(`{"items":[1,2],"decks":2}`), healthy},
-		{"shuffle", 422, "noHands", body(`{"deck":"standard52","hands":[]}`), healthy},
-		{"shuffle", 422, "negative", body(`{"size":-1}`), healthy},
-		{"shuffle", 422, "tooManyItems", body(`{"items":[0` + strings.Repeat(",0", 1_000_000) + `]}`), healthy},
-		{"shuffle", 422, "tooManyDrawn", body(`{"size":1000001}`), healthy},
-		{"shuffle", 422, "tooManyDecks", body(`{"deck":"standard52","decks":20000}`), healthy},
-		{"shuffle", 422, "tooMuchWork", body(`{"size":1000000,"draw":1,"repeat":161,"algorithm":"durstenfeld"}`), healthy},
-		{"shuffle", 422, "noClientSeed", body(`{"commitment_id":"` + commitment + `"}`), healthy},
-		{"shuffle", 422, "itemsAgain", body(`{"commitment_id":"` + commitment + `","client_seed":"x"}`), healthy},
-		{"shuffle", 400, "shortSalt", body(`{"items":[1,2,3],"items_salt":"4711"}`), healthy},
-		{"shuffle", 422, "saltAgain", body(`{"commitment_id":"` + salted + `","client_seed":"x","items":[1,2,3]}`), healthy},
+		{"shuffle", 422, `There is no algorithm "quicksort"; there are fisher-yates, durstenfeld, inside-out, strike-out, sattolo.`, body(`{"deck":"standard52","algorithm":"quicksort"}`), healthy},
+		{"shuffle", 422, "Give exactly one of items, deck and size.", body(`{"items":[1,2],"deck":"standard52"}`), healthy},
+		{"shuffle", 422, "Give exactly one of items, deck and size.", body(`{"draw":5}`), healthy},
+		{"shuffle", 422, "Decks counts copies of a deck; name one in deck.", body(`{"items":[1,2],"decks":2}`), healthy},
+		{"shuffle", 422, "hands must have at least one size, as in [13,13,13,13], or be left out; got [].", body(`{"deck":"standard52","hands":[]}`), healthy},
+		{"shuffle", 422, "size must be an integer from 0 to 9007199254740991; got -1.", body(`{"size":-1}`), healthy},
+		{"shuffle", 422, "There are 1000001 items, and at most 1000000 can be shuffled; a draw of few out of many needs only size and draw.", body(`{"items":[0` + strings.Repeat(",0", 1_000_000) + `]}`), healthy},
+		{"shuffle", 422, "At most 1000000 can be answered; say with draw how many of the 1000001 you need.", body(`{"size":1000001}`), healthy},
+		{"shuffle", 422, "Decks is from 1 to 19230 for a deck of 52.", body(`{"deck":"standard52","decks":20000}`), healthy},
+		{"shuffle", 422, "Each shuffle goes through all 1000000 items, and at most 160000000 can be gone through in all; repeat less, or let fisher-yates draw less than a sixteenth.", body(`{"size":1000000,"draw":1,"repeat":161,"algorithm":"durstenfeld"}`), healthy},
+		{"shuffle", 422, "A commitment is used with a client seed that was not known when it was made.", body(`{"commitment_id":"` + commitment + `"}`), healthy},
+		{"shuffle", 422, "Send the items again: the service stores only their digest.", body(`{"commitment_id":"` + commitment + `","client_seed":"x"}`), healthy},
+		{"shuffle", 400, "A salt of items is 16 to 128 of the characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex.", body(`{"items":[1,2,3],"items_salt":"4711"}`), healthy},
+		{"shuffle", 422, "The items committed to are salted: send the same items_salt again, as only their digest is stored.", body(`{"commitment_id":"` + salted + `","client_seed":"x","items":[1,2,3]}`), healthy},
 		{"shuffle", 422, "", body(`{"size":3,"items_salt":"c0ffee0011223344"}`), healthy},
 		{"getAudit", 200, "", fixed(get(t, "/audits/"+salted)), healthy},
 		{"shuffle", 422, "", body(`{"size":9007199254740992,"draw":1}`), healthy},
@@ -107,13 +109,13 @@ func responseProbes(t *testing.T, c *contract) []probe {
 
 		{"createCommitment", 200, "", fixed(post(t, "/commitments", `{"items":[1,2],"algorithm":"sattolo","repeat":2,"hands":[1],"reference":"é"}`)), healthy},
 		{"createCommitment", 400, "unknownMember", fixed(post(t, "/commitments", `{"deck":"standard52","shuffles":2}`)), healthy},
-		{"createCommitment", 400, "noParameters", fixed(post(t, "/commitments?deck=standard52", `{}`)), healthy},
+		{"createCommitment", 400, `"deck" is not a parameter of this path, which takes none.`, fixed(post(t, "/commitments?deck=standard52", `{}`)), healthy},
 		{"createCommitment", 400, "badKey", fixed(keyed(post(t, "/commitments", `{"size":37}`), "two words")), healthy},
 		{"createCommitment", 408, "tooSlow", with(post(t, "/commitments", `{"size":2}`), slow), healthy},
 		{"createCommitment", 409, "running", fixed(keyed(post(t, "/commitments", `{"size":2}`), "a")), requestInFlight("/commitments")},
 		{"createCommitment", 413, "tooLarge", fixed(post(t, "/commitments", long)), healthy},
 		{"createCommitment", 415, "wrongMediaType", with(post(t, "/commitments", "{}"), mediaType("text/plain")), healthy},
-		{"createCommitment", 422, "clientSeed", fixed(post(t, "/commitments", `{"size":37,"client_seed":"Ines"}`)), healthy},
+		{"createCommitment", 422, "client_seed belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.", fixed(post(t, "/commitments", `{"size":37,"client_seed":"Ines"}`)), healthy},
 		{"createCommitment", 422, "keyOfAnother", func(s *service) *http.Request {
 			readBody(t, s.do(keyed(post(t, "/commitments", `{"size":2}`), "commitment")))
 			return keyed(post(t, "/commitments", `{"size":3}`), "commitment")
@@ -123,9 +125,9 @@ func responseProbes(t *testing.T, c *contract) []probe {
 
 		{"listCommitments", 200, "", fixed(get(t, "/commitments?limit=1")), healthy}, // a full page
 		{"listCommitments", 200, "", fixed(get(t, "/commitments?status=void&after="+id)), healthy},
-		{"listCommitments", 400, "unknownParameter", fixed(get(t, "/commitments?reference=a")), healthy},
-		{"listCommitments", 400, "notAnID", fixed(get(t, "/commitments?after=1")), healthy},
-		{"listCommitments", 422, "noSuchStatus", fixed(get(t, "/commitments?status=lost")), healthy},
+		{"listCommitments", 400, `"reference" is not a parameter of this path, which takes status, after, limit.`, fixed(get(t, "/commitments?reference=a")), healthy},
+		{"listCommitments", 400, `after must be the commitment_id that the last page ended with; got "1".`, fixed(get(t, "/commitments?after=1")), healthy},
+		{"listCommitments", 422, `status must be open, late, used or void; got "lost".`, fixed(get(t, "/commitments?status=lost")), healthy},
 		{"listCommitments", 422, "", fixed(get(t, "/commitments?limit=1001")), healthy},
 		{"listCommitments", 500, "failed", fixed(get(t, "/commitments")), unreadableStore},
 		{"listCommitments", 503, "unreachable", fixed(get(t, "/commitments")), unavailableStore},
@@ -140,9 +142,9 @@ func responseProbes(t *testing.T, c *contract) []probe {
 
 		{"dealDeck", 200, "", fixed(get(t, "/decks/mahjong136?decks=2&hands=mahjong&details=true&algorithm=strike-out&client_seed=%C3%A9&reference=b")), healthy},
 		{"dealDeck", 400, "unknownParameter", fixed(get(t, "/decks/standard52?players=4")), healthy},
-		{"dealDeck", 400, "parameterTwice", fixed(get(t, "/decks/standard52?draw=1&draw=2")), healthy},
+		{"dealDeck", 400, `"draw" is given 2 times. Send it once.`, fixed(get(t, "/decks/standard52?draw=1&draw=2")), healthy},
 		{"dealDeck", 400, "notAnInteger", fixed(get(t, "/decks/standard52?draw=five")), healthy},
-		{"dealDeck", 400, "notABoolean", fixed(get(t, "/decks/standard52?details=1")), healthy},
+		{"dealDeck", 400, "details must be true or false.", fixed(get(t, "/decks/standard52?details=1")), healthy},
 		{"dealDeck", 400, "badKey", fixed(keyed(get(t, "/decks/standard52"), "two words")), healthy},
 		{"dealDeck", 409, "deckChanged", fixed(getOwnDeck(t)), deckTypeChanged(getOwnDeck)},
 		{"dealDeck", 409, "running", fixed(keyed(get(t, "/decks/standard52"), "a")), requestInFlight("/shuffle")},
@@ -154,9 +156,9 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"dealDeck", 500, "notDurable", fixed(get(t, "/decks/standard52")), brokenLog},
 		{"dealDeck", 503, "noSpace", fixed(get(t, "/decks/standard52")), fullDisk},
 
-		{"listCards", 400, "unknownParameter", fixed(get(t, "/decks/standard52/cards?players=4")), healthy},
-		{"listCards", 400, "notAnInteger", fixed(get(t, "/decks/undercover/cards?players=four")), healthy},
-		{"listCards", 422, "unknownParameter", fixed(get(t, "/decks/undercover/cards?wolves=4")), healthy},
+		{"listCards", 400, `"players" is not a parameter of this path, which takes code.`, fixed(get(t, "/decks/standard52/cards?players=4")), healthy},
+		{"listCards", 400, "players must be an integer, written with digits only, such as 52; got four.", fixed(get(t, "/decks/undercover/cards?players=four")), healthy},
+		{"listCards", 422, "Parameter wolves is not one that undercover takes.", fixed(get(t, "/decks/undercover/cards?wolves=4")), healthy},
 
 		{"drawCard", 200, "", fixed(get(t, "/cards/standard52/AS.svg")), healthy},
 		{"drawCard", 400, "noParameters", fixed(get(t, "/cards/standard52/AS.svg?page=2")), healthy},
@@ -165,10 +167,10 @@ func responseProbes(t *testing.T, c *contract) []probe {
 
 		{"listAudits", 200, "", fixed(get(t, "/audits?reference=a&limit=1")), healthy}, // a full page
 		{"listAudits", 200, "", fixed(get(t, "/audits?reference=nobody&from=9007199254740991")), healthy},
-		{"listAudits", 400, "noReference", fixed(get(t, "/audits")), healthy},
-		{"listAudits", 400, "unknownParameter", fixed(get(t, "/audits?game=1")), healthy},
-		{"listAudits", 400, "notAnInteger", fixed(get(t, "/audits?reference=a&from=last")), healthy},
-		{"listAudits", 422, "limitOutOfRange", fixed(get(t, "/audits?reference=a&limit=0")), healthy},
+		{"listAudits", 400, "reference is missing. Send the reference of the shuffle requests whose records you want.", fixed(get(t, "/audits")), healthy},
+		{"listAudits", 400, `"game" is not a parameter of this path, which takes reference, from, limit.`, fixed(get(t, "/audits?game=1")), healthy},
+		{"listAudits", 400, "from must be an integer, written with digits only, such as 52; got last.", fixed(get(t, "/audits?reference=a&from=last")), healthy},
+		{"listAudits", 422, "limit must be from 1 to 1000; got 0.", fixed(get(t, "/audits?reference=a&limit=0")), healthy},
 		{"listAudits", 500, "failed", fixed(get(t, "/audits?reference=a")), unreadableStore},
 
 		{"getAudit", 400, "noParameters", fixed(get(t, "/audits/"+id+"?page=2")), healthy},
@@ -180,8 +182,8 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"verifyAudit", 422, "noSeed", fixed(get(t, "/audits/"+commitment+"/verify")), healthy},
 		{"verifyAudit", 500, "failed", fixed(get(t, "/audits/"+id+"/verify")), unreadableStore},
 
-		{"revealAudit", 400, "unknownMember", fixed(post(t, reveal, `{"key":"x"}`)), healthy},
-		{"revealAudit", 400, "notASeed", fixed(post(t, reveal, `{"seed":"ace of spades"}`)), healthy},
+		{"revealAudit", 400, `"key" is not a member of a reveal, which has seed alone.`, fixed(post(t, reveal, `{"key":"x"}`)), healthy},
+		{"revealAudit", 400, "seed must be the seed of an answer, copied exactly: lower-case hex digits.", fixed(post(t, reveal, `{"seed":"ace of spades"}`)), healthy},
 		{"revealAudit", 404, "noSuchAudit", fixed(post(t, "/audits/1/reveal", `{"seed":"`+audit.Seed+`"}`)), healthy},
 		{"revealAudit", 408, "tooSlow", with(post(t, reveal, `{}`), slow), healthy},
 		{"revealAudit", 413, "tooLarge", fixed(post(t, reveal, long)), healthy},
@@ -211,9 +213,9 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"getAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID) }), unavailableStore},
 		{"verifyAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), unavailableStore},
 
-		{"verifyAudit", 503, "tooMany", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), fullOfReplays},
+		{"verifyAudit", 503, "Too many long requests are in flight. Nothing was done; ask again in a second.", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), fullOfReplays},
 		{"verifyAudit", 503, "stopping", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), stopping},
-		{"verifyAudit", 503, "late", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), hurried},
+		{"verifyAudit", 503, "The service is too busy to be done with this in time. Ask again later, or check the proof of the record offline with riffle verify.", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), hurried},
 		{"verifyAudit", 422, "tooExpensive", func(s *service) *http.Request {
 			return get(t, "/audits/"+mustShuffle(t, s, `{"size":3}`).AuditID+"/verify")
 		}, noMemory},
@@ -337,10 +339,10 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 			mediaType("text/plain")(r)
 			return r
 		}, healthy},
-		{"createShoe", 422, "hands", create(`{"deck":"standard52","hands":"bridge"}`), healthy},
-		{"createShoe", 422, "noTime", create(`{"deck":"standard52","expires_in":0}`), healthy},
-		{"createShoe", 422, "noTime", create(`{"deck":"standard52","expires_in":31622401}`), healthy},
-		{"createShoe", 422, "tooManyCards", create(`{"size":4097}`), healthy},
+		{"createShoe", 422, "hands is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.", create(`{"deck":"standard52","hands":"bridge"}`), healthy},
+		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out for a shoe that does not expire.", create(`{"deck":"standard52","expires_in":0}`), healthy},
+		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out for a shoe that does not expire.", create(`{"deck":"standard52","expires_in":31622401}`), healthy},
+		{"createShoe", 422, "A shoe has 1 to 4096 cards, and this would have 4097.", create(`{"size":4097}`), healthy},
 		{"createShoe", 422, "keyOfAnother", func(s *service) *http.Request {
 			readBody(t, s.do(keyed(post(t, "/shoes", `{"size":2}`), "shoe")))
 			return keyed(post(t, "/shoes", `{"size":3}`), "shoe")
@@ -349,36 +351,36 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		{"createShoe", 503, "noSpace", create(`{"size":2}`), fullDisk},
 
 		{"drawCards", 200, "", fixed(post(t, open+"/draw?proof=true", `{"count":52,"from":"bottom","to":"all"}`)), healthy},
-		{"drawCards", 400, "notAWord", fixed(post(t, open+"/draw", `{"from":1}`)), healthy},
+		{"drawCards", 400, "from must be a string; got a number.", fixed(post(t, open+"/draw", `{"from":1}`)), healthy},
 		{"drawCards", 422, "tooFew", fixed(post(t, dealt+"/draw", `{"count":4}`)), healthy},
-		{"drawCards", 422, "none", fixed(post(t, dealt+"/draw", `{"count":0}`)), healthy},
-		{"drawCards", 422, "noPile", fixed(post(t, dealt+"/draw", `{"put":"top"}`)), healthy},
-		{"drawCards", 422, "badPileName", fixed(post(t, dealt+"/draw", `{"to":"my pile"}`)), healthy},
-		{"drawCards", 422, "tooManyPiles", fixed(post(t, crowded+"/draw", `{"to":"q"}`)), healthy},
-		{"returnCards", 400, "notACard", fixed(post(t, open+"/return", `{"cards":[0,[]]}`)), healthy},
+		{"drawCards", 422, "Count is at least 1.", fixed(post(t, dealt+"/draw", `{"count":0}`)), healthy},
+		{"drawCards", 422, "put is the end of a pile, and needs to: the name of the pile.", fixed(post(t, dealt+"/draw", `{"put":"top"}`)), healthy},
+		{"drawCards", 422, `The name of a pile must be 1 to 64 letters, digits, hyphens and underscores, such as "discard".`, fixed(post(t, dealt+"/draw", `{"to":"my pile"}`)), healthy},
+		{"drawCards", 422, "A shoe has at most 256 piles, and is shuffled at most 4096 times, its piles included. Nothing was changed; use a pile that there is, or make a new shoe.", fixed(post(t, crowded+"/draw", `{"to":"q"}`)), healthy},
+		{"returnCards", 400, `cards.1 must be a card's number or code, such as 0 or "AS"; got an array.`, fixed(post(t, open+"/return", `{"cards":[0,[]]}`)), healthy},
 		{"returnCards", 400, "notAVersion", func(*service) *http.Request {
 			r := post(t, open+"/return", `{}`)
 			r.Header.Set("If-Match", "1")
 			return r
 		}, healthy},
 		{"returnCards", 422, "notThere", fixed(post(t, dealt+"/return", `{"cards":[6]}`)), healthy},
-		{"returnCards", 422, "noEnd", fixed(post(t, dealt+"/return", `{"put":"random"}`)), healthy},
-		{"reshuffleShoe", 422, "unknownAlgorithm", fixed(post(t, dealt+"/reshuffle", `{"algorithm":"quicksort"}`)), healthy},
-		{"addToPile", 422, "noCards", fixed(post(t, dealt+"/piles/alice/add", `{}`)), healthy},
+		{"returnCards", 422, `put must be "top" or "bottom"; got "random".`, fixed(post(t, dealt+"/return", `{"put":"random"}`)), healthy},
+		{"reshuffleShoe", 422, `There is no algorithm "quicksort"; there are fisher-yates, durstenfeld, inside-out, strike-out, sattolo.`, fixed(post(t, dealt+"/reshuffle", `{"algorithm":"quicksort"}`)), healthy},
+		{"addToPile", 422, `cards must name the cards to add, by number or by code, as in [0,"AS"].`, fixed(post(t, dealt+"/piles/alice/add", `{}`)), healthy},
 		{"addToPile", 422, "badPileInPath", fixed(post(t, dealt+"/piles/my%20pile/add", `{"cards":[1]}`)), healthy},
-		{"drawFromPile", 422, "cardsAndCount", fixed(post(t, twins+"/piles/alice/draw", `{"cards":[1],"count":1}`)), healthy},
-		{"drawFromPile", 422, "severalThere", fixed(post(t, twins+"/piles/alice/draw", `{"cards":["a"]}`)), healthy},
-		{"shufflePile", 422, "unknownAlgorithm", fixed(post(t, twins+"/piles/alice/shuffle", `{"algorithm":"quicksort"}`)), healthy},
+		{"drawFromPile", 422, "cards cannot be combined with count or from: name the cards, or say how many to take from which end.", fixed(post(t, twins+"/piles/alice/draw", `{"cards":[1],"count":1}`)), healthy},
+		{"drawFromPile", 422, "Several cards there have this code. Nothing was moved; name the card by its number, the member card of an answer.", fixed(post(t, twins+"/piles/alice/draw", `{"cards":["a"]}`)), healthy},
+		{"shufflePile", 422, `There is no algorithm "quicksort"; there are fisher-yates, durstenfeld, inside-out, strike-out, sattolo.`, fixed(post(t, twins+"/piles/alice/shuffle", `{"algorithm":"quicksort"}`)), healthy},
 		{"returnFromPile", 422, "badPileInPath", fixed(post(t, dealt+"/piles/my%20pile/return", `{}`)), healthy},
 
-		{"listDealt", 400, "notABoolean", fixed(get(t, open+"/dealt?proof=1")), healthy},
-		{"listDealt", 400, "unknownParameter", fixed(get(t, open+"/dealt?limit=1")), healthy},
+		{"listDealt", 400, "proof must be true or false.", fixed(get(t, open+"/dealt?proof=1")), healthy},
+		{"listDealt", 400, `"limit" is not a parameter of this path, which takes proof.`, fixed(get(t, open+"/dealt?limit=1")), healthy},
 		{"listPiles", 200, "", fixed(get(t, crowded+"/piles")), healthy},
 		{"getPile", 200, "", fixed(get(t, twins+"/piles/alice?proof=true")), healthy},
-		{"getPile", 400, "notABoolean", fixed(get(t, open+"/piles/alice?proof=yes")), healthy},
+		{"getPile", 400, "proof must be true or false.", fixed(get(t, open+"/piles/alice?proof=yes")), healthy},
 		{"getPile", 422, "badPileInPath", fixed(get(t, open+"/piles/my%20pile")), healthy},
-		{"proveCard", 400, "unknownParameter", fixed(get(t, open+"/cards/0/proof?proof=true")), healthy},
-		{"proveCard", 400, "notAnID", fixed(get(t, open+"/cards/0/proof?sealed_by=1")), healthy},
+		{"proveCard", 400, `"proof" is not a parameter of this path, which takes sealed_by.`, fixed(get(t, open+"/cards/0/proof?proof=true")), healthy},
+		{"proveCard", 400, `sealed_by must be the sealed_by of a card, copied exactly; got "1".`, fixed(get(t, open+"/cards/0/proof?sealed_by=1")), healthy},
 		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/first/proof")), healthy},
 		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/00/proof")), healthy},
 		{"proveCard", 404, "noSuchPosition", fixed(get(t, open+"/cards/0/proof?sealed_by=01890a5d-ac96-774b-bcce-b302099a8057")), healthy},
@@ -417,7 +419,8 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 			probe{operation, 503, "unreachable", fixed(ask(noShoe)), unavailableStore},
 		)
 		if !changes {
-			if op.Operation.Responses.Status(http.StatusBadRequest).Ref == "#/components/responses/NoParameters" {
+			takesParameters := slices.ContainsFunc(c.parameters(operation), func(p *openapi3.Parameter) bool { return p.In == "query" })
+			if !takesParameters {
 				r := ask(open)
 				r.URL.RawQuery = "page=2"
 				list = append(list, probe{operation, 400, "noParameters", fixed(r), healthy})
@@ -462,7 +465,7 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 			probe{operation, 415, "wrongMediaType", with(ask(open), "Content-Type", "text/plain"), healthy},
 		)
 	}
-	return append(list, probe{"drawCards", 400, "unknownMember", fixed(post(t, open+"/draw", `{"cards":["AS"]}`)), healthy})
+	return append(list, probe{"drawCards", 400, `"cards" is not a member of this request; it takes count, from, to, put.`, fixed(post(t, open+"/draw", `{"cards":["AS"]}`)), healthy})
 }
 
 // accessProbes returns requests that every operation with a token refuses: without one, with one of
