@@ -21,9 +21,10 @@ RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION} 
 #     docker run --rm --network none -v copy:/data --entrypoint /riffle riffle log check
 #
 # There is no shell and no package manager, so only Go and the modules in go.mod ever need patches.
-# The service needs none of the files of a "distroless" base: its only outgoing connection is to its
-# database, whose root certificate is named by sslrootcert in the URL; its times are UTC, so it
-# needs no time zones; its user is numeric, so it needs no /etc/passwd.
+# The service needs none of the files of a "distroless" base: its only outgoing connections are to
+# its database, whose root certificate is named by sslrootcert in the URL, and to a collector of
+# traces, whose is named by OTEL_EXPORTER_OTLP_CERTIFICATE; its times are UTC, so it needs no time
+# zones; its user is numeric, so it needs no /etc/passwd.
 FROM scratch
 
 COPY --from=build /out/bin/ /

@@ -161,7 +161,7 @@ func (s *server) run(command, args, env []string) {
 
 // environment returns the environment of the test without settings for the service.
 func environment() []string {
-	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RIFFLE_") })
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RIFFLE_") || strings.HasPrefix(v, "OTEL_") })
 }
 
 // kill kills the server and waits for it to exit.

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"riffle/internal/config"
+	"riffle/internal/tracing"
 )
 
 // version and commit are set by the linker for a release. Without commit, revision asks the Go
@@ -68,7 +69,11 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	output := newLogOutput(stderr)
 	defer output.keepFlushing()()
 	logger := output.logger(level)
-	s, err := build(ctx, o, logger, output.accessLog(level))
+	tracer, err := tracing.New(ctx, env, version, logger)
+	if err != nil {
+		return err
+	}
+	s, err := build(ctx, o, tracer, logger, output.accessLog(level))
 	if err != nil {
 		return err
 	}

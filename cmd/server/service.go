@@ -28,6 +28,7 @@ import (
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/order"
 	"riffle/internal/services"
+	"riffle/internal/tracing"
 )
 
 // A service is everything that run starts and stops.
@@ -39,10 +40,11 @@ type service struct {
 	handler  *api.API
 	server   *http.Server
 	listener net.Listener
+	tracer   *tracing.Tracer // nil for none
 }
 
 // build opens the ledger, wires the parts together and listens. If it fails, nothing stays open.
-func build(ctx context.Context, o *options, logger, accessLog *slog.Logger) (_ *service, err error) {
+func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger, accessLog *slog.Logger) (_ *service, err error) {
 	decks, err := loadDecks(o.decks)
 	if err != nil {
 		return nil, err
@@ -51,7 +53,7 @@ func build(ctx context.Context, o *options, logger, accessLog *slog.Logger) (_ *
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics := api.NewMetrics(registry, version, revision())
 
-	log, err := openLog(ctx, o, metrics)
+	log, err := openLog(ctx, o, metrics, tracer)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +64,14 @@ func build(ctx context.Context, o *options, logger, accessLog *slog.Logger) (_ *
 	}()
 	checkPermissions(o, logger)
 	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: o.maxItems, Results: o.maxResults}}
-	served := services.New(log, rules, services.Options{
+	serving := services.Options{
 		Random: metrics.Random(rand.Reader), Deadline: o.deadline,
 		ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
-	})
+	}
+	if tracer != nil {
+		serving.TraceAppend = tracer.StartAppend
+	}
+	served := services.New(log, rules, serving)
 	connections, err := o.connections()
 	if err != nil {
 		return nil, err
@@ -82,7 +88,7 @@ func build(ctx context.Context, o *options, logger, accessLog *slog.Logger) (_ *
 		accessLog = nil
 	}
 	handler := api.New(api.Options{
-		Logger: logger, AccessLog: accessLog, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
+		Logger: logger, AccessLog: accessLog, Tracer: tracer, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
 		MaxBody: o.maxBody, Budget: budget, MaxConnections: connections, Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted,
 	})
 	handler.LogNamed(access.MainLog).Open(served)
@@ -94,7 +100,7 @@ func build(ctx context.Context, o *options, logger, accessLog *slog.Logger) (_ *
 	}
 	return &service{
 		options: o, logger: logger, log: log, services: served, handler: handler,
-		server: api.NewServer(handler, o.timeouts), listener: listener,
+		server: api.NewServer(handler, o.timeouts), listener: listener, tracer: tracer,
 	}, nil
 }
 
@@ -117,7 +123,7 @@ func loadDecks(folder string) (*deck.Catalogue, error) {
 }
 
 // openLog opens the ledger, in PostgreSQL if -store names a database and in SQLite otherwise.
-func openLog(ctx context.Context, o *options, metrics *api.Metrics) (*ledger.Log, error) {
+func openLog(ctx context.Context, o *options, metrics *api.Metrics, tracer *tracing.Tracer) (*ledger.Log, error) {
 	if o.create == createNever {
 		if err := logExists(o); err != nil {
 			return nil, err
@@ -128,6 +134,9 @@ func openLog(ctx context.Context, o *options, metrics *api.Metrics) (*ledger.Log
 	store, err := openStore(ctx, o)
 	if err != nil {
 		return nil, err
+	}
+	if tracer != nil {
+		store = tracer.Store(store, o.engine())
 	}
 	log, err := ledger.Open(ctx, store, ledger.Options{
 		Folder: o.data, KeyFile: o.key, SeedKey: o.seedKey, SeedKeyFile: o.seedKeyFile,
@@ -170,6 +179,14 @@ func openStore(ctx context.Context, o *options) (ledger.Store, error) {
 		return postgres.Open(ctx, o.store)
 	}
 	return sqlite.Open(ctx, filepath.Join(o.data, storeName))
+}
+
+// engine returns the name that OpenTelemetry has for the engine of the store.
+func (o *options) engine() string {
+	if o.store != "" {
+		return "postgresql"
+	}
+	return "sqlite"
 }
 
 // storeName is the SQLite file in the data folder.
@@ -248,7 +265,7 @@ func (s *service) awaitDrain() {
 }
 
 // shutdown stops accepting connections, ends replays, and waits up to grace for other requests in
-// flight. Then it closes their connections.
+// flight. Then it closes their connections, or exports their spans in the time that is left.
 func (s *service) shutdown(grace time.Duration) error {
 	s.handler.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
@@ -256,5 +273,6 @@ func (s *service) shutdown(grace time.Duration) error {
 	if err := s.server.Shutdown(ctx); err != nil {
 		return errors.Join(fmt.Errorf("requests were still in flight after %s: %w", grace, err), s.server.Close())
 	}
+	s.tracer.Shutdown(ctx)
 	return nil
 }

@@ -25,9 +25,10 @@ import (
 	"riffle/internal/access"
 	"riffle/internal/httpjson"
 	"riffle/internal/timeshare"
+	"riffle/internal/tracing"
 )
 
-// Options of an API. All are needed but AccessLog, Hosts, Origins, Policy, Proxies,
+// Options of an API. All are needed but AccessLog, Tracer, Hosts, Origins, Policy, Proxies,
 // ReplayTime and More.
 type Options struct {
 	Logger         *slog.Logger
@@ -38,6 +39,7 @@ type Options struct {
 	MaxBody        int64               // the longest body, in bytes
 	Budget         *httpjson.Budget    // the memory of all long requests together
 	MaxConnections int                 // connections open at a time
+	Tracer         *tracing.Tracer     // gets the spans of requests; nil for none
 	Hosts          access.Hosts        // the names under which it answers until SetHosts; by default local ones alone on loopback
 	Origins        access.Origins      // whose pages may write, until SetOrigins; by default none
 	Policy         *access.Policy      // who may do what, until SetPolicy; by default everybody everything

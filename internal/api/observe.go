@@ -7,27 +7,39 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
 	"riffle/internal/share"
+	"riffle/internal/tracing"
 )
 
 // observe serves requests, gives each an id, and notes what became of it: in the metrics by the
-// pattern of its route, against the limits of its caller, and in the access log. It turns a panic
-// into a 500.
+// pattern of its route, against the limits of its caller, in the access log, and in a span if it is
+// sampled. It turns a panic into a 500.
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		w := &response{ResponseWriter: rw, api: a, log: a.main, lease: a.Budget.Lease(r.RemoteAddr)}
 		defer w.lease.Release()
 		id := requestID(r)
+		var span *tracing.Span
+		if a.Tracer != nil {
+			r, span = a.Tracer.StartRequest(r)
+		}
 		defer func() {
 			w.status = max(w.status, http.StatusOK)
 			ended := time.Now()
 			a.Metrics.requests.WithLabelValues(pattern(r), method(r.Method), strconv.Itoa(w.status)).Observe(ended.Sub(began).Seconds())
 			w.caller.Charge(ended, w.records, w.sent)
 			a.Metrics.byKey.WithLabelValues(w.caller.Key).Inc()
-			a.logRequest(r, w, id, ended.Sub(began))
+			a.logRequest(r, w, id, span, ended.Sub(began))
+			if span != nil {
+				span.End(tracing.Request{
+					Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(), Status: w.status,
+					Peer: share.Peer(r.RemoteAddr), ID: id, Key: w.caller.Key, AuditID: w.auditID,
+				})
+			}
 		}()
 		defer w.rescue()
 		w.Header().Set(requestIDHeader, id)
@@ -37,11 +49,11 @@ func (a *API) observe(next http.Handler) http.Handler {
 
 // logRequest writes the line of a request to the access log. It has the pattern of the route and
 // not the path: the id of a shoe is a secret.
-func (a *API) logRequest(r *http.Request, w *response, id string, took time.Duration) {
+func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.Span, took time.Duration) {
 	if a.AccessLog == nil {
 		return
 	}
-	attrs := make([]slog.Attr, 0, 9)
+	attrs := make([]slog.Attr, 0, 10)
 	attrs = append(attrs, slog.String("method", method(r.Method)), slog.String("route", pattern(r)), slog.Int("status", w.status),
 		slog.Int("bytes", w.sent), slog.Float64("seconds", took.Seconds()), slog.String("peer", share.Peer(r.RemoteAddr).String()), slog.String("request_id", id))
 	if w.caller.Key != "" {
@@ -49,6 +61,9 @@ func (a *API) logRequest(r *http.Request, w *response, id string, took time.Dura
 	}
 	if w.auditID != uuid.Nil {
 		attrs = append(attrs, slog.String("audit_id", w.auditID.String()))
+	}
+	if trace := tracing.ID(r, span); trace != "" {
+		attrs = append(attrs, slog.String("trace_id", trace))
 	}
 	a.AccessLog.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs...)
 }

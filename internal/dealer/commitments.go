@@ -180,7 +180,7 @@ func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index
 		}
 	}
 	e.Claims = append(e.Claims, ledger.Claim{Name: claim, Taken: true, From: c.index})
-	index, err = d.journal.Append(e)
+	index, err = d.journal.Append(ctx, e)
 	var notUnique *ledger.NotUniqueError
 	switch {
 	case err == nil:
@@ -285,7 +285,7 @@ func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
 		return err
 	}
 	record.CommitmentID, record.Commitment = id, commitment.Commitment
-	_, err = d.journal.Append(&journal.Entry{
+	_, err = d.journal.Append(ctx, &journal.Entry{
 		Record: record, Reference: commitment.Reference,
 		Claims: []ledger.Claim{{Name: claim.Name, Taken: true, From: commitment.Index, Status: string(StatusVoid)}},
 	})

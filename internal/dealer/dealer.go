@@ -215,7 +215,7 @@ func (d *Dealer) Append(ctx context.Context, t *Draft, e *journal.Entry) (index 
 		return d.use(ctx, t.committed, e)
 	}
 	e.Sidecar.Seed = t.Seed
-	return d.journal.Append(e)
+	return d.journal.Append(ctx, e)
 }
 
 // Stream returns the keystream of a record with its seed. Release it after use.

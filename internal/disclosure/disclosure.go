@@ -168,7 +168,7 @@ func (s *Service) publish(ctx context.Context, stored *journal.Stored, key *jour
 	}
 	record.AuditID, record.Commitment = stored.ID, stored.Commitment
 	claim := journal.RevealClaim(stored.ID)
-	_, err = s.journal.Append(&journal.Entry{
+	_, err = s.journal.Append(ctx, &journal.Entry{
 		Record: record, Reference: stored.Reference,
 		Sidecar: journal.Sidecar{Key: key}, Claims: []ledger.Claim{{Name: claim}},
 	})

@@ -225,7 +225,7 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(sidecar.Shoe.Order)
-		_, err = s.journal.Append(&journal.Entry{
+		_, err = s.journal.Append(t.Context(), &journal.Entry{
 			Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{{Name: journal.ShoeClaim(forged.ID)}},
 		})
 		if err != nil {
@@ -330,7 +330,7 @@ func TestProveShoeNeedsRecordsThatLeadBack(t *testing.T) {
 	forged := *stored.Record
 	forged.ID, sidecar.Shoe.Previous = uuid.Must(uuid.NewV7()), s.store.Size(t) // its own index
 	claim := ledger.Claim{Name: journal.ShoeClaim(made.AuditID), Taken: true, From: stored.Index}
-	if _, err := s.journal.Append(&journal.Entry{Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{claim}}); err != nil {
+	if _, err := s.journal.Append(t.Context(), &journal.Entry{Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{claim}}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -30,6 +30,10 @@ type Journal struct {
 	Random io.Reader        // the operating system's generator: seeds and ids come from it
 	Now    func() time.Time // time.Now, but in tests
 
+	// TraceAppend, unless nil, is called before an append with the context of its request. trace goes
+	// to the store; end is called with how the append ended.
+	TraceAppend func(ctx context.Context) (trace any, end func(error))
+
 	inFlight inFlight
 }
 
@@ -98,12 +102,20 @@ const recordSize = 1024
 //
 // A shuffle and the commitment that it uses are one attempt. Any other record of a reference comes
 // after an attempt at it, so an entry is unique if no record but its commitment has the reference.
-func (j *Journal) Append(e *Entry) (index uint64, err error) {
+//
+// Like [ledger.Log.Append] it cannot be canceled: ctx says which request it is for.
+func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error) {
+	var trace any
+	if j.TraceAppend != nil {
+		var end func(error)
+		trace, end = j.TraceAppend(ctx)
+		defer func() { end(err) }()
+	}
 	return j.Log.Append(ledger.Entry{
 		ID: e.Record.ID, Reference: e.Reference, Sidecar: e.Sidecar.encode(),
 		Claims: append(e.Claims, e.Sidecar.Key.claims()...),
 		Record: e.Record.Append(make([]byte, 0, recordSize)),
-		Unique: e.Unique, Besides: e.Record.CommitmentID,
+		Unique: e.Unique, Besides: e.Record.CommitmentID, Trace: trace,
 	})
 }
 

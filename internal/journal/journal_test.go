@@ -27,7 +27,7 @@ func TestRecordsAreFoundAsAppended(t *testing.T) {
 	record.AuditID, record.Commitment = uuid.Must(uuid.NewV7()), audit.Commitment{1, 2, 3}
 	claim := journal.RevealClaim(record.AuditID)
 	key := journal.NewKey("key", []byte("request"))
-	index, err := j.Append(&journal.Entry{
+	index, err := j.Append(t.Context(), &journal.Entry{
 		Record: record, Reference: "table 7", Sidecar: journal.Sidecar{Key: key}, Claims: []ledger.Claim{{Name: claim}},
 	})
 	if err != nil {

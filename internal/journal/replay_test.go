@@ -24,7 +24,7 @@ func appendReveal(j *journal.Journal, e *journal.Entry) (uuid.UUID, error) {
 	}
 	record.AuditID = record.ID
 	e.Record = record
-	if _, err := j.Append(e); err != nil {
+	if _, err := j.Append(context.Background(), e); err != nil {
 		return uuid.Nil, err
 	}
 	return record.ID, nil

@@ -25,6 +25,10 @@ type Entry struct {
 	Unique  bool
 	Besides uuid.UUID
 
+	// Trace is handed to [Store.Append] as it is, for a store that traces what requests wait for.
+	// Stores do not write it.
+	Trace any
+
 	Hash tlog.Hash // of the record as a leaf of the tree; set by [Log.Append]
 }
 

@@ -2,6 +2,7 @@
 package services
 
 import (
+	"context"
 	"io"
 	"time"
 
@@ -21,6 +22,9 @@ type Options struct {
 	Deadline          time.Duration      // until when a commitment can be used; dealer.DefaultDeadline
 	ObserveCommitment func(dealer.Event) // may be nil
 	ObserveShoe       func(audit.Kind)   // called with the kind of each record of a shoe; may be nil
+
+	// TraceAppend is [journal.Journal.TraceAppend]; may be nil.
+	TraceAppend func(context.Context) (trace any, end func(error))
 }
 
 // Services are the services over one log.
@@ -38,6 +42,7 @@ func New(log *ledger.Log, rules *order.Rules, o Options) *Services {
 		o.Now = time.Now
 	}
 	records := journal.New(log, o.Random, o.Now)
+	records.TraceAppend = o.TraceAppend
 	d := dealer.New(records, rules, dealer.Options{Deadline: o.Deadline, Observe: o.ObserveCommitment})
 	return &Services{
 		Log: log, Rules: rules, Dealer: d,

@@ -308,7 +308,7 @@ func (s *Service) commit(ctx context.Context, p *pending) (*Result, error) {
 	claim := p.next.Claim(b.first.ID)
 	claim.Unchanged = claim == before
 	claim.Taken, claim.From = true, p.from.index
-	index, err := s.journal.Append(&journal.Entry{
+	index, err := s.journal.Append(ctx, &journal.Entry{
 		Record: p.record, Reference: b.first.Statement.Reference, Claims: []ledger.Claim{claim},
 		Sidecar: journal.Sidecar{Seed: p.seed, Key: p.Key, Shoe: p.next},
 	})

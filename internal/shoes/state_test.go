@@ -274,7 +274,7 @@ func TestShoeWithAnotherOrderIsCorrupt(t *testing.T) {
 		}
 		sidecar.Shoe.ID, sidecar.Shoe.Seals[0] = uuid.New(), p.store.Size(t)
 		change(sidecar.Shoe)
-		_, err = p.journal.Append(&journal.Entry{
+		_, err = p.journal.Append(t.Context(), &journal.Entry{
 			Record: &forged, Sidecar: *sidecar,
 			Claims: []ledger.Claim{{Name: journal.OwnerClaim(sidecar.Shoe.ID)}, {Name: journal.ShoeClaim(forged.ID)}},
 		})

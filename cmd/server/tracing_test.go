@@ -1,0 +1,279 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"riffle/internal/access"
+	"riffle/internal/tracing/tracingtest"
+)
+
+// traced returns the variables of a service that exports to a collector and samples what its callers
+// have sampled.
+func traced(collector string, more ...string) []string {
+	return append([]string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector, "OTEL_TRACES_SAMPLER=parentbased_always_off"}, more...)
+}
+
+// traceContext returns a W3C trace context with the flags, and the id of its trace.
+func traceContext(number int, flags string) (id, header string) {
+	id = fmt.Sprintf("%032x", number)
+	return id, "00-" + id + "-00f067aa0ba902b7-" + flags
+}
+
+// ofTrace returns the spans of a trace by their names. A name that occurs twice fails the test.
+func ofTrace(t *testing.T, c *tracingtest.Collector, id string) map[string]*tracepb.Span {
+	t.Helper()
+	byName := map[string]*tracepb.Span{}
+	for _, s := range c.Spans() {
+		if hex.EncodeToString(s.GetTraceId()) == id {
+			if byName[s.GetName()] != nil {
+				t.Errorf("the trace %s has two spans %q", id, s.GetName())
+			}
+			byName[s.GetName()] = s
+		}
+	}
+	return byName
+}
+
+// TestSpans follows requests of a caller who has a key and traces itself, from the caller's span to
+// the commit. They stand in the access log, sampled or not.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	collector, token := tracingtest.New(t), access.NewToken()
+	l, _ := configured(t, fmt.Sprintf("keys:\n  - {name: table, sha256: %x, may: [shuffle, read, deal]}\n", token.Digest()))
+	l.env = traced(collector.URL)
+	s := l.start(t)
+	bearer := []string{"Authorization", "Bearer " + string(token)}
+	with := func(trace string, more ...string) []string {
+		return append(append(more, bearer...), "Traceparent", trace)
+	}
+
+	const idempotencyKey, requestID = "secret-key-Zq4m", "round-17"
+	shuffle, sampled := traceContext(1, "01")
+	made := s.post("/shuffle", `{"deck":"standard52"}`, with(sampled, "Idempotency-Key", idempotencyKey, "X-Request-Id", requestID)...)
+	id := textMember(t, made, "audit_id")
+	read, sampled := traceContext(2, "01")
+	ask := func(path string, headers ...string) {
+		t.Helper()
+		if _, err := s.ask(http.MethodGet, path, "", headers...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask("/audits/"+id, with(sampled)...)
+	shoe, sampled := traceContext(3, "01")
+	shoeID := textMember(t, s.post("/shoes", `{"deck":"standard52"}`, bearer...), "shoe_id")
+	ask("/shoes/"+shoeID+"?token=x", with(sampled)...)
+	unsampled, header := traceContext(4, "00")
+	ask("/decks", with(header)...)
+	malformed, header := traceContext(5, "1")
+	ask("/decks", with(header)...)
+	refused, sampled := traceContext(6, "01")
+	ask("/decks?token="+string(token), "Traceparent", sampled)
+	s.stop() // exports what waits
+
+	byName := ofTrace(t, collector, shuffle)
+	request, wait, write, look := byName["POST /shuffle"], byName["wait for commit"], byName["store.Append"], byName["store.ByClaim"]
+	if len(byName) != 4 || request == nil || wait == nil || write == nil || look == nil {
+		t.Fatalf("a shuffle has the spans %v", byName)
+	}
+	if hex.EncodeToString(request.GetParentSpanId()) != "00f067aa0ba902b7" || !within(wait, request) || !within(write, wait) || !within(look, request) {
+		t.Errorf("the spans are not within each other: %v", byName)
+	}
+	want := map[string]string{
+		"http.request.method": "POST", "http.route": "/shuffle", "http.response.status_code": "int_value:200", "client.address": "127.0.0.1",
+		"riffle.request_id": requestID, "riffle.key": "table", "riffle.audit_id": id,
+	}
+	if got := tracingtest.Attributes(request); !maps.Equal(got, want) || request.GetKind() != tracepb.Span_SPAN_KIND_SERVER {
+		t.Errorf("the request is described as %v, want %v", got, want)
+	}
+	if got := tracingtest.Attributes(write); got["db.system.name"] != "sqlite" || got["db.operation.name"] != "Append" || got["db.operation.batch.size"] != "int_value:1" {
+		t.Errorf("the commit is described as %v", got)
+	}
+	if got := collector.Resource(); got["service.name"] != "riffle" || got["service.version"] != version {
+		t.Errorf("the service is described as %v", got)
+	}
+	for trace, names := range map[string][]string{
+		read: {"GET /audits/{id}", "store.ByID", "store.ByClaim"}, shoe: {"GET /shoes/{id}"}, refused: {"GET /decks"}, unsampled: nil, malformed: nil,
+	} {
+		got := ofTrace(t, collector, trace)
+		if len(got) != len(names) {
+			t.Errorf("the trace %s has the spans %v, want %q", trace, got, names)
+		}
+		for _, name := range names {
+			if got[name] == nil {
+				t.Errorf("the trace %s has no span %q: %v", trace, name, got)
+			}
+		}
+	}
+	for trace, logged := range map[string]bool{shuffle: true, read: true, unsampled: true, malformed: false} {
+		if got := strings.Contains(s.log.String(), `"trace_id":"`+trace+`"`); got != logged {
+			t.Errorf("the access log has the trace %s: %t, want %t", trace, got, logged)
+		}
+	}
+	for _, secret := range []string{string(token), idempotencyKey, shoeID, "token=x"} {
+		if bytes.Contains(collector.Received(), []byte(secret)) {
+			t.Errorf("the spans have %s", secret)
+		}
+	}
+}
+
+// within reports whether a span is a child of another and has its time.
+func within(child, parent *tracepb.Span) bool {
+	return bytes.Equal(child.GetParentSpanId(), parent.GetSpanId()) &&
+		child.GetStartTimeUnixNano() >= parent.GetStartTimeUnixNano() && child.GetEndTimeUnixNano() <= parent.GetEndTimeUnixNano()
+}
+
+// TestSpansOfACommit has many sampled requests share commits: each leads to its commit, which is a
+// child of one of them and linked with the others.
+func TestSpansOfACommit(t *testing.T) {
+	t.Parallel()
+	collector := tracingtest.New(t)
+	s := launch{env: traced(collector.URL)}.start(t)
+	const callers = 60 // of whom all are sampled: see tracing.fromCallers
+	var all sync.WaitGroup
+	for i := range callers {
+		_, sampled := traceContext(i+1, "01")
+		all.Go(func() {
+			if a, err := s.ask(http.MethodPost, "/shuffle", `{"size":3}`, "Traceparent", sampled); err != nil || a.status != http.StatusOK {
+				t.Errorf("a shuffle: %v, %v", a, err)
+			}
+		})
+	}
+	all.Wait()
+	s.stop()
+	bySpan, linked := map[string]*tracepb.Span{}, 0
+	for _, span := range collector.Spans() {
+		bySpan[string(span.GetSpanId())] = span
+	}
+	commitOf := map[string]*tracepb.Span{} // by the span that waits for it
+	for _, span := range bySpan {
+		if span.GetName() == "store.Append" {
+			commitOf[string(span.GetParentSpanId())] = span
+		}
+	}
+	for id, span := range bySpan {
+		if span.GetName() != "wait for commit" || commitOf[id] != nil {
+			continue
+		}
+		linked++
+		commit := (*tracepb.Span)(nil)
+		if links := span.GetLinks(); len(links) == 1 {
+			commit = bySpan[string(links[0].GetSpanId())]
+		}
+		back := func(l *tracepb.Span_Link) bool { return string(l.GetSpanId()) == id }
+		if commit.GetName() != "store.Append" || !slices.ContainsFunc(commit.GetLinks(), back) {
+			t.Errorf("%v is not linked with its commit, %v", span, commit)
+		}
+	}
+	if got := len(commitOf) + linked; got != callers || linked == 0 {
+		t.Errorf("%d of %d requests lead to a commit, %d of them by a link", got, callers, linked)
+	}
+}
+
+// TestSampling has callers sample all their requests, and then asks without a trace context and at
+// the default ratio.
+func TestSampling(t *testing.T) {
+	t.Parallel()
+	ask := func(env []string, requests int, headers ...string) (sampled int, seconds float64) {
+		t.Helper()
+		collector := tracingtest.New(t)
+		s := launch{env: append(env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)}.start(t)
+		began := time.Now()
+		for range requests {
+			if a, err := s.ask(http.MethodGet, "/decks/standard52/cards", "", headers...); err != nil || a.status != http.StatusOK {
+				t.Fatalf("%v, %v", a, err)
+			}
+		}
+		seconds = time.Since(began).Seconds()
+		s.stop()
+		for _, span := range collector.Spans() {
+			if span.GetName() == "GET /decks/{type}/cards" {
+				sampled++
+			}
+		}
+		return sampled, seconds
+	}
+	_, context := traceContext(1, "01")
+	for _, sampler := range []string{"", "OTEL_TRACES_SAMPLER=always_on"} {
+		if n, took := ask([]string{sampler}, 500, "Traceparent", context); n < 100 || float64(n) > 101+100*took {
+			t.Errorf("with %q, callers have %d of 500 requests sampled in %.2f s", sampler, n, took)
+		}
+	}
+	if n, _ := ask(nil, 3000); n < 1 || n > 100 { // 30 are expected; either bound is beyond six deviations, or a chance of 1e-13
+		t.Errorf("of 3000 requests %d are sampled", n)
+	}
+	if n, _ := ask([]string{"OTEL_TRACES_SAMPLER=always_on"}, 300); n != 300 {
+		t.Errorf("of 300 requests %d are sampled, want all", n)
+	}
+	if n, _ := ask([]string{"OTEL_SDK_DISABLED=true", "OTEL_TRACES_SAMPLER=always_on"}, 10); n != 0 {
+		t.Errorf("%d spans are exported although that is disabled", n)
+	}
+}
+
+// TestCollectorFails has a collector refuse spans and accept them again. Requests are answered, and
+// either change is logged once.
+func TestCollectorFails(t *testing.T) {
+	t.Parallel()
+	collector := tracingtest.New(t)
+	collector.Refuse(3)
+	s := launch{env: traced(collector.URL, "OTEL_TRACES_SAMPLER=always_on", "OTEL_BSP_SCHEDULE_DELAY=5")}.start(t)
+	until(t, "spans are exported again", func() bool {
+		s.get("/decks")
+		return strings.Contains(s.log.String(), "traces are exported again")
+	})
+	s.stop()
+	if log := s.log.String(); strings.Count(log, "traces cannot be exported") != 1 || strings.Count(log, "exported again") != 1 {
+		t.Errorf("the log of a collector that failed three times has\n%s", log)
+	}
+}
+
+// TestCollectorIsDown serves while nothing listens where the spans should go, and while a collector
+// never answers, which does not hold up the end beyond the grace time.
+func TestCollectorIsDown(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	stuck := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stuck }))
+	t.Cleanup(func() { close(stuck); silent.Close() })
+	for _, url := range []string{gone.URL, silent.URL} {
+		s := launch{args: []string{"-grace=1s"}, env: traced(url, "OTEL_TRACES_SAMPLER=always_on", "OTEL_BSP_SCHEDULE_DELAY=5", "OTEL_BSP_MAX_QUEUE_SIZE=16",
+			"OTEL_EXPORTER_OTLP_TIMEOUT=600000", "OTEL_BSP_EXPORT_TIMEOUT=600000")}.start(t)
+		for range 300 { // many more than the queue has room for
+			s.post("/shuffle", `{"size":3}`)
+		}
+		s.stop()
+		if got := strings.Count(s.log.String(), "traces cannot be exported"); got > 1 || url == gone.URL && got != 1 {
+			t.Errorf("%s: %d lines say that traces cannot be exported:\n%s", url, got, s.log)
+		}
+	}
+}
+
+// TestTracingMistakes starts the service with variables that OpenTelemetry would pass over.
+func TestTracingMistakes(t *testing.T) {
+	t.Parallel()
+	for _, v := range []struct{ variable, want string }{
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4318", "such as http://localhost:4318"},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=tcp://localhost", "such as http://localhost:4318"},
+		{"OTEL_EXPORTER_OTLP_PROTOCOL=grpc", `got "grpc"`},
+		{"OTEL_TRACES_SAMPLER=sometimes", "always_on"},
+		{"OTEL_TRACES_SAMPLER_ARG=x", "from 0 to 1"},
+	} {
+		env := []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:1", "OTEL_TRACES_SAMPLER=traceidratio", v.variable}
+		code, _, log := runToExit(t, env, "-addr", "localhost:0", "-data", t.TempDir())
+		if code != 1 || !strings.Contains(log, v.want) {
+			t.Errorf("%s: the service exits with %d and says %s", v.variable, code, log)
+		}
+	}
+}

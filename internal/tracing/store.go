@@ -1,0 +1,149 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/codes"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	oteltrace "go.opentelemetry.io/otel/trace"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger"
+)
+
+// StartAppend begins the span of the wait for a commit, within that of the request in ctx. trace is
+// for [ledger.Entry]; it is nil if the request is not sampled. Call end with how the append ended.
+func (t *Tracer) StartAppend(ctx context.Context) (trace any, end func(error)) {
+	if !sampled(ctx) {
+		return nil, func(error) {}
+	}
+	_, span := t.tracer.Start(ctx, "wait for commit")
+	return span, func(err error) { finish(span, err) }
+}
+
+// Store returns a store that makes a span of each read that a sampled request needs, and of each
+// append of a batch that has a record of one. The engine is named as OpenTelemetry does: sqlite or
+// postgresql.
+func (t *Tracer) Store(store ledger.Store, engine string) ledger.Store {
+	return &tracedStore{Store: store, tracer: t.tracer, engine: engine}
+}
+
+// A tracedStore is a store with spans. What is not listed here serves no single request.
+type tracedStore struct {
+	ledger.Store
+	tracer oteltrace.Tracer
+	engine string
+}
+
+func (s *tracedStore) Append(ctx context.Context, batch ledger.Batch) error {
+	var c commit
+	ctx = c.start(ctx, s, &batch)
+	err := s.Store.Append(ctx, batch)
+	c.end(err)
+	return err
+}
+
+func (s *tracedStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+	var c commit
+	err := s.Store.AppendNext(ctx, func(head ledger.Head) (*ledger.Batch, error) {
+		batch, err := next(head)
+		if err == nil && batch != nil {
+			c.start(ctx, s, batch)
+		}
+		return batch, err
+	})
+	c.end(err)
+	return err
+}
+
+// A commit is the span of a batch. It is a child of the first sampled request's, so that a trace is
+// whole, and is linked with the others both ways.
+type commit struct{ span oteltrace.Span } // nil if no request of the batch is sampled
+
+func (c *commit) start(ctx context.Context, s *tracedStore, batch *ledger.Batch) context.Context {
+	for i := range batch.Entries {
+		wait, ok := batch.Entries[i].Trace.(oteltrace.Span)
+		switch {
+		case !ok:
+		case c.span == nil:
+			ctx, c.span = s.start(oteltrace.ContextWithSpan(ctx, wait), "Append")
+			c.span.SetAttributes(semconv.DBOperationBatchSize(len(batch.Entries)))
+		default:
+			c.span.AddLink(oteltrace.Link{SpanContext: wait.SpanContext()})
+			wait.AddLink(oteltrace.Link{SpanContext: c.span.SpanContext()})
+		}
+	}
+	return ctx
+}
+
+func (c *commit) end(err error) {
+	if c.span != nil {
+		finish(c.span, err)
+	}
+}
+
+func (s *tracedStore) Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error) {
+	return read(ctx, s, "Hashes", func() ([]tlog.Hash, error) { return s.Store.Hashes(ctx, level, from, n) })
+}
+
+func (s *tracedStore) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
+	_, err := read(ctx, s, "Records", func() (struct{}, error) { return struct{}{}, s.Store.Records(ctx, from, n, each) })
+	return err
+}
+
+func (s *tracedStore) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
+	return read(ctx, s, "Range", func() ([]ledger.Stored, error) { return s.Store.Range(ctx, from, n) })
+}
+
+func (s *tracedStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	return read(ctx, s, "ByID", func() (*ledger.Stored, error) { return s.Store.ByID(ctx, id) })
+}
+
+func (s *tracedStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
+	return read(ctx, s, "ByClaim", func() (*ledger.Stored, error) { return s.Store.ByClaim(ctx, claim) })
+}
+
+func (s *tracedStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
+	return read(ctx, s, "ByReference", func() ([]ledger.Stored, error) { return s.Store.ByReference(ctx, reference, from, limit) })
+}
+
+func (s *tracedStore) Claims(ctx context.Context, q ledger.ClaimQuery) ([]ledger.Claim, error) {
+	return read(ctx, s, "Claims", func() ([]ledger.Claim, error) { return s.Store.Claims(ctx, q) })
+}
+
+func (s *tracedStore) CountClaims(ctx context.Context, q ledger.ClaimQuery) (uint64, error) {
+	return read(ctx, s, "CountClaims", func() (uint64, error) { return s.Store.CountClaims(ctx, q) })
+}
+
+// read calls f within a span, if the request in ctx is sampled.
+func read[T any](ctx context.Context, s *tracedStore, operation string, f func() (T, error)) (T, error) {
+	if !sampled(ctx) {
+		return f()
+	}
+	_, span := s.start(ctx, operation)
+	result, err := f()
+	if errors.Is(err, ledger.ErrNotFound) {
+		finish(span, nil)
+	} else {
+		finish(span, err)
+	}
+	return result, err
+}
+
+func (s *tracedStore) start(ctx context.Context, operation string) (context.Context, oteltrace.Span) {
+	return s.tracer.Start(ctx, "store."+operation, oteltrace.WithSpanKind(oteltrace.SpanKindClient),
+		oteltrace.WithAttributes(semconv.DBSystemNameKey.String(s.engine), semconv.DBOperationName(operation)))
+}
+
+// sampled reports whether a request with a span is being handled.
+func sampled(ctx context.Context) bool { return oteltrace.SpanFromContext(ctx).IsRecording() }
+
+// finish ends a span. The text of an error stays in the log.
+func finish(span oteltrace.Span, err error) {
+	if err != nil {
+		span.SetStatus(codes.Error, "")
+	}
+	span.End()
+}
