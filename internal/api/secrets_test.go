@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,7 +20,10 @@ import (
 	"testing"
 	"time"
 
+	"riffle/internal/access"
 	"riffle/internal/audit"
+	"riffle/internal/tracing"
+	"riffle/internal/tracing/tracingtest"
 )
 
 // A secret is a value that must not leak, in every form in which it could be written.
@@ -150,115 +154,207 @@ func (s secret) in(text []byte) bool {
 }
 
 // TestSecretsAreNotPublished uses every feature and then searches everything that others can read:
-// the whole log, the metrics, log lines, error responses, and responses to those who have only an
-// audit id. None may contain a seed, an order, an idempotency key, or the id, a salt or an undrawn
-// card of a shoe.
+// the whole log, the metrics, log lines, the access log, traces, error responses, and responses to
+// those who have only an audit id. None may contain a seed, an order, an idempotency key, a token, or
+// the id, a salt or an undrawn card of a shoe.
 func TestSecretsAreNotPublished(t *testing.T) {
-	logged := &logBuffer{}
-	var drawn bytes.Buffer
-	c := &clock{now: time.Now()}
-	s := start(t, setup{output: logged, random: io.TeeReader(rand.Reader, &drawn), now: c.Now})
+	p := newPublication(t)
+	p.shuffle()
+	p.commit()
+	p.dealFromShoe()
+	p.reveal()
+	p.showTokens()
+	p.readEverything()
+	p.fail()
+	p.addLogs()
+	for where, text := range p.public {
+		for _, secret := range p.secrets {
+			if secret.in(text) {
+				t.Errorf("%s contains %s:\n%.2000q", where, secret.what, text)
+			}
+		}
+	}
+	t.Logf("%d secrets in none of %d places", len(p.secrets), len(p.public))
+}
+
+// A publication is a service in use, with what must stay secret and what others can read.
+type publication struct {
+	t         *testing.T
+	s         *service
+	logged    *logBuffer
+	collector *tracingtest.Collector
+	tracer    *tracing.Tracer
+	drawn     *bytes.Buffer // what was read from the source of randomness
+	clock     *clock
+	limited   access.Token // of a key that may read, once
+
+	secrets  []secret
+	public   map[string][]byte // by where it was read
+	problems int               // in public
+
+	made             []shuffleResult
+	revealed         []shuffleResult // of which everybody may see the seed
+	void, open, used commitmentResult
+	shoe             shoeState
+	shoeRecords      []string
+}
+
+// Idempotency keys, which are secrets: whoever has one gets the answer that it belongs to.
+const (
+	keyOfShuffle    = "secret-key-6hR2"
+	keyOfCommitment = "secret-key-Lw0x"
+	keyOfReveal     = "secret-key-Qz7b"
+	keyOfShoe       = "secret-key-Vn4s"
+	keyOfDraw       = "secret-key-8tGe"
+)
+
+func newPublication(t *testing.T) *publication {
+	t.Helper()
+	p := &publication{
+		t: t, logged: &logBuffer{}, collector: tracingtest.New(t), drawn: &bytes.Buffer{}, clock: &clock{now: time.Now()},
+		limited: access.NewToken(), public: map[string][]byte{},
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", p.collector.URL)
+	t.Setenv("OTEL_TRACES_SAMPLER", "always_on")
+	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "1000000") // all spans
+	var err error
+	if p.tracer, err = tracing.New(t.Context(), os.Getenv, "test", slog.New(slog.NewTextHandler(p.logged, nil))); err != nil {
+		t.Fatal(err)
+	}
+	policy := access.NewPolicy([]access.Key{
+		{Name: "limited", Digest: p.limited.Digest(), Grant: access.Grant{May: []access.Scope{access.Read}, Rates: access.Rates{Requests: 0.001, Burst: 1}}},
+	}, &access.Grant{May: access.Scopes()})
+	p.s = start(t, setup{output: p.logged, random: io.TeeReader(rand.Reader, p.drawn), now: p.clock.Now, tracer: p.tracer, policy: policy})
+	for _, key := range []string{keyOfShuffle, keyOfCommitment, keyOfReveal, keyOfShoe, keyOfDraw} {
+		p.secrets = append(p.secrets, keySecret(key))
+	}
+	return p
+}
+
+// rejected sends a request of somebody who must not have it answered.
+func (p *publication) rejected(r *http.Request, status int) {
+	p.t.Helper()
+	got := p.s.send(p.t, r)
+	if got.status != status {
+		p.t.Errorf("%d, want %d: %s", got.status, status, got.body)
+	}
+	p.public[fmt.Sprint("problem ", p.problems)] = []byte(got.body)
+	p.problems++
+}
+
+// mustShuffle sends a shuffle, whose seed and orders are secrets. It returns the answer as well.
+func (p *publication) mustShuffle(r *http.Request) (shuffleResult, []byte) {
+	p.t.Helper()
+	body := readBody(p.t, p.s.do(r))
+	var result struct {
+		shuffleResult
+		Items    []json.RawMessage
+		Hands    [][]json.RawMessage
+		Shuffles [][]json.RawMessage
+	}
+	if err := json.Unmarshal(body, &result); err != nil || result.Seed == "" {
+		p.t.Fatalf("%v: %s", err, body)
+	}
+	p.secrets = append(p.secrets, seedSecrets(p.t, result.Seed)...)
+	for _, order := range append(append(result.Hands, result.Shuffles...), result.Items) {
+		if order != nil {
+			p.secrets = append(p.secrets, orderSecret(order))
+		}
+	}
+	p.made = append(p.made, result.shuffleResult)
+	return result.shuffleResult, body
+}
+
+// shuffle makes shuffles of all kinds, and checks that the search finds their secrets where they are.
+func (p *publication) shuffle() {
+	t := p.t
+	t.Helper()
 	var items []string
 	for i := range 52 {
 		items = append(items, fmt.Sprintf(`"item %d"`, i))
 	}
-	var secrets []secret
-	var answers []byte       // to the client that shuffled
-	var errorBodies [][]byte // to other clients
-	var made []shuffleResult
-	public := map[string][]byte{}
-	shuffle := func(r *http.Request) shuffleResult {
-		t.Helper()
-		body := readBody(t, s.do(r))
-		var result struct {
-			shuffleResult
-			Items    []json.RawMessage
-			Hands    [][]json.RawMessage
-			Shuffles [][]json.RawMessage
-		}
-		if err := json.Unmarshal(body, &result); err != nil || result.Seed == "" {
-			t.Fatalf("%v: %s", err, body)
-		}
-		answers = append(answers, body...)
-		secrets = append(secrets, seedSecrets(t, result.Seed)...)
-		for _, order := range append(append(result.Hands, result.Shuffles...), result.Items) {
-			if order != nil {
-				secrets = append(secrets, orderSecret(order))
-			}
-		}
-		made = append(made, result.shuffleResult)
-		return result.shuffleResult
-	}
+	before := len(p.secrets)
+	var answers []byte
 	for range 3 {
-		shuffle(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`))
-		shuffle(post(t, "/shuffle", `{"deck":"standard52","hands":"bridge","client_seed":"Nora"}`))
-		shuffle(post(t, "/shuffle", `{"items":[`+strings.Join(items, ",")+`]}`))
-		shuffle(post(t, "/shuffle", `{"size":1000,"repeat":3,"algorithm":"sattolo"}`))
-		shuffle(post(t, "/shuffle", `{"size":9007199254740991,"draw":10}`))
-		shuffle(get(t, "/decks/mahjong136?decks=2"))
+		for _, r := range []*http.Request{
+			post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`),
+			post(t, "/shuffle", `{"deck":"standard52","hands":"bridge","client_seed":"Nora"}`),
+			post(t, "/shuffle", `{"items":[`+strings.Join(items, ",")+`]}`),
+			post(t, "/shuffle", `{"size":1000,"repeat":3,"algorithm":"sattolo"}`),
+			post(t, "/shuffle", `{"size":9007199254740991,"draw":10}`),
+			get(t, "/decks/mahjong136?decks=2"),
+		} {
+			_, answer := p.mustShuffle(r)
+			answers = append(answers, answer...)
+		}
 	}
-	if !secrets[0].in(answers) || !secrets[len(secrets)-1].in(answers) {
+	found := p.secrets[before:]
+	if !found[0].in(answers) || !found[len(found)-1].in(answers) {
 		t.Fatal("the search does not find a seed and an order in the answers that have them")
 	}
-	seed, err := hex.DecodeString(made[0].Seed)
+	seed, err := hex.DecodeString(p.made[0].Seed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for shift := range 3 {
 		text := append(make([]byte, shift), seed...)
-		if !secrets[1].in([]byte(base64.StdEncoding.EncodeToString(text))) || !secrets[1].in([]byte(base64.URLEncoding.EncodeToString(text))) || !secrets[1].in(text) {
+		if !found[1].in([]byte(base64.StdEncoding.EncodeToString(text))) || !found[1].in([]byte(base64.URLEncoding.EncodeToString(text))) || !found[1].in(text) {
 			t.Fatalf("the search does not find the seed in base64, %d bytes in", shift)
 		}
 	}
-	commit := func(r *http.Request) commitmentResult {
-		t.Helper()
-		drawn.Reset()
-		body := readBody(t, s.do(r))
-		var made commitmentResult
-		if err := json.Unmarshal(body, &made); err != nil || made.CommitmentID == "" || drawn.Len()%32 != 10 {
-			t.Fatalf("%v, %d bytes were drawn: %s", err, drawn.Len(), body)
-		}
-		seed := drawn.Bytes()[:drawn.Len()-10] // followed by the id
-		secrets = append(secrets, seedSecrets(t, hex.EncodeToString(seed))...)
-		errorBodies = append(errorBodies, body)
-		return made
-	}
-	const key, keyOfCommitment, keyOfReveal = "secret-key-6hR2", "secret-key-Lw0x", "secret-key-Qz7b"
-	for _, key := range []string{key, keyOfCommitment, keyOfReveal} {
-		secrets = append(secrets, keySecret(key))
-	}
-	void := commit(post(t, "/commitments", `{"deck":"standard52","reference":"game"}`))
-	c.Set(void.Deadline)
-	s.expireCommitments(t, 1)
-	open := commit(post(t, "/commitments", `{"deck":"standard52","hands":"bridge"}`))
-	used := commit(keyed(post(t, "/commitments", `{"size":1000,"reference":"game"}`), keyOfCommitment))
-	shuffle(useCommitment(t, used, ""))
-	shuffle(keyed(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`), key))
-	rejected := func(r *http.Request, status int) {
-		t.Helper()
-		got := s.send(t, r)
-		if got.status != status {
-			t.Errorf("%d, want %d: %s", got.status, status, got.body)
-		}
-		errorBodies = append(errorBodies, []byte(got.body))
-	}
-	rejected(useCommitment(t, used, ""), 409)
-	rejected(useCommitment(t, void, ""), 409)
-	rejected(useCommitment(t, open, `,"draw":3`), 422)
-	rejected(keyed(post(t, "/shuffle", `{"deck":"standard52"}`), key), 422)
-	rejected(keyed(post(t, "/commitments", `{"size":1001}`), keyOfCommitment), 422)
-	rejected(keyed(get(t, "/decks/standard52"), keyOfCommitment+" "+key), 400)
-	rejected(post(t, "/shuffle", `{"deck":"standard52","reference":"game","unique_reference":true}`), 409)
-	rejected(post(t, "/audits/"+used.CommitmentID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), 422)
+	p.mustShuffle(keyed(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`), keyOfShuffle))
+	p.rejected(keyed(post(t, "/shuffle", `{"deck":"standard52"}`), keyOfShuffle), 422)
+	p.rejected(post(t, "/shuffle", `{"deck":"standard52","reference":"game","unique_reference":true}`), 409)
+}
 
-	// Only the owner of a shoe sees its id and the drawn cards. Nobody sees cards before they are
-	// drawn.
+// mustCommit makes a commitment, whose seed is secret from the caller too.
+func (p *publication) mustCommit(r *http.Request) commitmentResult {
+	p.t.Helper()
+	p.drawn.Reset()
+	body := readBody(p.t, p.s.do(r))
+	var made commitmentResult
+	if err := json.Unmarshal(body, &made); err != nil || made.CommitmentID == "" || p.drawn.Len()%32 != 10 {
+		p.t.Fatalf("%v, %d bytes were drawn: %s", err, p.drawn.Len(), body)
+	}
+	p.addDrawnSeed(10) // the id
+	p.public["answer with the commitment "+made.CommitmentID] = body
+	return made
+}
+
+// addDrawnSeed makes a secret of what was drawn, but for its end.
+func (p *publication) addDrawnSeed(end int) {
+	p.t.Helper()
+	p.secrets = append(p.secrets, seedSecrets(p.t, hex.EncodeToString(p.drawn.Bytes()[:p.drawn.Len()-end]))...)
+}
+
+// commit makes commitments, of which one becomes void, one is used and one stays open.
+func (p *publication) commit() {
+	t := p.t
+	t.Helper()
+	p.void = p.mustCommit(post(t, "/commitments", `{"deck":"standard52","reference":"game"}`))
+	p.clock.Set(p.void.Deadline)
+	p.s.expireCommitments(t, 1)
+	p.open = p.mustCommit(post(t, "/commitments", `{"deck":"standard52","hands":"bridge"}`))
+	p.used = p.mustCommit(keyed(post(t, "/commitments", `{"size":1000,"reference":"game"}`), keyOfCommitment))
+	p.mustShuffle(useCommitment(t, p.used, ""))
+	p.rejected(useCommitment(t, p.used, ""), 409)
+	p.rejected(useCommitment(t, p.void, ""), 409)
+	p.rejected(useCommitment(t, p.open, `,"draw":3`), 422)
+	p.rejected(keyed(post(t, "/commitments", `{"size":1001}`), keyOfCommitment), 422)
+	p.rejected(keyed(get(t, "/decks/standard52"), keyOfCommitment+" "+keyOfShuffle), 400)
+	p.rejected(post(t, "/audits/"+p.used.CommitmentID+"/reveal", `{"seed":"`+p.made[0].Seed+`"}`), 422)
+}
+
+// dealFromShoe uses a shoe. Only its owner sees its id and the drawn cards; nobody sees cards before
+// they are drawn.
+func (p *publication) dealFromShoe() {
+	t := p.t
+	t.Helper()
 	var sealed []secret // secret from the owner too
 	var owners []byte
-	var shoeRecords []string
-	askAsOwner := func(s *service, r *http.Request) (a shoeState) {
+	askAsOwner := func(r *http.Request) (a shoeState) {
 		t.Helper()
-		got := s.send(t, r)
+		got := p.s.send(t, r)
 		if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != http.StatusOK {
 			t.Fatalf("%d %s (%v)", got.status, got.body, err)
 		}
@@ -267,149 +363,209 @@ func TestSecretsAreNotPublished(t *testing.T) {
 	}
 	change := func(r *http.Request) shoeState {
 		t.Helper()
-		a := askAsOwner(s, r)
-		shoeRecords = append(shoeRecords, a.AuditID)
+		a := askAsOwner(r)
+		p.shoeRecords = append(p.shoeRecords, a.AuditID)
 		return a
 	}
-	const keyOfShoe, keyOfDraw = "secret-key-Vn4s", "secret-key-8tGe"
-	secrets = append(secrets, keySecret(keyOfShoe), keySecret(keyOfDraw))
-	drawn.Reset()
+	p.drawn.Reset()
 	shoe := change(keyed(post(t, "/shoes", `{"deck":"standard52","reference":"shoe"}`), keyOfShoe))
-	first := bytes.Clone(drawn.Bytes()[:drawn.Len()-16-10]) // followed by the ids of the shoe and of the record
-	secrets = append(secrets, shoeSecret(t, shoe.ShoeID))
-	sealed = append(sealed, sealedSecrets(t, s, shoe.AuditID, first, 5)...)
+	p.shoe = shoe
+	first := bytes.Clone(p.drawn.Bytes()[:p.drawn.Len()-16-10]) // followed by the ids of the shoe and of the record
+	p.secrets = append(p.secrets, shoeSecret(t, shoe.ShoeID))
+	sealed = append(sealed, sealedSecrets(t, p.s, shoe.AuditID, first, 5)...)
 	hand := change(keyed(post(t, shoe.path()+"/draw?proof=true", `{"count":4,"to":"alice"}`), keyOfDraw))
 	for _, card := range hand.Cards {
 		salt, err := hex.DecodeString(card.Salt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		secrets = append(secrets, saltSecret(salt))
+		p.secrets = append(p.secrets, saltSecret(salt))
 	}
-	if !secrets[len(secrets)-1].in(owners) {
+	if !p.secrets[len(p.secrets)-1].in(owners) {
 		t.Fatal("the search does not find a salt")
 	}
 	change(post(t, shoe.path()+"/draw", `{}`))
 	change(post(t, shoe.path()+"/return", `{}`))
-	drawn.Reset()
+	p.drawn.Reset()
 	change(post(t, shoe.path()+"/piles/alice/shuffle", `{}`))
-	secrets = append(secrets, seedSecrets(t, hex.EncodeToString(drawn.Bytes()[:drawn.Len()-10]))...)
-	drawn.Reset()
+	p.addDrawnSeed(10)
+	p.drawn.Reset()
 	change(post(t, shoe.path()+"/reshuffle", `{"cards":"all"}`))
-	sealed = append(sealed, seedSecrets(t, hex.EncodeToString(drawn.Bytes()[:drawn.Len()-10]))...)
+	sealed = append(sealed, seedSecrets(t, hex.EncodeToString(p.drawn.Bytes()[:p.drawn.Len()-10]))...)
 	bottom := change(post(t, shoe.path()+"/draw?proof=true", `{"from":"bottom","to":"bob"}`))
 	ended := change(post(t, "/shoes", `{"size":9}`))
-	secrets = append(secrets, shoeSecret(t, ended.ShoeID))
+	p.secrets = append(p.secrets, shoeSecret(t, ended.ShoeID))
 	change(del(t, ended.path()))
-	askAsOwner(s, get(t, shoe.path()))
-	askAsOwner(s, get(t, shoe.path()+"/piles/bob?proof=true"))
-	askAsOwner(s, get(t, shoe.path()+"/cards/51/proof"))
-	rejected(get(t, shoe.path()+"/cards/0/proof"), 409)
-	rejected(get(t, shoe.path()+"/cards/9/proof?sealed_by="+shoe.AuditID), 409)
-	rejected(post(t, shoe.path()+"/draw", `{"count":52}`), 422)
-	rejected(post(t, shoe.path()+"/piles/alice/draw", `{}`), 404)
-	rejected(post(t, shoe.path()+"/return", fmt.Sprintf(`{"cards":[%d,0]}`, bottom.Cards[0].Card)), 422)
-	rejected(ifMatch(post(t, shoe.path()+"/close", `{}`), `"1"`), 412)
-	rejected(keyed(post(t, shoe.path()+"/close", `{}`), keyOfDraw), 422)
-	rejected(post(t, "/audits/"+shoe.AuditID+"/reveal", `{"seed":"`+hex.EncodeToString(first)+`"}`), 422)
-	public["proof of the shoe"] = readBody(t, s.do(get(t, shoe.path()+"/proof")))
+	askAsOwner(get(t, shoe.path()))
+	askAsOwner(get(t, shoe.path()+"/piles/bob?proof=true"))
+	askAsOwner(get(t, shoe.path()+"/cards/51/proof"))
+	p.rejected(get(t, shoe.path()+"/cards/0/proof"), 409)
+	p.rejected(get(t, shoe.path()+"/cards/9/proof?sealed_by="+shoe.AuditID), 409)
+	p.rejected(post(t, shoe.path()+"/draw", `{"count":52}`), 422)
+	p.rejected(post(t, shoe.path()+"/piles/alice/draw", `{}`), 404)
+	p.rejected(post(t, shoe.path()+"/return", fmt.Sprintf(`{"cards":[%d,0]}`, bottom.Cards[0].Card)), 422)
+	p.rejected(ifMatch(post(t, shoe.path()+"/close", `{}`), `"1"`), 412)
+	p.rejected(keyed(post(t, shoe.path()+"/close", `{}`), keyOfDraw), 422)
+	p.rejected(post(t, "/audits/"+shoe.AuditID+"/reveal", `{"seed":"`+hex.EncodeToString(first)+`"}`), 422)
+	p.public["proof of the shoe"] = readBody(t, p.s.do(get(t, shoe.path()+"/proof")))
 	for _, of := range sealed {
 		if of.in(owners) {
 			t.Errorf("the owner of the shoe was shown %s", of.what)
 		}
 	}
-	secrets = append(secrets, sealed...)
+	p.secrets = append(p.secrets, sealed...)
+}
 
-	revealed := shuffle(post(t, "/shuffle", `{"deck":"standard52","reveal":"now"}`))
-	later := shuffle(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`))
+// reveal makes the seeds of two shuffles public, and tries to with wrong seeds for others.
+func (p *publication) reveal() {
+	t := p.t
+	t.Helper()
+	revealed, _ := p.mustShuffle(post(t, "/shuffle", `{"deck":"standard52","reveal":"now"}`))
+	later, _ := p.mustShuffle(post(t, "/shuffle", `{"deck":"standard52","reference":"game"}`))
+	p.revealed = []shuffleResult{revealed, later}
 	reveal := func(of shuffleResult, seed string) *http.Request {
 		return post(t, "/audits/"+of.AuditID+"/reveal", `{"seed":"`+seed+`"}`)
 	}
-	readBody(t, s.do(keyed(reveal(later, later.Seed), keyOfReveal)))
-	rejected(reveal(made[0], made[1].Seed), 403) // the seed of another record
-	rejected(reveal(made[0], made[0].Seed[:64]), 403)
-	s.waitPublished(t)
+	readBody(t, p.s.do(keyed(reveal(later, later.Seed), keyOfReveal)))
+	p.rejected(reveal(p.made[0], p.made[1].Seed), 403) // the seed of another record
+	p.rejected(reveal(p.made[0], p.made[0].Seed[:64]), 403)
+}
 
-	fetch := func(path string) []byte {
-		t.Helper()
-		r := get(t, path)
-		r.Header.Set("Accept", "*/*")
-		public[path] = readBody(t, s.do(r))
-		return public[path]
+// showTokens sends a token that is valid and one that nobody has, wherever a caller could put one.
+func (p *publication) showTokens() {
+	t := p.t
+	t.Helper()
+	unknown := access.NewToken()
+	p.secrets = append(p.secrets, tokenSecret(p.limited), tokenSecret(unknown))
+	if a := p.s.send(t, authorized(get(t, "/audits?reference=none"), p.limited)); a.status != http.StatusOK {
+		t.Errorf("with a token: %d %s", a.status, a.body)
 	}
-	for i, body := range errorBodies {
-		public[fmt.Sprint("answer ", i)] = body
+	p.rejected(authorized(get(t, "/audits?reference=none"), p.limited), 429)
+	p.rejected(authorized(post(t, "/shuffle", `{"size":3}`), p.limited), 403)
+	for _, token := range []access.Token{p.limited, unknown} {
+		twice := authorized(get(t, "/decks"), token)
+		twice.Header.Add("Authorization", "Bearer "+string(token))
+		p.rejected(twice, 400)
+		p.rejected(get(t, "/decks?token="+string(token)), 400)
+		p.rejected(get(t, "/decks/standard52?size="+string(token)), 400)
+		p.rejected(get(t, "/audits/"+string(token)), 404)
+		p.rejected(get(t, "/"+string(token)), 404)
+		p.rejected(authorized(get(t, "/decks"), token+"A"), 401)
+		basic := get(t, "/decks")
+		basic.SetBasicAuth("limited", string(token))
+		p.rejected(basic, 401)
 	}
+	p.rejected(authorized(get(t, "/decks"), unknown), 401)
+}
+
+// tokenSecret returns the secret of a token.
+func tokenSecret(token access.Token) secret {
+	random := strings.TrimPrefix(string(token), "rfl_")
+	raw, _ := base64.RawURLEncoding.DecodeString(random)
+	digest := token.Digest()
+	of := secret{what: "the token " + string(token)}
+	of.add([]byte(random), raw, hex.AppendEncode(nil, raw), digest[:], hex.AppendEncode(nil, digest[:]))
+	basic := base64.StdEncoding.EncodeToString([]byte("limited:" + string(token)))
+	of.add([]byte(strings.TrimRight(basic, "=")))
+	return of
+}
+
+// fetch reads what everybody may.
+func (p *publication) fetch(path string) []byte {
+	p.t.Helper()
+	r := get(p.t, path)
+	r.Header.Set("Accept", "*/*")
+	p.public[path] = readBody(p.t, p.s.do(r))
+	return p.public[path]
+}
+
+// fetchAudit reads all there is for those who have an audit id.
+func (p *publication) fetchAudit(id string) {
+	p.t.Helper()
+	for _, path := range []string{"", "/proof", "/verify"} {
+		p.fetch("/audits/" + id + path)
+	}
+}
+
+// readEverything reads the log in every width and all that was recorded.
+func (p *publication) readEverything() {
+	t := p.t
+	t.Helper()
+	p.s.waitPublished(t)
 	for _, path := range []string{
 		"/log/checkpoint", "/log/key", "/metrics", "/openapi.yaml", "/healthz", "/readyz", "/decks", "/commitments", "/commitments?status=used",
 	} {
-		fetch(path)
+		p.fetch(path)
 	}
-	size, _ := s.log.Sizes()
+	size, _ := p.s.log.Sizes()
 	records := 0
 	for width := range size {
-		fetch(fmt.Sprintf("/log/tile/0/000.p/%d", width+1))
-		records = bytes.Count(fetch(fmt.Sprintf("/log/tile/entries/000.p/%d", width+1)), []byte(`"spec":`))
+		p.fetch(fmt.Sprintf("/log/tile/0/000.p/%d", width+1))
+		records = bytes.Count(p.fetch(fmt.Sprintf("/log/tile/entries/000.p/%d", width+1)), []byte(`"spec":`))
 	}
-	for _, c := range []commitmentResult{void, open, used} {
-		for _, path := range []string{"/commitments/", "/audits/"} {
-			fetch(path + c.CommitmentID)
-		}
-		for _, path := range []string{"/proof", "/verify"} {
-			fetch("/audits/" + c.CommitmentID + path)
-		}
-	}
-	fetch("/audits/" + getCommitment(t, s, void.CommitmentID).AuditID)
-	for _, id := range shoeRecords {
-		for _, path := range []string{"", "/proof", "/verify"} {
-			fetch("/audits/" + id + path)
-		}
-	}
-	fetch("/audits?reference=shoe")
-	if want := len(made) + 1 + 3 + 1 + len(shoeRecords); uint64(want) != size || records != want {
+	if want := len(p.made) + 1 + 3 + 1 + len(p.shoeRecords); uint64(want) != size || records != want {
 		t.Fatalf("the log has %d records of %d, want %d", records, size, want)
 	}
-	for _, m := range made {
-		if m == revealed || m == later {
-			continue
-		}
-		for _, path := range []string{"", "/proof", "/verify"} {
-			fetch("/audits/" + m.AuditID + path)
+	for _, c := range []commitmentResult{p.void, p.open, p.used} {
+		p.fetch("/commitments/" + c.CommitmentID)
+		p.fetchAudit(c.CommitmentID)
+	}
+	p.fetch("/audits/" + getCommitment(t, p.s, p.void.CommitmentID).AuditID)
+	for _, id := range p.shoeRecords {
+		p.fetchAudit(id)
+	}
+	p.fetch("/audits?reference=shoe")
+	for _, m := range p.made {
+		if !slices.Contains(p.revealed, m) {
+			p.fetchAudit(m.AuditID)
 		}
 	}
+}
 
-	// Failures are logged with their details.
+// fail asks services whose stores fail, and one that panics, which is logged with details.
+func (p *publication) fail() {
+	t := p.t
+	t.Helper()
 	unavailable := unavailableStore(t)
-	unreadable := start(t, setup{output: logged, store: failingReads})
-	secrets = append(secrets, seedSecrets(t, unavailable.first.Seed)...)
+	unreadable := start(t, setup{output: p.logged, store: failingReads, tracer: p.tracer})
+	p.secrets = append(p.secrets, seedSecrets(t, unavailable.first.Seed)...)
 	hidden := mustShuffle(t, unreadable, `{"size":52}`)
-	secrets = append(secrets, seedSecrets(t, hidden.Seed)...)
+	p.secrets = append(p.secrets, seedSecrets(t, hidden.Seed)...)
+	show := func(where string, s *service, r *http.Request) {
+		t.Helper()
+		p.public[where] = readBody(t, s.do(r))
+	}
 	for _, path := range []string{"", "/proof", "/verify"} {
-		public["unavailable"+path] = readBody(t, unavailable.do(get(t, "/audits/"+unavailable.first.AuditID+path)))
-		public["unreadable"+path] = readBody(t, unreadable.do(get(t, "/audits/"+hidden.AuditID+path)))
+		show("unavailable"+path, unavailable, get(t, "/audits/"+unavailable.first.AuditID+path))
+		show("unreadable"+path, unreadable, get(t, "/audits/"+hidden.AuditID+path))
 	}
-	public["unreadable/reveal"] = readBody(t, unreadable.do(keyed(post(t, "/audits/"+hidden.AuditID+"/reveal", `{"seed":"`+hidden.Seed+`"}`), key)))
+	show("unreadable/reveal", unreadable, keyed(post(t, "/audits/"+hidden.AuditID+"/reveal", `{"seed":"`+hidden.Seed+`"}`), keyOfShuffle))
+	shoe := p.shoe.path()
 	for _, path := range []string{"", "/dealt", "/piles/bob", "/cards/0/proof", "/proof"} {
-		public["unreadable shoe"+path] = readBody(t, unreadable.do(get(t, shoe.path()+path)))
-		public["panic of shoe"+path] = readBody(t, s.panicking().do(get(t, shoe.path()+path)))
+		show("unreadable shoe"+path, unreadable, get(t, shoe+path))
+		show("panic of shoe"+path, p.s.panicking(), get(t, shoe+path))
 	}
-	public["unreadable shoe/draw"] = readBody(t, unreadable.do(keyed(post(t, shoe.path()+"/draw", `{}`), keyOfDraw)))
-	public["unavailable shoe/draw"] = readBody(t, unavailable.do(post(t, shoe.path()+"/draw", `{}`)))
-	public["unreadable/shuffle"] = readBody(t, unreadable.do(useCommitment(t, used, "")))
-	public["panic"] = readBody(t, s.panicking().do(keyed(post(t, "/audits/"+made[0].AuditID+"/reveal", `{"seed":"`+made[0].Seed+`"}`), "secret-key-6hR2-4")))
-	public["log lines"] = logged.bytes()
-	if !bytes.Contains(public["log lines"], []byte("request failed")) || !bytes.Contains(public["log lines"], []byte("panic")) {
-		t.Errorf("the failures are not logged: %s", public["log lines"])
-	}
+	show("unreadable shoe/draw", unreadable, keyed(post(t, shoe+"/draw", `{}`), keyOfDraw))
+	show("unavailable shoe/draw", unavailable, post(t, shoe+"/draw", `{}`))
+	show("unreadable/shuffle", unreadable, useCommitment(t, p.used, ""))
+	show("panic", p.s.panicking(), keyed(post(t, "/audits/"+p.made[0].AuditID+"/reveal", `{"seed":"`+p.made[0].Seed+`"}`), keyOfShuffle+"-4"))
+}
 
-	for where, text := range public {
-		for _, secret := range secrets {
-			if secret.in(text) {
-				t.Errorf("%s contains %s:\n%.2000q", where, secret.what, text)
+// addLogs adds what operators read: log lines, those of requests included, and traces.
+func (p *publication) addLogs() {
+	p.t.Helper()
+	p.tracer.Shutdown(p.t.Context())
+	p.public["log lines"], p.public["traces"] = p.logged.bytes(), p.collector.Received()
+	for where, texts := range map[string][]string{
+		"log lines": {"request failed", "panic", `"route":"/shoes/{id}/draw"`, `"key":"limited"`, `"trace_id":`},
+		"traces":    {"POST /shoes/{id}/draw", "wait for commit", "store.Append", "store.ByID", "riffle.audit_id", "limited"},
+	} {
+		for _, text := range texts {
+			if !bytes.Contains(p.public[where], []byte(text)) {
+				p.t.Errorf("there is no %s in the %s", text, where)
 			}
 		}
 	}
-	t.Logf("%d secrets in none of %d places", len(secrets), len(public))
 }
 
 // TestSecretsAreNotOnDisk searches every file of the data folder, the write-ahead log of the store

@@ -28,6 +28,7 @@ import (
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/order"
 	"riffle/internal/services"
+	"riffle/internal/tracing"
 )
 
 // A setup configures a service. The zero value is a service as operators run it, with nothing
@@ -38,7 +39,8 @@ type setup struct {
 	now      func() time.Time                // time.Now by default
 	store    func(ledger.Store) ledger.Store // wraps the SQLite store
 	gatherer prometheus.Gatherer             // the service's own metrics by default
-	output   io.Writer                       // receives log lines of every level; by default the test does, from Info
+	output   io.Writer                       // receives log lines of every level and the access log; by default the test does the former, from Info
+	tracer   *tracing.Tracer                 // none by default
 	queue    int                             // records that may wait for a commit
 	replay   time.Duration                   // that a replay may take; the default by default
 	memory   int64                           // budget for request bodies, in bytes
@@ -85,6 +87,9 @@ func start(t testing.TB, s setup) *service {
 	if s.store != nil {
 		store = s.store(store)
 	}
+	if s.tracer != nil {
+		store = s.tracer.Store(store, "sqlite")
+	}
 	metrics := api.NewMetrics(registry, "v0", "test")
 	// Every log has the same key, so that the signatures in the examples of the contract are right.
 	private, _, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{1}, ed25519.SeedSize)), "shuffles.example.com/2026")
@@ -127,15 +132,20 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 		}
 	}
 	output, logging := s.output, slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: dropExpectedStacks}
+	var accessLog *slog.Logger
 	if output == nil {
 		output, logging.Level = t.Output(), slog.LevelInfo
+	} else {
+		accessLog = slog.New(slog.NewJSONHandler(output, nil))
 	}
 	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
-	served := services.New(log, rules, services.Options{
-		Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
-	})
+	serving := services.Options{Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange}
+	if s.tracer != nil {
+		serving.TraceAppend = s.tracer.StartAppend
+	}
+	served := services.New(log, rules, serving)
 	a := api.New(api.Options{
-		Logger: slog.New(slog.NewTextHandler(output, &logging)), Metrics: metrics, Gatherer: s.gatherer,
+		Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Gatherer: s.gatherer,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(s.memory), MaxConnections: 1000, Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay,
 	})
 	a.LogNamed(access.MainLog).Open(served)
