@@ -49,6 +49,7 @@ bench: ## run every benchmark; the last writes docs/performance.md; takes about 
 	go run ./bench commits --sync 200us
 	go run ./bench throughput
 	go run ./bench deckofcards
+	go run ./bench doors 2>/dev/null
 	go run ./bench growth
 	go run ./bench performance
 

@@ -31,6 +31,7 @@ type commands struct {
 	Commits     commitsCommand     `cmd:"" set:"runs=7" help:"The ledger's durable commits, beside bare inserts."`
 	Throughput  throughputCommand  `cmd:"" set:"runs=9" help:"POST /shuffle, commitments and draws, beside other handlers."`
 	Deckofcards deckofcardsCommand `cmd:"" set:"runs=7" help:"Decks of the deckofcardsapi facade, beside a rival."`
+	Doors       doorsCommand       `cmd:"" set:"runs=24" help:"What a token and the access log cost."`
 	Growth      growthCommand      `cmd:"" help:"A log of a million records or more: whether its cost grows."`
 	Performance performanceCommand `cmd:"" set:"runs=5" help:"Write docs/performance.md and its picture."`
 	Compare     compareCommand     `cmd:"" set:"runs=12" help:"Compare two versions of the server."`
