@@ -41,10 +41,16 @@ func (o *logOutput) flushLocked() error {
 	return err
 }
 
-// later is the same output for lines that may wait.
-type later struct{ *logOutput }
+// later is the same output for lines at level info that may wait.
+type later struct {
+	*logOutput
+	level slog.Leveler // the lowest that is logged
+}
 
 func (o later) Write(line []byte) (int, error) {
+	if o.level.Level() > slog.LevelInfo {
+		return len(line), nil
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.waiting = append(o.waiting, line...); len(o.waiting) < flushAt {
@@ -58,10 +64,8 @@ func (o *logOutput) logger(level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(o, &slog.HandlerOptions{Level: level}))
 }
 
-// accessLog returns the logger of requests.
-func (o *logOutput) accessLog(level slog.Leveler) *slog.Logger {
-	return slog.New(slog.NewJSONHandler(later{o}, &slog.HandlerOptions{Level: level}))
-}
+// accessLog returns what lines of requests are written to.
+func (o *logOutput) accessLog(level slog.Leveler) io.Writer { return later{o, level} }
 
 // flush writes the lines that wait.
 func (o *logOutput) flush() {

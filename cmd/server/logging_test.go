@@ -26,7 +26,8 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 func TestLogOutput(t *testing.T) {
 	w := &brokenWriter{}
 	o := newLogOutput(w)
-	log, accessLog := o.logger(slog.LevelInfo), o.accessLog(slog.LevelInfo)
+	var level slog.LevelVar
+	log, accessLog := o.logger(&level), slog.New(slog.NewJSONHandler(o.accessLog(&level), nil))
 	log.Info("lost")
 	accessLog.Info("first")
 	accessLog.Info("second")
@@ -35,6 +36,8 @@ func TestLogOutput(t *testing.T) {
 	}
 	log.Info("third")
 	accessLog.Info("fourth")
+	level.Set(slog.LevelWarn)
+	accessLog.Info("left out")
 	o.keepFlushing()()
 	var messages []string
 	for line := range strings.Lines(w.String()) {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -44,7 +45,7 @@ type service struct {
 }
 
 // build opens the ledger, wires the parts together and listens. If it fails, nothing stays open.
-func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger, accessLog *slog.Logger) (_ *service, err error) {
+func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog.Logger, accessLog io.Writer) (_ *service, err error) {
 	decks, err := loadDecks(o.decks)
 	if err != nil {
 		return nil, err

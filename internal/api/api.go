@@ -12,6 +12,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -32,7 +33,7 @@ import (
 // ReplayTime and More.
 type Options struct {
 	Logger         *slog.Logger
-	AccessLog      *slog.Logger // gets one line a request; nil for none
+	AccessLog      io.Writer // gets one line a request, in one call; nil for none
 	Metrics        *Metrics
 	Gatherer       prometheus.Gatherer // what /metrics shows
 	Contract       []byte              // what /openapi.yaml shows

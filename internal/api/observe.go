@@ -1,7 +1,6 @@
 package api
 
 import (
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -33,7 +32,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 			a.Metrics.requests.WithLabelValues(pattern(r), method(r.Method), strconv.Itoa(w.status)).Observe(ended.Sub(began).Seconds())
 			w.caller.Charge(ended, w.records, w.sent)
 			a.Metrics.byKey.WithLabelValues(w.caller.Key).Inc()
-			a.logRequest(r, w, id, span, ended.Sub(began))
+			a.logRequest(r, w, id, span, ended, ended.Sub(began))
 			if span != nil {
 				span.End(tracing.Request{
 					Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(), Status: w.status,
@@ -47,25 +46,36 @@ func (a *API) observe(next http.Handler) http.Handler {
 	})
 }
 
-// logRequest writes the line of a request to the access log. It has the pattern of the route and
-// not the path: the id of a shoe is a secret.
-func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.Span, took time.Duration) {
+// logRequest writes the line of a request to the access log, as log/slog would in JSON. That takes a
+// twentieth of a shuffle longer, much of it for quoting. None of these texts needs it: they are our
+// own, or checked.
+//
+// The line has the pattern of the route and not the path: the id of a shoe is a secret.
+func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.Span, ended time.Time, took time.Duration) {
 	if a.AccessLog == nil {
 		return
 	}
-	attrs := make([]slog.Attr, 0, 10)
-	attrs = append(attrs, slog.String("method", method(r.Method)), slog.String("route", pattern(r)), slog.Int("status", w.status),
-		slog.Int("bytes", w.sent), slog.Float64("seconds", took.Seconds()), slog.String("peer", share.Peer(r.RemoteAddr).String()), slog.String("request_id", id))
-	if w.caller.Key != "" {
-		attrs = append(attrs, slog.String("key", w.caller.Key))
+	line := make([]byte, 0, 512)
+	text := func(name, value string) {
+		if value != "" {
+			line = append(append(append(append(append(line, `,"`...), name...), `":"`...), value...), '"')
+		}
 	}
+	line = ended.AppendFormat(append(line, `{"time":"`...), time.RFC3339Nano)
+	line = append(line, `","level":"INFO","msg":"request"`...)
+	text("method", method(r.Method))
+	text("route", pattern(r))
+	line = strconv.AppendInt(append(line, `,"status":`...), int64(w.status), 10)
+	line = strconv.AppendInt(append(line, `,"bytes":`...), int64(w.sent), 10)
+	line = strconv.AppendFloat(append(line, `,"seconds":`...), took.Seconds(), 'f', -1, 64)
+	text("peer", share.Peer(r.RemoteAddr).String())
+	text("request_id", id)
+	text("key", w.caller.Key)
 	if w.auditID != uuid.Nil {
-		attrs = append(attrs, slog.String("audit_id", w.auditID.String()))
+		text("audit_id", w.auditID.String())
 	}
-	if trace := tracing.ID(r, span); trace != "" {
-		attrs = append(attrs, slog.String("trace_id", trace))
-	}
-	a.AccessLog.LogAttrs(r.Context(), slog.LevelInfo, "request", attrs...)
+	text("trace_id", tracing.ID(r, span))
+	_, _ = a.AccessLog.Write(append(line, "}\n"...)) // there is nobody to tell
 }
 
 const requestIDHeader = "X-Request-Id"

@@ -132,11 +132,9 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 		}
 	}
 	output, logging := s.output, slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: dropExpectedStacks}
-	var accessLog *slog.Logger
+	accessLog := s.output
 	if output == nil {
 		output, logging.Level = t.Output(), slog.LevelInfo
-	} else {
-		accessLog = slog.New(slog.NewJSONHandler(output, nil))
 	}
 	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
 	serving := services.Options{Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange}
