@@ -31,6 +31,7 @@ type Setting struct {
 type File struct {
 	Keys      []access.Key  // who may do what; without any, all may
 	Anonymous *access.Grant // what callers without a key may do; nil if the file does not say
+	TLS       *TLS          // where the certificate comes from, with mistakes as well; nil for plain HTTP
 
 	path     string
 	values   map[string]position // where the value of each setting is
@@ -39,7 +40,7 @@ type File struct {
 
 type position struct{ line, column int }
 
-// Read reads the file at path, whose keys are the names of settings, "keys" and "anonymous". The
+// Read reads the file at path, whose keys are the names of settings, "keys", "anonymous" and "tls". The
 // file has mistakes if it cannot be read, has no valid YAML, or anything in it has no meaning; see
 // [File.Err].
 func Read(path string, settings map[string]Setting) *File {
@@ -85,7 +86,7 @@ func readFile(path string) (text []byte, err error) {
 var errTooLarge = fmt.Errorf("the file has more than %d bytes", MaxSize)
 
 // Refuse adds a mistake: the service cannot run with what the file gives one of the settings, of
-// which it has at least one. Otherwise Refuse returns false and adds nothing.
+// which it has at least one; "tls" counts as a setting. Otherwise Refuse returns false and adds nothing.
 func (f *File) Refuse(err error, settings ...string) bool {
 	for _, name := range settings {
 		if at, ok := f.values[name]; ok {

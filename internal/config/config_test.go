@@ -94,14 +94,14 @@ func TestReadMistakes(t *testing.T) {
 	for _, v := range []struct{ name, text, want string }{
 		{"unknown key", "max-item: 5", `riffle.yaml:1:1: unknown key "max-item"; did you mean max-items?`},
 		{"unknown key like a variable", "\n  MAX_ITEMS: 5", `riffle.yaml:2:3: unknown key "MAX_ITEMS"; did you mean max-items?`},
-		{"unknown key like none", "fish: {a: 1}", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, max-items`},
-		{"long unknown key", strings.Repeat("k", 200) + ": 5", `riffle.yaml:1:1: unknown key "` + strings.Repeat("k", 80) + `"; there are anonymous, data, hosts, keys, max-items`},
-		{"merge key", "<<: {data: a}", `riffle.yaml:1:1: unknown key "<<"; there are anonymous, data, hosts, keys, max-items`},
+		{"unknown key like none", "fish: {a: 1}", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, max-items, tls`},
+		{"long unknown key", strings.Repeat("k", 200) + ": 5", `riffle.yaml:1:1: unknown key "` + strings.Repeat("k", 80) + `"; there are anonymous, data, hosts, keys, max-items, tls`},
+		{"merge key", "<<: {data: a}", `riffle.yaml:1:1: unknown key "<<"; there are anonymous, data, hosts, keys, max-items, tls`},
 		{"duplicate key", "data: a\nmax-items: 1\n\"data\": b", `riffle.yaml:3:1: duplicate key "data"; it is set in line 1 already`},
-		{"duplicate unknown key", "fish: a\nfish: b", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, max-items` + "\n" + `riffle.yaml:2:1: duplicate key "fish"; it is set in line 1 already`},
+		{"duplicate unknown key", "fish: a\nfish: b", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, max-items, tls` + "\n" + `riffle.yaml:2:1: duplicate key "fish"; it is set in line 1 already`},
 		{"mapping as key", "? {data: b}\n: a", "riffle.yaml:1:3: a key must be a name"},
 		{"list as key", "[data]: a", "riffle.yaml:1:1: a key must be a name"},
-		{"null key", ": a", `riffle.yaml:1:1: unknown key ""; there are anonymous, data, hosts, keys, max-items`},
+		{"null key", ": a", `riffle.yaml:1:1: unknown key ""; there are anonymous, data, hosts, keys, max-items, tls`},
 
 		{"refused value", "max-items: many", `riffle.yaml:1:12: "many" is not a number`},
 		{"no value", "max-items:\ndata: a", `riffle.yaml:1:11: max-items has no value; leave the key out, or write "" for an empty text`},
@@ -131,7 +131,7 @@ func TestReadMistakes(t *testing.T) {
 		{"tab before a key", "data: a\n\tmax-items: 5", "riffle.yaml:2:1: a tab; indent with spaces"},
 		{"tab at the start", "\tdata: a", "riffle.yaml:1:1: a tab; indent with spaces"},
 		{"several documents", "data: a\n---\nfish: b", "riffle.yaml:2:1: a second document begins here; a file has one"},
-		{"several mistakes and documents", "fish: b\n---\n", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, max-items` + "\n" +
+		{"several mistakes and documents", "fish: b\n---\n", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, max-items, tls` + "\n" +
 			"riffle.yaml:2:1: a second document begins here; a file has one"},
 		{"broken second document", "data: a\n---\n]", "riffle.yaml:3:1: did not find expected node content"},
 		{"open list", "hosts: [a,\n", "riffle.yaml:2:1: did not find expected node content"},

@@ -34,11 +34,11 @@ func (f *File) read(text []byte, settings map[string]Setting) {
 		f.syntaxMistake(text, err)
 		return
 	}
-	keys := make(map[string]func(*yaml.Node), len(settings)+2)
+	keys := make(map[string]func(*yaml.Node), len(settings)+3)
 	for name, setting := range settings {
 		keys[name] = func(value *yaml.Node) { f.set(name, setting, value) }
 	}
-	keys["keys"], keys["anonymous"] = f.readKeys, f.readAnonymous
+	keys["keys"], keys["anonymous"], keys["tls"] = f.readKeys, f.readAnonymous, f.readTLS
 	if root := first.Content[0]; !isEmpty(root) {
 		f.mapping(root, "the file", keys)
 	}
