@@ -29,7 +29,7 @@ import (
 	"riffle/internal/tracing"
 )
 
-// Options of an API. All are needed but AccessLog, Tracer, Hosts, Origins, Policy, Proxies,
+// Options of an API. All are needed but AccessLog, Admin, Tracer, Hosts, Origins, Policy, Proxies,
 // ReplayTime and More.
 type Options struct {
 	Logger         *slog.Logger
@@ -41,6 +41,7 @@ type Options struct {
 	Budget         *httpjson.Budget    // the memory of all long requests together
 	MaxConnections int                 // connections open at a time
 	Tracer         *tracing.Tracer     // gets the spans of requests; nil for none
+	Admin          bool                // metrics are for NewAdminServer
 	Hosts          access.Hosts        // the names under which it answers until SetHosts; by default local ones alone on loopback
 	Origins        access.Origins      // whose pages may write, until SetOrigins; by default none
 	Policy         *access.Policy      // who may do what, until SetPolicy; by default everybody everything
@@ -101,9 +102,11 @@ func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(a.findPeer, a.observe, a.checkConnection, closeChunked, a.checkHost, a.crossOrigin)
 	r.NotFound(a.handle(noSuchPath))
-	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
+	r.MethodNotAllowed(a.handle(methodNotAllowed))
 	for _, route := range a.table() {
-		a.add(r, route)
+		if route.scope != access.Metrics || !a.Admin {
+			a.add(r, route)
+		}
 	}
 	for _, m := range a.More {
 		m.Routes(r.With(a.may(m.Scope), a.useLog))

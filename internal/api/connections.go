@@ -3,6 +3,7 @@ package api
 import (
 	"container/list"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 type connections struct {
 	places *share.Pool
 	count  prometheus.Gauge
+	http2  prometheus.Gauge // of those that may use HTTP/2
 
 	mu     sync.Mutex
 	open   map[net.Conn]*connection
@@ -34,25 +36,27 @@ type connections struct {
 // Beyond them the oldest is closed.
 const ExtraConnections = 32
 
-// A connection is one that is open. Its fields are guarded by the lock of connections, but extra,
-// which never changes.
+// A connection is one that is open. Its fields are guarded by the lock of connections, but set and
+// extra, which never change.
 type connection struct {
 	conn   net.Conn
+	set    *connections
 	peer   netip.Addr
 	extra  bool
+	places int64         // that it takes, if it is not extra
 	closed bool          // to make room for another one
 	place  *list.Element // in inTurn or extra
 }
 
 func newConnections(most int, metrics *Metrics) *connections {
-	c := &connections{places: share.NewPool(int64(most)), count: metrics.connections, open: map[net.Conn]*connection{}}
+	c := &connections{places: share.NewPool(int64(most)), count: metrics.connections, http2: metrics.http2, open: map[net.Conn]*connection{}}
 	c.busy = c.inTurn.PushBack((*connection)(nil))
 	return c
 }
 
 // admit gives a new connection a place. It is the ConnContext of the server.
 func (c *connections) admit(ctx context.Context, conn net.Conn) context.Context {
-	added := &connection{conn: conn, peer: share.Peer(conn.RemoteAddr().String())}
+	added := &connection{conn: conn, set: c, peer: share.Peer(conn.RemoteAddr().String()), places: 1}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !added.extra && !c.places.Take(added.peer, 1) {
@@ -92,7 +96,11 @@ func (c *connections) waiting(peer netip.Addr) *connection {
 // close closes a connection to make room.
 func (c *connections) close(old *connection) {
 	old.closed = true
-	_ = old.conn.Close() // its goroutine reports what the client sees, too
+	conn := old.conn
+	if over, ok := conn.(*tls.Conn); ok {
+		conn = over.NetConn() // since tls waits seconds for a client to take its farewell
+	}
+	_ = conn.Close() // its goroutine reports what the client sees, too
 	c.remove(old)
 }
 
@@ -104,7 +112,10 @@ func (c *connections) remove(old *connection) {
 		return
 	}
 	c.inTurn.Remove(old.place)
-	c.places.Return(old.peer, 1)
+	c.places.Return(old.peer, old.places)
+	if old.places > 1 {
+		c.http2.Dec()
+	}
 }
 
 // changed notes the state of a connection. It is the ConnState of the server.
@@ -124,10 +135,10 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// lost reports whether a connection was closed to make room before its request was there.
-func (c *connections) lost(of *connection) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// lost reports whether the connection was closed to make room before its request was there.
+func (of *connection) lost() bool {
+	of.set.mu.Lock()
+	defer of.set.mu.Unlock()
 	return of.closed
 }
 
@@ -148,7 +159,7 @@ func (a *API) checkConnection(next http.Handler) http.Handler {
 			return
 		case of.extra:
 			w.Header().Set("Connection", "close")
-		case a.connections.lost(of):
+		case of.lost():
 			panic(http.ErrAbortHandler)
 		}
 		next.ServeHTTP(w, r)

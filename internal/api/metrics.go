@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -40,6 +41,7 @@ type Metrics struct {
 	shoes       map[audit.Kind]prometheus.Counter
 	random      prometheus.Counter
 	connections prometheus.Gauge
+	http2       prometheus.Gauge
 }
 
 // NewMetrics makes the metrics and registers them.
@@ -78,6 +80,9 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		connections: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "riffle_connections", Help: "Open connections, idle ones included.",
 		}),
+		http2: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "riffle_http2_connections", Help: fmt.Sprintf("Open connections that may use HTTP/2; each takes the room of %d.", http2Streams),
+		}),
 	}
 	commitments := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riffle_commitments_total", Help: "Commitments that were made, used or logged as void, and uses that came late.",
@@ -110,7 +115,7 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		Name: "riffle_build_info", Help: "1, labelled by what runs.",
 	}, []string{"version", "revision"})
 	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(m.requests, m.byKey, dealt, m.items, m.shed, m.rejected, m.commits, m.records, m.lost, m.random, m.connections, commitments, changes, build)
+	registry.MustRegister(m.requests, m.byKey, dealt, m.items, m.shed, m.rejected, m.commits, m.records, m.lost, m.random, m.connections, m.http2, commitments, changes, build)
 	return m
 }
 

@@ -318,12 +318,15 @@ func noSuchPath(http.ResponseWriter, *http.Request) error {
 	return notFound("There is nothing at this path. GET /openapi.yaml lists what there is.")
 }
 
-func (a *API) methodNotAllowed(_ http.ResponseWriter, r *http.Request) error {
+func methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPost} {
-		if a.router.Match(chi.NewRouteContext(), method, r.URL.Path) {
+		if chi.RouteContext(r.Context()).Routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
 			allowed = append(allowed, method)
 		}
+	}
+	if len(allowed) == 0 { // the router takes any method that it does not know for one that is not allowed
+		return noSuchPath(w, r)
 	}
 	names := slices.DeleteFunc(slices.Clone(allowed), func(m string) bool { return m == http.MethodHead })
 	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", r.Method, strings.Join(names, " and "))

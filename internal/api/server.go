@@ -21,16 +21,22 @@ type Timeouts struct {
 func NewServer(a *API, timeouts Timeouts) *http.Server {
 	a.writeTimeout = timeouts.Write
 	a.connections = newConnections(a.MaxConnections, a.Metrics)
+	return newServer(a, a.connections, timeouts, a.Logger)
+}
+
+// newServer returns a server that has its connections admitted.
+func newServer(handler http.Handler, admitted *connections, timeouts Timeouts, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		ConnContext:       a.connections.admit,
-		ConnState:         a.connections.changed,
-		Handler:           a,
+		ConnContext:       admitted.admit,
+		ConnState:         admitted.changed,
+		Handler:           handler,
 		ReadHeaderTimeout: timeouts.Header,
 		ReadTimeout:       timeouts.Read,
 		WriteTimeout:      timeouts.Read + timeouts.Write,
 		IdleTimeout:       timeouts.Idle,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(a.Logger.Handler(), slog.LevelDebug), // what broken clients do is no error of ours
+		HTTP2:             http2Limits(timeouts),
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug), // what broken clients do is no error of ours
 	}
 }
 
