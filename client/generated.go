@@ -3367,7 +3367,7 @@ type ClientInterface interface {
 	// Metrics Get metrics for Prometheus
 	//
 	// In the text format or, depending on the header `Accept`, as OpenMetrics or protocol buffers. Query parameters
-	// other than `name[]` are ignored.
+	// other than `name[]` are ignored. A service with an admin address has this path there alone.
 	//
 	// Corresponds with GET /metrics (the `Metrics` operationId).
 	Metrics(ctx context.Context, params *MetricsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4035,7 +4035,7 @@ func (c *Client) GetTile(ctx context.Context, tile TileInPath, reqEditors ...Req
 // Metrics Get metrics for Prometheus
 //
 // In the text format or, depending on the header `Accept`, as OpenMetrics or protocol buffers. Query parameters
-// other than `name[]` are ignored.
+// other than `name[]` are ignored. A service with an admin address has this path there alone.
 //
 // Corresponds with GET /metrics (the `Metrics` operationId).
 func (c *Client) Metrics(ctx context.Context, params *MetricsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6958,7 +6958,7 @@ type ClientWithResponsesInterface interface {
 	// MetricsWithResponse Get metrics for Prometheus
 	//
 	// In the text format or, depending on the header `Accept`, as OpenMetrics or protocol buffers. Query parameters
-	// other than `name[]` are ignored.
+	// other than `name[]` are ignored. A service with an admin address has this path there alone.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11479,7 +11479,7 @@ func (c *ClientWithResponses) GetTileWithResponse(ctx context.Context, tile Tile
 // MetricsWithResponse Get metrics for Prometheus
 //
 // In the text format or, depending on the header `Accept`, as OpenMetrics or protocol buffers. Query parameters
-// other than `name[]` are ignored.
+// other than `name[]` are ignored. A service with an admin address has this path there alone.
 //
 // Returns a wrapper object for the known response body format(s).
 //

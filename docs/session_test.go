@@ -3,6 +3,7 @@ package docs_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,7 +36,7 @@ type session struct {
 // newSession starts a shell.
 func newSession(t *testing.T) *session {
 	t.Helper()
-	for _, tool := range []string{"bash", "curl", "sqlite3"} { // .ci/tools installs them
+	for _, tool := range []string{"bash", "curl", "openssl", "sqlite3"} { // .ci/tools installs them
 		if _, err := exec.LookPath(tool); err != nil && os.Getenv("CI") == "" {
 			t.Skip("skipped: ", err)
 		} else if err != nil {
@@ -95,7 +96,7 @@ func (s *session) start(flags ...string) {
 	s.service, s.address = service, ""
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	for s.address == "" || !isReady(ctx, s.address) {
+	for s.address == "" || !isReady(ctx, s.address, strings.Contains(readFile(s.t, log.Name()), `"tls":true`)) {
 		if ctx.Err() != nil {
 			s.t.Fatalf("the service is not ready after %v:\n%s", patience, readFile(s.t, log.Name()))
 		}
@@ -109,12 +110,17 @@ func (s *session) start(flags ...string) {
 // listening matches the address in the log of the service.
 var listening = regexp.MustCompile(`"addr":"([^"]+)"`)
 
-func isReady(ctx context.Context, address string) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", nil)
+func isReady(ctx context.Context, address string, overTLS bool) bool {
+	url := "http://" + address + "/readyz"
+	if overTLS {
+		url = "https://" + address + "/readyz"
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return false
 	}
-	response, err := http.DefaultClient.Do(request)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	response, err := client.Do(request)
 	if err != nil {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -102,6 +103,15 @@ type server struct {
 	stdout bytes.Buffer
 	exited chan struct{}
 	client *http.Client
+	secure *tls.Config // of clients; nil for plain HTTP
+}
+
+// url returns the URL of a path.
+func (s *server) url(path string) string {
+	if s.secure != nil {
+		return "https://" + s.addr + path
+	}
+	return "http://" + s.addr + path
 }
 
 // start starts the program and waits until it listens. Exiting instead fails the test.

@@ -81,9 +81,10 @@ func (s *server) from(address string, keep bool) *server {
 	transport := &http.Transport{
 		DialContext:       dialer(address).DialContext,
 		DisableKeepAlives: !keep, MaxIdleConnsPerHost: 1024, DisableCompression: true,
+		TLSClientConfig: s.secure, ForceAttemptHTTP2: s.secure != nil,
 	}
 	s.t.Cleanup(transport.CloseIdleConnections)
-	return &server{t: s.t, addr: s.addr, cmd: s.cmd, log: s.log, client: &http.Client{Transport: transport, Timeout: waitLimit}}
+	return &server{t: s.t, addr: s.addr, secure: s.secure, cmd: s.cmd, log: s.log, client: &http.Client{Transport: transport, Timeout: waitLimit}}
 }
 
 // polite asks for shuffles from another address, one after the other. Each must be answered. It

@@ -53,10 +53,13 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 		_, err := fmt.Fprintln(stdout, "riffle", version, revision())
 		return err
 	case o.healthcheck:
-		return healthcheck(ctx, o.addr)
+		return healthcheck(ctx, o)
 	case o.checkConfig && o.config == "":
 		return errors.New("-check-config needs a configuration file; name it with -config or RIFFLE_CONFIG")
 	case o.checkConfig:
+		if expired := expired(o.tls); expired != "" {
+			_, _ = fmt.Fprintln(stderr, "server: warning:", expired)
+		}
 		_, err := fmt.Fprintln(stdout, o.config, "is valid")
 		return err
 	}
@@ -87,6 +90,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 			"cors-origins": func() { s.handler.SetOrigins(o.origins) },
 		},
 		setCallers: func(c callers) { s.handler.SetPolicy(c.policy()) },
+		reloadTLS:  s.certificates.reload,
 	}
 	return s.run(ctx, hangups, r.reload)
 }

@@ -18,6 +18,7 @@ const gcPercent = 400
 const (
 	baseMemory        = 64 << 20 // bytes of a service without connections
 	connectionMemory  = 64 << 10 // most bytes of a connection beside what its requests are charged for
+	tlsMemory         = 64 << 10 // most bytes more of one over TLS; see api.OverTLS for HTTP/2
 	baseDescriptors   = 32       // of listener, log, standard output and the like
 	readerDescriptors = 4        // of a reader of SQLite: database, write-ahead log, shared memory
 	programMemory     = 96 << 20 // bytes that Go does not count as its own: the program, and what SQLite maps
@@ -34,8 +35,16 @@ func (o *options) connections() (int, error) {
 		return 0, fmt.Errorf("reading the limit on open files: %w", err)
 	}
 	most := int64(min(limit.Cur, 1<<30)) // it may be unlimited
-	descriptors := max(most/4, most-int64(baseDescriptors+readerDescriptors*ledger.DefaultReaders()+api.ExtraConnections))
-	memory := (o.peakMemory() - o.memory - baseMemory) / connectionMemory
+	others := api.ExtraConnections
+	if o.adminAddr != "" {
+		others += api.AdminConnections + api.ExtraConnections
+	}
+	descriptors := max(most/4, most-int64(baseDescriptors+readerDescriptors*ledger.DefaultReaders()+others))
+	each := int64(connectionMemory)
+	if o.tls != nil {
+		each += tlsMemory
+	}
+	memory := (o.peakMemory() - o.memory - baseMemory) / each
 	return int(min(int64(o.maxConnections), descriptors, memory)), nil
 }
 

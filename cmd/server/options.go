@@ -24,6 +24,7 @@ type options struct {
 	flags *flag.FlagSet // sets the other fields
 
 	addr           string
+	adminAddr      string
 	data           string
 	store          string
 	create         string
@@ -34,6 +35,7 @@ type options struct {
 	origins        access.Origins
 	proxies        access.Proxies
 	callers        callers
+	tls            *config.TLS // nil for plain HTTP
 	decks          string
 	deckOfCards    bool
 	queue          int
@@ -102,9 +104,13 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 		}
 	}
 	o.callers = callers{file.Keys, file.Anonymous}
+	o.tls = file.TLS
 	o.checkEach(refuse)
 	if len(errs) == 0 && file.Err() == nil {
 		o.checkTogether(refuse)
+		if err := checkTLS(o.tls); err != nil {
+			refuse(err, "tls")
+		}
 	}
 	if !o.healthcheck { // a mistake in the file is no reason to restart a service that runs
 		errs = append(errs, file.Err())
@@ -122,6 +128,7 @@ func newOptions(stderr io.Writer) *options {
 		f.PrintDefaults()
 	}
 	f.StringVar(&o.addr, "addr", "localhost:8080", "listen on this `address`; :8080 is all interfaces")
+	f.StringVar(&o.adminAddr, "admin-addr", "", "serve /metrics and /debug/pprof on this `address`, such as localhost:9090, by plain HTTP and without keys, and /healthz and /readyz as well (default /metrics on -addr, and no profiles)")
 	f.TextVar(&o.hosts, "hosts", access.Hosts{}, "Host `names` to answer under, separated by commas, such as riffle.example; on a loopback address in addition to localhost and the like (default any, on a loopback address none but these)")
 	f.TextVar(&o.origins, "cors-origins", access.Origins{}, "web `origins`, separated by commas, such as https://game.example, whose pages may shuffle and deal; those of any origin may read")
 	f.TextVar(&o.proxies, "trusted-proxies", access.Proxies{}, "`addresses` or networks of proxies, separated by commas, such as 10.0.0.0/8, whose X-Forwarded-For says where a request comes from")

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"log/slog"
 	"reflect"
+
+	"riffle/internal/config"
 )
 
 // A reloader reads the configuration file again while the service runs, and applies what can change
@@ -18,6 +20,7 @@ type reloader struct {
 	live map[string]func()
 
 	setCallers func(callers)
+	reloadTLS  func(*config.TLS) (changed, ok bool) // reads the certificate again; not ok if that takes a restart
 }
 
 // reload applies what has changed in the file since the last time, and logs it. Other changes it
@@ -54,13 +57,18 @@ func (r *reloader) reload() {
 		r.setCallers(o.callers)
 		changed = append(changed, slog.Any("keys", o.callers.names()), slog.Bool("anonymous", o.callers.anonymous != nil))
 	}
+	if other, ok := r.reloadTLS(o.tls); !ok {
+		r.warn("tls", "")
+	} else if other {
+		changed = append(changed, slog.Bool("certificate", true))
+	}
 	r.logger.Info("reloaded", "file", file, slog.Group("changed", changed...))
 }
 
 // warn says that a changed setting is not applied.
 func (r *reloader) warn(name, value string) {
 	to := " to " + value
-	if name == "store" { // the URL may have a password
+	if name == "store" || name == "tls" { // the URL may have a password, and tls has several values
 		to = ""
 	}
 	r.logger.Warn(name+" changed"+to+" in "+r.running.config+"; it applies after a restart", "setting", name)

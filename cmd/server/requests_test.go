@@ -33,7 +33,7 @@ func (a *answer) String() string { return fmt.Sprintf("%d %.500s", a.status, a.b
 // ask sends a request and reads the answer to its end. The headers are pairs of name and value. A
 // body is sent as JSON unless a header says otherwise.
 func (s *server) ask(method, path, body string, headers ...string) (*answer, error) {
-	request, err := http.NewRequest(method, "http://"+s.addr+path, strings.NewReader(body))
+	request, err := http.NewRequest(method, s.url(path), strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

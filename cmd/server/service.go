@@ -42,6 +42,9 @@ type service struct {
 	server   *http.Server
 	listener net.Listener
 	tracer   *tracing.Tracer // nil for none
+
+	certificates *certificates // nil for plain HTTP
+	admin        *admin        // nil without -admin-addr
 }
 
 // build opens the ledger, wires the parts together and listens. If it fails, nothing stays open.
@@ -90,18 +93,30 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	}
 	handler := api.New(api.Options{
 		Logger: logger, AccessLog: accessLog, Tracer: tracer, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
-		MaxBody: o.maxBody, Budget: budget, MaxConnections: connections, Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted,
+		MaxBody: o.maxBody, Budget: budget, MaxConnections: connections, Admin: o.adminAddr != "", Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted,
 	})
 	handler.LogNamed(access.MainLog).Open(served)
 	handler.WatchLog(registry)
 	handler.WatchStore(registry)
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
+	server := api.NewServer(handler, o.timeouts)
+	certificates, err := newCertificates(o, logger, registry)
 	if err != nil {
 		return nil, err
 	}
+	if certificates != nil {
+		handler.OverTLS(server, certificates.config())
+	}
+	admin, err := listenAdmin(ctx, o, handler)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
+	if err != nil {
+		return nil, errors.Join(err, admin.close())
+	}
 	return &service{
 		options: o, logger: logger, log: log, services: served, handler: handler,
-		server: api.NewServer(handler, o.timeouts), listener: listener, tracer: tracer,
+		server: server, listener: listener, tracer: tracer, certificates: certificates, admin: admin,
 	}, nil
 }
 
@@ -211,13 +226,16 @@ func closeLog(log *ledger.Log, err error) error {
 func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func()) (err error) {
 	defer func() { err = closeLog(s.log, err) }()
 	defer s.startExpiry()()
-	served := make(chan error, 1)
-	go func() { served <- s.server.Serve(s.listener) }()
-	if address, ok := s.listener.Addr().(*net.TCPAddr); ok && !address.IP.IsLoopback() && s.options.callers.policy().Open() {
+	served := make(chan error, 2)
+	go func() { served <- s.serve() }()
+	s.admin.serve(s.logger, served)
+	defer func() { err = errors.Join(err, s.admin.close()) }()
+	defer s.certificates.watch()()
+	if !isLoopback(s.listener) && s.options.callers.policy().Open() {
 		s.logger.Warn("anybody who can reach this address can shuffle, deal, write to the log and read the metrics: "+
-			"let in only those who have a key (riffle key new), or listen on localhost behind something that does", "addr", address.String())
+			"let in only those who have a key (riffle key new), or listen on localhost behind something that does", "addr", s.listener.Addr().String())
 	}
-	s.logger.Info("listening", "addr", s.listener.Addr().String(), "data", s.options.data, "version", version)
+	s.logger.Info("listening", "addr", s.listener.Addr().String(), "tls", s.certificates != nil, "admin", s.admin.addr(), "data", s.options.data, "version", version)
 
 	for ctx.Err() == nil {
 		select {
@@ -236,6 +254,14 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 	s.handler.Drain()
 	s.awaitDrain()
 	return s.shutdown(s.options.grace)
+}
+
+// serve accepts connections until the server is shut down.
+func (s *service) serve() error {
+	if s.certificates != nil {
+		return s.server.ServeTLS(s.listener, "", "") // with the certificate of its configuration
+	}
+	return s.server.Serve(s.listener)
 }
 
 // startExpiry runs the expiry of commitments and shoes in the background. stop ends it and waits

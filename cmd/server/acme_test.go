@@ -1,0 +1,138 @@
+package main_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// pebbleVersion is that of Let's Encrypt's small authority for tests, and of the name server that
+// belongs to it.
+const pebbleVersion = "v2.10.1"
+
+// freeAddr returns a loopback address whose port is free.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// TestCertificatesOfAnAuthority has pebble issue the certificates of two names to a service, which
+// proves with TLS-ALPN-01 that it has them. After a restart, without pebble, they are served from
+// the folder.
+func TestCertificatesOfAnAuthority(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	install := exec.CommandContext(t.Context(), "go", "install",
+		"github.com/letsencrypt/pebble/v2/cmd/pebble@"+pebbleVersion, "github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv@"+pebbleVersion)
+	install.Env = append(os.Environ(), "GOBIN="+folder, "GOFLAGS=")
+	if out, err := install.CombinedOutput(); err != nil {
+		skipOrFail(t, "pebble cannot be installed: %v\n%s", err, out)
+	}
+	own := newCertificate(t, time.Hour) // of pebble's HTTPS
+	addr, listen, management, names := freeAddr(t), freeAddr(t), freeAddr(t), freeAddr(t)
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(folder, "pebble.json")
+	text := fmt.Sprintf(`{"pebble": {"listenAddress": %q, "managementListenAddress": %q, "certificate": %q, "privateKey": %q, "httpPort": 1, "tlsPort": %s}}`,
+		listen, management, own.cert, own.key, port)
+	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(tool string, args ...string) (stop func()) {
+		command := exec.CommandContext(t.Context(), filepath.Join(folder, tool), args...)
+		command.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1")
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		stop = func() {
+			_ = command.Process.Kill()
+			_ = command.Wait()
+		}
+		t.Cleanup(stop)
+		return stop
+	}
+	run("pebble-challtestsrv", "-dnsserver", names, "-defaultIPv4", "127.0.0.1", "-defaultIPv6", "", "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", "", "-management", freeAddr(t))
+	stop := run("pebble", "-config", settings, "-dnsserver", names)
+	roots := x509.NewCertPool()
+	roots.AddCert(own.leaf)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}}
+	until(t, "the name server answers", func() bool {
+		conn, err := net.Dial("tcp", names)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	})
+	var root []byte
+	until(t, "pebble answers", func() bool {
+		response, err := client.Get("https://" + management + "/roots/0")
+		if err != nil {
+			return false
+		}
+		defer func() { _ = response.Body.Close() }()
+		root, err = io.ReadAll(response.Body)
+		return err == nil
+	})
+	issued := x509.NewCertPool()
+	if !issued.AppendCertsFromPEM(root) {
+		t.Fatalf("no certificate: %s", root)
+	}
+
+	hosts, err := json.Marshal([]string{"riffle.test", "other.riffle.test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, _ := configured(t, fmt.Sprintf("tls: {acme: {hosts: %s, email: ops@riffle.test, directory: https://%s/dir}}\n", hosts, listen), "-addr", addr)
+	l.data, l.env = filepath.Join(folder, "data"), []string{"SSL_CERT_FILE=" + own.cert}
+	serials := map[string]string{}
+	for _, restarted := range []bool{false, true} {
+		s := l.start(t)
+		for _, host := range []string{"riffle.test", "other.riffle.test", ""} {
+			verified := host
+			if host == "" { // a client that names none is shown the first
+				verified = "riffle.test"
+			}
+			var serial string
+			until(t, "the certificate of "+verified+" is shown", func() bool {
+				conn, err := tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: host == "", RootCAs: issued, ServerName: host})
+				if err != nil {
+					return false
+				}
+				defer func() { _ = conn.Close() }()
+				leaf := conn.ConnectionState().PeerCertificates[0]
+				serial = leaf.SerialNumber.String()
+				return leaf.VerifyHostname(verified) == nil
+			})
+			if restarted && serial != serials[host] {
+				t.Errorf("after a restart %q has another certificate", host)
+			}
+			serials[host] = serial
+		}
+		s.secure = &tls.Config{RootCAs: issued, ServerName: "riffle.test"}
+		polite := s.from("127.0.0.2", true)
+		if a := polite.post("/shuffle", smallShuffle); a.status != http.StatusOK {
+			t.Errorf("a shuffle is answered %v", a)
+		}
+		until(t, "the expiry is known", func() bool {
+			return polite.metric("riffle_tls_certificate_expiry_timestamp_seconds", "") > float64(time.Now().Unix())
+		})
+		s.stop()
+		stop() // of the authority
+	}
+}

@@ -1,0 +1,114 @@
+package main_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// admin returns the admin address of a server as one that is asked there.
+func (s *server) admin() *server {
+	s.t.Helper()
+	m, _ := s.logged("INFO", "listening")
+	addr, _ := m["admin"].(string)
+	return &server{t: s.t, addr: addr, cmd: s.cmd, log: s.log, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: waitLimit}}
+}
+
+// TestAdminAddress asks for metrics, profiles and health at both addresses. Metrics need no key at the
+// admin address.
+func TestAdminAddress(t *testing.T) {
+	t.Parallel()
+	l, _ := configured(t, "admin-addr: 127.0.0.1:0\nanonymous: {may: [read]}\n")
+	s := l.start(t)
+	admin := s.admin()
+	for path, statuses := range map[string][2]int{ // at the main address and at the admin one
+		"/healthz":                       {200, 200},
+		"/readyz":                        {200, 200},
+		"/metrics":                       {404, 200},
+		"/debug/pprof/":                  {404, 200},
+		"/debug/pprof/heap":              {404, 200},
+		"/debug/pprof/profile?seconds=1": {404, 200},
+		"/decks":                         {200, 404},
+		"/log/checkpoint":                {200, 404},
+	} {
+		if main, other := s.get(path).status, admin.get(path).status; main != statuses[0] || other != statuses[1] {
+			t.Errorf("%s is answered %d, and %d at the admin address, want %v", path, main, other, statuses)
+		}
+	}
+	for _, path := range []string{"/metrics", "/debug/pprof/heap"} {
+		a, err := admin.ask(http.MethodPost, path, "{}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if detail := a.problem(t, http.StatusMethodNotAllowed); !strings.HasSuffix(detail, "it takes GET.") || a.header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s: %v, Allow: %s", path, a, a.header.Get("Allow"))
+		}
+	}
+	if admin.answersUnder("evil.example") {
+		t.Error("the admin address answers under any Host")
+	}
+	if _, ok := s.logged("WARN", "anybody who can reach the admin address can read the metrics and profile the service: let it be localhost, or a network that only operators reach"); ok {
+		t.Error("there is a warning about a loopback address")
+	}
+	other := launch{args: []string{"-admin-addr=0.0.0.0:0"}}.start(t)
+	if len(other.messages("WARN")) != 1 {
+		t.Errorf("no warning about an address that others reach:\n%s", other.log)
+	}
+	plain := launch{}.start(t)
+	if status := plain.get("/debug/pprof/").status; status != http.StatusNotFound {
+		t.Errorf("without an admin address, profiles are answered %d", status)
+	}
+	s.stop()
+}
+
+// TestAdminConnectionsAreBounded has clients say nothing, and beyond that hold requests back. Metrics
+// are answered all the same once those are over.
+func TestAdminConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"-admin-addr=127.0.0.1:0", "-header-timeout=1s"}}.start(t)
+	admin := s.admin()
+	before := s.descriptors()
+	admin.attack(200, "127.0.0.3", "GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-")
+	if open := s.descriptors() - before; open > 64+10 {
+		t.Errorf("%d connections are open, want at most 64", open)
+	}
+	if a := admin.get("/readyz"); a.status != http.StatusOK {
+		t.Errorf("health is answered %v", a)
+	}
+	until(t, "the connections are closed", func() bool { return s.descriptors() <= before+10 })
+	if a := admin.get("/metrics"); a.status != http.StatusOK {
+		t.Errorf("metrics are answered %v", a)
+	}
+}
+
+// TestHealthcheckOverTLS asks a service for its health by the certificate of another name, and at the
+// admin address if there is one.
+func TestHealthcheckOverTLS(t *testing.T) {
+	t.Parallel()
+	c := newCertificate(t, time.Hour)
+	text := "tls: {cert: " + c.cert + ", key: " + c.key + "}\n"
+	l, _ := configured(t, text+"admin-addr: 127.0.0.1:0\n")
+	s := l.start(t)
+	_, port, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, path := configured(t, fmt.Sprintf("addr: :%s\n%s", port, text))
+	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-config", path); code != 0 {
+		t.Errorf("%d, %s", code, stderr)
+	}
+	writeConfig(t, path, fmt.Sprintf("addr: :%s\ntls: {crt: none.pem}\n", port))
+	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-config", path); code != 0 {
+		t.Errorf("with a mistake in tls: %d, %s", code, stderr)
+	}
+	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-addr", s.addr); code == 0 {
+		t.Errorf("plain HTTP to TLS: %d, %s", code, stderr)
+	}
+	writeConfig(t, path, "addr: 127.0.0.1:1\nadmin-addr: "+s.admin().addr+"\n"+text)
+	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-config", path); code != 0 {
+		t.Errorf("at the admin address: %d, %s", code, stderr)
+	}
+}

@@ -1,0 +1,284 @@
+package main_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// An http2Client sends what it likes on one connection, and reads nothing unless it is asked to.
+type http2Client struct {
+	*http2.Framer
+	conn   net.Conn
+	fields *hpack.Encoder
+	block  bytes.Buffer
+}
+
+// dialHTTP2 opens a connection from a loopback address that accepts so many bytes of each answer. It
+// returns nil if the server does not speak HTTP/2 on it.
+func (s *server) dialHTTP2(from string, window uint32) *http2Client {
+	dialer := &tls.Dialer{NetDialer: narrow(from), Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}}
+	conn, err := dialer.DialContext(s.t.Context(), "tcp", s.addr)
+	if err != nil {
+		return nil // there is no protocol in common
+	}
+	_ = conn.SetDeadline(time.Now().Add(2 * waitLimit))
+	c := &http2Client{Framer: http2.NewFramer(conn, conn), conn: conn}
+	c.fields = hpack.NewEncoder(&c.block)
+	_, _ = conn.Write([]byte(http2.ClientPreface))
+	_ = c.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window})
+	_ = c.WriteSettingsAck()
+	return c
+}
+
+// request sends the header of a request, and further fields.
+func (c *http2Client) request(stream uint32, method, path string, end bool, more ...string) {
+	c.block.Reset()
+	for _, f := range [][2]string{{":method", method}, {":scheme", "https"}, {":authority", "localhost"}, {":path", path}, {"content-type", "application/json"}} {
+		_ = c.fields.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]})
+	}
+	for i := 0; i < len(more); i += 2 {
+		_ = c.fields.WriteField(hpack.HeaderField{Name: more[i], Value: more[i+1]})
+	}
+	_ = c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: c.block.Bytes(), EndStream: end, EndHeaders: true})
+}
+
+// hold begins many requests, each with a long header, and sends what a connection may of bodies that
+// nobody reads.
+func (c *http2Client) hold(method, path string) {
+	for stream := range uint32(64) {
+		c.request(2*stream+1, method, path, false, "x-long", strings.Repeat("x", 7_000))
+		if stream < 16 {
+			_ = c.WriteData(2*stream+1, false, bytes.Repeat([]byte(" "), 4<<10-256))
+		}
+	}
+}
+
+// TestHTTP2Limits reads what the server lets a client do at a time.
+func TestHTTP2Limits(t *testing.T) {
+	t.Parallel()
+	s := launch{}.overTLS(t)
+	c := s.dialHTTP2("127.0.0.3", 0)
+	defer func() { _ = c.conn.Close() }()
+	limits := map[http2.SettingID]uint32{}
+	window := uint32(65_535) // RFC 9113, 6.9.2
+	for acknowledged := false; !acknowledged; {
+		frame, err := c.ReadFrame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch f := frame.(type) {
+		case *http2.SettingsFrame:
+			acknowledged = f.IsAck()
+			_ = f.ForeachSetting(func(s http2.Setting) error {
+				limits[s.ID] = s.Val
+				return nil
+			})
+		case *http2.WindowUpdateFrame:
+			window += f.Increment
+		}
+	}
+	for id, want := range map[http2.SettingID]uint32{
+		http2.SettingMaxConcurrentStreams: 16, http2.SettingMaxFrameSize: 16 << 10, http2.SettingInitialWindowSize: 64 << 10, http2.SettingMaxHeaderListSize: 8<<10 + 320,
+	} {
+		if limits[id] != want {
+			t.Errorf("%v is %d, want %d", id, limits[id], want)
+		}
+	}
+	if window > 64<<10 {
+		t.Errorf("a connection may send %d bytes, want at most %d", window, 64<<10)
+	}
+}
+
+// TestHTTP2StaysWithinMemory has all connections that may use HTTP/2 hold as much as they can, or
+// send what keeps the server busy, while others are served.
+func TestHTTP2StaysWithinMemory(t *testing.T) {
+	for _, attack := range []struct {
+		name string
+		send func(*http2Client)
+	}{
+		{"silence", func(*http2Client) {}},
+		{"held answers", func(c *http2Client) { c.hold(http.MethodGet, "/decks/standard52?repeat=120") }},
+		{"held bodies", func(c *http2Client) { c.hold(http.MethodPost, "/shuffle") }},
+		{"pings beside held answers", func(c *http2Client) {
+			c.hold(http.MethodGet, "/decks/standard52?repeat=120")
+			for range 14_000 { // net/http lets 10,000 answers wait, beyond what the kernel takes
+				if c.WritePing(false, [8]byte{}) != nil {
+					return
+				}
+			}
+		}},
+		{"rapid resets", func(c *http2Client) { // CVE-2023-44487
+			for stream := range uint32(attackSize(300, 3_000)) {
+				c.request(2*stream+1, http.MethodPost, "/shuffle", false, "x-long", strings.Repeat("x", 7_000))
+				if c.WriteRSTStream(2*stream+1, http2.ErrCodeCancel) != nil {
+					return
+				}
+			}
+		}},
+		{"headers without end", func(c *http2Client) { // CVE-2023-45288
+			_ = c.WriteHeaders(http2.HeadersFrameParam{StreamID: 1})
+			for range 5_000 {
+				if c.WriteContinuation(1, false, []byte("\x00\x01a\x01b")) != nil {
+					return
+				}
+			}
+		}},
+	} {
+		t.Run(attack.name, func(t *testing.T) {
+			l, promised := attacked()
+			s := l.overTLS(t)
+			open := s.attackHTTP2(attackSize(16, 60), 0, attack.send)
+			took := s.polite(20, smallShuffle)
+			peak, still := s.memory("VmHWM"), s.metric("riffle_http2_connections", "")
+			if peak > promised {
+				t.Errorf("%d connections take %d MiB, want at most %d", open, peak, promised)
+			}
+			if most := s.metric("riffle_connections_capacity", "") / 16; still > most {
+				t.Errorf("%v connections may use HTTP/2, want at most %v", still, most)
+			}
+			t.Logf("%d connections, of which %v are open, take %d of %d MiB; a polite caller waits %v", open, still, peak, promised, took)
+		})
+	}
+}
+
+// attackHTTP2 has 20 loopback addresses open so many connections each, as far as the server speaks
+// HTTP/2 on them, and returns their number. They stay open until the test ends.
+func (s *server) attackHTTP2(each int, window uint32, send func(*http2Client)) (open int) {
+	s.t.Helper()
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for peer := range 20 {
+		group.Go(func() {
+			for range each {
+				c := s.dialHTTP2(fmt.Sprintf("127.0.1.%d", peer+1), window)
+				if c == nil {
+					continue
+				}
+				s.t.Cleanup(func() { _ = c.conn.Close() })
+				send(c)
+				mu.Lock()
+				open++
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return open
+}
+
+// TestTLSStaysWithinMemory has thousands of connections without HTTP/2 send requests and be idle,
+// or begin a handshake with as much as they can and say no more.
+func TestTLSStaysWithinMemory(t *testing.T) {
+	connections := attackSize(2_500, 8_000)
+	canOpen(t, connections+500)
+	const hello = "\x16\x03\x01\x40\x00" + "\x01\x00\xf0\x00" // of 60 KiB, in records of 16 KiB
+	for _, c := range []struct {
+		name, hello string
+		handshake   bool
+	}{{"idle", "", true}, {"unfinished handshakes", hello + strings.Repeat("x", 16<<10-4) + "\x16\x03\x01\x40\x00" + strings.Repeat("x", 16<<10), false}} {
+		t.Run(c.name, func(t *testing.T) {
+			l, promised := attacked()
+			l.args = append(l.args, "-header-timeout=20s")
+			s := l.overTLS(t)
+			var group sync.WaitGroup
+			for peer := range 20 {
+				group.Go(func() {
+					from := fmt.Sprintf("127.0.1.%d", peer+1)
+					if !c.handshake {
+						s.attack(connections/20, from, c.hello)
+						return
+					}
+					for range connections / 20 {
+						conn, err := (&tls.Dialer{NetDialer: narrow(from), Config: s.secure}).DialContext(t.Context(), "tcp", s.addr)
+						if err != nil {
+							continue // it may have too many
+						}
+						t.Cleanup(func() { _ = conn.Close() })
+						_, _ = conn.Write([]byte(strings.Repeat(wire(`{"deck": "standard52", "repeat": 20}`), 3)))
+					}
+				})
+			}
+			group.Wait()
+			took := s.polite(20, smallShuffle)
+			peak, still := s.memory("VmHWM"), s.metric("riffle_connections", "")
+			if peak > promised {
+				t.Errorf("%d connections take %d MiB, want at most %d", connections, peak, promised)
+			}
+			if most := s.metric("riffle_connections_capacity", "") + 32; still > most {
+				t.Errorf("%v connections are open, want at most %v", still, most)
+			}
+			t.Logf("%d connections, of which %v are open, take %d of %d MiB; a polite caller waits %v", connections, still, peak, promised, took)
+		})
+	}
+}
+
+// TestHandshakesEnd has connections begin no TLS. They are closed after -header-timeout.
+func TestHandshakesEnd(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"-header-timeout=300ms", "-read-timeout=5m"}}.overTLS(t)
+	for _, c := range s.attack(20, "127.0.0.3", "") {
+		_ = c.SetReadDeadline(time.Now().Add(waitLimit))
+		if n, err := c.Read(make([]byte, 1)); n > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("%d bytes and %v, want the end of the connection", n, err)
+		}
+	}
+	until(t, "connections are not counted any more", func() bool { return s.metric("riffle_connections", "") <= 1 })
+}
+
+// TestHTTP2AnswersHaveALeastRate has clients of HTTP/2 accept nothing of a long answer, or a few
+// bytes at a time, or read nothing from the connection. All are cut off.
+func TestHTTP2AnswersHaveALeastRate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		window    uint32
+		increment uint32 // of the window, each 100 ms
+		reads     bool
+	}{
+		{"no window", 0, 0, true},
+		{"a small window", 100, 400, true},
+		{"nothing is read", 1 << 30, 1 << 20, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := launch{args: []string{"-write-timeout=500ms", "-read-timeout=1s"}}.overTLS(t)
+			client := s.dialHTTP2("127.0.0.3", c.window)
+			defer func() { _ = client.conn.Close() }()
+			client.request(1, http.MethodPost, "/shuffle", false)
+			_ = client.WriteData(1, true, []byte(longest))
+			if c.reads {
+				go func() { _, _ = io.Copy(io.Discard, client.conn) }()
+			}
+			if c.increment > 0 {
+				go func() {
+					tick := time.NewTicker(100 * time.Millisecond) // the pace of the client
+					defer tick.Stop()
+					for range tick.C {
+						if client.WriteWindowUpdate(1, c.increment) != nil || client.WriteWindowUpdate(0, c.increment) != nil {
+							return
+						}
+					}
+				}()
+			}
+			until(t, "the answer is cut off", func() bool {
+				return s.metric("riffle_http_request_duration_seconds_count", `route="/shuffle"`) > 0
+			})
+			if a := s.post("/shuffle", longest); a.status != http.StatusOK || len(a.body) < 60<<20 {
+				t.Errorf("a fast caller is answered %d and %d bytes", a.status, len(a.body))
+			}
+		})
+	}
+}

@@ -1,0 +1,324 @@
+package main_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+)
+
+// A certificate is a self-signed one for localhost, and its key, in files.
+type certificate struct {
+	cert, key string // paths
+	leaf      *x509.Certificate
+}
+
+// newCertificate returns a certificate in new files that is valid until a time from now.
+func newCertificate(t *testing.T, validFor time.Duration) certificate {
+	t.Helper()
+	folder := t.TempDir()
+	c := certificate{cert: filepath.Join(folder, "cert.pem"), key: filepath.Join(folder, "key.pem")}
+	c.issue(t, validFor)
+	return c
+}
+
+// issue writes another certificate into the files.
+func (c *certificate) issue(t *testing.T, validFor time.Duration) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(validFor),
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.leaf, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.write(t, c.cert, "CERTIFICATE", der)
+	c.write(t, c.key, "PRIVATE KEY", secret)
+}
+
+func (c *certificate) write(t *testing.T, path, kind string, der []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// overTLS starts the program with a certificate, and returns the server as a client sees it that
+// trusts it and speaks HTTP/2.
+func (l launch) overTLS(t *testing.T) *server {
+	t.Helper()
+	c := newCertificate(t, time.Hour)
+	with, _ := configured(t, "tls: {cert: "+c.cert+", key: "+c.key+"}\n")
+	l.args = append(with.args, l.args...)
+	s := l.start(t)
+	s.trust(c)
+	return s
+}
+
+// trust has the client speak TLS with a server that has a certificate.
+func (s *server) trust(c certificate) {
+	roots := x509.NewCertPool()
+	roots.AddCert(c.leaf)
+	s.secure = &tls.Config{RootCAs: roots}
+	transport := s.client.Transport.(*http.Transport)
+	transport.TLSClientConfig, transport.ForceAttemptHTTP2 = s.secure, true
+}
+
+// shown returns the certificate that the server shows to clients that ask for a name.
+func (s *server) shown(name string) *x509.Certificate {
+	s.t.Helper()
+	conn, err := tls.Dial("tcp", s.addr, &tls.Config{InsecureSkipVerify: true, ServerName: name})
+	if err != nil {
+		s.t.Fatalf("%v\n%s", err, s.log)
+	}
+	defer func() { _ = conn.Close() }()
+	return conn.ConnectionState().PeerCertificates[0]
+}
+
+// TestServesTLS asks over HTTP/1.1 and HTTP/2, by curl and by Go, and by plain HTTP, which gets 400.
+func TestServesTLS(t *testing.T) {
+	t.Parallel()
+	c := newCertificate(t, time.Hour)
+	l, _ := configured(t, "tls: {cert: "+c.cert+", key: "+c.key+"}\nhosts: [game.example]\n")
+	s := l.start(t)
+	s.trust(c)
+	for _, v := range []struct{ flag, version string }{{"--http1.1", "1.1"}, {"--http2", "2"}} {
+		out, err := exec.CommandContext(t.Context(), requireTool(t, "curl"), "-sS", v.flag, "--cacert", c.cert, "-o", os.DevNull, "-w", "%{http_code} %{http_version}",
+			"--json", smallShuffle, s.url("/shuffle")).CombinedOutput()
+		if string(out) != "200 "+v.version || err != nil {
+			t.Errorf("curl %s: %s, %v", v.flag, out, err)
+		}
+	}
+	response, err := s.client.Post(s.url("/shuffle"), "application/json", strings.NewReader(smallShuffle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.ProtoMajor != 2 || response.StatusCode != http.StatusOK || response.TLS.Version < tls.VersionTLS13 {
+		t.Errorf("a client of Go is answered %s %s with TLS %x", response.Proto, response.Status, response.TLS.Version)
+	}
+	if a := s.get("/decks"); a.header.Get("Strict-Transport-Security") != "" {
+		t.Errorf("with a port in its name, the service asks to be reached over TLS alone: %v", a.header)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url("/api/deck/new/draw/"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Host = "game.example"
+	if response, err = s.client.Do(request); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if err != nil || !strings.Contains(string(text), `"https://game.example/`) || strings.Contains(string(text), "http://") {
+		t.Errorf("the pictures of cards over TLS are at %s, %v", text, err)
+	}
+	if got := response.Header.Get("Strict-Transport-Security"); got != "max-age=31536000" {
+		t.Errorf("Strict-Transport-Security is %q", got)
+	}
+	if answers := s.sendRaw(t, idleRequest); len(answers) != 1 || answers[0].status != http.StatusBadRequest {
+		t.Errorf("plain HTTP is answered %v", answers)
+	}
+	if _, err := tls.Dial("tcp", s.addr, &tls.Config{RootCAs: s.secure.RootCAs, MaxVersion: tls.VersionTLS11}); err == nil {
+		t.Error("TLS 1.1 is accepted")
+	}
+	s.stop()
+}
+
+// TestNoHTTP2WithoutTLS sends what begins HTTP/2 in the clear: the preface of those who know, and an
+// Upgrade.
+func TestNoHTTP2WithoutTLS(t *testing.T) {
+	t.Parallel()
+	s := launch{}.start(t)
+	for _, text := range []string{
+		http2.ClientPreface + "\x00\x00\x00\x04\x00\x00\x00\x00\x00",
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+	} {
+		c := s.dial(t)
+		if _, err := io.WriteString(c, text); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(c)
+		if status, _, _ := strings.Cut(string(answer), "\r\n"); status != "HTTP/1.1 404 Not Found" && status != "HTTP/1.1 200 OK" || err != nil {
+			t.Errorf("%q is answered %q, %v", text, answer, err)
+		}
+	}
+}
+
+// TestHTTP2TakesPlaces opens connections of two addresses until none may use HTTP/2 any more. Others
+// are served over HTTP/1.1, and the places come back.
+func TestHTTP2TakesPlaces(t *testing.T) {
+	t.Parallel()
+	s := launch{args: []string{"-max-connections=100"}}.overTLS(t)
+	open := 0
+	var clients []*http2Client
+	for range 10 {
+		if c := s.dialHTTP2("127.0.0.3", 0); c != nil {
+			clients = append(clients, c)
+			open++
+		}
+	}
+	if open != 3 { // one address has half of the places, and each takes 16
+		t.Errorf("%d connections of one address may use HTTP/2, want 3", open)
+	}
+	if n := s.metric("riffle_http2_connections", ""); int(n) != open+1 { // that of the test
+		t.Errorf("%v connections that may use HTTP/2 are counted, want %d", n, open+1)
+	}
+	polite := s.from("127.0.0.3", true)
+	response, err := polite.client.Get(s.url("/decks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.ProtoMajor != 1 || response.StatusCode != http.StatusOK {
+		t.Errorf("another connection is answered %s over %s", response.Status, response.Proto)
+	}
+	for _, c := range clients {
+		_ = c.conn.Close()
+	}
+	until(t, "the places are returned", func() bool { return s.metric("riffle_http2_connections", "") == 1 })
+	if c := s.dialHTTP2("127.0.0.3", 0); c == nil {
+		t.Error("HTTP/2 is not offered again")
+	} else {
+		_ = c.conn.Close()
+	}
+}
+
+// TestReloadCertificates replaces a certificate by another one, by one whose key does not match, and
+// by one in other files, while a request is in flight.
+func TestReloadCertificates(t *testing.T) {
+	t.Parallel()
+	c := newCertificate(t, time.Hour)
+	settings := func(of certificate) string { return "tls: {cert: " + of.cert + ", key: " + of.key + "}\n" }
+	l, path := configured(t, settings(c))
+	s := l.start(t)
+	s.trust(c)
+	first := c.leaf
+	body, send := io.Pipe()
+	answered := make(chan error, 1)
+	go func() {
+		response, err := s.client.Post(s.url("/shuffle"), "application/json", body)
+		if err == nil {
+			err = response.Body.Close()
+		}
+		answered <- err
+	}()
+	if _, err := io.WriteString(send, `{"size":`); err != nil {
+		t.Fatal(err)
+	}
+	expires := func() int64 { return int64(s.metric("riffle_tls_certificate_expiry_timestamp_seconds", "")) }
+	failures := func() int { return len(s.messages("ERROR")) }
+
+	c.issue(t, 2*time.Hour)
+	until(t, "the new certificate is shown", func() bool { return s.shown("").Equal(c.leaf) })
+	if expires() != c.leaf.NotAfter.Unix() || failures() > 0 {
+		t.Errorf("it expires at %d, want %d\n%s", expires(), c.leaf.NotAfter.Unix(), s.log)
+	}
+	second := c.leaf
+	other := newCertificate(t, 3*time.Hour)
+	text, err := os.ReadFile(other.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(c.key, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the wrong key is logged", func() bool { return failures() > 0 })
+	<-time.After(2500 * time.Millisecond) // the server looks again, and says no more
+	s.signal(syscall.SIGHUP)
+	until(t, "the reload fails", func() bool { _, ok := s.logged("ERROR", "reloading failed, and nothing was changed"); return ok })
+	if !s.shown("").Equal(second) {
+		t.Error("a key that does not match changes the certificate")
+	}
+	writeConfig(t, path, settings(other))
+	s.signal(syscall.SIGHUP)
+	until(t, "the certificate in other files is shown", func() bool { return s.shown("").Equal(other.leaf) })
+	if m, ok := s.logged("INFO", "reloaded"); !ok || fmt.Sprint(m["changed"]) != "map[certificate:true]" {
+		t.Errorf("the reload is logged as %v", m)
+	}
+	if failures() != 2 {
+		t.Errorf("%d errors are logged, want that of the files and that of the reload\n%s", failures(), s.log)
+	}
+	writeConfig(t, path, "queue: 5")
+	s.signal(syscall.SIGHUP)
+	until(t, "it is logged that TLS cannot be turned off", func() bool {
+		_, ok := s.logged("WARN", "tls changed in "+path+"; it applies after a restart")
+		return ok
+	})
+	if !s.shown("").Equal(other.leaf) || first.Equal(second) {
+		t.Error("the certificate is gone")
+	}
+	if _, err := io.WriteString(send, `5}`); err != nil {
+		t.Fatal(err)
+	}
+	_ = send.Close()
+	if err := <-answered; err != nil {
+		t.Errorf("the request in flight: %v", err)
+	}
+	s.stop()
+}
+
+// TestCheckConfigReadsCertificates checks files whose certificate is missing, has another key, or has
+// expired, which is a warning only.
+func TestCheckConfigReadsCertificates(t *testing.T) {
+	t.Parallel()
+	valid, other, past := newCertificate(t, time.Hour), newCertificate(t, time.Hour), newCertificate(t, -time.Minute)
+	for _, c := range []struct {
+		cert, key string
+		code      int
+		stderr    string
+	}{
+		{valid.cert, valid.key, 0, ""},
+		{valid.cert, other.key, 1, "server: PATH:2:6: the certificate CERT with the key KEY: tls: private key does not match public key\n"},
+		{"none.pem", valid.key, 1, "server: PATH:2:6: the certificate CERT with the key KEY: open none.pem: no such file or directory\n"},
+		{valid.key, valid.key, 1, "server: PATH:2:6: the certificate CERT with the key KEY: tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched\n"},
+		{past.cert, past.key, 0, "server: warning: the certificate CERT is valid from " + past.leaf.NotBefore.Format(time.DateTime) + " to " + past.leaf.NotAfter.Format(time.DateTime) + " only\n"},
+	} {
+		l, path := configured(t, "queue: 5\ntls: {cert: "+c.cert+", key: "+c.key+"}\n")
+		code, _, stderr := runToExit(t, nil, append(l.args, "-check-config")...)
+		want := strings.NewReplacer("PATH", path, "CERT", c.cert, "KEY", c.key).Replace(c.stderr)
+		if code != c.code || stderr != want {
+			t.Errorf("%s with %s: %d and\n%s\nwant %d and\n%s", c.cert, c.key, code, stderr, c.code, want)
+		}
+		if c.code != 0 { // and the service does not start
+			if code, _, stderr := runToExit(t, nil, append(l.args, "-addr", "127.0.0.1:0")...); code != c.code || stderr != want {
+				t.Errorf("a start ends with %d and\n%s", code, stderr)
+			}
+		}
+	}
+}
