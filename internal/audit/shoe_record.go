@@ -96,7 +96,7 @@ func (r *Record) parseMove(w *wireBody) (err error) {
 	switch {
 	case !fits:
 		return fmt.Errorf("the record is of a %s from %q to %q, which is no such move", r.Kind, w.From, w.To)
-	case r.Cards.Len() == 0:
+	case r.Cards.Len() == 0 && r.Kind != KindAdd: // an add of no cards creates its pile
 		return errors.New("the record moves no cards")
 	case (r.To == shoe.Dealt) != (r.Put == "") || r.Put != "" && r.Put != shoe.Top && r.Put != shoe.Bottom:
 		return fmt.Errorf("the record's put is %q, which is no end of %q", w.Put, w.To)

@@ -124,7 +124,7 @@ func TestMembersOfRecordsOfShoes(t *testing.T) {
 			name := nameOf(m)
 			has[name] = true
 			without := "{" + strings.Join(append(append([]string{}, list[:i]...), list[i+1:]...), ",") + "}"
-			want := optional[name] || name == "client_seed" && r.Kind == audit.KindReshuffle || name == "audit_id" && r.Kind == audit.KindShoe
+			want := optional[name] || name == "cards" && r.Kind == audit.KindAdd || name == "client_seed" && r.Kind == audit.KindReshuffle || name == "audit_id" && r.Kind == audit.KindShoe
 			if _, err := audit.ParseRecord([]byte(without)); (err == nil) != want {
 				t.Errorf("without %s: %v\n%s", name, err, without)
 			}

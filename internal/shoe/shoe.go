@@ -25,7 +25,7 @@ const (
 	MaxCards = 4096
 	MaxPiles = 256
 	MaxSeals = 4096 // orders that are made of a shoe and its piles
-	MaxName  = 64   // characters of the name of a pile
+	MaxName  = 255  // characters of the name of a pile
 )
 
 // A Place is where cards lie: in the [Deck], among the [Dealt] cards, or on a pile.
@@ -56,7 +56,7 @@ func (p Place) Pile() (name string, ok bool) {
 	return name, ok && IsName(name)
 }
 
-// IsName reports whether the name of a pile is valid: 1 to 64 of A-Z, a-z, 0-9, hyphen and
+// IsName reports whether the name of a pile is valid: 1 to 255 of A-Z, a-z, 0-9, hyphen and
 // underscore.
 func IsName(name string) bool {
 	return name != "" && len(name) <= MaxName &&

@@ -23,7 +23,7 @@ type Change struct {
 	From     shoe.Place // where cards are taken, or sealed anew
 	Taken    shoe.End   // how they are chosen there
 	Count    *uint64    // how many, unless they are named; one if nil
-	Cards    []CardName // the named cards; with [shoe.Named] and nil, all that are there
+	Cards    []CardName // the named cards; with [shoe.Named] and nil, all that are there. An add may have none
 	To       shoe.Place // where they are put
 	Put      shoe.End   // and at which end
 	Openings bool       // return the cards with their openings

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"riffle/internal/audit"
 	"riffle/internal/order"
 	"riffle/internal/shoe"
 )
@@ -45,6 +46,8 @@ func (s *Service) chooseNamed(ctx context.Context, p *pending, there shoe.Cards)
 		return there, &shoe.ShortError{Have: 0, Want: 1}
 	case p.Cards == nil:
 		return there, nil
+	case len(p.Cards) == 0 && p.Kind == audit.KindAdd:
+		return shoe.Cards{}, nil
 	case len(p.Cards) == 0:
 		return there, order.Refuse("/cards", "name at least 1 card, or leave cards out for all of them")
 	}

@@ -47,6 +47,9 @@ func (s *state) cost() int {
 		card  = 4 + 32 + 2*32 // its number in the order, its salt, and the hashes over it
 	)
 	cost := fixed + s.base.faces.Bytes()
+	for i := range s.Layout.Piles {
+		cost += len(s.Layout.Piles[i].Name)
+	}
 	for i := range s.Layout.Seals {
 		cost += card * int(s.Layout.Seals[i].Size)
 	}

@@ -351,6 +351,15 @@ func dealtShoes(t testing.TB) (list []*dealtShoe, hands map[string][]wireCard) {
 	b = newShoe(t, &plan{name: "one card", statement: statement(1, 1, "")})
 	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, shoe.Dealt, "")
 	b.end(audit.KindClose)
+	list, hands[b.name] = append(list, b), b.hand(cards)
+
+	b = newShoe(t, &plan{name: "empty piles", statement: statement(3, 3, "")})
+	b.move(audit.KindAdd, shoe.Out, shoe.Named, 0, shoe.OnPile("discard"), shoe.Top)
+	b.reshuffle(shoe.OnPile("discard"), "")
+	long := shoe.OnPile(strings.Repeat("n", shoe.MaxName))
+	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, long, shoe.Top)
+	b.move(audit.KindReturn, long, shoe.Named, 0, shoe.Deck, shoe.Bottom, 0)
+	b.end(audit.KindClose)
 	hands[b.name] = b.hand(cards)
 	return append(list, b), hands
 }

@@ -64,6 +64,9 @@ func changed(record *audit.Record) string {
 	default:
 		how = "from the " + string(record.Taken) + " of"
 	}
+	if record.Cards.Len() == 0 {
+		return "no cards put on " + where(record.To)
+	}
 	text := fmt.Sprintf("%d card(s) taken %s %s", record.Cards.Len(), how, where(record.From))
 	if record.To == shoe.Dealt {
 		return text

@@ -224,6 +224,10 @@ func shoeForgeries(t testing.TB, by map[string]*dealtShoe) []shoeForgery {
 			hand[0].Position = 6
 			return hand[:1]
 		}},
+		{name: "a draw of no cards", of: worked, step: "record", record: at(2, sub(`"cards":"1:0-1",`, ``))},
+		{name: "a return of no cards", of: "empty piles", step: "record", record: at(5, sub(`"cards":"1:0",`, ``))},
+		{name: "an add with an empty list of cards", of: "empty piles", step: "record", record: at(2, sub(`"to"`, `"cards":"","to"`))},
+		{name: "a pile whose name is too long", of: "empty piles", step: "record", record: at(4, sub(`"pile n`, `"pile nn`))},
 	}
 	return list
 }
