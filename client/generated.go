@@ -658,7 +658,7 @@ func (e VoidRecordKind) Valid() bool {
 	}
 }
 
-// AddRecord The record of cards put on a pile.
+// AddRecord The record of cards put on a pile, or of a pile created without cards.
 type AddRecord struct {
 	// AuditID The first record of the shoe.
 	AuditID openapi_types.UUID `json:"audit_id"`
@@ -666,7 +666,7 @@ type AddRecord struct {
 	// Cards References to cards, in the order in which they were taken: runs separated by spaces, each the version of the
 	// shoe that sealed them, a colon, and a position in that order, or the first and last of consecutive positions,
 	// up or down. They do not disclose which cards these are.
-	Cards SealedCards `json:"cards"`
+	Cards *SealedCards `json:"cards,omitempty"`
 
 	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
 	Commitment OrderCommitment `json:"commitment"`

@@ -162,7 +162,7 @@ func mutate(v any, pointer string, mutated func(pointer, what string)) {
 func optionalIn(v map[string]any, name string) bool {
 	_, isProblem := v["title"]
 	return name == "audit_id" && isProblem || name == "commitment_id" && v["kind"] == "shuffle" ||
-		name == "expires" && v["kind"] != nil || name == "put" && v["kind"] == "draw" || name == "root" && v["kind"] == "shoe"
+		name == "expires" && v["kind"] != nil || name == "put" && v["kind"] == "draw" || name == "cards" && v["kind"] == "add" || name == "root" && v["kind"] == "shoe"
 }
 
 // shape describes the types and the members of a value, recursively.

@@ -164,7 +164,7 @@ func changeMember(d *httpjson.Reader, name string, c *shoes.Change) (err error) 
 // each other.
 func complete(c *shoes.Change, given map[string]bool) error {
 	switch {
-	case c.Kind == audit.KindAdd && !given["cards"]:
+	case c.Kind == audit.KindAdd && len(c.Cards) == 0:
 		return unprocessable(`cards must name the cards to add, by number or by code, as in [0,"AS"].`).at("/cards")
 	case c.Kind == audit.KindReturn && given["cards"] && c.From == shoe.Dealt:
 		c.From = shoe.Out

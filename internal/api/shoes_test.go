@@ -387,7 +387,7 @@ func TestShoeRequestErrors(t *testing.T) {
 		{at + "/draw", `{"from":"middle"}`, 422, "/from"},
 		{at + "/draw", `{"from":null}`, 400, "/from"},
 		{at + "/draw", `{"to":""}`, 422, "/to"},
-		{at + "/draw", `{"to":"` + strings.Repeat("a", 65) + `"}`, 422, "/to"},
+		{at + "/draw", `{"to":"` + strings.Repeat("a", 256) + `"}`, 422, "/to"},
 		{at + "/draw", `{"put":"bottom"}`, 422, "/put"},
 		{at + "/draw", `{"to":"a","put":"random"}`, 422, "/put"},
 		{at + "/draw", `{"cards":["AS"]}`, 400, "/cards"},
