@@ -219,7 +219,7 @@ func busy(text string) *refusal {
 // Error texts of the other service.
 const (
 	noDeck      = "Deck ID does not exist."
-	notEnough   = "Not enough cards remaining to draw %d additional"
+	notEnough   = "Not enough cards remaining to draw %s additional"
 	noPile      = "The pile, %s does not exist."
 	notInPile   = "The pile, %s does not contain the requested cards."
 	noCardNamed = "You must specify cards to add to the pile."

@@ -278,6 +278,12 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/deck/nope/pile/a/add/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
 		{"GET /api/deck/D/pile/a/add/?cards=", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0}}+`},
 		{"GET /api/deck/D/pile/a/add/?cards=3S,AH,ZZ", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0}}+`},
+		{"GET /api/deck/D/pile/a/list/", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0, "cards": []}}+`},
+		{"GET /api/deck/D/pile/a/shuffle/", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0}}+`},
+		{"GET /api/deck/D/pile/a/return/", 200, `{"success": true, "deck_id": "D", "remaining": 13, "piles": {"a": {"remaining": 0}}+`},
+		{"GET /api/deck/D/pile/a/draw/", 404, `{"success": false, "error": "Not enough cards remaining to draw 1 additional"+`},
+		{"GET /api/deck/D/pile/a/draw/?cards=3S", 404, `{"success": false, "error": "The pile, a does not contain the requested cards."+`},
+		{"GET /api/deck/D/pile/a/draw/top/?count=99999999999999999999999", 404, `{"success": false, "error": "Not enough cards remaining to draw 99999999999999999999999 additional"+`},
 		{"GET /api/deck/D/draw/?count=12", 200, `{"success": true, "deck_id": "D", "cards": <3S 4S 5S 6S 7S 8S 9S 0S JS QS KS X1>, "remaining": 1+`},
 		{"POST /api/deck/D/pile/a/add/ cards=3s,4s,5s,6s,7s,8s,9s,10s,js,qs,ks,x1,x2,3s", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 12}}+`},
 		{"GET /api/deck/D/pile/a/draw/bottom/?count=5", 200, `{"success": true, "deck_id": "D", "cards": <3S 4S 5S 6S 7S>, "piles": {"a": {"remaining": 7}}+`},
@@ -285,6 +291,9 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/deck/D/pile/b/add/?cards=JS,QS,9S", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
 		{"GET /api/deck/D/pile/b/add?cards=JS", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
 		{"GET /api/deck/D/pile/b/list/", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3, "cards": <QS 9S JS>}}+`},
+		{"GET /api/deck/D/pile/b/draw/?cards=TS", 200, `{"success": true, "deck_id": "D", "cards": [], "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
+		{"GET /api/deck/D/pile/b/draw/?cards=0S", 404, `{"success": false, "error": "The pile, b does not contain the requested cards."+`},
+		{"GET /api/deck/D/pile/b/draw/?cards=9S,9s", 404, `{"success": false, "error": "The pile, b does not contain the requested cards."+`},
 		{"GET /api/deck/D/pile/c/list/", 200, `{"success": true, "deck_id": "D", "remaining": 1, "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
 		{"GET /api/deck/D/pile/b/draw/?cards=AS,9S", 404, `{"success": false, "error": "The pile, b does not contain the requested cards."+`},
 		{"GET /api/deck/D/pile/b/draw/?count=4", 404, `{"success": false, "error": "Not enough cards remaining to draw 4 additional"+`},
@@ -296,7 +305,7 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/deck/D/pile/c/shuffle/", 404, `{"success": false, "error": "The pile, c does not exist."+`},
 		{"GET /api/deck/D/pile/c/return/", 404, `{"success": false, "error": "The pile, c does not exist."+`},
 		{"GET /api/deck/nope/pile/c/return/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
-		{"GET /api/deck/D/pile/c.d/add/?cards=3S", 404, `{"success": false, "error": "A pile is named by 1 to 64 letters, digits, hyphens and underscores."-`},
+		{"GET /api/deck/D/pile/c.d/add/?cards=3S", 404, `{"success": false, "error": "A pile is named by 1 to 255 letters, digits, hyphens and underscores."-`},
 		{"GET /api/deck/D/pile/b/draw/?cards=ZZ", 200, `{"success": true, "deck_id": "D", "cards": [], "piles": {"a": {"remaining": 1}, "b": {"remaining": 3}}+`},
 		{"GET /api/deck/D/pile/b/draw/?cards=js,qs&count=1", 200, `{"success": true, "deck_id": "D", "cards": <JS QS>, "piles": {"a": {"remaining": 1}, "b": {"remaining": 1}}+`},
 		{"GET /api/deck/D/pile/b/draw/?cards=", 200, `{"success": true, "deck_id": "D", "cards": <9S>, "piles": {"a": {"remaining": 1}, "b": {"remaining": 0}}+`},
@@ -309,7 +318,16 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/deck/D/return/?cards=5S,6S", 200, `{"success": true, "deck_id": "D", "remaining": 3+`},
 		{"GET /api/deck/D/pile/b/return/?cards=3S,6S,5S", 200, `{"success": true, "deck_id": "D", "remaining": 5, "piles": {"a": {"remaining": 0}, "b": {"remaining": 1}}+`},
 		{"GET /api/deck/D/draw/?count=5", 200, `{"success": true, "deck_id": "D", "cards": <X2 8S 6S 3S 5S>, "remaining": 0+`},
+		{"GET /api/deck/D/draw/?count=%2B018446744073709551617", 200, `{"success": false, "deck_id": "D", "cards": [], "remaining": 0, "error": "Not enough cards remaining to draw 18446744073709551617 additional"+`},
+		{"GET /api/deck/D/draw/?count=" + strings.Repeat("9", 4300), 200, `{"success": false, "deck_id": "D", "cards": [], "remaining": 0, "error": "Not enough cards remaining to draw ` + strings.Repeat("9", 4300) + ` additional"+`},
+		{"GET /api/deck/D/draw/?count=" + strings.Repeat("9", 4301), 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/D/draw/?count=18446744073709551617x", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/D/draw/?count=-18446744073709551617", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
 		{"GET /api/deck/D/pile/b/draw/Random/", 200, `{"success": true, "deck_id": "D", "cards": <4S>, "piles": {"a": {"remaining": 0}, "b": {"remaining": 0}}+`},
+		{"GET /api/deck/D/pile/b/add/?cards=3S,4S,5S", 200, `{"success": true, "deck_id": "D", "remaining": 0, "piles": {"a": {"remaining": 0}, "b": {"remaining": 3}}+`},
+		{"GET /api/deck/D/pile/b/draw/top/?count=2", 200, `{"success": true, "deck_id": "D", "cards": <4S 5S>, "piles": {"a": {"remaining": 0}, "b": {"remaining": 1}}+`},
+		{"GET /api/deck/D/pile/" + strings.Repeat("x", 255) + "/add/?cards=", 200, `{"success": true, "deck_id": "D", "remaining": 0, "piles": {"a": {"remaining": 0}, "b": {"remaining": 1}, "` + strings.Repeat("x", 255) + `": {"remaining": 0}}+`},
+		{"GET /api/deck/D/pile/" + strings.Repeat("x", 256) + "/add/?cards=", 404, `{"success": false, "error": "A pile is named by 1 to 255 letters, digits, hyphens and underscores."-`},
 	} {
 		method, path, _ := strings.Cut(row.request, " ")
 		path, body, _ := strings.Cut(path, " ")
@@ -491,7 +509,7 @@ func TestRetries(t *testing.T) {
 		t.Errorf("%d records are %d, for %+v", before, s.size(), drawn)
 	}
 	for i, path := range []string{
-		"/draw/?count=3", "/draw/?count=50", "/pile/a/add/?cards=" + strings.Join(drawn.codes(), ","), "/pile/a/draw/?count=2", "/pile/a/shuffle/",
+		"/draw/?count=3", "/draw/?count=50", "/pile/empty/add/?cards=", "/pile/a/add/?cards=" + strings.Join(drawn.codes(), ","), "/pile/a/draw/?count=2", "/pile/a/shuffle/",
 		"/return/", "/shuffle/?jokers_enabled=true", "/shuffle/",
 	} {
 		path = "/api/deck/" + id + path

@@ -237,7 +237,7 @@ func (a *API) take(q *request, count uint64) (*answer, error) {
 	}
 	drawn := newAnswer(result).cards(q, result.Cards).remaining(&result.Shoe)
 	if uint64(len(result.Cards)) < count {
-		drawn.Success, drawn.Error = false, refuse(http.StatusOK, notEnough, count).text
+		drawn.Success, drawn.Error = false, q.notEnough(http.StatusOK).text
 	}
 	return drawn, nil
 }

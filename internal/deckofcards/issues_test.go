@@ -203,3 +203,25 @@ func TestIssue127DeckEnds(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A pile to which nothing was added stays, in another process and after a restart too.
+func TestEmptyPilesStay(t *testing.T) {
+	s := newSite(t)
+	made := s.get(t, "/api/deck/new/shuffle/")
+	s.get(t, "/api/deck/%s/pile/discard/add/?cards=", made.DeckID)
+	before := s.size()
+	s.get(t, "/api/deck/%s/pile/discard/add/?cards=AS", made.DeckID) // which was not drawn
+	if s.size() != before {
+		t.Error("adding nothing to a pile that exists made a record")
+	}
+	for _, site := range []*site{s, s.other()} {
+		list := site.get(t, "/api/deck/%s/pile/discard/list/", made.DeckID)
+		if p, found := list.Piles["discard"]; !found || p.Remaining != 0 || p.Cards == nil || list.Remaining != 52 {
+			t.Errorf("%+v", list)
+		}
+	}
+	s.get(t, "/api/deck/%s/shuffle/", made.DeckID)
+	if list := s.get(t, "/api/deck/%s/pile/discard/list/", made.DeckID); len(list.Piles) > 0 {
+		t.Errorf("%+v", list)
+	}
+}

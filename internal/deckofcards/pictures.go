@@ -26,6 +26,8 @@ const (
 	backName = "back"
 	// The other service has this name for AD, because ad blockers hide AD.png.
 	aceOfDiamonds = "aceDiamonds"
+	anyJoker      = "XX"  // a joker in colours, which no card has as its code
+	tenOfClubs    = "0C2" // a second picture of 0C, only as SVG
 	family        = "french"
 )
 
@@ -63,6 +65,13 @@ func draws(decks *deck.Catalogue, file string) (drawn []byte, media string) {
 	case backName:
 	case aceOfDiamonds:
 		name = "AD"
+	case anyJoker:
+		name = "X2"
+	case tenOfClubs:
+		if kind != "svg" {
+			return nil, ""
+		}
+		name = "0C"
 	default:
 		code, known := codeOf(name)
 		if !known {

@@ -14,7 +14,7 @@ import (
 func TestPictures(t *testing.T) {
 	s := newSite(t)
 	drawn := map[string]string{}
-	for _, name := range slices.Concat(sorted, []string{"back", "aceDiamonds", "10H", "10S", "TC"}) {
+	for _, name := range slices.Concat(sorted, []string{"back", "aceDiamonds", "10H", "10S", "TC", "XX"}) {
 		w := s.send(t, "GET", "/static/img/"+name+".png", "", "", "Origin", "http://localhost:4200")
 		decoded, err := png.Decode(bytes.NewReader(w.Body.Bytes()))
 		if err != nil || decoded.Bounds().Dx() != 226 || decoded.Bounds().Dy() != 314 {
@@ -37,10 +37,13 @@ func TestPictures(t *testing.T) {
 	if v := s.send(t, "GET", "/static/img/aceDiamonds.svg", "", ""); !strings.Contains(v.Body.String(), "<title>Ace of Diamonds</title>") {
 		t.Error(v.Body)
 	}
+	if v := s.send(t, "GET", "/static/img/0C2.svg", "", ""); !strings.Contains(v.Body.String(), "<title>Ten of Clubs</title>") {
+		t.Error(v.Body)
+	}
 	if v := s.send(t, "GET", "/static/img/10H.svg", "", ""); !strings.Contains(v.Body.String(), "<title>Ten of Hearts</title>") {
 		t.Error(v.Body)
 	}
-	for _, name := range []string{"ZZ.png", "AS.gif", "AS", "", "..png", "AS.png.png"} {
+	for _, name := range []string{"ZZ.png", "AS.gif", "AS", "", "..png", "AS.png.png", "0C2.png"} {
 		w := s.send(t, "GET", "/static/img/"+name, "", "")
 		if w.Code != http.StatusNotFound {
 			t.Errorf("%q: %d", name, w.Code)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"riffle/internal/audit"
 	"riffle/internal/shoe"
@@ -25,15 +26,19 @@ func (a *API) updatePile(q *request, plan func(*shoes.Shoe, shoe.Place) (*shoes.
 		return nil, err
 	}
 	return a.update(q, func(s *shoes.Shoe) (*shoes.Change, error) {
-		if !slices.ContainsFunc(s.Piles, func(p shoes.Pile) bool { return p.Name == q.pile }) {
+		if !hasPile(s, q.pile) {
 			return nil, refuse(http.StatusNotFound, noPile, q.pile).of(s)
 		}
 		return plan(s, place)
 	})
 }
 
+func hasPile(s *shoes.Shoe, name string) bool {
+	return slices.ContainsFunc(s.Piles, func(p shoes.Pile) bool { return p.Name == name })
+}
+
 // addToPile answers /api/deck/{deck_id}/pile/{pile}/add/: cards go onto the pile from wherever they
-// are outside the deck.
+// are outside the deck. A new pile is created even if no card goes there.
 func (a *API) addToPile(q *request) (*answer, error) {
 	place, err := q.place()
 	if err != nil {
@@ -53,18 +58,18 @@ func (a *API) addToPile(q *request) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		return moveCards(audit.KindAdd, shoe.Out, pick(cards, named), place, shoe.Top), nil
+		picked := pick(cards, named)
+		if len(picked) == 0 && !hasPile(s, q.pile) { // the pile is created all the same
+			return &shoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, Cards: []shoes.CardName{}, To: place, Put: shoe.Top}, nil
+		}
+		return moveCards(audit.KindAdd, shoe.Out, picked, place, shoe.Top), nil
 	})
 	if errors.Is(err, shoe.ErrTooMany) {
 		return nil, refuse(http.StatusBadRequest, "A deck has at most %d piles. Use one of those.", shoe.MaxPiles).of(now)
 	} else if err != nil {
 		return nil, err
 	}
-	added := newAnswer(result).remaining(&result.Shoe).piles(&result.Shoe)
-	if _, found := added.Piles[q.pile]; !found { // no card was added, and empty piles are not stored
-		added.Piles[q.pile] = pile{}
-	}
-	return added, nil
+	return newAnswer(result).remaining(&result.Shoe).piles(&result.Shoe), nil
 }
 
 // listPile answers /api/deck/{deck_id}/pile/{pile}/list/: its cards from the bottom, and the size
@@ -119,7 +124,7 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 		}
 		if byName {
 			picked := pick(cards, named)
-			if len(picked) < len(named) {
+			if lacks(picked, q.values["cards"]) {
 				return nil, refuse(http.StatusNotFound, notInPile, q.pile).of(s)
 			}
 			return moveCards(audit.KindDraw, place, picked, shoe.Dealt, ""), nil
@@ -129,7 +134,7 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 			return nil, err
 		}
 		if count > uint64(len(cards)) {
-			return nil, refuse(http.StatusNotFound, notEnough, count).of(s)
+			return nil, q.notEnough(http.StatusNotFound).of(s)
 		}
 		return &shoes.Change{Kind: audit.KindDraw, From: place, Taken: q.end, Count: &count, To: shoe.Dealt}, nil
 	})
@@ -141,6 +146,23 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 		slices.Reverse(cards)
 	}
 	return newAnswer(result).cards(q, cards).piles(&result.Shoe), nil
+}
+
+// lacks reports whether a code of the list is not among the cards. Other spellings of a ten are no
+// codes of the other service, which ignores them.
+func lacks(cards []shoes.Card, list string) bool {
+	count := map[string]int{}
+	for i := range cards {
+		count[nameOf(&cards[i])]++
+	}
+	for code := range strings.SplitSeq(strings.ToUpper(list), ",") {
+		if _, isCode := places[code]; isCode {
+			if count[code]--; count[code] < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // returnPile answers /api/deck/{deck_id}/pile/{pile}/return/: the named cards of the pile, or all,

@@ -2,6 +2,7 @@ package deckofcards
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -185,10 +186,26 @@ func (q *request) number(name, what string) (int64, error) {
 	text = strings.TrimSpace(text)
 	n, err := strconv.ParseInt(text, 10, 64)
 	// A number out of range becomes the largest or smallest, which no limit allows.
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
+	if err != nil && (!errors.Is(err, strconv.ErrRange) || !isInteger(text)) {
 		return 0, refuse(http.StatusBadRequest, "%s has to be %s, such as %s=2.", name, what, name)
 	}
 	return n, nil
+}
+
+// maxDigits is the most digits that Python, which the other service is written in, reads as a number.
+const maxDigits = 4300
+
+// isInteger reports whether a text is an integer of at most maxDigits digits.
+func isInteger(text string) bool {
+	digits := strings.TrimLeft(text, "+-")
+	return len(text)-len(digits) <= 1 && digits != "" && len(digits) <= maxDigits && strings.Trim(digits, "0123456789") == ""
+}
+
+// notEnough refuses to draw more cards than there are. Its text has the count of the request, which
+// may exceed 64 bits.
+func (q *request) notEnough(status int) *refusal {
+	count := strings.TrimLeft(strings.TrimSpace(q.values["count"]), "+0")
+	return refuse(status, notEnough, cmp.Or(count, "1"))
 }
 
 // count returns how many cards to draw, at least so many.
