@@ -50,6 +50,8 @@ type wireBody struct {
 	Cards        text    `json:"cards"`
 	To           text    `json:"to"`
 	Put          text    `json:"put"`
+	Cut          count   `json:"cut"`
+	CutRange     numbers `json:"cut_range"`
 	Expires      text    `json:"expires"`
 	Root         text    `json:"root"`
 }
@@ -76,6 +78,19 @@ type number uint64
 func (n *number) UnmarshalJSON(b []byte) error {
 	v, err := strconv.ParseUint(string(b), 10, 64)
 	*n = number(v)
+	return err
+}
+
+// A count is a number that may be missing, but not null.
+type count struct {
+	given bool
+	n     uint64
+}
+
+// UnmarshalJSON reads a number.
+func (c *count) UnmarshalJSON(b []byte) (err error) {
+	c.given = true
+	c.n, err = strconv.ParseUint(string(b), 10, 64)
 	return err
 }
 
@@ -189,6 +204,8 @@ func (w *wireBody) foreign(r *Record) string {
 		{"cards", w.Cards != "", moves},
 		{"to", w.To != "", moves},
 		{"put", w.Put != "", moves},
+		{"cut", w.Cut.given, seals},
+		{"cut_range", w.CutRange != nil, seals},
 		{"expires", w.Expires != "", ofShoe},
 		{"root", w.Root != "", seals},
 	} {

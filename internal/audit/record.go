@@ -84,6 +84,9 @@ type Record struct {
 	// Expires is when the shoe expires, unless a later record says otherwise. It may be zero.
 	Expires time.Time
 
+	// Cut is where the cut card of a shoe or a reshuffle lies; nil for none.
+	Cut *shoe.Cut
+
 	// Root is the root over the sealed cards of a shoe or a reshuffle.
 	Root *tlog.Hash
 }
@@ -149,6 +152,9 @@ func (r *Record) Append(b []byte) []byte {
 	if r.Kind == KindVoid || r.UsesCommitment() {
 		b = appendID(b, "commitment_id", r.CommitmentID)
 	}
+	if r.Cut != nil && (r.Kind == KindShoe || r.Kind == KindReshuffle) {
+		b = appendCut(b, r.Cut)
+	}
 	if !r.Expires.IsZero() && (r.Kind == KindShoe || r.Kind.ChangesShoe()) {
 		b = appendTime(b, "expires", r.Expires)
 	}
@@ -174,6 +180,15 @@ func (r *Record) appendChange(b []byte) []byte {
 		if m.value != "" {
 			b = append(append(append(append(append(b, `,"`...), m.name...), `":"`...), m.value...), '"')
 		}
+	}
+	return b
+}
+
+// appendCut appends where the cut card lies, and the range that this was drawn from.
+func appendCut(b []byte, c *shoe.Cut) []byte {
+	b = strconv.AppendUint(append(b, `,"cut":`...), c.At, 10)
+	if c.IsDrawn() {
+		b = append(appendUints(append(b, `,"cut_range":[`...), []uint64{c.From, c.To}), ']')
 	}
 	return b
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"riffle/internal/rng"
+	"riffle/internal/shoe"
 	"riffle/internal/shuffle"
 )
 
@@ -63,8 +64,36 @@ func Verify(record []byte, seed rng.Seed, maxPositions uint64, interrupt func() 
 	if pace.err != nil {
 		return nil, pace.err
 	}
-	v.OK = v.step("order", err, fmt.Sprintf("%d of %d replayed by %s, %d time(s)", statement.Draw, statement.Size, statement.Algorithm, statement.Repeat))
+	detail := fmt.Sprintf("%d of %d replayed by %s, %d time(s)", statement.Draw, statement.Size, statement.Algorithm, statement.Repeat)
+	if c := r.Cut; c != nil && c.IsDrawn() && err == nil {
+		detail += fmt.Sprintf("; the cut, %d, is the one drawn from %d to %d", c.At, c.From, c.To)
+		err = checkCut(c, keys)
+	}
+	v.OK = v.step("order", err, detail)
 	return v, nil
+}
+
+// checkCut returns an error unless a cut that was drawn is the one that the keys draw.
+func checkCut(c *shoe.Cut, keys []byte) error {
+	reference, err := rng.NewReference(keys, CutStream)
+	if err != nil {
+		return err
+	}
+	if want := DrawCut(c, reference); want != c.At {
+		return fmt.Errorf("the seed draws the cut %d from %d to %d, and the record says %d", want, c.From, c.To, c.At)
+	}
+	return nil
+}
+
+// CutStream is the shuffle number whose keystream draws the cut. The order itself is number 0, and
+// a shoe has no other.
+const CutStream = 1
+
+// DrawCut draws how many cards lie before a cut card, from the range of c: each number of it is
+// equally likely. The source is the start of the keystream [CutStream].
+func DrawCut(c *shoe.Cut, source shuffle.Source) uint64 {
+	n := c.To - c.From + 1
+	return c.From + source.Ascend(n, n)[0]
 }
 
 func differ(got, want Commitment) error {

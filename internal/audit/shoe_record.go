@@ -30,12 +30,12 @@ func (r *Record) parseShoe(w *wireBody) error {
 		return fmt.Errorf("the record is of a shoe of %d cards, and there are 1 to %d", s.Size, shoe.MaxCards)
 	case s.Repeat != 1:
 		return errors.New("the record is of a shoe that was shuffled more than once")
-	case s.Draw == 0 && w.Root == "": // it was not shuffled
+	case s.Draw == 0 && w.Root == "" && !w.Cut.given && w.CutRange == nil: // it was not shuffled
 		return nil
 	case s.Draw != s.Size:
 		return errors.New("the record is of a shoe that was shuffled in part")
 	}
-	return r.parseRoot(w)
+	return r.parseSealing(w)
 }
 
 // parseChange parses and checks the members that only a change of a shoe has.
@@ -72,7 +72,40 @@ func (r *Record) parseReshuffle(w *wireBody) error {
 	if err := r.parseClient(w); err != nil {
 		return err
 	}
+	if isPile && w.Cut.given {
+		return errors.New("the record puts a cut card into a pile, and only the deck has one")
+	}
+	return r.parseSealing(w)
+}
+
+// parseSealing parses and checks the members that only a record has which seals an order.
+func (r *Record) parseSealing(w *wireBody) error {
+	switch {
+	case w.Cut.given:
+		if err := r.parseCut(w); err != nil {
+			return err
+		}
+	case w.CutRange != nil:
+		return errors.New("the record has a cut_range and no cut")
+	}
 	return r.parseRoot(w)
+}
+
+// parseCut parses and checks where the cut card lies.
+func (r *Record) parseCut(w *wireBody) error {
+	r.Cut = &shoe.Cut{At: w.Cut.n}
+	fits := r.Cut.Fits(r.Statement.Size)
+	if w.CutRange != nil {
+		if len(w.CutRange) != 2 {
+			return fmt.Errorf("the record's cut_range has %d numbers, and a range has 2", len(w.CutRange))
+		}
+		r.Cut.From, r.Cut.To = uint64(w.CutRange[0]), uint64(w.CutRange[1])
+		fits = r.Cut.IsDrawn() && r.Cut.Fits(r.Statement.Size) && r.Cut.From <= r.Cut.At && r.Cut.At <= r.Cut.To
+	}
+	if !fits {
+		return fmt.Errorf("the record's cut, %d, or its cut_range is none of %d cards", r.Cut.At, r.Statement.Size)
+	}
+	return nil
 }
 
 // parseMove parses and checks which cards were taken, from where, and where they were put.

@@ -49,9 +49,9 @@ func shoeRecords(t testing.TB) map[string]*audit.Record {
 	const order = `"algorithm":"fisher-yates","size":9,"draw":9,"repeat":1,"input":"range","reference":"table 7",`
 	return map[string]*audit.Record{
 		shoeHead + `"kind":"shoe","spec":"riffle/1",` + ofAShoe + `"algorithm":"fisher-yates","size":9,"draw":9,"repeat":1,"input":"range","parameters":{"players":9},"reference":"table 7","client_seed":"Zoë",` +
-			`"commitment_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee",` + expires + shoeRoot + shoeTail: record(audit.KindShoe, func(r *audit.Record) {
+			`"commitment_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","cut":5,"cut_range":[3,8],` + expires + shoeRoot + shoeTail: record(audit.KindShoe, func(r *audit.Record) {
 			r.Version, r.Statement, r.ClientSeed, r.CommitmentID, r.Root = 0, statement(9, 9), "Zoë", r.ID, &root
-			r.Parameters = map[string]int{"players": 9}
+			r.Parameters, r.Cut = map[string]int{"players": 9}, &shoe.Cut{At: 5, From: 3, To: 8}
 		}),
 		shoeHead + `"kind":"draw","spec":"riffle/1",` + ofAShoe + `"version":17,"from":"shoe","taken":"top","cards":"1:4-5 3:0","to":"pile nils","put":"top",` + expires + shoeTail:    record(audit.KindDraw, move(shoe.Deck, shoe.Top, shoe.OnPile("nils"), shoe.Top)),
 		shoeHead + `"kind":"draw","spec":"riffle/1",` + ofAShoe + `"version":17,"from":"pile nils","taken":"cards","cards":"1:4-5 3:0","to":"dealt",` + expires + shoeTail:             record(audit.KindDraw, move(shoe.OnPile("nils"), shoe.Named, shoe.Dealt, "")),
@@ -61,8 +61,9 @@ func shoeRecords(t testing.TB) map[string]*audit.Record {
 			move(shoe.Deck, shoe.Random, shoe.Dealt, "")(r)
 			r.Statement = statement(9, 3)
 		}),
-		shoeHead + `"kind":"reshuffle","spec":"riffle/1",` + ofAShoe + `"version":17,"from":"all",` + order + `"client_seed":"Zoë",` + expires + shoeRoot + shoeTail: record(audit.KindReshuffle, func(r *audit.Record) {
+		shoeHead + `"kind":"reshuffle","spec":"riffle/1",` + ofAShoe + `"version":17,"from":"all",` + order + `"client_seed":"Zoë","cut":8,"cut_range":[1,8],` + expires + shoeRoot + shoeTail: record(audit.KindReshuffle, func(r *audit.Record) {
 			r.From, r.Statement, r.ClientSeed, r.Root = shoe.All, statement(9, 9), "Zoë", &root
+			r.Cut = &shoe.Cut{At: 8, From: 1, To: 8}
 		}),
 		shoeHead + `"kind":"close","spec":"riffle/1",` + ofAShoe + `"version":17,` + expires + shoeTail:  record(audit.KindClose, func(*audit.Record) {}),
 		shoeHead + `"kind":"expire","spec":"riffle/1",` + ofAShoe + `"version":17,` + expires + shoeTail: record(audit.KindExpire, func(*audit.Record) {}),
@@ -108,7 +109,7 @@ func nameOf(member string) string {
 // Every kind has its required and optional members, and rejects those of other kinds.
 func TestMembersOfRecordsOfShoes(t *testing.T) {
 	optional := map[string]bool{
-		"parameters": true, "reference": true, "commitment_id": true, "expires": true,
+		"parameters": true, "reference": true, "commitment_id": true, "expires": true, "cut_range": true,
 	}
 	every := map[string]string{}
 	for text := range shoeRecords(t) {
@@ -214,6 +215,26 @@ func TestInvalidRecordsOfShoesAreRejected(t *testing.T) {
 		{reshuffle, `"draw":9`, `"draw":8`, "all the cards that lie somewhere"},
 		{reshuffle, `"size":9,"draw":9`, `"size":4097,"draw":4097`, "all the cards that lie somewhere"},
 		{reshuffle, shoeRoot, ``, "root"},
+		{first, `"cut":5,`, ``, "no cut"},
+		{first, `"cut":5,"cut_range":[3,8]`, `"cut":null`, "not a record"},
+		{first, `"cut":5,"cut_range":[3,8]`, `"cut":05`, "not a record"},
+		{first, `"cut":5,"cut_range":[3,8]`, `"cut":5.0`, "not a record"},
+		{first, `"cut":5`, `"cut":2`, "none of 9 cards"},
+		{first, `"cut":5`, `"cut":9`, "none of 9 cards"},
+		{first, `[3,8]`, `[3,9]`, "none of 9 cards"},
+		{first, `[3,8]`, `[0,8]`, "none of 9 cards"},
+		{first, `[3,8]`, `[5,5]`, "none of 9 cards"},
+		{first, `[3,8]`, `[8,3]`, "none of 9 cards"},
+		{first, `[3,8]`, `[0,0]`, "none of 9 cards"},
+		{first, `[3,8]`, `[5]`, "has 2"},
+		{first, `[3,8]`, `[3,5,8]`, "has 2"},
+		{first, `[3,8]`, `["3","8"]`, "not a record"},
+		{first, `"cut":5,"cut_range":[3,8]`, `"cut":0`, "none of 9 cards"},
+		{first, `"cut":5,"cut_range":[3,8]`, `"cut":9`, "none of 9 cards"},
+		{reshuffle, `"cut":8`, `"cut":9`, "none of 9 cards"},
+		{reshuffle, `"cut":8,"cut_range":[1,8]`, `"cut":9`, "none of 9 cards"},
+		{reshuffle, `"cut":8,`, ``, "no cut"},
+		{reshuffle, `"from":"all"`, `"from":"pile nils"`, "only the deck has one"},
 	} {
 		changed := strings.Replace(c.text, c.old, c.new, 1)
 		if changed == c.text {
@@ -223,7 +244,14 @@ func TestInvalidRecordsOfShoesAreRejected(t *testing.T) {
 			t.Errorf("%s: %v, want %s", changed, err, c.reason)
 		}
 	}
+	if r, err := audit.ParseRecord([]byte(strings.Replace(first, `"cut_range":[3,8],`, "", 1))); err != nil || *r.Cut != (shoe.Cut{At: 5}) {
+		t.Errorf("a cut that was not drawn: %v", err)
+	}
 	unshuffled := strings.NewReplacer(`"draw":9`, `"draw":0`, shoeRoot, "").Replace(first)
+	if _, err := audit.ParseRecord([]byte(unshuffled)); err == nil || !strings.Contains(err.Error(), "in part") {
+		t.Errorf("a cut card in a deck that was not shuffled: %v", err)
+	}
+	unshuffled = strings.Replace(unshuffled, `"cut":5,"cut_range":[3,8],`, "", 1)
 	if r, err := audit.ParseRecord([]byte(unshuffled)); err != nil || r.Root != nil {
 		t.Errorf("%s: %v", unshuffled, err)
 	}

@@ -99,13 +99,16 @@ func TestShoeStateIsEncodedAsByJSONMarshal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	layout = layout.WithCut(&shoe.Cut{At: 30})
 	layout, err := layout.Shuffle(shoe.OnPile("a-_9"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	drawn := layout.WithCut(&shoe.Cut{At: 9, From: 7, To: 12})
 	for _, s := range []*ShoeState{
 		{Layout: none, Seals: []uint64{}},
 		{Layout: layout, Seals: []uint64{7, 1 << 40}, Previous: 9, Status: shoe.Open, Shuffled: true, Expires: time.Date(2026, 1, 2, 3, 4, 5, 120_000, time.UTC), TTL: 60},
+		{Layout: drawn, Seals: []uint64{7, 8}},
 		{Layout: none, Seals: []uint64{0}, Status: shoe.Closed, Order: []uint32{3, 0, 2, 1}, ID: uuid.New(), Items: []string{`"a<\u2028>"`, "\u2028", `{"b": 2}`}},
 	} {
 		want, err := json.Marshal(s)

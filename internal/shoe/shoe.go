@@ -103,6 +103,7 @@ type Seal struct {
 	Version uint64 `json:"version"` // the version of the shoe that it made, which identifies it
 	Size    uint64 `json:"size"`
 	OfPile  bool   `json:"of_pile,omitempty"` // of a pile, not of the deck
+	Cut     *Cut   `json:"cut,omitempty"`     // nil without a cut card
 
 	// Seen are the cards that the owner of the shoe has seen: those that left the deck, and those
 	// of a pile.
@@ -349,6 +350,9 @@ func (l *Layout) AppendJSON(b []byte) []byte {
 		b = strconv.AppendUint(append(b, `,"size":`...), s.Size, 10)
 		if s.OfPile {
 			b = append(b, `,"of_pile":true`...)
+		}
+		if s.Cut != nil {
+			b = s.Cut.append(append(b, `,"cut":`...))
 		}
 		b = append(s.Seen.Append(append(b, `,"seen":"`...)), `"}`...)
 	}

@@ -30,6 +30,9 @@ type Change struct {
 
 	Algorithm  string // of a shuffle; fisher-yates if empty
 	ClientSeed string // of a reshuffle
+	// Cut is the cut card of a reshuffle of the deck or of all cards: at a position, or a range to
+	// draw it from. If nil, it is put where it was before, or drawn again from the same range.
+	Cut *shoe.Cut
 
 	IfVersion uint64       // the version to change; 0 for any
 	Key       *journal.Key // identifies retries; nil for a change that cannot be repeated
@@ -248,14 +251,23 @@ func (s *Service) reshuffle(ctx context.Context, p *pending) error {
 	if err != nil {
 		return err
 	}
+	_, ofPile := p.From.Pile()
+	cut, err := p.cutFor(cards.Len())
+	if err != nil {
+		return err
+	}
 	p.record.From, p.record.ClientSeed = p.From, p.ClientSeed
 	positions, err := s.shuffle(p, cards.Len(), cards.Len())
 	if err != nil {
 		return err
 	}
+	if p.record.Cut, err = cutCard(cut, p.record, p.seed); err != nil {
+		return err
+	}
 	if p.next.Layout, err = p.from.Layout.Shuffle(p.From); err != nil {
 		return err
 	}
+	p.next.Layout = p.next.Layout.WithCut(p.record.Cut)
 	numbers, err := s.numbers(ctx, p.from, cards)
 	if err != nil {
 		return err
@@ -267,9 +279,24 @@ func (s *Service) reshuffle(ctx context.Context, p *pending) error {
 	root := audit.Seal(p.seed, p.record.Commitment, p.from.base.faces.Texts(p.next.Order)).Root()
 	p.record.Root = &root
 	p.next.Seals = append(slices.Clone(p.from.Seals), 0) // completed by SetIndex
-	_, ofPile := p.From.Pile()
 	p.next.Shuffled = p.next.Shuffled || !ofPile
 	return nil
+}
+
+// cutFor returns the cut card of a reshuffle of size cards: that of the change, or the one before.
+// Fewer than two cards have none.
+func (p *pending) cutFor(size uint64) (*shoe.Cut, error) {
+	if p.Cut != nil {
+		return p.Cut, checkCut(p.Cut, size)
+	}
+	before, _ := p.from.Layout.Cut()
+	if _, ofPile := p.From.Pile(); before == nil || ofPile || size < 2 {
+		return nil, nil
+	}
+	if err := checkCut(before, size); err != nil {
+		return nil, order.Refuse("/cut", "the cut card lay further down than there are cards now: say with cut behind how many of these %d it lies", size)
+	}
+	return before, nil
 }
 
 // shuffle draws some of size cards by an order of the change's own, from a new seed.

@@ -24,6 +24,7 @@ type Request struct {
 	Items   []string      // the caller's items as JSON; nil unless the shoe is of items
 	Expires time.Duration // from now, at a fixed time; 0 for never
 	TTL     time.Duration // in place of Expires: from the last change, or up to a hundredth later
+	Cut     *shoe.Cut     // the cut card: at a position, or a range to draw it from; nil for none
 }
 
 // Create seals a deck, or replays the first attempt. The errors are those of
@@ -78,8 +79,11 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *d
 		return nil, err
 	}
 	shuffled := record.Statement.Draw > 0
+	if record.Cut, err = cutCard(r.Cut, record, draft.Seed); err != nil {
+		return nil, err
+	}
 	held := &journal.ShoeState{
-		ID: id, Layout: shoe.New(record.Statement.Size, shuffled), Seals: []uint64{0},
+		ID: id, Layout: shoe.New(record.Statement.Size, shuffled).WithCut(record.Cut), Seals: []uint64{0},
 		Status: shoe.Open, Shuffled: shuffled, Items: r.Items, TTL: int64(r.TTL / time.Second),
 	}
 	if lifetime := r.Expires + r.TTL; lifetime > 0 {
@@ -141,7 +145,42 @@ func (s *Service) prepare(ctx context.Context, r *Request) (*dealer.Draft, error
 	case r.Expires < 0 || r.TTL < 0 || lifetime > MaxExpiry || lifetime%time.Second != 0:
 		return nil, order.Refuse("/expires_in", "a shoe expires after 1 to %d seconds", MaxExpiry/time.Second)
 	}
+	if r.Cut != nil {
+		if err := checkCut(r.Cut, statement.Size); err != nil {
+			return nil, err
+		}
+	}
 	return draft, r.ReserveFor(statement)
+}
+
+// checkCut returns an error unless the cut card fits into an order of size cards.
+func checkCut(c *shoe.Cut, size uint64) error {
+	got := fmt.Sprint(c.At)
+	if c.IsDrawn() {
+		got = fmt.Sprintf("[%d,%d]", c.From, c.To)
+	}
+	switch {
+	case c.Fits(size):
+		return nil
+	case size < 2:
+		return order.Refuse("/cut", "a cut card lies between two cards, and here are %d; leave cut out", size)
+	}
+	return order.Refuse("/cut", "cut is how many of the %d cards lie before the cut card, from 1 to %d, or a range of such numbers; got %s", size, size-1, got)
+}
+
+// cutCard returns where the cut card lies in the order that a record makes with its seed; nil for
+// none.
+func cutCard(wanted *shoe.Cut, record *audit.Record, seed rng.Seed) (*shoe.Cut, error) {
+	if wanted == nil || !wanted.IsDrawn() {
+		return wanted, nil
+	}
+	stream, err := dealer.Stream(record, seed)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Release()
+	stream.Seek(audit.CutStream)
+	return &shoe.Cut{At: audit.DrawCut(wanted, stream), From: wanted.From, To: wanted.To}, nil
 }
 
 // newOrder returns the order of the cards that a record seals, or that of the input if nothing of

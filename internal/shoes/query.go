@@ -26,6 +26,8 @@ type Shoe struct {
 	Dealt     uint64 // cards that were drawn and are on no pile
 	Piles     []Pile
 	Shuffled  bool      // whether the deck was ever shuffled
+	Cut       *shoe.Cut // the cut card in the order of the deck; nil for none
+	AtCut     bool      // whether it was reached
 	Expires   time.Time // zero for never
 
 	state *state
@@ -53,6 +55,7 @@ func (s *Service) shoe(of *state, now time.Time) *Shoe {
 		ID: of.base.id, First: of.base.first, LogIndex: of.base.index, ChangedBy: of.id, Version: l.Version, Status: of.Status,
 		Size: l.Size(), Remaining: l.Deck.Len(), Dealt: l.Dealt.Len(), Shuffled: of.Shuffled, Expires: of.Expires, state: of,
 	}
+	shown.Cut, shown.AtCut = l.Cut()
 	if of.overdue(now) {
 		shown.Status = shoe.Expired
 	}

@@ -31,8 +31,8 @@ type dealtShoe struct {
 	sealers map[uint64]*audit.Record
 }
 
-// newShoe makes the shoe of a plan. With a draw of 0 it is not shuffled.
-func newShoe(t testing.TB, p *plan) *dealtShoe {
+// newShoe makes the shoe of a plan, perhaps with a cut card. With a draw of 0 it is not shuffled.
+func newShoe(t testing.TB, p *plan, cut ...shoe.Cut) *dealtShoe {
 	t.Helper()
 	inputOf(t, p)
 	b := &dealtShoe{
@@ -68,6 +68,7 @@ func newShoe(t testing.TB, p *plan) *dealtShoe {
 	b.sealers[1] = record
 	if p.statement.Draw > 0 {
 		b.seal(record, seed, numbers)
+		b.cut(record, seed, cut)
 	}
 	b.records, b.seeds = append(b.records, record), append(b.seeds, seed)
 	return b
@@ -113,6 +114,24 @@ func (b *dealtShoe) seal(record *audit.Record, seed rng.Seed, numbers []uint64) 
 	b.sealed[version] = audit.Seal(seed, record.Commitment, cards)
 	root := b.sealed[version].Root()
 	record.Root = &root
+}
+
+// cut puts a cut card, if there is one, into the order that the record makes.
+func (b *dealtShoe) cut(record *audit.Record, seed rng.Seed, cut []shoe.Cut) {
+	b.t.Helper()
+	for _, c := range cut {
+		if record.Cut = &c; c.IsDrawn() {
+			keys, err := rng.Keys(seed, record.Commitment, record.ClientSeed)
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			source, err := rng.NewReference(keys, 1)
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			c.At = c.From + source.Ascend(c.To-c.From+1, c.To-c.From+1)[0]
+		}
+	}
 }
 
 // change begins a record of a kind that changes the shoe.
@@ -173,8 +192,8 @@ func (b *dealtShoe) move(kind audit.Kind, from shoe.Place, taken shoe.End, count
 	return record.Cards
 }
 
-// reshuffle seals the cards of a place in a new order.
-func (b *dealtShoe) reshuffle(from shoe.Place, clientSeed string) {
+// reshuffle seals the cards of a place in a new order, perhaps with a cut card.
+func (b *dealtShoe) reshuffle(from shoe.Place, clientSeed string, cut ...shoe.Cut) {
 	b.t.Helper()
 	record := b.change(audit.KindReshuffle)
 	lying := b.at(from)
@@ -189,6 +208,7 @@ func (b *dealtShoe) reshuffle(from shoe.Place, clientSeed string) {
 		b.t.Fatal(err)
 	}
 	b.seal(record, seed, numbers)
+	b.cut(record, seed, cut)
 	b.records, b.seeds = append(b.records, record), append(b.seeds, seed)
 }
 
@@ -360,6 +380,19 @@ func dealtShoes(t testing.TB) (list []*dealtShoe, hands map[string][]wireCard) {
 	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, long, shoe.Top)
 	b.move(audit.KindReturn, long, shoe.Named, 0, shoe.Deck, shoe.Bottom, 0)
 	b.end(audit.KindClose)
+	list, hands[b.name] = append(list, b), b.hand(cards)
+
+	b = newShoe(t, &plan{name: "cut cards", statement: statement(104, 104, "table 7"), deck: "standard52", copies: 2, clientSeed: "cut by Nils"}, shoe.Cut{From: 60, To: 90})
+	b.move(audit.KindDraw, shoe.Deck, shoe.Top, 1, shoe.OnPile("burn"), shoe.Top)
+	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 4, shoe.Dealt, "")
+	b.reshuffle(shoe.Deck, "", shoe.Cut{At: 50})
+	b.reshuffle(shoe.All, "Zoë", shoe.Cut{From: 1, To: 103})
+	b.reshuffle(shoe.All, "", shoe.Cut{From: 60, To: 61})
+	b.end(audit.KindClose)
+	list, hands[b.name] = append(list, b), b.hand(cards)
+
+	b = newShoe(t, &plan{name: "a cut card, open", statement: statement(9, 9, "")}, shoe.Cut{From: 3, To: 8})
+	cards = b.move(audit.KindDraw, shoe.Deck, shoe.Top, 2, shoe.Dealt, "")
 	hands[b.name] = b.hand(cards)
 	return append(list, b), hands
 }

@@ -20,7 +20,7 @@ func describe(record *audit.Record) string {
 	case audit.KindCommitment:
 		return text + "a commitment to " + stated(&record.Statement) + ", until " + record.Deadline.Format(audit.TimeFormat)
 	case audit.KindShoe:
-		text += "a shoe: " + ofShoe(&record.Statement)
+		text += "a shoe: " + ofShoe(&record.Statement) + ofCut(record.Cut)
 		if record.AuditID != uuid.Nil {
 			text += fmt.Sprintf("; it replaces the shoe %s", record.AuditID)
 		}
@@ -48,7 +48,7 @@ func ofShoe(s *audit.Statement) string {
 func changed(record *audit.Record) string {
 	switch record.Kind {
 	case audit.KindReshuffle:
-		return fmt.Sprintf("%s, %d card(s), sealed in a new order by %s", where(record.From), record.Statement.Size, record.Statement.Algorithm)
+		return fmt.Sprintf("%s, %d card(s), sealed in a new order by %s", where(record.From), record.Statement.Size, record.Statement.Algorithm) + ofCut(record.Cut)
 	case audit.KindClose:
 		return "closed"
 	case audit.KindExpire:
@@ -72,6 +72,17 @@ func changed(record *audit.Record) string {
 		return text
 	}
 	return text + fmt.Sprintf(" and put to the %s of %s", record.Put, where(record.To))
+}
+
+// ofCut says where the cut card lies; nothing without one.
+func ofCut(c *shoe.Cut) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.IsDrawn():
+		return fmt.Sprintf("; a cut card behind %d, drawn from %d to %d", c.At, c.From, c.To)
+	}
+	return fmt.Sprintf("; a cut card behind %d", c.At)
 }
 
 // where names a place.

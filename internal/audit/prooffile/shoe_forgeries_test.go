@@ -224,6 +224,20 @@ func shoeForgeries(t testing.TB, by map[string]*dealtShoe) []shoeForgery {
 			hand[0].Position = 6
 			return hand[:1]
 		}},
+		{name: "a drawn cut that is another", of: "cut cards", step: "order", record: at(1, anotherCut)},
+		{name: "a drawn cut of a reshuffle that is another", of: "cut cards", step: "order", record: at(5, anotherCut)},
+		{name: "a drawn cut that is another, its record alone", of: "cut cards", step: "order", record: at(6, anotherCut), one: 6},
+		{name: "a drawn cut from another range", of: "cut cards", step: "order", record: at(1, sub(`"cut_range":[60,90]`, `"cut_range":[60,91]`))},
+		{name: "a cut of 0", of: "cut cards", step: "record", record: at(4, sub(`"cut":50`, `"cut":0`))},
+		{name: "a cut behind all cards", of: "cut cards", step: "record", record: at(4, sub(`"cut":50`, `"cut":99`))},
+		{name: "a cut beyond its range", of: "cut cards", step: "record", record: at(6, sub(`"cut_range":[60,61]`, `"cut_range":[1,2]`))},
+		{name: "a cut range without a cut", of: "cut cards", step: "record", record: at(4, sub(`"cut":50`, `"cut_range":[50,51]`))},
+		{name: "a cut range that is reversed", of: "cut cards", step: "record", record: at(6, sub(`[60,61]`, `[61,60]`))},
+		{name: "a cut range of three numbers", of: "cut cards", step: "record", record: at(6, sub(`[60,61]`, `[60,61,62]`))},
+		{name: "a cut that is a text", of: "cut cards", step: "record", record: at(4, sub(`"cut":50`, `"cut":"50"`))},
+		{name: "a cut of a draw", of: "cut cards", step: "record", record: at(3, sub(`"to"`, `"cut":50,"to"`))},
+		{name: "a cut of a pile", of: "empty piles", step: "record", record: at(3, sub(`"root"`, `"cut":1,"root"`))},
+		{name: "a cut of a shoe that was not shuffled", of: "not shuffled", step: "record", record: at(1, sub(`"commitment"`, `"cut":3,"commitment"`))},
 		{name: "a draw of no cards", of: worked, step: "record", record: at(2, sub(`"cards":"1:0-1",`, ``))},
 		{name: "a return of no cards", of: "empty piles", step: "record", record: at(5, sub(`"cards":"1:0",`, ``))},
 		{name: "an add with an empty list of cards", of: "empty piles", step: "record", record: at(2, sub(`"to"`, `"cards":"","to"`))},
@@ -258,6 +272,19 @@ func anotherCard(record string) string {
 		words = append(words, fmt.Sprintf("%d:%d", ref.Seal, ref.Position))
 	}
 	return strings.Replace(record, was, strings.Join(words, " "), 1)
+}
+
+// anotherCut moves the cut card of a record to another place of its range.
+func anotherCut(record string) string {
+	r, err := audit.ParseRecord([]byte(record))
+	if err != nil {
+		return record
+	}
+	other := r.Cut.From
+	if other == r.Cut.At {
+		other = r.Cut.To
+	}
+	return strings.Replace(record, fmt.Sprintf(`"cut":%d,`, r.Cut.At), fmt.Sprintf(`"cut":%d,`, other), 1)
 }
 
 func otherCode(code string) string {

@@ -1,0 +1,93 @@
+package shoe
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestCutsFitBetweenTwoCards(t *testing.T) {
+	for c, want := range map[Cut]bool{
+		{At: 1}: true, {At: 51}: true, {At: 0}: false, {At: 52}: false, {At: 1 << 63}: false,
+		{From: 1, To: 51}: true, {From: 30, To: 31}: true, {From: 30, To: 52}: false, {From: 0, To: 9}: false,
+		{From: 9, To: 9}: false, {From: 9, To: 8}: false, {From: 9}: false,
+	} {
+		if got := c.Fits(52); got != want {
+			t.Errorf("%+v fits into 52 cards: %v", c, got)
+		}
+	}
+	if c := (&Cut{At: 1}); c.Fits(1) || c.Fits(0) || !c.Fits(2) {
+		t.Error("a cut card lies where there are not two cards")
+	}
+}
+
+// A cut card is reached by the draw of the last card before it, or of the last one behind it, and
+// not by what is put back.
+func TestCutIsReached(t *testing.T) {
+	move := func(from Place, end End, count uint64, to Place, put End) func(*Layout) (*Layout, error) {
+		return func(l *Layout) (*Layout, error) {
+			cards, err := l.Take(from, end, count)
+			if err != nil {
+				return nil, err
+			}
+			return l.Apply(&Move{From: from, Cards: cards, To: to, Put: put})
+		}
+	}
+	draw := func(end End, count uint64) func(*Layout) (*Layout, error) { return move(Deck, end, count, Dealt, "") }
+	shuffle := func(p Place) func(*Layout) (*Layout, error) {
+		return func(l *Layout) (*Layout, error) { return l.Shuffle(p) }
+	}
+	pick := func(positions ...uint64) func(*Layout) (*Layout, error) {
+		return func(l *Layout) (*Layout, error) {
+			cards, err := l.Pick(Deck, positions)
+			if err != nil {
+				return nil, err
+			}
+			return l.Apply(&Move{From: Deck, Cards: cards, To: Dealt})
+		}
+	}
+	backToTop, backToBottom := move(Dealt, Bottom, 1, Deck, Top), move(Dealt, Bottom, 1, Deck, Bottom)
+	for name, c := range map[string]struct {
+		moves []func(*Layout) (*Layout, error)
+		want  []bool // after each of them
+	}{
+		"one after the other": {[]func(*Layout) (*Layout, error){draw(Top, 5), draw(Top, 1), draw(Top, 1), draw(Top, 3)}, []bool{false, false, true, true}},
+		"past it":             {[]func(*Layout) (*Layout, error){draw(Top, 9)}, []bool{true}},
+		"from the bottom":     {[]func(*Layout) (*Layout, error){draw(Bottom, 2), draw(Bottom, 1), draw(Top, 1)}, []bool{false, true, true}},
+		"put back":            {[]func(*Layout) (*Layout, error){draw(Top, 6), backToTop, draw(Top, 2), backToTop, backToBottom}, []bool{false, false, true, true, true}},
+		"at random":           {[]func(*Layout) (*Layout, error){pick(6, 0, 3, 9), pick(0, 1, 2), pick(0, 1)}, []bool{false, false, true}},
+		"to a pile":           {[]func(*Layout) (*Layout, error){move(Deck, Top, 7, OnPile("burn"), Top), shuffle(OnPile("burn"))}, []bool{true, true}},
+		"shuffled again":      {[]func(*Layout) (*Layout, error){draw(Top, 8), shuffle(All), draw(Top, 9)}, []bool{true, false, false}},
+	} {
+		l := New(10, true).WithCut(&Cut{At: 7})
+		var got []bool
+		for _, move := range c.moves {
+			var err error
+			if l, err = move(l); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			_, reached := l.Cut()
+			got = append(got, reached)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: the cut is reached %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestCutOfLayouts(t *testing.T) {
+	plain := New(10, true)
+	cut := plain.WithCut(&Cut{At: 4, From: 2, To: 8})
+	if c, reached := plain.Cut(); c != nil || reached {
+		t.Error("the layout was changed")
+	}
+	if c, reached := cut.Cut(); *c != (Cut{At: 4, From: 2, To: 8}) || reached {
+		t.Errorf("the cut card is %+v, %v", c, reached)
+	}
+	again, err := cut.Shuffle(Deck)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, _ := again.Cut(); c != nil {
+		t.Errorf("a new order has the cut card of the one before: %+v", c)
+	}
+}
