@@ -818,6 +818,13 @@ type CardsMoved struct {
 	AuditID openapi_types.UUID `json:"audit_id"`
 	Cards   ShoeCards          `json:"cards"`
 
+	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	Cut *CutPosition `json:"cut,omitempty"`
+
+	// CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
+	// refused then: finish the round and reshuffle. Omitted if there is no cut card.
+	CutReached *CutReached `json:"cut_reached,omitempty"`
+
 	// Dealt How many cards were drawn and are on no pile.
 	Dealt DealtCount `json:"dealt"`
 
@@ -854,6 +861,13 @@ type CardsSealed struct {
 
 	// Commitment The SHA-256 of the statement of the order, including its seed.
 	Commitment Digest `json:"commitment"`
+
+	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	Cut *CutPosition `json:"cut,omitempty"`
+
+	// CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
+	// refused then: finish the round and reshuffle. Omitted if there is no cut card.
+	CutReached *CutReached `json:"cut_reached,omitempty"`
 
 	// Dealt How many cards were drawn and are on no pile.
 	Dealt DealtCount `json:"dealt"`
@@ -1095,6 +1109,25 @@ type Copies = uint64
 
 // Count A count.
 type Count = uint64
+
+// CutCard How many cards lie before the cut card, at least 1 and fewer than all; or the least and the largest such number,
+// from which the service draws one with the seed of the order. If omitted, there is no cut card.
+type CutCard struct {
+	union json.RawMessage
+}
+
+// CutCard0 defines model for CutCard.0.
+type CutCard0 = uint64
+
+// CutPosition How many cards of the order lie before the cut card; omitted if there is none.
+type CutPosition = uint64
+
+// CutRange The least and the largest number of cards that may lie before the cut card.
+type CutRange = []uint64
+
+// CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
+// refused then: finish the round and reshuffle. Omitted if there is no cut card.
+type CutReached = bool
 
 // Deadline The commitment can be used before this time.
 type Deadline = Time
@@ -1527,6 +1560,12 @@ type ReshuffleRecord struct {
 	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
 	Commitment OrderCommitment `json:"commitment"`
 
+	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	Cut *CutPosition `json:"cut,omitempty"`
+
+	// CutRange The least and the largest number of cards that may lie before the cut card.
+	CutRange *CutRange `json:"cut_range,omitempty"`
+
 	// Draw A count.
 	Draw Count `json:"draw"`
 
@@ -1584,6 +1623,10 @@ type ReshuffleRequest struct {
 	// comes from the players, after a commitment, so that the operator cannot choose the order. It is public. Empty
 	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
+
+	// Cut As for a new shoe. If omitted, the cut card is put where it was before, or drawn again from the same range,
+	// which must be possible with the cards that are shuffled.
+	Cut *CutCard `json:"cut,omitempty"`
 }
 
 // ReshuffleRequestCards Shuffle the cards left in the deck, or all cards of the shoe.
@@ -1701,6 +1744,13 @@ type Shoe struct {
 	// Commitment The SHA-256 of the statement of the first order, including its seed.
 	Commitment Digest `json:"commitment"`
 
+	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	Cut *CutPosition `json:"cut,omitempty"`
+
+	// CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
+	// refused then: finish the round and reshuffle. Omitted if there is no cut card.
+	CutReached *CutReached `json:"cut_reached,omitempty"`
+
 	// Dealt How many cards were drawn and are on no pile.
 	Dealt DealtCount `json:"dealt"`
 
@@ -1768,6 +1818,13 @@ type ShoeChange struct {
 	// AuditID The id of the record of the change.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
+	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	Cut *CutPosition `json:"cut,omitempty"`
+
+	// CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
+	// refused then: finish the round and reshuffle. Omitted if there is no cut card.
+	CutReached *CutReached `json:"cut_reached,omitempty"`
+
 	// Dealt How many cards were drawn and are on no pile.
 	Dealt DealtCount `json:"dealt"`
 
@@ -1815,6 +1872,12 @@ type ShoeRecord struct {
 
 	// CommitmentID The commitment that the shoe used, if any. Both records have the same `commitment`.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
+
+	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	Cut *CutPosition `json:"cut,omitempty"`
+
+	// CutRange The least and the largest number of cards that may lie before the cut card.
+	CutRange *CutRange `json:"cut_range,omitempty"`
 
 	// Draw As many as `size`; 0 for a deck that was not shuffled.
 	Draw Count `json:"draw"`
@@ -1879,6 +1942,10 @@ type ShoeRequest struct {
 	// sent again.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
 
+	// Cut How many cards lie before the cut card, at least 1 and fewer than all; or the least and the largest such number,
+	// from which the service draws one with the seed of the order. If omitted, there is no cut card.
+	Cut *CutCard `json:"cut,omitempty"`
+
 	// Deck A deck type. `GET /decks` lists them.
 	Deck *DeckName `json:"deck,omitempty"`
 
@@ -1930,6 +1997,13 @@ type ShoeState struct {
 
 	// Commitment The SHA-256 of the statement of the first order, including its seed.
 	Commitment Digest `json:"commitment"`
+
+	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	Cut *CutPosition `json:"cut,omitempty"`
+
+	// CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
+	// refused then: finish the round and reshuffle. Omitted if there is no cut card.
+	CutReached *CutReached `json:"cut_reached,omitempty"`
 
 	// Dealt How many cards were drawn and are on no pile.
 	Dealt DealtCount `json:"dealt"`
@@ -2620,6 +2694,68 @@ type ReturnCardsJSONRequestBody = ReturnRequest
 
 // ShuffleJSONRequestBody defines body for Shuffle for application/json ContentType.
 type ShuffleJSONRequestBody = ShuffleRequest
+
+// AsCutCard0 returns the union data inside the CutCard as a CutCard0
+func (t CutCard) AsCutCard0() (CutCard0, error) {
+	var body CutCard0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCutCard0 overwrites any union data inside the CutCard as the provided CutCard0
+func (t *CutCard) FromCutCard0(v CutCard0) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCutCard0 performs a merge with any union data inside the CutCard, using the provided CutCard0
+func (t *CutCard) MergeCutCard0(v CutCard0) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsCutRange returns the union data inside the CutCard as a CutRange
+func (t CutCard) AsCutRange() (CutRange, error) {
+	var body CutRange
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCutRange overwrites any union data inside the CutCard as the provided CutRange
+func (t *CutCard) FromCutRange(v CutRange) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCutRange performs a merge with any union data inside the CutCard, using the provided CutRange
+func (t *CutCard) MergeCutRange(v CutRange) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t CutCard) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *CutCard) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
 
 // AsHandSizes returns the union data inside the Hands as a HandSizes
 func (t Hands) AsHandSizes() (HandSizes, error) {

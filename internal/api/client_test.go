@@ -252,6 +252,8 @@ type shoeState struct {
 	Piles     map[string]struct{ Remaining uint64 }
 	Pile      string
 	Expires   *time.Time
+	Cut       *uint64
+	AtCut     *bool `json:"cut_reached"`
 	Cards     []shoeCard
 }
 

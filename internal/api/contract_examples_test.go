@@ -40,6 +40,7 @@ var scenario = []string{
 	"getAudit shoeRecord", "getAudit reshuffleRecord", "verifyAudit shoe", "closeShoe close", "getAudit drawRecord",
 	"getAudit addRecord", "getAudit returnRecord", "getAudit closeRecord", "drawCards closed", "createShoe names",
 	"drawCards item", "endShoe end", "getShoe expired", "getAudit expireRecord", "drawCards expired", "proveShoe names",
+	"createShoe cutCard",
 }
 
 // unusedSeeds are the seeds of the commitments in the examples that no shuffle used. No answer
@@ -57,6 +58,8 @@ var shoeSeeds = map[string]string{
 	"shufflePile bob":  "899e814df58dfd65d4360f91f417c27315f87d1b326e22ecaed115bdac2094bc",
 	"reshuffleShoe remaining": "f474f53a5fdf884aa7d2afe90114981bb80c2f29e3ec0a183b4ecf8234fe4bd8c4b9ded673086c40d3280b36870f31c54834178c8033c2c050e8a43a06df0cb6" +
 		"87ffc6f2b85aa0599acce776f39a36abffc89e1cb311637ac8e2aba7751f76d1",
+	"createShoe cutCard": "1c59c297d7ae539c5b13d0614411704eef998ca4e0ae7c2a781aedda98d06e35704b6b1c12dad37b42716c7cc1dac030fd51b83ce845c98f0b2eabf8c88b41dc" +
+		"51ba572771481a01eafa0895fc749eabba5b5f38044494aa826d8e929ff795ee",
 	"createShoe names": "9236c516a32bbd6905c65283fae7943331a159e04a272f4358b0c2c2efff7469",
 }
 

@@ -342,6 +342,8 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		{"createShoe", 422, "hands is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.", create(`{"deck":"standard52","hands":"bridge"}`), healthy},
 		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out for a shoe that does not expire.", create(`{"deck":"standard52","expires_in":0}`), healthy},
 		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out for a shoe that does not expire.", create(`{"deck":"standard52","expires_in":31622401}`), healthy},
+		{"createShoe", 422, "cut must be how many cards lie before the cut card, such as 234, or a range to draw that from, such as [220,250]; got [80,70].", create(`{"deck":"standard52","cut":[80,70]}`), healthy},
+		{"createShoe", 422, "Cut is how many of the 52 cards lie before the cut card, from 1 to 51, or a range of such numbers; got 52.", create(`{"deck":"standard52","cut":52}`), healthy},
 		{"createShoe", 422, "A shoe has 1 to 4096 cards, and this would have 4097.", create(`{"size":4097}`), healthy},
 		{"createShoe", 422, "keyOfAnother", func(s *service) *http.Request {
 			readBody(t, s.do(keyed(post(t, "/shoes", `{"size":2}`), "shoe")))
@@ -355,7 +357,7 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		{"drawCards", 422, "tooFew", fixed(post(t, dealt+"/draw", `{"count":4}`)), healthy},
 		{"drawCards", 422, "Count is at least 1.", fixed(post(t, dealt+"/draw", `{"count":0}`)), healthy},
 		{"drawCards", 422, "put is the end of a pile, and needs to: the name of the pile.", fixed(post(t, dealt+"/draw", `{"put":"top"}`)), healthy},
-		{"drawCards", 422, `The name of a pile must be 1 to 64 letters, digits, hyphens and underscores, such as "discard".`, fixed(post(t, dealt+"/draw", `{"to":"my pile"}`)), healthy},
+		{"drawCards", 422, `The name of a pile must be 1 to 255 letters, digits, hyphens and underscores, such as "discard".`, fixed(post(t, dealt+"/draw", `{"to":"my pile"}`)), healthy},
 		{"drawCards", 422, "A shoe has at most 256 piles, and is shuffled at most 4096 times, its piles included. Nothing was changed; use a pile that there is, or make a new shoe.", fixed(post(t, crowded+"/draw", `{"to":"q"}`)), healthy},
 		{"returnCards", 400, `cards.1 must be a card's number or code, such as 0 or "AS"; got an array.`, fixed(post(t, open+"/return", `{"cards":[0,[]]}`)), healthy},
 		{"returnCards", 400, "notAVersion", func(*service) *http.Request {

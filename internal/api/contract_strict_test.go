@@ -27,7 +27,7 @@ import (
 // The only places where a response can change and still match the contract, as JSON pointers.
 var (
 	// members that may be missing
-	optional = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|players|players_from|client_seed|reference|reveal)$`)
+	optional = regexp.MustCompile(`/(errors|pointer|parameter|parameters|hands|dead_wall|default_by|sizes|each|players|players_from|client_seed|reference|reveal|cut|cut_reached|cut_range)$`)
 	// values that may be anything: cards, items and parameters
 	unconstrained = regexp.MustCompile(`^/(items|rest|hands/\d+|shuffles/\d+)/\d+|/parameters/[a-z]+$|/cards/\d+/item$`)
 	// objects that may have other members

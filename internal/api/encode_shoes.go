@@ -46,7 +46,7 @@ func appendVersion(b []byte, s *shoes.Shoe) []byte {
 	return strconv.AppendUint(b, s.Version, 10)
 }
 
-// appendCounts appends how many cards are where, and when the shoe expires.
+// appendCounts appends how many cards are where, the cut card, and when the shoe expires.
 func appendCounts(b []byte, s *shoes.Shoe) []byte {
 	b = append(b, `,"remaining":`...)
 	b = strconv.AppendUint(b, s.Remaining, 10)
@@ -54,6 +54,10 @@ func appendCounts(b []byte, s *shoes.Shoe) []byte {
 	b = strconv.AppendUint(b, s.Dealt, 10)
 	b = append(b, ',')
 	b = appendPiles(b, s)
+	if s.Cut != nil {
+		b = strconv.AppendUint(append(b, `,"cut":`...), s.Cut.At, 10)
+		b = strconv.AppendBool(append(b, `,"cut_reached":`...), s.AtCut)
+	}
 	b = append(b, `,"expires":`...)
 	if s.Expires.IsZero() {
 		return append(b, "null"...)

@@ -2,8 +2,10 @@ package api
 
 import (
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,6 +26,7 @@ type shuffleRequest struct {
 	list    bool            // the answer is a list of shuffles, even of one
 	details bool            // cards are answered whole
 	expires time.Duration   // of a shoe; 0 for never
+	cut     *shoe.Cut       // of a shoe; nil for none
 	job     *timeshare.Job  // nil unless it takes long to shuffle
 }
 
@@ -31,7 +34,7 @@ type shuffleRequest struct {
 type form struct {
 	excluded []string // members of a shuffle that the request does not have
 	reason   string   // why not
-	expires  bool     // it has expires_in
+	ofShoe   bool     // it has expires_in and cut
 }
 
 // The forms of requests.
@@ -42,7 +45,7 @@ var (
 		reason:   "belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.",
 	}
 	shoeForm = &form{
-		excluded: []string{"draw", "hands", "repeat", "reveal"}, expires: true,
+		excluded: []string{"draw", "hands", "repeat", "reveal"}, ofShoe: true,
 		reason: "is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.",
 	}
 )
@@ -96,8 +99,11 @@ func decodeShuffle(body []byte, maxItems uint64, f *form, lease *httpjson.Lease)
 		switch {
 		case slices.Contains(f.excluded, name):
 			return unprocessable("%s %s", name, f.reason).at("/" + name)
-		case name == "expires_in" && f.expires:
+		case name == "expires_in" && f.ofShoe:
 			q.expires, err = readExpiry(d)
+			return err
+		case name == "cut" && f.ofShoe:
+			q.cut, err = readCut(d)
 			return err
 		}
 		return q.member(d, name, maxItems)
@@ -296,6 +302,44 @@ func readExpiry(d *httpjson.Reader) (time.Duration, error) {
 			most).at("/expires_in")
 	}
 	return time.Duration(n) * time.Second, nil
+}
+
+// readCut reads where a cut card lies: behind a number of cards, or a range to draw that from.
+func readCut(d *httpjson.Reader) (*shoe.Cut, error) {
+	c := &shoe.Cut{}
+	switch d.Kind() {
+	case '0':
+		n, err := d.Count()
+		if err == nil && n == 0 {
+			err = problemCut("0")
+		}
+		c.At = n
+		return c, err
+	case '[':
+	default:
+		return nil, d.WrongKind("a number of cards such as 234 or a range of them such as [220,250]")
+	}
+	ends := []uint64{}
+	err := d.Array(func(i int) error {
+		if i == 2 {
+			return problemCut("more than two numbers")
+		}
+		n, err := d.Count()
+		ends = append(ends, n)
+		return err
+	})
+	if err == nil && (len(ends) != 2 || ends[0] < 1 || ends[0] >= ends[1]) {
+		err = problemCut(strings.ReplaceAll(fmt.Sprint(ends), " ", ","))
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.From, c.To = ends[0], ends[1]
+	return c, nil
+}
+
+func problemCut(got string) *problem {
+	return unprocessable("cut must be how many cards lie before the cut card, such as 234, or a range to draw that from, such as [220,250]; got %s.", got).at("/cut")
 }
 
 // decodeReveal reads the body of a reveal and returns the seed.

@@ -23,7 +23,7 @@ func (a *logAPI) returnToShoe(w http.ResponseWriter, r *http.Request) error {
 // reshuffleShoe answers POST /shoes/{id}/reshuffle.
 func (a *logAPI) reshuffleShoe(w http.ResponseWriter, r *http.Request) error {
 	c := &shoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}
-	return a.changeShoe(w, r, c, "cards", "algorithm", "client_seed")
+	return a.changeShoe(w, r, c, "cards", "cut", "algorithm", "client_seed")
 }
 
 // closeShoe answers POST /shoes/{id}/close.

@@ -152,6 +152,8 @@ func changeMember(d *httpjson.Reader, name string, c *shoes.Change) (err error) 
 		var end string
 		end, err = oneOf(d, string(shoe.Top), string(shoe.Bottom))
 		c.Put = shoe.End(end)
+	case "cut":
+		c.Cut, err = readCut(d)
 	case "algorithm":
 		c.Algorithm, err = readAlgorithm(d)
 	case "client_seed":

@@ -1,0 +1,120 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
+	"riffle/internal/deck"
+)
+
+// A round of blackjack after the other is dealt until the cut card comes out, and then the shoe is
+// shuffled with a cut card drawn from the same range. The proof of the shoe has each cut that its
+// seed draws.
+func TestCutCard(t *testing.T) {
+	s := start(t, setup{})
+	ask := func(path, body string) shoeState {
+		t.Helper()
+		return s.mustShoe(t, post(t, path, body))
+	}
+	made := ask("/shoes", `{"deck":"standard52","decks":2,"cut":[60,75],"client_seed":"Ines"}`)
+	at := made.path()
+	cut := func(a shoeState) uint64 {
+		t.Helper()
+		if a.Cut == nil || a.AtCut == nil || *a.Cut < 60 || *a.Cut > 75 {
+			t.Fatalf("version %d has no cut card from 60 to 75: %+v", a.Version, a)
+		}
+		return *a.Cut
+	}
+	for range 3 {
+		first := s.mustShoe(t, get(t, at))
+		if *first.AtCut {
+			t.Error("the cut card is reached before a card was drawn")
+		}
+		ask(at+"/draw", `{"to":"burn"}`)
+		for drawn := uint64(1); drawn < cut(first); {
+			drawn += 5
+			if round := ask(at+"/draw", `{"count":5}`); cut(round) != cut(first) || *round.AtCut != (drawn >= cut(first)) {
+				t.Errorf("after %d cards: %d %v, want %d", drawn, *round.Cut, *round.AtCut, cut(first))
+			}
+		}
+		if back := ask(at+"/return", `{"put":"top"}`); !*back.AtCut {
+			t.Error("the cut card is back in the deck with the cards that were returned")
+		}
+		cut(ask(at+"/reshuffle", `{"cards":"all"}`))
+	}
+	if fixed := ask(at+"/reshuffle", `{"cards":"all","cut":103}`); *fixed.Cut != 103 {
+		t.Errorf("the cut is %d, want 103", *fixed.Cut)
+	}
+	ask(at+"/draw", `{"count":4}`)
+	if got := s.send(t, post(t, at+"/reshuffle", `{}`)); got.status != http.StatusUnprocessableEntity || !strings.Contains(got.body, "of these 100 it lies") {
+		t.Errorf("a cut card where no card lies: %d %s", got.status, got.body)
+	}
+	if fits := ask(at+"/reshuffle", `{"cut":50}`); *fits.Cut != 50 || *fits.AtCut {
+		t.Errorf("the cut card lies behind %d of 100 cards, want 50", *fits.Cut)
+	}
+	piled := ask(at+"/draw", `{"count":50,"to":"discard"}`)
+	if again := ask(at+"/piles/discard/shuffle", `{}`); !*piled.AtCut || !*again.AtCut || *again.Cut != 50 {
+		t.Errorf("the cut card after a shuffle of a pile: %+v", again)
+	}
+	ask(at+"/draw", `{"count":49}`)
+	if one := ask(at+"/reshuffle", `{}`); one.Cut != nil || one.AtCut != nil {
+		t.Errorf("one card has a cut card: %+v", one)
+	}
+	ask(at+"/close", `{}`)
+	verifyCuts(t, s, at)
+}
+
+// verifyCuts verifies the proof of a closed shoe, and that all records of a shuffled deck of two
+// cards and more have a cut.
+func verifyCuts(t *testing.T, s *service, at string) {
+	t.Helper()
+	decks, err := deck.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof := readBody(t, s.do(get(t, at+"/proof")))
+	result := prooffile.VerifyShoe(prooffile.Lines(proof), &prooffile.Given{Decks: decks})
+	if result.Failed() != nil || !result.Closed {
+		t.Errorf("the proof does not verify: %+v", result.Steps)
+	}
+	cuts := 0
+	for _, line := range prooffile.Lines(proof) {
+		var file struct{ Record string }
+		if err := json.Unmarshal(line, &file); err != nil {
+			t.Fatal(err)
+		}
+		r, err := audit.ParseRecord([]byte(file.Record))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Cut == nil {
+			continue
+		}
+		cuts++
+		if got := string(readBody(t, s.do(get(t, "/audits/"+r.ID.String()+"/verify")))); r.Cut.IsDrawn() && !strings.Contains(got, fmt.Sprintf("the cut, %d, is the one drawn from 60 to 75", r.Cut.At)) {
+			t.Errorf("the replay does not check the cut: %s", got)
+		}
+	}
+	if cuts != 6 {
+		t.Errorf("%d records have a cut, want 6", cuts)
+	}
+}
+
+// A shoe that uses a commitment has its cut drawn with the client seed that came later, and a retry
+// gets the same one.
+func TestCutOfACommittedShoe(t *testing.T) {
+	s := start(t, setup{})
+	id := mustCommit(t, s, `{"deck":"standard52"}`).CommitmentID
+	body := fmt.Sprintf(`{"commitment_id":%q,"client_seed":"Ines","cut":[1,51]}`, id)
+	first := readBody(t, s.do(keyed(post(t, "/shoes", body), "a")))
+	again := readBody(t, s.do(keyed(post(t, "/shoes", body), "a")))
+	if !bytes.Equal(first, again) || !bytes.Contains(first, []byte(`"cut":`)) {
+		t.Errorf("%s is not %s", again, first)
+	}
+}
