@@ -140,7 +140,7 @@ func normalize(output string) string {
 func normalizeValue(value any, member string) any {
 	_, isList := value.([]any)
 	switch member {
-	case "items", "hands", "rest", "shuffles", "card", "instance", "value", "suit":
+	case "items", "hands", "rest", "shuffles", "card", "instance", "value", "suit", "cut":
 		if !isList {
 			return "any"
 		}

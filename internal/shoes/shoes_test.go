@@ -749,3 +749,27 @@ func TestCardsAreNamedByCode(t *testing.T) {
 		}
 	}
 }
+
+// A cut card and an empty pile are in the store, where every process finds them.
+func TestCutsAndEmptyPilesAreStored(t *testing.T) {
+	p := newProcess(t)
+	r := ask(order.Request{Deck: "standard52"})
+	r.Cut = &shoe.Cut{From: 20, To: 30}
+	made := create(t, p, r)
+	id, cut := made.Shoe.ID, *made.Shoe.Cut
+	apply(t, p, id, Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, Cards: []CardName{}, To: shoe.OnPile("burn"), Put: shoe.Top})
+	other := p.other(t)
+	for _, by := range []*process{p, other, p.other(t)} {
+		shown := get(t, by, id)
+		if shown.Cut == nil || *shown.Cut != cut || shown.AtCut || !slices.Equal(shown.Piles, []Pile{{"burn", 0}}) {
+			t.Errorf("the shoe is %+v with the cut card %+v, want %+v and an empty pile", shown, shown.Cut, cut)
+		}
+	}
+	if !apply(t, other, id, drawing(cut.At)).Shoe.AtCut || !get(t, p, id).AtCut {
+		t.Error("the cut card is not reached by the draw of all cards before it")
+	}
+	again := apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
+	if c := get(t, other, id).Cut; c == nil || c.From != 20 || c.To != 30 || *c != *again.Record.Cut {
+		t.Errorf("the cut card is %+v after a reshuffle, want %+v", c, again.Record.Cut)
+	}
+}
