@@ -779,20 +779,26 @@ type Card struct {
 	Attributes nullable.Nullable[map[string]string] `json:"attributes"`
 
 	// Code The code of the card within its deck type. Equal cards have the same code.
-	Code string `json:"code"`
+	Code CardCode `json:"code"`
 
 	// Glyph The card in Unicode characters.
 	Glyph string `json:"glyph"`
 
 	// Instance Numbers cards with the same code, from 1, over all copies of the deck.
-	Instance int `json:"instance"`
+	Instance CardInstance `json:"instance"`
 
 	// Name A name in English and in Chinese.
 	Name Text `json:"name"`
 }
 
+// CardCode The code of the card within its deck type. Equal cards have the same code.
+type CardCode = string
+
 // CardCount How many cards to take.
 type CardCount = uint64
+
+// CardInstance Numbers cards with the same code, from 1, over all copies of the deck.
+type CardInstance = int
 
 // CardList defines model for CardList.
 type CardList struct {
@@ -811,6 +817,9 @@ type CardList struct {
 // CardNames Cards, each by its number or its code. Aliases of the code are accepted, and for an item that is a string, its
 // text. A code must be unique among the cards that lie there.
 type CardNames = []any
+
+// CardSalt The random-looking value that keeps the card from being guessed from its leaf.
+type CardSalt = Digest
 
 // CardsMoved The moved cards, and the shoe after the change.
 type CardsMoved struct {
@@ -1393,22 +1402,20 @@ type OpenedCard struct {
 	Card uint64 `json:"card"`
 
 	// Code The code of the card within its deck type. Equal cards have the same code.
-	Code *string `json:"code,omitempty"`
+	Code *CardCode `json:"code,omitempty"`
 
 	// Instance Numbers cards with the same code, from 1, over all copies of the deck.
-	Instance *int `json:"instance,omitempty"`
+	Instance *CardInstance `json:"instance,omitempty"`
 
 	// Item The item as it was sent, or the number.
-	Item Item `json:"item,omitempty"`
-
-	// Path The Merkle path from the card to the root.
+	Item Item     `json:"item,omitempty"`
 	Path []Digest `json:"path"`
 
 	// Position The position of the card in the order it was last sealed in, from 0.
 	Position uint64 `json:"position"`
 
 	// Salt The random-looking value that keeps the card from being guessed from its leaf.
-	Salt Digest `json:"salt"`
+	Salt CardSalt `json:"salt"`
 
 	// SealedBy The id of the record that has the root of that order.
 	SealedBy openapi_types.UUID `json:"sealed_by"`
@@ -1789,10 +1796,10 @@ type ShoeCard struct {
 	Card uint64 `json:"card"`
 
 	// Code The code of the card within its deck type. Equal cards have the same code.
-	Code *string `json:"code,omitempty"`
+	Code *CardCode `json:"code,omitempty"`
 
 	// Instance Numbers cards with the same code, from 1, over all copies of the deck.
-	Instance *int `json:"instance,omitempty"`
+	Instance *CardInstance `json:"instance,omitempty"`
 
 	// Item The item as it was sent, or the number.
 	Item Item `json:"item,omitempty"`
@@ -1804,7 +1811,7 @@ type ShoeCard struct {
 	Position uint64 `json:"position"`
 
 	// Salt The random-looking value that keeps the card from being guessed from its leaf.
-	Salt *Digest `json:"salt,omitempty"`
+	Salt *CardSalt `json:"salt,omitempty"`
 
 	// SealedBy The id of the record that has the root of that order.
 	SealedBy openapi_types.UUID `json:"sealed_by"`
@@ -3716,7 +3723,8 @@ type ClientInterface interface {
 	//
 	// The proofs of all records of the shoe, from the first to the last, one per line and each as
 	// `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
-	// seeds once the shoe is closed, and never the shoe id.
+	// seeds once the shoe is closed, and never the shoe id. `Accept: application/jsonl` gets the same lines under
+	// that name.
 	//
 	// Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
 	ProveShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4614,7 +4622,8 @@ func (c *Client) ShufflePile(ctx context.Context, id ShoeInPath, pile PileInPath
 //
 // The proofs of all records of the shoe, from the first to the last, one per line and each as
 // `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
-// seeds once the shoe is closed, and never the shoe id.
+// seeds once the shoe is closed, and never the shoe id. `Accept: application/jsonl` gets the same lines under
+// that name.
 //
 // Corresponds with GET /shoes/{id}/proof (the `ProveShoe` operationId).
 func (c *Client) ProveShoe(ctx context.Context, id ShoeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7325,7 +7334,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// The proofs of all records of the shoe, from the first to the last, one per line and each as
 	// `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
-	// seeds once the shoe is closed, and never the shoe id.
+	// seeds once the shoe is closed, and never the shoe id. `Accept: application/jsonl` gets the same lines under
+	// that name.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11984,7 +11994,8 @@ func (c *ClientWithResponses) ShufflePileWithResponse(ctx context.Context, id Sh
 //
 // The proofs of all records of the shoe, from the first to the last, one per line and each as
 // `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
-// seeds once the shoe is closed, and never the shoe id.
+// seeds once the shoe is closed, and never the shoe id. `Accept: application/jsonl` gets the same lines under
+// that name.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -178,7 +178,7 @@ func (a *logAPI) proveShoe(w http.ResponseWriter, r *http.Request) error {
 	long := a.newReplay(w, r)
 	defer long.done()
 	out := a.newStream(w)
-	out.media, out.ctx = "application/jsonl", long.ctx
+	out.media, out.ctx = typeOfLines(r), long.ctx
 	err = a.Disclosure.ProveShoe(long.ctx, id, long, func(p *disclosure.Proof) error {
 		out.job = long.job
 		out.buf = append(out.buf, proofText(p)...)
@@ -196,4 +196,14 @@ func (a *logAPI) proveShoe(w http.ResponseWriter, r *http.Request) error {
 		a.Logger.Error("the proof of a shoe was cut off", "error", err)
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// typeOfLines returns the media type of JSON lines: application/x-ndjson, or application/jsonl if the
+// request accepts exactly that. Generated clients take the latter for JSON.
+func typeOfLines(r *http.Request) string {
+	const jsonl = "application/jsonl"
+	if r.Header.Get("Accept") == jsonl {
+		return jsonl
+	}
+	return "application/x-ndjson"
 }

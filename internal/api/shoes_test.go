@@ -216,6 +216,21 @@ func TestCardProofs(t *testing.T) {
 	}
 }
 
+func TestTypeOfJSONLines(t *testing.T) {
+	s := start(t, setup{})
+	made := mustCreateShoe(t, s, `{"size":2}`)
+	for accept, want := range map[string]string{
+		"": "application/x-ndjson", "*/*": "application/x-ndjson", "application/x-ndjson": "application/x-ndjson",
+		"application/json": "application/x-ndjson", "application/jsonl, */*": "application/x-ndjson", "application/jsonl": "application/jsonl",
+	} {
+		r := get(t, made.path()+"/proof")
+		r.Header.Set("Accept", accept)
+		if got := s.send(t, r); got.status != 200 || got.header.Get("Content-Type") != want {
+			t.Errorf("Accept: %s is answered %d %s", accept, got.status, got.header.Get("Content-Type"))
+		}
+	}
+}
+
 // The proof of a shoe is a line for each record, in the order of the log. Seeds are in it once they
 // are public; the id of the shoe never is.
 func TestShoeProof(t *testing.T) {
@@ -229,7 +244,7 @@ func TestShoeProof(t *testing.T) {
 		records = append(records, s.mustShoe(t, post(t, made.path()+change.path, change.body)).AuditID)
 		got := s.send(t, get(t, made.path()+"/proof"))
 		lines := strings.SplitAfter(got.body, "\n")
-		if got.status != 200 || got.header.Get("Content-Type") != "application/jsonl" || len(lines) != len(records)+2 || lines[len(lines)-1] != "" {
+		if got.status != 200 || got.header.Get("Content-Type") != "application/x-ndjson" || len(lines) != len(records)+2 || lines[len(lines)-1] != "" {
 			t.Fatalf("%d %v %d lines", got.status, got.header, len(lines))
 		}
 		if strings.Contains(got.body, made.ShoeID) {
