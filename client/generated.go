@@ -1623,7 +1623,7 @@ type ReshuffleRequest struct {
 	// single cycle of all items, so that nothing stays in place, and is fair among those orders.
 	Algorithm *Algorithm `json:"algorithm,omitempty"`
 
-	// Cards Shuffle the cards left in the deck, or all cards of the shoe.
+	// Cards Shuffle the cards left in the deck, or all cards of the shoe; those left if omitted.
 	Cards *ReshuffleRequestCards `json:"cards,omitempty"`
 
 	// ClientSeed Text of at most 256 bytes in UTF-8, without NUL, that determines the order together with the seed. It usually
@@ -1636,7 +1636,7 @@ type ReshuffleRequest struct {
 	Cut *CutCard `json:"cut,omitempty"`
 }
 
-// ReshuffleRequestCards Shuffle the cards left in the deck, or all cards of the shoe.
+// ReshuffleRequestCards Shuffle the cards left in the deck, or all cards of the shoe; those left if omitted.
 type ReshuffleRequestCards string
 
 // ReturnRecord The record of cards put back into the deck.
@@ -1693,11 +1693,11 @@ type ReturnRequest struct {
 	// text. A code must be unique among the cards that lie there.
 	Cards *CardNames `json:"cards,omitempty"`
 
-	// Put The end of the deck to put the cards at, in their order.
+	// Put The end of the deck to put the cards at, in their order; the bottom if omitted.
 	Put *ReturnRequestPut `json:"put,omitempty"`
 }
 
-// ReturnRequestPut The end of the deck to put the cards at, in their order.
+// ReturnRequestPut The end of the deck to put the cards at, in their order; the bottom if omitted.
 type ReturnRequestPut string
 
 // RevealRecord The record that a seed became public.
