@@ -238,19 +238,6 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	names := []string{"addr", "deckofcards", "hosts", "log-level", "max-items", "max-results", "memory"}
-	for name, want := range map[string]string{
-		"adr": "addr", "host": "hosts", "Hosts": "hosts", "loglevel": "log-level", "logLevel": "log-level",
-		"max_items": "max-items", "maxItems": "max-items", "mx-result": "max-results", "deck-of-cards": "deckofcards",
-		"": "", "x": "", "port": "", "timeout": "", "max": "", strings.Repeat("hosts", 1000): "",
-	} {
-		if got := nearest(name, names); got != want {
-			t.Errorf("nearest to %.80q is %q, want %q", name, got, want)
-		}
-	}
-}
-
 // FuzzRead reads anything. What is accepted has set only settings that exist, and each mistake is
 // in the file.
 func FuzzRead(f *testing.F) {

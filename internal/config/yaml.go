@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"riffle/internal/hint"
 )
 
 // read reads the text of the file: at most one document, which is a mapping.
@@ -207,3 +209,11 @@ func (f *File) isPlain(node *yaml.Node) bool {
 func isEmpty(root *yaml.Node) bool { return root.ShortTag() == "!!null" && root.Value == "" }
 
 func at(node *yaml.Node) position { return position{node.Line, node.Column} }
+
+// unknown says that a name is not one of names, and which it may have been meant to be.
+func unknown(what, name string, names []string) string {
+	if meant := hint.Nearest(name, names); meant != "" {
+		return fmt.Sprintf("unknown %s %.80q; did you mean %s?", what, name, meant)
+	}
+	return fmt.Sprintf("unknown %s %.80q; there are %s", what, name, strings.Join(names, ", "))
+}
