@@ -31,7 +31,7 @@ func Example() {
 	// 9007199254740995
 	// 9007199254740997
 	// fisher-yates of 3 items, and the commitment is that of the answer: true
-	// 404 Not Found: There is no such deck type; GET /decks lists them.
+	// 404 Not Found: There is no deck type "standard53"; did you mean standard52?
 }
 
 func play(ctx context.Context, url string) error {

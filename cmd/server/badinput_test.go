@@ -268,7 +268,9 @@ func TestRejectsOtherMediaTypes(t *testing.T) {
 	if len(answers) != 1 {
 		t.Fatalf("without a media type: answered %v", answers)
 	}
-	answers[0].problem(t, http.StatusUnsupportedMediaType)
+	if answers[0].status != http.StatusOK { // which is taken for JSON
+		t.Errorf("without a media type: answered %v", answers)
+	}
 }
 
 // TestItemsKeepTheirBytes shuffles JSON values that a decoder and encoder would change.

@@ -16,8 +16,8 @@ const AdminConnections = 32
 func NewAdminServer(a *API, timeouts Timeouts) *http.Server {
 	r := chi.NewRouter()
 	r.Use(a.observe, a.checkConnection, a.checkHost)
-	r.NotFound(a.handle(noSuchPath))
-	r.MethodNotAllowed(a.handle(methodNotAllowed))
+	r.NotFound(a.handle(noAdminPath))
+	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	for pattern, handler := range map[string]http.HandlerFunc{
 		"/metrics":             a.handle(a.metrics),
 		"/healthz":             a.handle(a.healthz),
@@ -32,4 +32,8 @@ func NewAdminServer(a *API, timeouts Timeouts) *http.Server {
 		r.Head(pattern, handler)
 	}
 	return newServer(r, newConnections(AdminConnections, a.Metrics), timeouts, a.Logger)
+}
+
+func noAdminPath(http.ResponseWriter, *http.Request) error {
+	return notFound("There is nothing at this path. The admin address has /metrics, /healthz, /readyz and /debug/pprof/.")
 }

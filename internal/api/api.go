@@ -101,8 +101,8 @@ func (a *API) SetHosts(hosts access.Hosts) { a.hosts.Store(&hosts) }
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(a.findPeer, a.observe, a.checkConnection, closeChunked, a.checkHost, a.crossOrigin)
-	r.NotFound(a.handle(noSuchPath))
-	r.MethodNotAllowed(a.handle(methodNotAllowed))
+	r.NotFound(a.handle(a.noSuchPath))
+	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	for _, route := range a.table() {
 		if route.scope != access.Metrics || !a.Admin {
 			a.add(r, route)

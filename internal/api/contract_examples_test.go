@@ -26,7 +26,7 @@ import (
 var scenario = []string{
 	"shuffle bridge", "shuffle items", "shuffle emptyList", "shuffle lottery", "shuffle secretSanta", "shuffle repeat",
 	"shuffle repeatedHands", "shuffle undercover", "dealDeck werewolf", "dealDeck undercover", "dealDeck details",
-	"getAudit heldBack", "verifyAudit heldBack", "proveAudit heldBack", "revealAudit notTheSeed",
+	"getAudit heldBack", "revealAudit notTheSeed",
 	"revealAudit reveal", "verifyAudit revealed", "proveAudit revealed", "getAudit revealRecord",
 	"listAudits game", "getCheckpoint published",
 	"createCommitment spin", "getCommitment open", "createCommitment roles", "listCommitments open",

@@ -16,6 +16,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/disclosure"
+	"riffle/internal/hint"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
@@ -27,10 +28,10 @@ import (
 
 // A problem is a problem document of RFC 9457. It is an error, so that handlers can return it.
 type problem struct {
-	Type       string       `json:"type"`
-	Title      string       `json:"title"`
+	Detail     string       `json:"detail"` // what to do about it, which people read first
 	Status     int          `json:"status"`
-	Detail     string       `json:"detail"` // what to do about it
+	Title      string       `json:"title"`
+	Type       string       `json:"type"`
 	Errors     []fieldError `json:"errors,omitempty"`
 	AuditID    string       `json:"audit_id,omitempty"` // of the record that the request conflicts with
 	retryAfter int          // seconds; 0 for none
@@ -85,14 +86,29 @@ func problemOfBody(e *httpjson.Error) *problem {
 	return p
 }
 
-// at points the problem at a member of the body.
+// longestName is how many bytes of a pointer or of the name of a parameter an answer repeats.
+const longestName = 80
+
+// at points the problem at a member of the body, or at what a member of a long name is in.
 func (p *problem) at(pointer string) *problem {
+	pointer = shortPointer(pointer)
 	p.Errors = []fieldError{{Pointer: &pointer, Detail: p.Detail}}
 	return p
 }
 
-// in points the problem at a query parameter.
+// shortPointer returns a pointer, or one to what it is in if it is long.
+func shortPointer(pointer string) string {
+	for len(pointer) > longestName {
+		pointer = pointer[:strings.LastIndexByte(pointer, '/')]
+	}
+	return pointer
+}
+
+// in points the problem at a query parameter, unless its name is long.
 func (p *problem) in(parameter string) *problem {
+	if len(parameter) > longestName {
+		return p
+	}
 	p.Errors = []fieldError{{Parameter: parameter, Detail: p.Detail}}
 	return p
 }
@@ -277,18 +293,22 @@ func problemCards(e *shoes.CardsError) *problem {
 // place points at a field by the way the request named it: members of a body, parameters of a
 // query.
 func place(r *http.Request, f order.FieldError) fieldError {
-	detail := sentence(f.Detail)
+	detail, pointer := sentence(f.Detail), shortPointer(f.Pointer)
 	if r.Method != http.MethodGet {
-		return fieldError{Pointer: &f.Pointer, Detail: detail}
+		return fieldError{Pointer: &pointer, Detail: detail}
 	}
-	name := strings.TrimPrefix(f.Pointer, "/parameters")
+	name := strings.TrimPrefix(pointer, "/parameters")
 	name, _, _ = strings.Cut(strings.TrimPrefix(name, "/"), "/")
 	return fieldError{Parameter: name, Detail: detail}
 }
 
 // sentence turns the text of an error into a sentence.
 func sentence(s string) string {
-	return strings.ToUpper(s[:1]) + s[1:] + "."
+	s = strings.ToUpper(s[:1]) + s[1:]
+	if strings.HasSuffix(s, "?") {
+		return s
+	}
+	return s + "."
 }
 
 func writeProblem(w http.ResponseWriter, p *problem) {
@@ -314,11 +334,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	sendBody(w, p.Status, append(body, '\n'))
 }
 
-func noSuchPath(http.ResponseWriter, *http.Request) error {
-	return notFound("There is nothing at this path. GET /openapi.yaml lists what there is.")
-}
-
-func methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
+func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPost} {
 		if chi.RouteContext(r.Context()).Routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
@@ -326,10 +342,10 @@ func methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 { // the router takes any method that it does not know for one that is not allowed
-		return noSuchPath(w, r)
+		return a.noSuchPath(w, r)
 	}
 	names := slices.DeleteFunc(slices.Clone(allowed), func(m string) bool { return m == http.MethodHead })
-	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", r.Method, strings.Join(names, " and "))
+	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", hint.Brief(r.Method), strings.Join(names, " and "))
 	p.allow = strings.Join(allowed, ", ")
 	return p
 }

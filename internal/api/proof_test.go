@@ -174,7 +174,7 @@ func TestUnknownIDsAreIndistinguishable(t *testing.T) {
 		}
 		for _, id := range []string{
 			foreign.AuditID, "1", "%20", "..", "proof", "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
-			strings.ToUpper(own.AuditID), strings.ReplaceAll(own.AuditID, "-", ""), "%7B" + own.AuditID + "%7D", "urn:uuid:" + own.AuditID,
+			strings.ReplaceAll(own.AuditID, "-", ""), "%7B" + own.AuditID + "%7D", "urn:uuid:" + own.AuditID,
 			own.AuditID + "0", own.AuditID[:35], own.AuditID + "%00", own.AuditID + "%0A", "%2F" + own.AuditID, "%FF",
 			strings.Repeat("a", 4000),
 		} {

@@ -12,6 +12,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
+	"riffle/internal/hint"
 	"riffle/internal/httpjson"
 	"riffle/internal/order"
 )
@@ -39,7 +40,7 @@ func parseQuery(r *http.Request) (map[string]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		list := values[name]
 		if len(list) != 1 {
-			return nil, badRequest("%s is given %d times. Send it once.", quoted(name), len(list)).in(name)
+			return nil, badRequest("%s is given %d times. Send it once.", hint.Quote(name), len(list)).in(name)
 		}
 		query[name] = list[0]
 	}
@@ -58,9 +59,9 @@ func onlyParameters(query map[string]string, allowed ...string) error {
 
 func unknownParameter(name string, allowed []string) error {
 	if len(allowed) == 0 {
-		return badRequest("%s is not a parameter of this path, which takes none.", quoted(name)).in(name)
+		return badRequest("%s is not a parameter of this path; it takes none.", hint.Quote(name)).in(name)
 	}
-	return badRequest("%s is not a parameter of this path, which takes %s.", quoted(name), strings.Join(allowed, ", ")).in(name)
+	return badRequest("%s is not a parameter of this path; %s", hint.Quote(name), hint.Or(name, allowed, "it takes "+strings.Join(allowed, ", ")+".")).in(name)
 }
 
 // names returns the names of a query in sorted order, so that the same mistakes always get the same
@@ -72,7 +73,7 @@ func names(query map[string]string) []string {
 func countParameter(name, value string) (*uint64, error) {
 	n, wrong := httpjson.ParseCount(value)
 	if wrong != nil {
-		return nil, newProblem(wrong.Status, "%s %s", name, wrong.Detail).in(name)
+		return nil, newProblem(wrong.Status, "%s %s", hint.Brief(name), wrong.Detail).in(name)
 	}
 	return &n, nil
 }
@@ -125,7 +126,7 @@ func decodeDeal(query map[string]string, deckType string, hasParameters bool) (*
 		case "decks":
 			q.Decks, err = countParameter(name, value)
 		case "draw":
-			q.Draw, err = countParameter(name, value)
+			err = q.drawParameter(value)
 		case "hands":
 			err = q.handsParameter(value)
 		case "algorithm":
@@ -166,6 +167,18 @@ func (q *shuffleRequest) deckParameter(name, value string) error {
 	return nil
 }
 
+// drawParameter reads how many cards are drawn.
+func (q *shuffleRequest) drawParameter(value string) error {
+	n, wrong := httpjson.ParseCount(value)
+	if wrong != nil && !q.outOfRange(wrong) {
+		return newProblem(wrong.Status, "draw %s", wrong.Detail).in("draw")
+	}
+	if wrong == nil {
+		q.Draw = &n
+	}
+	return nil
+}
+
 // handsParameter reads hand sizes joined by commas, or the name of a preset.
 func (q *shuffleRequest) handsParameter(value string) error {
 	if value == "" {
@@ -185,17 +198,11 @@ func (q *shuffleRequest) handsParameter(value string) error {
 	return nil
 }
 
-// parseID reads an id as answers have it: 36 characters in lower case.
+// parseID reads an id as answers have it, in 36 characters; upper case is as good.
 func parseID(text string) (uuid.UUID, bool) {
-	id, err := uuid.Parse(text)
-	return id, err == nil && id.String() == text
-}
-
-// quoted returns the head of what a caller sent, to be quoted in an error.
-func quoted(text string) string {
-	const most = 40
-	if len(text) > most {
-		return strconv.Quote(text[:most]) + "..."
+	if len(text) != 36 { // uuid.Parse takes other forms as well
+		return uuid.Nil, false
 	}
-	return strconv.Quote(text)
+	id, err := uuid.Parse(text)
+	return id, err == nil
 }

@@ -2,7 +2,9 @@ package api
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
+	"riffle/internal/hint"
 	"riffle/internal/httpjson"
 	"riffle/internal/order"
 	"riffle/internal/shoe"
@@ -35,6 +38,17 @@ type form struct {
 	excluded []string // members of a shuffle that the request does not have
 	reason   string   // why not
 	ofShoe   bool     // it has expires_in and cut
+}
+
+// members returns the names of the members of the request.
+func (f *form) members() []string {
+	all := []string{
+		"items", "items_salt", "deck", "decks", "parameters", "size", "algorithm", "draw", "hands", "repeat",
+		"client_seed", "reference", "unique_reference", "commitment_id", "reveal", "expires_in", "cut",
+	}
+	return slices.DeleteFunc(all, func(name string) bool {
+		return slices.Contains(f.excluded, name) || (name == "expires_in" || name == "cut") && !f.ofShoe
+	})
 }
 
 // The forms of requests.
@@ -106,7 +120,10 @@ func decodeShuffle(body []byte, maxItems uint64, f *form, lease *httpjson.Lease)
 			q.cut, err = readCut(d)
 			return err
 		}
-		return q.member(d, name, maxItems)
+		if err = q.member(d, name, maxItems); errors.Is(err, errNoMember) {
+			return unknownMember(d, name, f.members())
+		}
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -137,6 +154,9 @@ func (q *shuffleRequest) member(d *httpjson.Reader, name string, maxItems uint64
 		q.Algorithm, err = readAlgorithm(d)
 	case "draw":
 		q.Draw, err = readCount(d)
+		if wrong := (*httpjson.Error)(nil); errors.As(err, &wrong) && q.outOfRange(wrong) {
+			err = nil
+		}
 	case "hands":
 		return q.readHands(d)
 	case "repeat":
@@ -151,7 +171,7 @@ func (q *shuffleRequest) member(d *httpjson.Reader, name string, maxItems uint64
 	case "reveal":
 		var when string
 		if when, err = d.String(); err == nil && when != "now" {
-			err = unprocessable(`reveal must be "now" or left out; got %s.`, quoted(when)).at("/reveal")
+			err = unprocessable(`reveal must be "now" or left out; got %s.`, hint.Quote(when)).at("/reveal")
 		}
 		q.RevealNow = true
 	case "commitment_id":
@@ -165,9 +185,33 @@ func (q *shuffleRequest) member(d *httpjson.Reader, name string, maxItems uint64
 	case "unique_reference":
 		q.UniqueReference, err = d.Bool()
 	default:
-		return badRequest("%s is not a member of a shuffle request; openapi.yaml lists them.", quoted(name)).at(d.Pointer())
+		return errNoMember
 	}
 	return err
+}
+
+// errNoMember is for a name that is no member of any such request.
+var errNoMember = errors.New("no such member")
+
+// outOfRange reports whether a draw is wrong because it is out of any range. The error then waits
+// until the size of what is drawn from is known, and with it the range.
+func (q *shuffleRequest) outOfRange(wrong *httpjson.Error) bool {
+	if wrong.Integer == "" {
+		return false
+	}
+	most := uint64(math.MaxUint64)
+	q.Draw, q.DrawText = &most, wrong.Integer
+	return true
+}
+
+// unknownMember returns the error for a member that a request does not have, and says which was
+// meant or what it has.
+func unknownMember(d *httpjson.Reader, name string, members []string) error {
+	otherwise := "it takes none."
+	if len(members) > 0 {
+		otherwise = "it takes " + strings.Join(members, ", ") + "."
+	}
+	return badRequest("%s is not a member of this request; %s", hint.Quote(name), hint.Or(name, members, otherwise)).at(d.Pointer())
 }
 
 // readItems reads the caller's own items.
@@ -234,7 +278,7 @@ func textError(err error, pointer string) error {
 
 // readHands reads hand sizes, or the name of a preset.
 func (q *shuffleRequest) readHands(d *httpjson.Reader) error {
-	const accepted = `a preset name such as "bridge" or an array of sizes such as [13,13,13,13]`
+	const accepted = `the sizes of the hands, such as [5,5], or a preset of the deck, such as "bridge"`
 	switch d.Kind() {
 	case '"':
 		preset, err := d.String()
@@ -281,7 +325,7 @@ func (q *shuffleRequest) readParameters(d *httpjson.Reader) error {
 func (q *shuffleRequest) setParameter(name string, n uint64) *problem {
 	const largest = 1 << 20
 	if n > largest {
-		return unprocessable("%s must be at most %d, as every parameter of a deck type; got %d.", name, largest, n)
+		return unprocessable("%s must be at most %d, as every parameter of a deck type; got %d.", hint.Brief(name), largest, n)
 	}
 	if q.Parameters == nil {
 		q.Parameters = map[string]int{}
@@ -348,7 +392,7 @@ func decodeReveal(body []byte, lease *httpjson.Lease) ([]byte, error) {
 	d := httpjson.NewReader(body, lease)
 	err := d.Object(func(name string) (err error) {
 		if name != "seed" {
-			return badRequest("%s is not a member of a reveal, which has seed alone.", quoted(name)).at(d.Pointer())
+			return unknownMember(d, name, []string{"seed"})
 		}
 		text, err = d.String()
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/hint"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/shoe"
@@ -99,7 +100,7 @@ func ifVersion(r *http.Request) (uint64, error) {
 	digits := strings.Trim(text, `"`)
 	version, err := strconv.ParseUint(digits, 10, 64)
 	if len(values) > 1 || err != nil || version == 0 || text != versionTag(version) {
-		return 0, badRequest(`If-Match must be the ETag of an answer about the shoe, copied with its quotes, such as "3", or * for any version; got %s.`, quoted(text))
+		return 0, badRequest(`If-Match must be the ETag of an answer about the shoe, copied with its quotes, such as "3", or * for any version; got %s.`, hint.Quote(text))
 	}
 	return version, nil
 }
@@ -110,7 +111,7 @@ func decodeChange(body []byte, lease *httpjson.Lease, c *shoes.Change, members [
 	given := map[string]bool{}
 	err := d.Object(func(name string) error {
 		if !slices.Contains(members, name) {
-			return badRequest("%s is not a member of this request; it takes %s.", quoted(name), orNone(members)).at(d.Pointer())
+			return unknownMember(d, name, members)
 		}
 		given[name] = true
 		return changeMember(d, name, c)
@@ -219,15 +220,7 @@ func oneOf(d *httpjson.Reader, words ...string) (string, error) {
 			list = append(list, strconv.Quote(word))
 		}
 		name := strings.TrimPrefix(d.Pointer(), "/")
-		err = unprocessable("%s must be %s; got %s.", name, strings.Join(list, " or "), quoted(text)).at(d.Pointer())
+		err = unprocessable("%s must be %s; got %s.", name, strings.Join(list, " or "), hint.Quote(text)).at(d.Pointer())
 	}
 	return text, err
-}
-
-// orNone lists names for an error.
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }

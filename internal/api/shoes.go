@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/disclosure"
+	"riffle/internal/hint"
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/shoe"
@@ -144,7 +145,7 @@ func (a *logAPI) openCard(w http.ResponseWriter, r *http.Request) error {
 	if text, given := query["sealed_by"]; given {
 		var ok bool
 		if sealedBy, ok = parseID(text); !ok || sealedBy == uuid.Nil {
-			return badRequest("sealed_by must be the sealed_by of a card, copied exactly; got %s.", quoted(text)).in("sealed_by")
+			return badRequest("sealed_by must be the sealed_by of a card, copied exactly; got %s.", hint.Quote(text)).in("sealed_by")
 		}
 	}
 	text := chi.URLParam(r, "position")

@@ -7,6 +7,7 @@ import (
 
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
+	"riffle/internal/hint"
 )
 
 // shuffle answers POST /shuffle.
@@ -64,9 +65,10 @@ func (a *logAPI) sendShuffle(out *stream, q *shuffleRequest, result *dealer.Shuf
 
 // deckType finds the deck type of the path and reads the query.
 func (a *logAPI) deckType(r *http.Request) (*deck.Type, map[string]string, error) {
-	kind, ok := a.Rules.Decks.Type(chi.URLParam(r, "type"))
+	name := chi.URLParam(r, "type")
+	kind, ok := a.Rules.Decks.Type(name)
 	if !ok {
-		return nil, nil, notFound("There is no such deck type; GET /decks lists them.")
+		return nil, nil, notFound("%s", sentence("there is no deck type "+hint.Quote(name)+"; "+a.Rules.Decks.Hint(name)))
 	}
 	query, err := parseQuery(r)
 	return kind, query, err

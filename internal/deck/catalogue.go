@@ -9,7 +9,10 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 	"sync"
+
+	"riffle/internal/hint"
 )
 
 //go:embed data/*.json
@@ -100,6 +103,29 @@ func (c *Catalogue) Types() []*Type { return slices.Concat(c.builtin, c.loaded) 
 func (c *Catalogue) Type(name string) (*Type, bool) {
 	t, ok := c.types[name]
 	return t, ok
+}
+
+// Hint says which deck type a name that is none may have been meant for: one that is spelled like
+// it, or has it in its name, its title or a preset.
+func (c *Catalogue) Hint(name string) string {
+	const otherwise = "GET /decks lists them"
+	types := c.Types()
+	if word := strings.ToLower(hint.Brief(name)); len(word) > 1 {
+		if word == "poker" || word == "cards" {
+			word = "standard52"
+		}
+		for _, t := range types {
+			has := func(text string) bool { return strings.Contains(strings.ToLower(text), word) }
+			if has(t.Name) || has(t.Title.English) || slices.ContainsFunc(t.Presets, func(p Preset) bool { return has(p.Name) }) {
+				return "did you mean " + t.Name + "?"
+			}
+		}
+	}
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = t.Name
+	}
+	return hint.Or(name, names, otherwise)
 }
 
 // readFile parses one file. It also returns the line that names the type.

@@ -270,8 +270,8 @@ func TestParameterErrors(t *testing.T) {
 		name    string
 		message string
 	}{
-		{"standard52", map[string]int{"players": 4}, "players", "parameter players is not one that standard52 takes"},
-		{"undercover", map[string]int{"z": 1, "spies": 1, "players": 99}, "spies", "parameter spies is not one that undercover takes"},
+		{"standard52", map[string]int{"players": 4}, "players", "parameter players is not one that standard52 takes; it takes none"},
+		{"undercover", map[string]int{"z": 1, "spies": 1, "players": 99}, "spies", "parameter spies is not one that undercover takes; there are players, undercover, blank"},
 		{"undercover", map[string]int{"players": 3}, "players", "parameter players is 3; it can be 4 to 16"},
 		{"undercover", map[string]int{"players": 17}, "players", "parameter players is 17; it can be 4 to 16"},
 		{"undercover", map[string]int{"players": math.MinInt}, "players", "parameter players is -9223372036854775808; it can be 4 to 16"},
@@ -363,11 +363,12 @@ func TestHands(t *testing.T) {
 
 func TestInvalidHandsAreRejected(t *testing.T) {
 	tests := []struct{ deck, preset, want string }{
-		{"standard52", "poker", `hands "poker": standard52 has no such preset; it has bridge`},
-		{"standard52", "", `hands "": standard52 has no such preset; it has bridge`},
+		{"standard52", "poker", `hands "poker": standard52 has no preset "poker"; give the sizes of the hands, as in [5,5], or one of: bridge`},
+		{"standard52", "", `hands "": standard52 has no preset ""; give the sizes of the hands, as in [5,5], or one of: bridge`},
 		{"standard52", "bridge:4", `hands "bridge:4": the preset always deals 4 hands; write bridge`},
 		{"standard52", "bridge:", `hands "bridge:": the preset always deals 4 hands; write bridge`},
-		{"spanish40", "tute", `hands "tute": spanish40 has no presets; give the sizes of the hands`},
+		{"standard52", "Bridge:4", `hands "Bridge:4": standard52 has no preset "Bridge:4"; did you mean bridge?`},
+		{"spanish40", "tute", `hands "tute": spanish40 has no presets; give the sizes of the hands, as in [5,5]`},
 		{"uno108", "uno", `hands "uno": say how many hands; write uno:4 for four hands of 7`},
 		{"uno108", "uno:16", `hands "uno:16": the deck covers 15 hands of 7`},
 		{"werewolf12", "werewolf:13", `hands "werewolf:13": the deck covers 12 hands of 1`},

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"riffle/internal/hint"
 )
 
 // A Parameter is a number that a request for a deck may choose.
@@ -38,7 +41,9 @@ type ParameterError struct {
 	Reason string
 }
 
-func (e *ParameterError) Error() string { return fmt.Sprintf("parameter %s %s", e.Name, e.Reason) }
+func (e *ParameterError) Error() string {
+	return fmt.Sprintf("parameter %s %s", hint.Brief(e.Name), e.Reason)
+}
 
 // resolve checks the given parameters and adds the defaults of all others. It returns nil for a
 // type without parameters.
@@ -46,7 +51,7 @@ func (t *Type) resolve(given map[string]int) (map[string]int, error) {
 	// Sorted, so that the same mistake always gives the same error.
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Name == name }) {
-			return nil, &ParameterError{name, "is not one that " + t.Name + " takes"}
+			return nil, &ParameterError{name, "is not one that " + t.Name + " takes; " + t.parameterHint(name)}
 		}
 	}
 	if len(t.Parameters) == 0 {
@@ -64,6 +69,18 @@ func (t *Type) resolve(given map[string]int) (map[string]int, error) {
 		resolved[p.Name] = v
 	}
 	return resolved, nil
+}
+
+// parameterHint says what to write instead of a name that is no parameter.
+func (t *Type) parameterHint(name string) string {
+	names := make([]string, len(t.Parameters))
+	for i, p := range t.Parameters {
+		names[i] = p.Name
+	}
+	if len(names) == 0 {
+		return "it takes none"
+	}
+	return hint.Or(name, names, "there are "+strings.Join(names, ", "))
 }
 
 // defaultUnder returns the default, given the values of the earlier parameters.

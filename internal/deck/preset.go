@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"riffle/internal/hint"
 )
 
 // A Preset names the usual hands of a game. It has either their sizes, or one size for as many
@@ -49,9 +51,9 @@ func (d *Deck) HandsFrom(copies int, preset string) ([]int, error) {
 	i := slices.IndexFunc(d.kind.Presets, func(p Preset) bool { return p.Name == name })
 	switch {
 	case len(d.kind.Presets) == 0:
-		return reject("%s has no presets; give the sizes of the hands", d.kind.Name)
+		return reject("%s has no presets; give the sizes of the hands, as in [5,5]", d.kind.Name)
 	case i < 0:
-		return reject("%s has no such preset; it has %s", d.kind.Name, d.kind.presetNames())
+		return reject("%s has no preset %s; %s", d.kind.Name, hint.Quote(preset), d.kind.presetHint(name))
 	}
 	p := d.kind.Presets[i]
 	covered := copies*d.Size() - d.kind.DeadWall
@@ -88,12 +90,13 @@ func (d *Deck) HandsFrom(copies int, preset string) ([]int, error) {
 	return slices.Repeat([]int{p.Each}, hands), nil
 }
 
-func (t *Type) presetNames() string {
+// presetHint says what to write instead of a name that is no preset.
+func (t *Type) presetHint(name string) string {
 	names := make([]string, len(t.Presets))
 	for i, p := range t.Presets {
 		names[i] = p.Name
 	}
-	return strings.Join(names, ", ")
+	return hint.Or(name, names, "give the sizes of the hands, as in [5,5], or one of: "+strings.Join(names, ", "))
 }
 
 func sum(numbers []int) (total int) {

@@ -90,10 +90,24 @@ func checkHeader(r *http.Request, limit int64) error {
 		return tooLarge(limit)
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
 		return &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body is compressed. Send it uncompressed, without Content-Encoding."}
-	case !isJSON(r.Header.Get("Content-Type")):
+	case isForm(r.Header.Get("Content-Type")):
+		return &Error{Status: http.StatusUnsupportedMediaType, Detail: `The Content-Type is that of a form, which curl -d sends. Send JSON, as in curl --json '{"deck":"standard52"}'.`}
+	case !isJSON(r.Header.Get("Content-Type")) && !untyped(r):
 		return &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body must be JSON in UTF-8. Send it with the header Content-Type: application/json (curl: --json)."}
 	}
 	return nil
+}
+
+// isForm reports whether a media type is one that forms of web pages and curl -d send.
+func isForm(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	return strings.EqualFold(media, "application/x-www-form-urlencoded") || strings.EqualFold(media, "multipart/form-data")
+}
+
+// untyped reports whether the type of a body is left open, and it may be JSON. That of a web page may
+// not: a page of another site could send it without asking.
+func untyped(r *http.Request) bool {
+	return len(r.Header.Values("Content-Type")) == 0 && len(r.Header.Values("Origin")) == 0
 }
 
 // isJSON reports whether a media type is JSON in UTF-8.
@@ -128,13 +142,4 @@ func readError(err error, limit int64) *Error {
 		Status: http.StatusBadRequest, Unread: true,
 		Detail: "The body ended before its announced length, or its chunks are malformed.",
 	}
-}
-
-// brief returns the head of a text that an error quotes.
-func brief(text string) string {
-	const most = 40
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
 }

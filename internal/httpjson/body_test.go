@@ -146,9 +146,12 @@ func TestReaderErrors(t *testing.T) {
 		`{"n":1,"n":1}`:              `400 /n n is a duplicate: readers differ on which of the two counts. Send each member of an object once.`,
 		`{"n":1}{`:                   `400  There is more than one value in the body: the second begins before byte 8. Send one JSON object.`,
 		`{"n":1`:                     `400  The JSON ends before it is complete.`,
-		``:                           `400  The JSON ends before it is complete.`,
+		``:                           `400  The body is empty. Send a JSON object, such as {"deck":"standard52"}, or {} where nothing is required.`,
 		`{"s":"\ud800"}`:             `400  The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte 6.`,
-		`{'s':1}`:                    `400  The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte 1.`,
+		`{'s':1}`:                    `400  The body is not JSON at byte 1: names and strings need double quotes, as in {"deck":"standard52"}.`,
+		`{s:1}`:                      `400  The body is not JSON at byte 1: names and strings need double quotes, as in {"deck":"standard52"}.`,
+		`{"s":x}`:                    `400  The body is not JSON at byte 5: names and strings need double quotes, as in {"deck":"standard52"}.`,
+		`{"s":+1}`:                   `400  The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte 5.`,
 		`{"s":"x","n":3,"a":[1,2],"b":true,"e":[]}`: ``,
 	} {
 		d := NewReader([]byte(body), NewBudget(0).Lease("192.0.2.1:1"))

@@ -9,8 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"riffle/internal/hint"
 )
 
 // MaxDepth is how deep values may be nested in a body.
@@ -152,10 +156,10 @@ func ParseCount(text string) (uint64, *Error) {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return 0, &Error{Status: http.StatusBadRequest, Detail: fmt.Sprintf(
-			"must be an integer, written with digits only, such as 52; got %s.", brief(text))}
+			"must be an integer, written with digits only, such as 52; got %s.", hint.Brief(text))}
 	}
-	return 0, &Error{Status: http.StatusUnprocessableEntity, Detail: fmt.Sprintf(
-		"must be an integer from 0 to %d; got %s.", uint64(MaxCount), brief(text))}
+	return 0, &Error{Status: http.StatusUnprocessableEntity, Integer: hint.Brief(text), Detail: fmt.Sprintf(
+		"must be an integer from 0 to %d; got %s.", uint64(MaxCount), hint.Brief(text))}
 }
 
 // End returns an error if anything but white space follows the value that was read.
@@ -222,7 +226,7 @@ func nameOf(pointer string) string {
 	if pointer == "" {
 		return "The body"
 	}
-	return strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+	return hint.Brief(strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", "."))
 }
 
 func malformed(format string, args ...any) *Error {
@@ -234,6 +238,8 @@ func malformed(format string, args ...any) *Error {
 func (d *Reader) syntax(err error) error {
 	var p *jsontext.SyntacticError
 	switch {
+	case len(bytes.TrimSpace(d.body)) == 0:
+		return malformed(`The body is empty. Send a JSON object, such as {"deck":"standard52"}, or {} where nothing is required.`)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return malformed("The JSON ends before it is complete.")
 	case !errors.As(err, &p):
@@ -242,6 +248,9 @@ func (d *Reader) syntax(err error) error {
 		pointer := string(p.JSONPointer)
 		return &Error{Status: http.StatusBadRequest, Pointer: pointer, Detail: nameOf(pointer) +
 			" is a duplicate: readers differ on which of the two counts. Send each member of an object once."}
+	}
+	if at := p.ByteOffset; at < int64(len(d.body)) && (d.body[at] == '\'' || unicode.IsLetter(rune(d.body[at])) && d.body[at] < utf8.RuneSelf) {
+		return malformed(`The body is not JSON at byte %d: names and strings need double quotes, as in {"deck":"standard52"}.`, at)
 	}
 	return malformed("The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte %d.", p.ByteOffset)
 }

@@ -9,6 +9,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
+	"riffle/internal/hint"
 )
 
 // checkDeck finds the deck that a request names.
@@ -16,7 +17,7 @@ func (r *Rules) checkDeck(o *Order) error {
 	q := o.Request
 	kind, ok := r.Decks.Type(q.Deck)
 	if !ok {
-		return Refuse("/deck", "there is no deck type %q; GET /decks lists them", q.Deck)
+		return Refuse("/deck", "there is no deck type %s; %s", hint.Quote(q.Deck), r.Decks.Hint(q.Deck))
 	}
 	var err error
 	o.Deck, err = kind.Deck(q.Parameters)
@@ -29,8 +30,12 @@ func (r *Rules) checkDeck(o *Order) error {
 	if q.Decks != nil {
 		o.Copies = *q.Decks
 	}
-	if most := r.Limits.Items / uint64(o.Deck.Size()); o.Copies < 1 || o.Copies > most {
-		return Refuse("/decks", "decks is from 1 to %d for a deck of %d", most, o.Deck.Size())
+	most := r.Limits.Items / uint64(o.Deck.Size())
+	if q.MaxCards > 0 {
+		most = min(most, q.MaxCards/uint64(o.Deck.Size()))
+	}
+	if o.Copies < 1 || o.Copies > most {
+		return Refuse("/decks", "decks is from 1 to %d for a deck of %d; got %d", most, o.Deck.Size(), o.Copies)
 	}
 	o.Statement.Size = o.Copies * uint64(o.Deck.Size())
 	o.Statement.Input = r.inputLine(o.Deck, o.Copies)

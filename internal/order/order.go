@@ -25,12 +25,14 @@ type Request struct {
 
 	Deck       string         // a deck type; empty for none
 	Decks      *uint64        // copies of the deck; one if nil
+	MaxCards   uint64         // of all copies; 0 for what the rules allow
 	Parameters map[string]int // of the deck type
 
 	Size *uint64 // the numbers from 0 to Size-1
 
 	Algorithm  string   // empty for the default, fisher-yates
 	Draw       *uint64  // how many items to answer; all if nil
+	DrawText   string   // as the caller wrote a draw that is out of any range; Draw is larger than any size then
 	Hands      []uint64 // hand sizes; nil for none
 	Preset     string   // name of hand sizes that the deck type defines; empty for none
 	Repeat     *uint64  // number of independent shuffles; one if nil

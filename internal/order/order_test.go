@@ -110,7 +110,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"unknown algorithm", "/algorithm", "no algorithm", Request{Size: ptr(2), Algorithm: "bogo"}},
 		{"naive", "/algorithm", "no algorithm", Request{Size: ptr(2), Algorithm: "naive"}},
 		{"sattolo of one", "/algorithm", "at least two items", Request{Size: ptr(1), Algorithm: "sattolo"}},
-		{"draw above size", "/draw", "to draw from", Request{Size: ptr(5), Draw: ptr(6)}},
+		{"draw above size", "/draw", "from 0 to 5", Request{Size: ptr(5), Draw: ptr(6)}},
 		{"too many items", "/items", "at most 1000000", Request{Items: items(1_000_001)}},
 		{"size without draw", "/size", "say with draw", Request{Size: ptr(1_000_001)}},
 		{"draw above limit", "/draw", "at most 1000000", Request{Size: ptr(huge >> 11), Draw: ptr(1_000_001)}},

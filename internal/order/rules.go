@@ -3,11 +3,13 @@ package order
 import (
 	"fmt"
 	"math/bits"
+	"strconv"
 	"strings"
 	"sync"
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
+	"riffle/internal/hint"
 	"riffle/internal/shuffle"
 )
 
@@ -92,7 +94,7 @@ func Algorithm(name string) (shuffle.Algorithm, error) {
 		for _, a := range shuffle.Algorithms() {
 			list = append(list, string(a))
 		}
-		return "", Refuse("/algorithm", "there is no algorithm %q; there are %s", name, strings.Join(list, ", "))
+		return "", Refuse("/algorithm", "there is no algorithm %s; %s", hint.Quote(name), hint.Or(name, list, "there are "+strings.Join(list, ", ")))
 	}
 	return algorithm, nil
 }
@@ -163,7 +165,11 @@ func (r *Rules) checkDraw(s *audit.Statement, q *Request) error {
 	limits := r.Limits
 	switch {
 	case s.Draw > s.Size:
-		return Refuse("/draw", "draw is %d, and there are %d to draw from", s.Draw, s.Size)
+		got := strconv.FormatUint(s.Draw, 10)
+		if q.DrawText != "" {
+			got = q.DrawText
+		}
+		return Refuse("/draw", "draw is from 0 to %d here; got %s", s.Size, got)
 	case s.Draw > limits.Items && q.Draw == nil:
 		return Refuse("/size", "at most %d can be answered; say with draw how many of the %d you need", limits.Items, s.Size)
 	case s.Draw > limits.Items:

@@ -125,6 +125,7 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *d
 
 // prepare checks a request for a shoe.
 func (s *Service) prepare(ctx context.Context, r *Request) (*dealer.Draft, error) {
+	r.MaxCards = shoe.MaxCards
 	draft, err := s.dealer.Prepare(ctx, &r.Request.Request)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"riffle/internal/hint"
+)
+
+// noSuchPath answers requests for paths that there are not. One that ends in a slash too many is
+// redirected; of the others the answer names the path that is spelled most like it.
+func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) error {
+	if to := a.withoutSlash(r); to != "" {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusPermanentRedirect) // with the same method and body
+		return nil
+	}
+	if near := a.nearestPath(r.URL.Path); near != "" {
+		return notFound("There is nothing at this path; did you mean %s? GET /openapi.yaml lists what there is.", near)
+	}
+	return notFound("There is nothing at this path. GET /openapi.yaml lists what there is.")
+}
+
+// withoutSlash returns where a request leads without the slashes at its end, relative to where it
+// is, since the path may have had a prefix; or "" if it leads nowhere.
+func (a *API) withoutSlash(r *http.Request) string {
+	routed := cmp.Or(r.URL.RawPath, r.URL.Path)
+	slashes := len(routed) - len(strings.TrimRight(routed, "/"))
+	if slashes == 0 || !a.router.Match(chi.NewRouteContext(), r.Method, routed[:len(routed)-slashes]) {
+		return ""
+	}
+	path := strings.TrimRight(r.URL.EscapedPath(), "/")
+	to := strings.Repeat("../", slashes) + path[strings.LastIndexByte(path, '/')+1:]
+	if r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery
+	}
+	return to
+}
+
+// elsewhere has paths by which the contract is found at other services.
+var elsewhere = []string{"/docs", "/swagger", "/openapi.json", "/openapi", "/redoc"}
+
+// nearestPath returns the pattern of the route whose words are spelled most like those of a path, or
+// "" if none is similar.
+func (a *API) nearestPath(path string) string {
+	const longest = 200
+	path = strings.ToLower(strings.TrimRight(path, "/"))
+	if len(path) > longest {
+		return ""
+	}
+	if slices.Contains(elsewhere, path) {
+		return "/openapi.yaml"
+	}
+	words := strings.Split(path, "/")
+	found, least := "", len(path)/5+2
+	for _, route := range a.table() {
+		pattern := strings.Split(route.pattern, "/")
+		if len(pattern) != len(words) || strings.Contains(route.pattern, "*") {
+			continue
+		}
+		changes := 0
+		for i, word := range pattern {
+			if !strings.HasPrefix(word, "{") {
+				changes += hint.Distance(words[i], word)
+			}
+		}
+		if changes < least {
+			found, least = route.pattern, changes
+		}
+	}
+	return found
+}
