@@ -31,9 +31,9 @@ type wireHead struct {
 type wireBody struct {
 	AuditID      text    `json:"audit_id"`
 	Algorithm    text    `json:"algorithm"`
-	Size         *number `json:"size"`
-	Draw         *number `json:"draw"`
-	Repeat       *number `json:"repeat"`
+	Size         count   `json:"size"`
+	Draw         count   `json:"draw"`
+	Repeat       count   `json:"repeat"`
 	Hands        numbers `json:"hands"`
 	Input        text    `json:"input"`
 	ItemsDigest  text    `json:"items_digest"`
@@ -44,7 +44,7 @@ type wireBody struct {
 	Deadline     text    `json:"deadline"`
 	CommitmentID text    `json:"commitment_id"`
 	Commitment   text    `json:"commitment"`
-	Version      *number `json:"version"`
+	Version      count   `json:"version"`
 	From         text    `json:"from"`
 	Taken        text    `json:"taken"`
 	Cards        text    `json:"cards"`
@@ -186,19 +186,19 @@ func (w *wireBody) foreign(r *Record) string {
 	}{
 		{"audit_id", w.AuditID != "", r.Kind == KindReveal || ofShoe},
 		{"algorithm", w.Algorithm != "", states},
-		{"size", w.Size != nil, states},
-		{"draw", w.Draw != nil, states},
-		{"repeat", w.Repeat != nil, states},
+		{"size", w.Size.given, states},
+		{"draw", w.Draw.given, states},
+		{"repeat", w.Repeat.given, states},
 		{"hands", w.Hands != nil, states && !ofShoe},
 		{"input", w.Input != "", states},
 		{"items_digest", w.ItemsDigest != "", r.takesItems()},
-		{"parameters", w.Parameters != nil, states},
+		{"parameters", w.Parameters != nil, states && !r.Kind.ChangesShoe()},
 		{"reference", w.Reference != "", states},
 		{"client_seed", w.ClientSeed != "", r.Kind == KindShuffle || seals},
 		{"reveal", w.Reveal != "", r.Kind == KindShuffle},
 		{"deadline", w.Deadline != "", r.Kind == KindCommitment},
 		{"commitment_id", w.CommitmentID != "", r.Kind == KindShuffle || r.Kind == KindVoid || r.Kind == KindShoe},
-		{"version", w.Version != nil, r.Kind.ChangesShoe()},
+		{"version", w.Version.given, r.Kind.ChangesShoe()},
 		{"from", w.From != "", moves || r.Kind == KindReshuffle},
 		{"taken", w.Taken != "", moves},
 		{"cards", w.Cards != "", moves},
@@ -221,11 +221,11 @@ func (r *Record) parseStatement(w *wireBody) error {
 	if !r.States() {
 		return nil
 	}
-	if w.Size == nil || w.Draw == nil || w.Repeat == nil {
+	if !w.Size.given || !w.Draw.given || !w.Repeat.given {
 		return errors.New("the record's statement: size, draw or repeat is missing")
 	}
 	r.Statement = Statement{
-		Algorithm: shuffle.Algorithm(w.Algorithm), Size: uint64(*w.Size), Draw: uint64(*w.Draw), Repeat: uint64(*w.Repeat),
+		Algorithm: shuffle.Algorithm(w.Algorithm), Size: w.Size.n, Draw: w.Draw.n, Repeat: w.Repeat.n,
 		Input: string(w.Input), Reference: string(w.Reference),
 	}
 	for _, n := range w.Hands {

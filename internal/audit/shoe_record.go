@@ -43,10 +43,10 @@ func (r *Record) parseChange(w *wireBody) (err error) {
 	if r.AuditID, err = parseUUID(string(w.AuditID)); err != nil {
 		return fmt.Errorf("the record's audit_id: %w", err)
 	}
-	if w.Version == nil || *w.Version < 2 || *w.Version > MaxSize {
+	if !w.Version.given || w.Version.n < 2 || w.Version.n > MaxSize {
 		return errors.New("the record's version is missing, or not one that a change makes")
 	}
-	r.Version = uint64(*w.Version)
+	r.Version = w.Version.n
 	if err := r.parseExpiry(w); err != nil {
 		return err
 	}
