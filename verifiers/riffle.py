@@ -1,73 +1,314 @@
-"""Verifies proof files of riffle/1 as specified in docs/spec.md. verify takes texts: the proof file; the log's public key,
-from another source; the JSON array of the items (for a deck, all codes); the order, as an array of items or positions or a
-whole response; the proof file of the commitment; the salt of the items. A step that cannot be checked has ok None."""
-import argparse, base64, datetime, functools, hashlib, hmac, itertools, json, math, re, sys, types, unicodedata
+"""Verifies what a service of riffle/1 has dealt: proof files, hands and whole shoes, as specified in docs/spec.md and
+docs/shoes.md, section by section. One file for Python 3.9 or later; it needs the package cryptography and nothing else.
+
+    from riffle import verify
+    result = verify(files, key=..., items=..., items_salt=..., order=..., hand=...)
+
+files is the text of a proof file, or a list of texts or of pairs (name, text): proof files of records, of the commitments that
+they used, of whole shoes. All options are texts: the public key of the log, from another source than the files; the JSON array
+of the items, and their salt; the answer of POST /shuffle, or the array of its order; cards drawn from a shoe.
+
+The result is a dict. verdict is "verified" if everything that was given holds, "false" if something is false, and "unchecked"
+if something could not be checked. headline says so in a sentence, notes are what else there is to say. Each of the steps has
+name, ok and text; ok is None if it was not checked. proofs has the same for each proof, with its files. It never raises.
+
+    python3 riffle.py --help
+"""
+import argparse, base64, datetime, functools, hashlib, hmac, itertools, json, math, re, sys, unicodedata
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+MOST = 2**24  # integers or keystreams for a record; longer ones are not replayed
+MAX_CARDS, MAX_PILES, MAX_SEALS = 4096, 256, 4096  # of a shoe
+
+
+def sha256(*parts):
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def demand(truth, message, error=ValueError):
+    if not truth:
+        raise error(message)
+
+
+# ---- JSON. Any layout is accepted; the text of a value is what was written, without white space.
+
+class NotJSON(ValueError):
+    pass
+
+
+class Value:  # value is a str, dict, list, bool or None; NUMBER for a number, which has its text alone
+    def __init__(self, source, start):
+        self.source, self.start, self.end, self.value, self.duplicate = source, start, start, None, None
+
+    @property
+    def text(self):
+        return self.source.text[self.start:self.end]
+
+
+class Source:
+    text, duplicate = "", None
+
+
+NUMBER = object()
+TOKEN = re.compile(r"""[ \t\n\r]*(?:("[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*")"""
+                   r"|(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)|(true|false|null)|([{}\[\]:,])|\Z)")
+
+
+def parse_all(text):
+    """Parses JSON texts one after the other. A member that an object has twice is its duplicate."""
+    if text.startswith("\ufeff"):
+        text = text[1:]  # some editors write it
+    values, pieces, length, source, token, at = [], [], 0, None, None, 0
+
+    def advance():
+        nonlocal token, at
+        token = TOKEN.match(text, at)
+        demand(token, f"not JSON at character {at}", NotJSON)
+        at = token.end()
+
+    def piece():
+        return token[token.lastindex] if token.lastindex else ""
+
+    def take():
+        nonlocal length
+        pieces.append(piece())
+        length += len(pieces[-1])
+        advance()
+
+    def expect(wanted):
+        demand(piece() == wanted, f"not JSON: {wanted} is missing before character {at}", NotJSON)
+        take()
+
+    def string():
+        value = json.loads(token[1])
+        demand(not re.search("[\ud800-\udfff]", value), "not JSON: half of a surrogate pair", NotJSON)
+        take()
+        return value
+
+    def read():
+        node = Value(source, length)
+        if token[1] is not None:
+            node.value = string()
+        elif token[2] is not None:
+            node.value = NUMBER
+            take()
+        elif token[3]:
+            node.value = json.loads(token[3])
+            take()
+        elif token[4] == "[":
+            node.value = []
+            take()
+            while piece() != "]":
+                if node.value:
+                    expect(",")
+                node.value.append(read())
+            take()
+        elif token[4] == "{":
+            node.value = {}
+            take()
+            while piece() != "}":
+                if node.value:
+                    expect(",")
+                demand(token[1] is not None, f"not JSON: a name is missing before character {at}", NotJSON)
+                name = string()
+                expect(":")
+                if name in node.value:
+                    source.duplicate = node.duplicate = name
+                node.value[name] = read()
+            take()
+        else:
+            raise NotJSON(f"not JSON: a value is missing before character {at}")
+        node.end = length
+        return node
+
+    advance()
+    while not values or piece() or at < len(text):
+        source, length = Source(), 0
+        pieces.clear()
+        values.append(read())
+        source.text = "".join(pieces)
+    return values
+
+
+def parse(text):
+    """Parses one JSON text, in which no member is there twice."""
+    values = parse_all(text)
+    demand(len(values) == 1, "not JSON: there is more than one value", NotJSON)
+    duplicate = values[0].source.duplicate
+    demand(duplicate is None, f"the member {duplicate} is there twice", NotJSON)
+    return values[0]
+
+
+def quote(text):
+    return json.dumps(text, ensure_ascii=False)
+
+
+def is_at(kind, node):
+    return node is not None and type(node.value) is kind
+
+
+def string_of(node):
+    return node.value if is_at(str, node) else None
+
+
+def shortest(node, in_order=False):
+    """The text of a value with the shortest escapes; numbers stay as they are written."""
+    if is_at(list, node):
+        return "[" + ",".join(shortest(one, in_order) for one in node.value) + "]"
+    if is_at(dict, node):
+        names = sorted(node.value, key=lambda name: name.encode("utf-16-be")) if in_order else node.value
+        return "{" + ",".join(f"{quote(name)}:{shortest(node.value[name], in_order)}" for name in names) + "}"
+    return quote(node.value) if is_at(str, node) else node.text
+
+
+canonical = functools.partial(shortest, in_order=True)  # the same for all layouts of a value
+
+
+def plain(node):
+    """A value for a record: numbers that are not written with digits alone become None."""
+    if node.value is NUMBER:
+        return int(node.text) if re.fullmatch("[0-9]{1,16}", node.text) else None
+    if is_at(list, node):
+        return [plain(one) for one in node.value]
+    return {name: plain(one) for name, one in node.value.items()} if is_at(dict, node) else node.value
+
+
+def whole(node):
+    """The value of a number from 0 to 2^53-1, which databases also write as 3.0 or 3e0; None for anything else."""
+    number = float(node.text) if node is not None and node.value is NUMBER else -1.0
+    return int(number) if 0 <= number < 2**53 and number == int(number) else None
+
+
+# ---- Record
+
+DIGEST, UUID7 = "[0-9a-f]{64}", "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+INPUT = f"range|items sha256:{DIGEST}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:{DIGEST}"
+PILE = "pile [A-Za-z0-9_-]{1,64}"
+STATEMENT = ("algorithm", "size", "draw", "repeat", "hands", "input", "reference")
+ALL, DRAWN = "id time kind spec commitment", "algorithm size draw repeat input reference?"  # ?: optional
+MADE, CHANGE = f"{ALL} {DRAWN} items_digest? parameters?", f"{ALL} audit_id version expires?"
+MOVE = f"{CHANGE} from taken cards to put?"
+MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id", "commitment": f"{MADE} hands? deadline",
+           "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id?",
+           "shoe": f"{MADE} audit_id? client_seed? commitment_id? expires? root?", "draw": MOVE, "add": MOVE, "return": MOVE,
+           "reshuffle": f"{CHANGE} {DRAWN} from client_seed? root", "close": CHANGE, "expire": CHANGE}
 ALGORITHMS = {  # for n items: the first bound, the step to the next, and what the i-th integer swaps
     "fisher-yates": lambda n: (n, -1, lambda i, u: (i, i + u)), "inside-out": lambda n: (2, 1, lambda i, u: (i + 1, u)),
     "durstenfeld": lambda n: (n, -1, lambda i, u: (n - 1 - i, u)), "strike-out": lambda n: (n, -1, None),
     "sattolo": lambda n: (n - 1, -1, lambda i, u: (i, i + 1 + u))}  # its last bound is 1, which takes no bits
-DIGEST, UUID7 = "[0-9a-f]{64}", "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
-INPUT = f"range|items sha256:{DIGEST}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:{DIGEST}"
-STATEMENT, ALL = ("algorithm", "size", "draw", "repeat", "hands", "input", "reference"), "id time kind spec commitment"
-MADE = ALL + " algorithm size draw repeat input items_digest? hands? parameters? reference?"  # ?: optional
-MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id", "commitment": f"{MADE} deadline",
-           "shuffle": f"{MADE} client_seed? reveal? commitment_id?"}
-B, END, NAME = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]=", r"[^\s+\x00-\x1f]+"  # canonical base64
-HASH, LOG_KEY = f"{B}{{42}}{END}", f"({NAME})\\+([0-9a-f]{{8}})\\+({B}{{44}})"
-SIGNATURE = f"(?:{B}{{4}})+(?:{B}{{4}}|{B}{{2}}{END}|{B}{{5}}[AQgw]==)"
-TLOG_PROOF = (f"c2sp\\.org/tlog-proof@v1\nindex (0|[1-9][0-9]*)\n((?:{HASH}\n)*)\n(([^\\x00-\\x1f]+)\n"
-              f"([1-9][0-9]*)\n({HASH})\n)\n((?:— {NAME} {SIGNATURE}\n){{1,100}})")
-def demand(truth, message, error=ValueError):
-    if not truth:
-        raise error(message)
-sha256 = lambda *parts: hashlib.sha256(b"".join(parts)).digest()
-unique = lambda pairs: dict(pairs) if len(dict(pairs)) == len(pairs) else demand(False, "duplicate member")
-# Parses JSON so that values are equal if written alike: numbers become (digits,), objects a tuple of their pairs.
-exact = functools.partial(json.loads, parse_int=lambda d: (d,), parse_float=lambda d: (d,), object_pairs_hook=tuple)
+
+
+def changes_shoe(record):
+    return record["kind"] in ("draw", "add", "return", "reshuffle", "close", "expire")
+
+
+def deals(record):
+    return record["kind"] in ("shuffle", "shoe", "reshuffle") or record["kind"] == "draw" and record["taken"] == "random"
+
+
+def uses_commitment(record):
+    return record is not None and record["kind"] in ("shuffle", "shoe") and "commitment_id" in record
+
+
+def shoe_of(record):
+    if record is None or record["kind"] != "shoe" and not changes_shoe(record):
+        return None
+    return record["id"] if record["kind"] == "shoe" else record["audit_id"]
+
+
 def read_record(text):
-    record = json.loads(text, object_pairs_hook=unique, parse_constant=int,  # of NaN it is an error
-                        parse_int=lambda digits: int(digits) if re.fullmatch("[0-9]{1,16}", digits) else None)
-    demand(type(record) is dict, "the record is not a JSON object")
-    whole = lambda value, low=1, high=2**53 - 1: type(value) is int and low <= value <= high
-    is_time = lambda time: datetime.datetime.fromisoformat(time[:26]).isoformat(timespec="microseconds") + "Z" == time
+    node = parse(text)
+    demand(is_at(dict, node), "the record is not a JSON object")
+    record = plain(node)
+    kind = record.get("kind") if type(record.get("kind")) is str else ""
+    of_shoe = kind == "shoe" or changes_shoe({"kind": kind})
+
+    def between(low, high=2**53 - 1):
+        return lambda value: type(value) is int and low <= value <= high
+
+    def is_time(time):
+        demand(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{15}Z", time), "not a time")
+        day = time[:26] if time[:4] != "0000" else "2000" + time[4:26]  # years begin with 1 here, and both are leap years
+        return datetime.datetime.fromisoformat(day).isoformat(timespec="microseconds")[4:] + "Z" == time[4:]
+
+    def is_later(time):
+        return is_time(time) and time > record["time"]
+
+    def is_size(n):
+        return between(0, MAX_CARDS if of_shoe else 2**53 - 1)(n) and (n, record["algorithm"]) != (1, "sattolo") and (
+            kind != "shoe" or n > 0)
+
+    def is_draw(m):
+        if not of_shoe:
+            return between(0, record["size"])(m)
+        exact = len(read_cards(record["cards"])) if kind == "draw" else record["size"]
+        return between(0, record["size"])(m) and m == (0 if kind == "shoe" and "root" not in record else exact)
+
+    def is_client_seed(seed):
+        return type(seed) is str and seed and "\0" not in seed and len(seed.encode()) <= 256
+
+    def is_reference(text):
+        return type(text) is str and 1 <= len(text) <= 128 and all(
+            character == " " or unicodedata.category(character)[0] in "LMNPS" for character in text)
+
+    from_places, to_places = {  # from where to where: a place or a pile
+        "draw": (f"shoe|{PILE}", f"dealt|{PILE}"), "add": ("dealt|out", PILE), "return": (f"dealt|out|{PILE}", "shoe"),
+        "reshuffle": (f"shoe|all|{PILE}", "")}.get(kind, ("", ""))
     rules = {  # each is a regular expression or a function
-        "id": UUID7, "time": is_time, "kind": "[a-z0-9_-]+", "spec": "riffle/1", "audit_id": UUID7, "repeat": whole,
-        "algorithm": "|".join(ALGORITHMS), "input": INPUT, "reveal": "now", "commitment": DIGEST,
+        "id": UUID7, "time": is_time, "kind": "[a-z0-9_-]+", "spec": "riffle/1", "audit_id": UUID7, "version": between(2),
+        "from": from_places, "taken": "top|bottom|random|cards" if kind == "draw" else "cards", "cards": read_cards,
+        "to": to_places, "put": lambda end: record["to"] != "dealt" and end in ("top", "bottom"),
+        "algorithm": "|".join(ALGORITHMS), "size": is_size, "draw": is_draw, "repeat": between(1, 1 if of_shoe else 2**53 - 1),
+        "input": "range" if changes_shoe({"kind": kind}) else INPUT,
         "items_digest": lambda rule: re.fullmatch("[a-z0-9-]+/[1-9][0-9]*", rule) and record["input"].startswith("items "),
-        "size": lambda n: whole(n, 0) and (n, record["algorithm"]) != (1, "sattolo"),
-        "draw": lambda m: whole(m, 0, record["size"]), "deadline": lambda end: is_time(end) and end > record["time"],
-        "hands": lambda hands: type(hands) is list and all(map(whole, hands)) and 1 <= sum(hands) <= record["draw"],
-        "parameters": lambda values: type(values) is dict and values and all(whole(v, 0) for v in values.values()),
-        "client_seed": lambda seed: type(seed) is str and seed and "\0" not in seed and len(seed.encode()) <= 256,
-        "commitment_id": lambda id: re.fullmatch(UUID7, id) and (record["kind"] == "void" or "client_seed" in record),
-        "reference": lambda text: type(text) is str and 1 <= len(text) <= 128 and all(
-            character == " " or unicodedata.category(character)[0] in "LMNPS" for character in text)}
-    members = MEMBERS.get(str(record.get("kind")), "id time kind spec").split()
-    for name in rules if record.get("kind") in list(MEMBERS) else members:
+        "hands": lambda hands: type(hands) is list and all(map(between(1), hands)) and 1 <= sum(hands) <= record["draw"],
+        "parameters": lambda values: type(values) is dict and values and all(map(between(0), values.values())),
+        "client_seed": is_client_seed, "reveal": "now", "deadline": is_later, "expires": is_later, "reference": is_reference,
+        "commitment": DIGEST, "root": DIGEST,
+        "commitment_id": lambda id: re.fullmatch(UUID7, id) and (kind == "void" or "client_seed" in record)}
+    members = MEMBERS.get(kind, "id time kind spec").split()
+    if kind == "draw" and record.get("taken") == "random":
+        members += DRAWN.split()
+    if record.get("to") != "dealt":
+        members = ["put" if name == "put?" else name for name in members]
+    for name in rules if kind in MEMBERS else members:
         rule, is_allowed = rules[name], name in members or name + "?" in members
         test = rule if callable(rule) else lambda value: type(value) is str and re.fullmatch(rule, value)
-        demand(is_allowed and test(record[name]) if name in record else name not in members, f"{name} is not valid")
+        try:
+            fits = is_allowed and test(record[name]) if name in record else name not in members
+        except (ValueError, TypeError, KeyError, AttributeError):
+            fits = False  # what it depends on is not valid
+        demand(fits, f"the record's {name} is not valid")
     return record
+
+
+# ---- Keys, keystream, integers, algorithms
+
 def keystream(keys, shuffle):
     ciphers = [Cipher(algorithms.AES(key), modes.CTR(shuffle.to_bytes(8, "big") + bytes(8))).encryptor() for key in keys]
     while True:
         yield functools.reduce(int.__xor__, (int.from_bytes(cipher.update(bytes(8)), "big") for cipher in ciphers))
+
+
 def replay_shuffle(record, keys, shuffle):
     algorithm, size, draw = record["algorithm"], record["size"], record["draw"]
     first, step, swap = ALGORITHMS[algorithm](size)
     needed = size - 1 if algorithm in ("durstenfeld", "inside-out") else min(draw, size - 1)
-    bounds, words, integers = lambda i: first + step * i, keystream(keys, shuffle), []
+    words, integers = keystream(keys, shuffle), []
+
+    def bound(i):
+        return first + step * i
+
     while len(integers) < needed:
-        end, product = len(integers) + 1, bounds(len(integers))
-        while end < size - 1 and product * bounds(end) <= 2**56:
-            product, end = product * bounds(end), end + 1
+        end, product = len(integers) + 1, bound(len(integers))
+        while end < size - 1 and product * bound(end) <= 2**56:
+            product, end = product * bound(end), end + 1
         x, served = -1, []
         while x < 2**64 % product:
             x, served = next(words), []
             for i in range(len(integers), end):
-                integer, x = divmod(x * bounds(i), 2**64)
+                integer, x = divmod(x * bound(i), 2**64)
                 served.append(integer)
         integers += served
     if not swap:
@@ -77,135 +318,1396 @@ def replay_shuffle(record, keys, shuffle):
     for p, q in itertools.starmap(swap, enumerate(integers)):
         moved[p], moved[q] = moved.get(q, q), moved.get(p, p)
     return [moved.get(i, i) for i in range(draw)]
-def is_answer(record, orders, items, answer):  # compares the items, or without them the positions
-    ends = [0, *itertools.accumulate(record.get("hands", [])), None]
-    deal = lambda shuffle: [shuffle[start:end] for start, end in zip(ends, ends[1:])]
-    shuffles = [[(str(place),) if items is None else items[place] for place in order] for order in orders]
-    right = {"shuffles": list(map(deal, shuffles)) if "hands" in record else shuffles}
-    if record["repeat"] == 1:
-        right.update(items=shuffles[0], hands=deal(shuffles[0])[:-1], rest=deal(shuffles[0])[-1])
-    if type(answer) is list:
-        return answer == right.get("items", shuffles)
-    return any(name in right for name, _ in answer) and all(right.get(name, value) == value for name, value in answer)
+
+
+# ---- Proof file
+
+FILE = ("spec", "record", "seed", "client_seed", "tlog_proof", "log_key")
+B, END, NAME = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]=", r"[^\s+\x00-\x1f]+"  # canonical base64
+HASH, LOG_KEY = f"{B}{{42}}{END}", f"({NAME})\\+([0-9a-f]{{8}})\\+({B}{{44}})"
+SIGNATURE = f"(?:{B}{{4}})+(?:{B}{{4}}|{B}{{2}}{END}|{B}{{5}}[AQgw]==)"
+TLOG_PROOF = (f"c2sp\\.org/tlog-proof@v1\nindex (0|[1-9][0-9]*)\n((?:{HASH}\n){{0,63}})\n(([^\\x00-\\x1f]+)\n"
+              f"([1-9][0-9]*)\n({HASH})\n)\n((?:— {NAME} {SIGNATURE}\n){{1,100}})")
+
+
+class NoFile(ValueError):  # it shows nothing, and so is not false either
+    pass
+
+
+class Key:
+    def __init__(self, text):
+        match = re.fullmatch(LOG_KEY, text)
+        point = base64.b64decode(match[3]) if match else b"\0"
+        demand(point[0] == 1 and sha256(match[1].encode(), b"\n", point).hex()[:8] == match[2],
+               "the log key is none: it has to be the verifier key of a log, <name>+<key hash>+<key>")
+        self.name, self.hash, self.point = match[1], match[2], point[1:]
+
+
+class File:
+    def __init__(self, node):
+        demand(not isinstance(node, NoNode), f"{getattr(node, 'problem', '')}, and so not a proof file", NoFile)
+        demand(is_at(dict, node) and "record" in node.value, "it has no member record, and so is not a proof file", NoFile)
+        demand(node.duplicate is None, f"its member {node.duplicate} is there twice")
+        for name in node.value:
+            demand(name in FILE, f"it has a member {quote(name)}, which no proof file has")
+        for name in FILE:
+            value = node.value.get(name)
+            demand(is_at(str, value) or name == "seed" and value is not None and value.value is None,
+                   f"its member {name} is missing, or not a string")
+        spec, self.record, self.seed, self.client_seed, tlog_proof, self.log_key = (node.value[name].value for name in FILE)
+        demand(spec == "riffle/1", f"the file is of {quote(spec)}, not of riffle/1")
+        demand(self.seed is None or re.fullmatch("([0-9a-f]{2})+", self.seed),
+               "its seed is not in lower-case hex, two digits a byte")
+        self.key, tlog = Key(self.log_key), re.fullmatch(TLOG_PROOF, tlog_proof)
+        demand(tlog, "its tlog_proof does not have its form")
+        index, path, self.note, self.origin, leaves, root, lines = tlog.groups()
+        demand(len(index) < 20 and len(leaves) < 20, "its tlog_proof does not have its form")
+        self.index, self.leaves, self.root = int(index), int(leaves), base64.b64decode(root)
+        demand(max(self.index, self.leaves) < 2**63, "its tlog_proof does not have its form")
+        self.path = [base64.b64decode(line) for line in path.split()]
+        self.signatures = [(by, base64.b64decode(data)) for by, data in re.findall("— (.+) (.+)\n", lines)]
+
+
 def root_of(leaf, i, size, path):
-    demand(i < size and bool(path) == (size > 1), "the path does not have the length for this index and size")
+    """Where a path leads from a leaf in a tree of size leaves; None if it does not have the length for that."""
+    if i >= size or bool(path) != (size > 1):
+        return None
     if size == 1:
         return leaf
     half, rest = 1 << (size - 1).bit_length() - 1, path[:-1]  # RFC 6962 splits at the largest power of two below size
-    if i < half:
-        return sha256(b"\1", root_of(leaf, i, half, rest), path[-1])
-    return sha256(b"\1", path[-1], root_of(leaf, i - half, size - half, rest))
-def check(result, text, key, items, answer, commitment, salt):  # yields each step as it begins; an error is that it fails
-    yield "proof", None if key is None else True, "the key in the file may be anyone's" if key is None else ""
-    file = json.loads(text)
-    form = json.dumps(file, ensure_ascii=False, separators=(",", ":")) + "\n"  # the only form: no duplicate members
-    demand(form.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029") == text and type(file) is dict and
-           list(file) == ["spec", "record", "seed", "client_seed", "tlog_proof", "log_key"] and
-           all(type(part) is str or (name, part) == ("seed", None) for name, part in file.items()) and
-           (file["seed"] is None or re.fullmatch("([0-9a-f]{2})+", file["seed"])), "the file does not have its form")
-    spec, record_text, seed, client_seed, tlog_proof, log_key = file.values()
-    tlog, own = re.fullmatch(TLOG_PROOF, tlog_proof), re.fullmatch(LOG_KEY, log_key)
-    demand(spec == "riffle/1" and tlog and own, "the spec, tlog_proof or log_key does not have its form")
-    (index, path, note, origin, leaves, root, lines), (name, key_hash, base64_key) = tlog.groups(), own.groups()
-    result.index, point = int(index), base64.b64decode(base64_key)
-    demand(point[0] == 1 and sha256(name.encode(), b"\n", point).hex()[:8] == key_hash, "log_key has another hash")
-    demand(key is None or key.strip() == log_key, "the file has another key than the one given")
-    yield "record", True, ""
-    record = result.record = read_record(record_text)
-    is_known, is_shuffle = record["kind"] in MEMBERS, record["kind"] == "shuffle"
-    fixed = record["commitment_id"] if is_shuffle and "commitment_id" in record else None
-    demand(not is_known or client_seed == record.get("client_seed", "") and (is_shuffle or not seed), "it has other seeds")
-    missing = f": the proof of its commitment {fixed} was not given" if fixed and commitment is None else ""
-    result.steps[-1][1:] = is_known or None, record["kind"] + missing
-    rule = record.get("items_digest") if is_known else None
-    is_secret = rule is not None and (rule != "salted/1" or salt is None)
-    known_items = None if is_secret or not is_known else items  # that can be compared
-    digest = sha256(re.sub(r'("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\n\r]+', r"\1", items or "").encode()).hex()
-    if salt is not None:
-        digest = sha256(f"riffle/1 items\nsalt {salt}\nsha256:{digest}\n".encode()).hex()
-    fits = known_items is None or (salt is None or rule is not None) and (
-        record.get("input", "").endswith(digest) and record["size"] == len(exact(items)))
-    if is_shuffle and seed is not None:
-        size, draw, blocks = record["size"], record["draw"], re.findall(".{1,64}", seed)
-        results = math.perm(size, draw) if draw <= 1024 else 1
-        result.blocks = -(-((results - 1).bit_length() + 64) // 256)  # log2 rounded up gives the same
-        yield "seed", True, "" if len(blocks) >= result.blocks else "warning: it is shorter than the formula asks for"
-        yield "commitment", True, ""
-        values = {**record, "hands": ",".join(map(str, record.get("hands", [])))}
-        lines_of = [f"{part} {values[part]}\n" for part in STATEMENT if part in record]
-        result.statement = f"riffle/1\n{''.join(lines_of)}seed {seed}\n"
-        hashed = sha256(result.statement.encode())
-        demand(hashed.hex() == record["commitment"], "it is not the SHA-256 of the statement with this seed")
-        yield "keys", True, ""
-        demand(1 <= len(set(blocks)) == len(blocks) <= 213 and len(blocks[-1]) == 64, "not 1 to 213 different blocks")
-        message = b"riffle/1 key\n" + hashed + client_seed.encode()
-        result.keys = [hmac.digest(bytes.fromhex(block), message, "sha256") for block in blocks]
-        yield "order", True, ""
-        work = {"fisher-yates": draw, "sattolo": draw, "strike-out": size + (size * draw >> 16)}.get(record["algorithm"], size)
-        demand(record["repeat"] * max(work, len(blocks)) <= 2**24, "it is too long for this program", RecursionError)
-        result.order = [replay_shuffle(record, result.keys, shuffle) for shuffle in range(record["repeat"])]
-    elif is_shuffle or answer is not None:
-        yield "order", None, "there is no seed to replay"
-    if None not in (answer, result.order) and fits and not is_answer(
-            record, result.order, known_items and exact(items), exact(answer)):
-        needs_items = known_items is None and record["input"] != "range" and (is_secret or '"' in answer)
-        demand(needs_items, "the answer has another order")
-        result.steps[-1][1:] = None, "it takes the items to compare"
+    below = root_of(leaf, i, half, rest) if i < half else root_of(leaf, i - half, size - half, rest)
+    return below and (sha256(b"\1", below, path[-1]) if i < half else sha256(b"\1", path[-1], below))
+
+
+def printable(text):
+    return re.sub("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", "\ufffd", text)
+
+
+def short(text):
+    return text[:60] + "..." if len(text) > 60 else text
+
+
+class Steps(list):
+    """A step is ok, wrong, unchecked (it was asked for or is required, and something is missing) or skipped (nobody asked)."""
+
+    def add(self, name, state, text):
+        self.append({"name": name, "state": state, "text": printable(text)})
+
+    def find(self, name):
+        return next((step for step in self if step["name"] == name), None)
+
+    def first(self, state):
+        return next((step for step in self if step["state"] == state), None)
+
+    def has(self, name, state):
+        step = self.find(name)
+        return step is not None and step["state"] == state
+
+
+class Entry:
+    """One proof file that was checked. given may have key, items, salt, order and commitment; held_back is the state of the
+    step order if the seed is secret, or a function of the record."""
+
+    def __init__(self, node, given, held_back):
+        self.steps, self.file, self.record, self.orders, self.cards = Steps(), None, None, None, None
+        self.statement = self.keys = self.blocks = None
+        key = given.get("key")
+        try:
+            file = File(node)
+            demand(not key or key == file.log_key, f"the log of the file has the key {file.log_key}, and the key given is {key}")
+        except ValueError as error:
+            self.steps.add("proof", "unchecked" if isinstance(error, NoFile) else "wrong", str(error))
+            return
+        self.file = file
+        self.steps.add("proof", "ok", "the file is well-formed; " + (
+            "its log key is the one given" if key else "no log key was given: the one in the file is used"))
+        self.check_record()
+        if self.record:
+            replay(self, given, held_back(self.record) if callable(held_back) else held_back)
+        self.check_inclusion()
+        self.check_signature()
+
+    def check_record(self):
+        file = self.file
+        try:
+            record = read_record(file.record)
+            if record["kind"] not in MEMBERS:
+                self.steps.add("record", "unchecked", f"a record of an unknown kind, \"{record['kind']}\": a later version may be "
+                               "able to check it")
+                return
+            demand(file.client_seed == record.get("client_seed", ""), "the client seed of the file is not that of the record")
+            demand(deals(record) or file.seed is None, f"a record of kind {record['kind']} has no seed, and the file has one")
+        except (ValueError, RecursionError) as error:  # the latter: it is too deep
+            self.steps.add("record", "wrong" if isinstance(error, ValueError) else "unchecked", str(error))
+            return
+        self.record = record
+        self.steps.add("record", "ok", describe(record))
+
+    def check_inclusion(self):
+        file = self.file
+        if file.index >= file.leaves:
+            self.steps.add("inclusion", "wrong", f"the tree has {file.leaves} records, and this is to be number {file.index}, from 0")
+        elif root_of(sha256(b"\0", file.record.encode()), file.index, file.leaves, file.path) != file.root:
+            self.steps.add("inclusion", "wrong", "the hashes do not lead from this record to the root of the checkpoint")
+        else:
+            self.steps.add("inclusion", "ok", f"the record is number {file.index}, from 0, of the {file.leaves} in the tree")
+
+    def check_signature(self):
+        file, key = self.file, self.file.key
+        own = [data for by, data in file.signatures if by == key.name and data[:4].hex() == key.hash]
+        try:
+            for data in own:
+                Ed25519PublicKey.from_public_bytes(key.point).verify(data[4:], file.note.encode())
+            holds = True
+        except Exception:  # InvalidSignature, or what the library makes of bytes that are no key or signature
+            holds = False
+        if file.origin != key.name:
+            self.steps.add("signature", "wrong", f'the checkpoint is of "{file.origin}", and the key is of "{key.name}"')
+        elif not own:
+            self.steps.add("signature", "wrong", f"the checkpoint is not signed by the key of {key.name}")
+        elif not holds:
+            self.steps.add("signature", "wrong", "a signature of the checkpoint, of the name and hash of the key, is wrong")
+        else:
+            self.steps.add("signature", "ok", f"the checkpoint is signed with the key of {key.name}")
+
+    def is_held_back(self):
+        return self.record is not None and deals(self.record) and self.file.seed is None
+
+
+def check_committed(steps, entry, commitment):
+    """Checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, but for the client seed."""
+    file, record = entry.file, entry.record
+    if not uses_commitment(record):
+        return
+    id = record["commitment_id"]
+    if commitment is None:
+        steps.add("committed", "skipped", f"the record names the commitment {id}, of which no proof was given")
+        return
+    other = Entry(commitment, {"key": file.log_key}, "skipped")
+    failed, made = other.steps.first("wrong"), other.record or {"kind": ""}
+    wrong = functools.partial(steps.add, "committed", "wrong")
+    if other.steps.has("proof", "unchecked"):
+        steps.add("committed", "unchecked", f"the proof of the commitment: {other.steps.find('proof')['text']}")
+    elif failed:
+        wrong(f"the proof of the commitment fails at the step {failed['name']}: {failed['text']}")
+    elif made["kind"] != "commitment":
+        wrong("the proof given is of no commitment")
+    elif made["id"] != id:
+        wrong(f"the record does not say that it used the commitment {made['id']}")
+    elif made["commitment"] != record["commitment"]:
+        wrong(f"the record has the commitment {record['commitment']}, and {made['commitment']} was committed to")
+    elif any(made.get(name) != record.get(name) for name in STATEMENT):
+        wrong("the record states something else than was committed to")
+    elif record["time"] >= made["deadline"]:
+        wrong(f"the record is of {record['time']}, and the deadline was {made['deadline']}")
+    elif other.file.index >= file.index:
+        wrong(f"the commitment is number {other.file.index} in the log, from 0, and so not before the shuffle, which is number "
+              f"{file.index}")
+    else:
+        steps.add("committed", "ok", f"the commitment {id} is earlier in the same log: it fixed seed and statement, and was used "
+                  "before its deadline")
+
+
+# ---- Verifying: the seed, the order that follows from it, and the items
+
+def replay(entry, given, held_back):
+    file, record, steps, order = entry.file, entry.record, entry.steps, given.get("order")
+    if not deals(record):
+        for name in ("order", "items"):
+            if given.get(name) is not None:
+                steps.add(name, "unchecked", f"a record of kind {record['kind']} has none")
+        return
+    answered = order.seed_for(record) if order and file.seed is None else None
+    file.seed = file.seed or answered
+    if file.seed is None:
+        for name in ("seed", "commitment", "keys"):
+            steps.add(name, "skipped", "the seed is held back")
+        other = order and order.other_names(entry)
+        steps.add("order", "wrong" if other else "unchecked" if order else held_back,
+                  other or "the seed is held back, and the order follows from it")
+        check_items(entry, given)
+        return
+    algorithm, size, draw, repeat = (record[name] for name in ("algorithm", "size", "draw", "repeat"))
+    blocks, got = re.findall(".{1,64}", file.seed), len(file.seed) // 64
+    results = math.perm(size, draw) if draw <= 1024 else 1
+    asked = entry.blocks = -(-((results - 1).bit_length() + 64) // 256)  # log2 rounded up gives the same
+    text = f"{got} block(s) of 256 bits; riffle/1 asks for {asked}"
+    if got < asked:
+        text = f"warning: {got} block(s) of 256 bits, and riffle/1 asks for {asked}"
+    if draw > 1024:
+        text += "; computationally, not exhaustively, complete"
+    steps.add("seed", "ok", text + ("; it is that of the answer, for the file has none" if answered else ""))
+
+    values = {**record, "hands": ",".join(map(str, record.get("hands", [])))}
+    lines = "".join(f"{name} {values[name]}\n" for name in STATEMENT if name in record)
+    entry.statement = f"riffle/1\n{lines}seed {file.seed}\n"
+    hashed = sha256(entry.statement.encode())
+    if hashed.hex() != record["commitment"]:
+        steps.add("commitment", "wrong", f"the statement with its seed has the SHA-256 {hashed.hex()}, but the record commits to "
+                  f"{record['commitment']}")
+        return
+    steps.add("commitment", "ok", "the SHA-256 of the statement with its seed is the record's commitment, " + record["commitment"])
+
+    if not 1 <= len(set(blocks)) == len(blocks) <= 213 or len(blocks[-1]) != 64:
+        steps.add("keys", "wrong", "the seed is not 1 to 213 different blocks of 32 bytes")
+        return
+    message = b"riffle/1 key\n" + hashed + file.client_seed.encode()
+    entry.keys = [hmac.digest(bytes.fromhex(block), message, "sha256") for block in blocks]
+    steps.add("keys", "ok", f"{len(blocks)} derived from the seed, the commitment and a client seed of "
+              f"{len(file.client_seed.encode())} bytes")
+
+    moving = size + (size * draw >> 16)  # strike-out takes one out of a list, which moves many
+    work = {"fisher-yates": draw, "sattolo": draw, "strike-out": moving}.get(algorithm, size)
+    if repeat * max(work, len(blocks)) > MOST:
+        steps.add("order", "unchecked", "replaying it takes too long for this program")
+        return
+    entry.orders = [replay_shuffle(record, entry.keys, number) for number in range(repeat)]
+    digest = sha256(*(json.dumps(positions, separators=(",", ":")).encode() + b"\n" for positions in entry.orders)).hex()
+    steps.add("order", "ok", f"{draw} of {size} replayed by {algorithm}, {repeat} time(s); the SHA-256 of the positions is {digest}")
+    step = steps[-1]
+    check_items(entry, given)
+    if order:
+        step["state"], text = order.compare(entry, step["text"])
+        step["text"] = printable(text)
+    check_root(entry)
+
+
+DECKS = {  # the codes of all cards of a deck, as in its digest; R1*2 is R1 twice
+    "standard52": "AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS AH 2H 3H 4H 5H 6H 7H 8H 9H TH JH QH KH AD 2D 3D 4D 5D 6D 7D 8D 9D "
+    "TD JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC QC KC",
+    "standard54": "AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS AH 2H 3H 4H 5H 6H 7H 8H 9H TH JH QH KH AD 2D 3D 4D 5D 6D 7D 8D 9D "
+    "TD JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC QC KC X1 X2",
+    "euchre24": "AS 9S TS JS QS KS AH 9H TH JH QH KH AD 9D TD JD QD KD AC 9C TC JC QC KC",
+    "piquet32": "AS 7S 8S 9S TS JS QS KS AH 7H 8H 9H TH JH QH KH AD 7D 8D 9D TD JD QD KD AC 7C 8C 9C TC JC QC KC",
+    "pinochle48": "AS*2 9S*2 TS*2 JS*2 QS*2 KS*2 AH*2 9H*2 TH*2 JH*2 QH*2 KH*2 AD*2 9D*2 TD*2 JD*2 QD*2 KD*2 AC*2 9C*2 TC*2 "
+    "JC*2 QC*2 KC*2",
+    "spanish40": "1O 2O 3O 4O 5O 6O 7O 10O 11O 12O 1C 2C 3C 4C 5C 6C 7C 10C 11C 12C 1E 2E 3E 4E 5E 6E 7E 10E 11E 12E 1B 2B "
+    "3B 4B 5B 6B 7B 10B 11B 12B",
+    "spanish48": "1O 2O 3O 4O 5O 6O 7O 8O 9O 10O 11O 12O 1C 2C 3C 4C 5C 6C 7C 8C 9C 10C 11C 12C 1E 2E 3E 4E 5E 6E 7E 8E 9E "
+    "10E 11E 12E 1B 2B 3B 4B 5B 6B 7B 8B 9B 10B 11B 12B",
+    "tarot78": "AS 2S 3S 4S 5S 6S 7S 8S 9S TS JS NS QS KS AH 2H 3H 4H 5H 6H 7H 8H 9H TH JH NH QH KH AD 2D 3D 4D 5D 6D 7D "
+    "8D 9D TD JD ND QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C TC JC NC QC KC T1 T2 T3 T4 T5 T6 T7 T8 T9 T10 T11 T12 T13 "
+    "T14 T15 T16 T17 T18 T19 T20 T21 T0",
+    "hanafuda48": "01B 01R 01C1 01C2 02A 02R 02C1 02C2 03B 03R 03C1 03C2 04A 04R 04C1 04C2 05A 05R 05C1 05C2 06A 06R 06C1 "
+    "06C2 07A 07R 07C1 07C2 08B 08A 08C1 08C2 09A 09R 09C1 09C2 10A 10R 10C1 10C2 11B 11A 11R 11C1 12B 12C1 "
+    "12C2 12C3",
+    "uno108": "R0 R1*2 R2*2 R3*2 R4*2 R5*2 R6*2 R7*2 R8*2 R9*2 RS*2 RR*2 RD*2 Y0 Y1*2 Y2*2 Y3*2 Y4*2 Y5*2 Y6*2 Y7*2 Y8*2 "
+    "Y9*2 YS*2 YR*2 YD*2 G0 G1*2 G2*2 G3*2 G4*2 G5*2 G6*2 G7*2 G8*2 G9*2 GS*2 GR*2 GD*2 B0 B1*2 B2*2 B3*2 B4*2 "
+    "B5*2 B6*2 B7*2 B8*2 B9*2 BS*2 BR*2 BD*2 W*4 WF*4",
+    "uno112": "R0 R1*2 R2*2 R3*2 R4*2 R5*2 R6*2 R7*2 R8*2 R9*2 RS*2 RR*2 RD*2 Y0 Y1*2 Y2*2 Y3*2 Y4*2 Y5*2 Y6*2 Y7*2 Y8*2 "
+    "Y9*2 YS*2 YR*2 YD*2 G0 G1*2 G2*2 G3*2 G4*2 G5*2 G6*2 G7*2 G8*2 G9*2 GS*2 GR*2 GD*2 B0 B1*2 B2*2 B3*2 B4*2 "
+    "B5*2 B6*2 B7*2 B8*2 B9*2 BS*2 BR*2 BD*2 W*4 WF*4 WS WC*3",
+    "mahjong136": "1m*4 2m*4 3m*4 4m*4 5m*4 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*4 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 3s*4 "
+    "4s*4 5s*4 6s*4 7s*4 8s*4 9s*4 1z*4 2z*4 3z*4 4z*4 5z*4 6z*4 7z*4",
+    "mahjong144": "1m*4 2m*4 3m*4 4m*4 5m*4 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*4 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 3s*4 "
+    "4s*4 5s*4 6s*4 7s*4 8s*4 9s*4 1z*4 2z*4 3z*4 4z*4 5z*4 6z*4 7z*4 1q 2q 3q 4q 1f 2f 3f 4f",
+    "sichuan108": "1m*4 2m*4 3m*4 4m*4 5m*4 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*4 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 3s*4 "
+    "4s*4 5s*4 6s*4 7s*4 8s*4 9s*4",
+    "riichi136": "1m*4 2m*4 3m*4 4m*4 5m*3 0m 6m*4 7m*4 8m*4 9m*4 1p*4 2p*4 3p*4 4p*4 5p*3 0p 6p*4 7p*4 8p*4 9p*4 1s*4 2s*4 "
+    "3s*4 4s*4 5s*3 0s 6s*4 7s*4 8s*4 9s*4 1z*4 2z*4 3z*4 4z*4 5z*4 6z*4 7z*4",
+    "sanguosha108": "sha-S7 sha-S8*2 sha-S9*2 sha-ST*2 sha-HT*2 sha-HJ sha-D6 sha-D7 sha-D8 sha-D9 sha-DT sha-DK sha-C2 sha-C3 "
+    "sha-C4 sha-C5 sha-C6 sha-C7 sha-C8*2 sha-C9*2 sha-CT*2 sha-CJ*2 shan-H2*2 shan-HK shan-D2*2 shan-D3 "
+    "shan-D4 shan-D5 shan-D6 shan-D7 shan-D8 shan-D9 shan-DT shan-DJ*2 tao-H3 tao-H4 tao-H6 tao-H7 tao-H8 "
+    "tao-H9 tao-HQ tao-DQ guohe-S3 guohe-S4 guohe-SQ guohe-HQ guohe-C3 guohe-C4 shunshou-S3 shunshou-S4 "
+    "shunshou-SJ shunshou-D3 shunshou-D4 wuxie-SJ wuxie-DQ wuxie-CQ wuxie-CK wuzhong-H7 wuzhong-H8 wuzhong-H9 "
+    "wuzhong-HJ nanman-S7 nanman-SK nanman-C7 juedou-SA juedou-DA juedou-CA jiedao-CQ jiedao-CK wugu-H3 wugu-H4 "
+    "taoyuan-HA wanjian-HA lebu-S6 lebu-H6 lebu-C6 shandian-SA shandian-HQ liannu-DA liannu-CA hanbing-S2 "
+    "qinggang-S6 shuanggu-S2 guanshi-D5 shemao-SQ qinglong-S5 fangtian-DQ qilin-H5 bagua-S2 bagua-C2 renwang-C2 "
+    "jueying-S5 dilu-C5 zhuahuang-HK chitu-H5 dayuan-SK zixing-DK",
+    "sanguosha160": "sha-S7 sha-S8*2 sha-S9*2 sha-ST*2 sha-HT*2 sha-HJ sha-D6 sha-D7 sha-D8 sha-D9 sha-DT sha-DK sha-C2 sha-C3 "
+    "sha-C4 sha-C5 sha-C6 sha-C7 sha-C8*2 sha-C9*2 sha-CT*2 sha-CJ*2 shan-H2*2 shan-H8 shan-H9 shan-HJ shan-HQ "
+    "shan-HK shan-D2*2 shan-D3 shan-D4 shan-D5 shan-D6*2 shan-D7*2 shan-D8*2 shan-D9 shan-DT*2 shan-DJ*3 tao-H3 "
+    "tao-H4 tao-H5 tao-H6*2 tao-H7 tao-H8 tao-H9 tao-HQ tao-D2 tao-D3 tao-DQ leisha-S4 leisha-S5 leisha-S6 "
+    "leisha-S7 leisha-S8 leisha-C5 leisha-C6 leisha-C7 leisha-C8 huosha-H4 huosha-H7 huosha-HT huosha-D4 "
+    "huosha-D5 jiu-S3 jiu-S9 jiu-D9 jiu-C3 jiu-C9 guohe-S3 guohe-S4 guohe-SQ guohe-HQ guohe-C3 guohe-C4 "
+    "shunshou-S3 shunshou-S4 shunshou-SJ shunshou-D3 shunshou-D4 wuxie-SJ wuxie-SK wuxie-HA wuxie-HK wuxie-DQ "
+    "wuxie-CQ wuxie-CK wuzhong-H7 wuzhong-H8 wuzhong-H9 wuzhong-HJ nanman-S7 nanman-SK nanman-C7 juedou-SA "
+    "juedou-DA juedou-CA jiedao-CQ jiedao-CK wugu-H3 wugu-H4 taoyuan-HA wanjian-HA tiesuo-SJ tiesuo-SQ tiesuo- "
+    "CT tiesuo-CJ tiesuo-CQ tiesuo-CK huogong-H2 huogong-H3 huogong-DQ lebu-S6 lebu-H6 lebu-C6 shandian-SA "
+    "shandian-HQ bingliang-ST bingliang-C4 liannu-DA liannu-CA hanbing-S2 qinggang-S6 shuanggu-S2 guanshi-D5 "
+    "shemao-SQ qinglong-S5 fangtian-DQ qilin-H5 guding-SA zhuque-DA bagua-S2 bagua-C2 renwang-C2 tengjia-S2 "
+    "tengjia-C2 baiyin-CA jueying-S5 dilu-C5 zhuahuang-HK chitu-H5 dayuan-SK zixing-DK hualiu-DK",
+    "werewolf12": "werewolf*4 villager*4 seer witch hunter idiot",
+    "dominoes28": "0-0 0-1 0-2 0-3 0-4 0-5 0-6 1-1 1-2 1-3 1-4 1-5 1-6 2-2 2-3 2-4 2-5 2-6 3-3 3-4 3-5 3-6 4-4 4-5 4-6 5-5 "
+    "5-6 6-6",
+    "paigow32": "6-6*2 1-1*2 4-4*2 1-3*2 5-5*2 3-3*2 2-2*2 5-6*2 4-6*2 1-6*2 1-5*2 3-6 4-5 2-6 3-5 2-5 3-4 2-4 1-4 2-3 1-2",
+    "set81": "1RDS 1RDT 1RDO 1RSS 1RST 1RSO 1ROS 1ROT 1ROO 1GDS 1GDT 1GDO 1GSS 1GST 1GSO 1GOS 1GOT 1GOO 1PDS 1PDT 1PDO "
+    "1PSS 1PST 1PSO 1POS 1POT 1POO 2RDS 2RDT 2RDO 2RSS 2RST 2RSO 2ROS 2ROT 2ROO 2GDS 2GDT 2GDO 2GSS 2GST 2GSO "
+    "2GOS 2GOT 2GOO 2PDS 2PDT 2PDO 2PSS 2PST 2PSO 2POS 2POT 2POO 3RDS 3RDT 3RDO 3RSS 3RST 3RSO 3ROS 3ROT 3ROO "
+    "3GDS 3GDT 3GDO 3GSS 3GST 3GSO 3GOS 3GOT 3GOO 3PDS 3PDT 3PDO 3PSS 3PST 3PSO 3POS 3POT 3POO",
+}
+
+
+def undercover(players=6, undercover=None, blank=0):
+    """Some roles depend on parameters, which have defaults."""
+    if undercover is None:
+        undercover = 1 if players <= 6 else 2 if players <= 10 else 3
+    civilians = players - undercover - blank
+    demand(4 <= players <= 16 and 1 <= undercover <= 7 and blank <= 6 and 2 * civilians > players, "they do not fit")
+    return f"civilian*{civilians} undercover*{undercover} blank*{blank}"
+
+
+def codes_of(type, parameters):
+    """The codes of a deck; None for one that is not known here."""
+    try:
+        runs = undercover(**parameters or {}) if type == "undercover" else None if parameters else DECKS.get(type)
+    except (TypeError, ValueError):
+        return None
+    return runs and [code for run in runs.split() for code, n in [(run.split("*") + [1])[:2]] for _ in range(int(n))]
+
+
+class Cards:
+    """What was shuffled, by numbers, which are positions in the input: the text of a card is what a seal commits to, and its
+    instance, if it is one of a deck, which of the equal cards it is."""
+
+    def __init__(self, size, text=str, codes=None):
+        self.size, self.text, self.codes = size, text, codes
+        if codes:
+            counts = {}
+            self.instances = [counts.setdefault(code, itertools.count(1)) and next(counts[code]) for code in codes]
+            self.counts = {code: codes.count(code) for code in counts}
+            self.text = lambda number: codes[number % len(codes)]
+
+    def instance(self, number):
+        round, at = divmod(number, len(self.codes))
+        return self.instances[at] + round * self.counts[self.codes[at]]
+
+    def plain(self, number):
+        return self.text(number) if self.codes else canonical(parse(self.text(number)))
+
+    def match(self, number, answered):
+        """Compares values, however they are laid out; cards that were answered with all details, by code and instance."""
+        text = self.text(number)
+        if not self.codes:
+            return text, self.plain(number) == canonical(answered)
+        if not is_at(dict, answered):
+            return f'"{text}"', string_of(answered) == text
+        fits = string_of(answered.value.get("code")) == text and whole(answered.value.get("instance")) == self.instance(number)
+        return f'"{text}", instance {self.instance(number)}', fits
+
+
+def check_items(entry, given):
+    """Adds the step items, which compares what was shuffled with the input of the record, and sets the cards if known."""
+    state, text, entry.cards = find_items(entry.record, given.get("items"), given.get("salt"))
+    entry.steps.add("items", state, text)
+
+
+def find_items(record, items, salt):
+    text, size, rule = record["input"], record["size"], record.get("items_digest")
+    words = text.split(" ")
+    if changes_shoe(record):
+        return ("skipped" if items is None else "unchecked", "the record is of cards by the places where they lay: which they were, "
+                "the proof of the whole shoe says", Cards(size))
     if items is not None:
-        yield "items", is_known and not is_secret or None, f"their digest is {rule}" if is_secret else ""
-        demand(fits, "these are not the items that the record is about")
-    yield "inclusion", True, f"record {result.index} of {leaves}"
-    path, root = [base64.b64decode(line) for line in path.split()], base64.b64decode(root)
-    demand(root_of(sha256(b"\0", record_text.encode()), result.index, int(leaves), path) == root, "the root is another")
-    yield "signature", True, name
-    signatures = [(by, base64.b64decode(data)) for by, data in re.findall("— (.+) (.+)\n", lines)]
-    own = [data[4:] for by, data in signatures if by == name and data[:4].hex() == key_hash]
-    demand(origin == name and own, "the checkpoint is not signed by the key")
-    for signature in own:
-        Ed25519PublicKey.from_public_bytes(point[1:]).verify(signature, note.encode())  # raises InvalidSignature
-    if fixed and commitment is not None:
-        yield "committed", True, ""
-        other = verify(commitment, log_key)
-        made, same = other.record, (*STATEMENT, "commitment")
-        demand(other.verdict == "verified" and (made["kind"], made["id"]) == ("commitment", fixed), "its proof fails")
-        demand(all(made.get(part) == record.get(part) for part in same), "the commitment is to another statement")
-        demand(other.index < result.index and record["time"] < made["deadline"], "not between commitment and deadline")
-def verify(proof, key=None, items=None, order=None, commitment=None, salt=None):
-    is_salt = salt is None or items is not None and re.fullmatch("[A-Za-z0-9_-]{16,128}", salt)
-    demand(is_salt, "a salt is 16 to 128 letters, digits, - and _, and needs the items")
-    [exact(text) for text in (items, order) if text is not None]  # raises an error: then nothing can be checked
-    result = types.SimpleNamespace(order=None, steps=[], record={})
+        digest = "sha256:" + sha256(items.text.encode()).hex()
+        if salt:
+            digest = "sha256:" + sha256(f"riffle/1 items\nsalt {salt}\n{digest}\n".encode()).hex()
+        if rule and rule != "salted/1":
+            return ("unchecked", f"their digest was taken by the rule {rule}, which is not known here: a later version may be able "
+                    "to check it", None)
+        if rule and not salt:
+            return "unchecked", "their digest is salted, and the salt was not given", None
+        if salt and not rule:
+            return "wrong", "a salt was given, and the record says that nothing is salted", None
+        if text == "range":
+            return "wrong", "the record is of a shuffle of the numbers from 0 on, and of no items", None
+        if not text.endswith(" " + digest):
+            return "wrong", f"the items given have the digest {digest}, and the record says {text}", None
+        if len(items.value) != size:
+            return "wrong", f"the items given are {len(items.value)}, and the record is of {size}", None
+        codes = [one.text if string_of(one) is None else one.value for one in items.value] if words[0] == "deck" else None
+        return "ok", "the items given have the digest in the record", Cards(size, lambda number: items.value[number].text, codes)
+    if text == "range":
+        return "ok", "the numbers from 0 on; there is nothing to compare", Cards(size)
+    if words[0] != "deck":
+        return "skipped", "not given; the record has their digest", None
+    _, type, copies, digest = words
+    codes = codes_of(type, record.get("parameters"))
+    if not codes:
+        return "skipped", f"there is no such deck type {type} here: the codes of its cards can be given as items", None
+    if size % len(codes) or copies != f"x{size // len(codes)}":
+        return "wrong", f"the record is of {size} cards, {copies}, and one deck of {type} has {len(codes)}", None
+    if size > MOST:
+        return "unchecked", f"the digest of {size} cards is not taken; at most of {MOST}", None
+    if digest != "sha256:" + sha256(json.dumps(codes * (size // len(codes)), separators=(",", ":")).encode()).hex():
+        return "wrong", f"the deck of the record, {text}, is not the {type} that comes with Riffle", None
+    return "ok", f"{copies[1:]} deck(s) of {type}, whose cards have the digest in the record", Cards(size, codes=codes)
+
+
+class Order:
+    """An order is an array, or a whole answer with items, hands and rest, or shuffles."""
+
+    def __init__(self, text):
+        node = parse(text)
+        self.is_answer, self.list = is_at(dict, node), node.value
+        demand(self.is_answer or is_at(list, node), "neither an answer of POST /shuffle nor a JSON array")
+        demand(not self.is_answer or {"items", "shuffles"} & set(node.value) or {"hands", "rest"} <= set(node.value),
+               "an object without items, hands and rest, or shuffles: not an answer of POST /shuffle")
+        for name in ("items", "hands", "rest", "shuffles"):
+            demand(self.get(name) is None or is_at(list, self.get(name)), f"an answer whose {name} are not an array")
+
+    def get(self, name):
+        return self.list.get(name) if self.is_answer else None
+
+    def seed_for(self, record):  # that the answer to the request of the record has
+        id, seed = self.get("audit_id"), string_of(self.get("seed")) or ""
+        return seed if (id is None or string_of(id) == record["id"]) and re.fullmatch("([0-9a-f]{2})+", seed) else None
+
+    def other_names(self, entry):
+        """Says what is not of the record: its id, its place in the log, its algorithm, its commitment or its seed."""
+        record, seed, index = entry.record, entry.file.seed, self.get("log_index")
+        for name, want in (("audit_id", record["id"]), ("algorithm", record["algorithm"]), ("commitment", record["commitment"])):
+            got = self.get(name)
+            if got is not None and string_of(got) != want:
+                return f"the answer has the {name} {short(got.text)}, and the record has {want}"
+        if seed is not None and self.get("seed") is not None and string_of(self.get("seed")) != seed:
+            return "the answer has another seed than the file"
+        if index is not None and whole(index) != entry.file.index:
+            return f"the answer has the log_index {short(index.text)}, and the record has {entry.file.index}"
+        return None
+
+    def compare(self, entry, replayed):
+        other = self.other_names(entry)
+        if other:
+            return "wrong", other
+        if entry.cards is None:
+            return "unchecked", "replayed, but it takes the items of the record to compare it with the order given"
+        try:
+            for shuffles in self.forms(entry.record):
+                self.compare_shuffles(shuffles, entry)
+        except ValueError as error:
+            return "wrong", str(error)
+        return "ok", f"{replayed}; it is the order given"
+
+    def forms(self, record):
+        """The items of each shuffle, once for every form in which the order has them."""
+        repeat, hands = record["repeat"], record.get("hands", [])
+
+        def elements(node, what):
+            demand(is_at(list, node), f"{what}: not a JSON array")
+            return node.value
+
+        def join(dealt):  # hands and the rest
+            demand(len(dealt) == len(hands) + 1, f"the order given has {len(dealt) - 1} hands, and {len(hands)} were dealt")
+            joined = []
+            for i, hand in enumerate(dealt):
+                values = elements(hand, "a hand of the order given")
+                demand(i >= len(hands) or len(values) == hands[i],
+                       f"hand {i}, from 0, of the order given has {len(values)} items, and {(hands + [0])[i]} were dealt")
+                joined += values
+            return joined
+
+        def split(shuffles, is_dealt):
+            demand(len(shuffles) == repeat, f"the order given is of {len(shuffles)} shuffle(s), and there were {repeat}")
+            lists = [elements(shuffle, "a shuffle of the order given") for shuffle in shuffles]
+            return list(map(join, lists)) if is_dealt else lists
+
+        if not self.is_answer:
+            return [[self.list] if repeat == 1 else split(self.list, False)]
+        items, dealt, rest, shuffles = map(self.get, ("items", "hands", "rest", "shuffles"))
+        demand(repeat == 1 or shuffles, f"the order given is of 1 shuffle(s), and there were {repeat}")
+        forms = []
+        if items and repeat == 1:
+            forms.append([items.value])
+        if dealt and rest and repeat == 1:
+            forms.append([join(dealt.value + [rest])])
+        if shuffles:
+            forms.append(split(shuffles.value, bool(hands)))
+        return forms
+
+    def compare_shuffles(self, shuffles, entry):
+        draw, which = entry.record["draw"], "" if entry.record["repeat"] == 1 else "shuffle {}, from 0: "
+        for number, answered in enumerate(shuffles):
+            demand(len(answered) == draw, which.format(number) + f"the order given has {len(answered)} items, and {draw} were drawn")
+        for number, answered in enumerate(shuffles):
+            for i, position in enumerate(entry.orders[number]):
+                want, fits = entry.cards.match(position, answered[i])
+                demand(fits, which.format(number) + f"the order given has {short(answered[i].text)} at place {i}, where the replay "
+                       f"has {short(want)}")
+
+
+# ---- Shoes: sealing
+
+def leaf_of(salt, position, text):
+    return sha256(b"\0", sha256(salt, position.to_bytes(8, "big"), text.encode()))
+
+
+def root_of_leaves(leaves):
+    if len(leaves) < 2:
+        return leaves[0] if leaves else sha256()
+    half = 1 << (len(leaves) - 1).bit_length() - 1
+    return sha256(b"\1", root_of_leaves(leaves[:half]), root_of_leaves(leaves[half:]))
+
+
+def other_root(entry, order, cards):
+    """Says why the cards in an order do not have the root in the record; None if they have."""
+    seed, message, leaves = bytes.fromhex(entry.file.seed), b"riffle/1 salt\n" + bytes.fromhex(entry.record["commitment"]), []
+    for position, number in enumerate(order):
+        if number >= cards.size:
+            return f"there is no card {number}: the record is of {cards.size}"
+        salt = hmac.digest(seed, message + position.to_bytes(8, "big"), "sha256")
+        leaves.append(leaf_of(salt, position, cards.text(number)))
+    root = root_of_leaves(leaves).hex()
+    return None if root == entry.record["root"] else (
+        f"the cards in this order have the root {root}, and the record has {entry.record['root']}")
+
+
+def check_root(entry):  # of one record
+    if "root" not in entry.record:
+        return
+    if entry.record["kind"] == "reshuffle":
+        entry.steps.add("root", "skipped", "which cards lay there, only the proof of the whole shoe says")
+    elif entry.cards is None:
+        entry.steps.add("root", "skipped", "the cards are not known, for the items were not given")
+    else:
+        other = other_root(entry, entry.orders[0], entry.cards)
+        entry.steps.add("root", "wrong" if other else "ok",
+                        other or "salts from the seed and the cards in this order have the root in the record")
+
+
+# ---- Shoes: references and places
+
+def write_cards(refs):
+    """A reference is a pair of version and position. Writes a list of them as runs, each as long as possible."""
+    words, i = [], 0
+    while i < len(refs):
+        seal, first = refs[i]
+        end, step = i + 1, refs[i + 1][1] - first if i + 1 < len(refs) and refs[i + 1][0] == seal else 0
+        while abs(step) == 1 and end < len(refs) and refs[end] == (seal, refs[end - 1][1] + step):
+            end += 1
+        words.append(f"{seal}:{first}" if end == i + 1 else f"{seal}:{first}-{refs[end - 1][1]}")
+        i = end
+    return " ".join(words)
+
+
+def read_cards(text):
+    refs = []
+    for word in text.split(" "):
+        match = re.fullmatch("([0-9]{1,16}):([0-9]{1,16})(?:-([0-9]{1,16}))?", word)
+        demand(match, "the record's cards are not valid")
+        seal, first, last = int(match[1]), int(match[2]), int(match[3] or match[2])
+        demand(max(seal, first, last) < 2**53 and abs(last - first) < MAX_CARDS, "the record's cards are not valid")
+        step = -1 if last < first else 1
+        refs += [(seal, at) for at in range(first, last + step, step)]
+    demand(len(refs) <= MAX_CARDS and len(set(refs)) == len(refs) and write_cards(refs) == text, "the record's cards are not valid")
+    return refs
+
+
+class Layout:
+    """Where the cards lie; piles by the bytes of their names."""
+
+    def __init__(self, size):
+        self.version, self.seals, self.places = 1, 1, {"shoe": [(1, position) for position in range(size)], "dealt": []}
+
+    def piles(self):
+        return sorted(set(self.places) - {"shoe", "dealt"})
+
+    def at(self, place):
+        if place in ("out", "all"):
+            names = (["shoe"] if place == "all" else []) + ["dealt"] + self.piles()
+            return [ref for name in names for ref in self.places[name]]
+        demand(place in self.places, "there is no such pile")
+        return self.places[place]
+
+    def take(self, source, end, count):
+        cards = self.at(source)
+        demand(count <= len(cards), f"{count} cards are wanted, and there are {len(cards)}")
+        return cards[:count] if (end == "top") == (source == "shoe") else cards[len(cards) - count:][::-1]
+
+    def move(self, record, refs):
+        source, to, taken = record["from"], record["to"], set(refs)
+        demand(taken <= set(self.at(source)), "these cards do not lie there")
+        for place in ["dealt"] + self.piles() if source == "out" else [source]:
+            self.places[place] = [ref for ref in self.places[place] if ref not in taken]
+        demand(to in self.places or len(self.piles()) < MAX_PILES, "a shoe has at most 256 piles and 4096 seals")
+        there, is_first = self.places.get(to, []), to != "dealt" and (record["put"] == "top") == (to == "shoe")
+        self.places[to] = refs + there if is_first else there + refs
+        self.version += 1
+
+    def shuffle(self, place):
+        demand(self.seals < MAX_SEALS, "a shoe has at most 256 piles and 4096 seals")
+        self.seals, self.version, size = self.seals + 1, self.version + 1, len(self.at(place))
+        if place == "all":
+            place, self.places = "shoe", {"dealt": []}
+        self.places[place] = [(self.version, position) for position in range(size)]
+
+
+# ---- Shoes: one hand
+
+def layouts(node):
+    """The texts of an item that may have been sealed: as it is written, and as programs escape strings that they write."""
+    text = shortest(node)
+    units = "".join(c if c < "\x80" else json.dumps(c)[1:-1] for c in text)
+    return [node.text, text, units]
+
+
+class HandCard:
+    def __init__(self, node):
+        demand(is_at(dict, node), "it is not an object")
+        get = node.value.get
+
+        def number(name):
+            demand(whole(get(name)) is not None, f"its {name} is not a number from 0 on")
+            return whole(get(name))
+
+        def given(name):
+            return get(name) if get(name) is not None and get(name).value is not None else None
+
+        self.sealed_by, self.position = string_of(get("sealed_by")) or "", number("position")
+        demand(re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", self.sealed_by), "its sealed_by is not the id of a record")
+        self.number, self.instance = (number(name) if get(name) is not None else None for name in ("card", "instance"))
+        code, item, salt, path = given("code"), get("item"), given("salt"), given("path")
+        demand((code is None) != (item is None), "it has to have either a code or an item")
+        self.is_code = code is not None
+        if self.is_code:
+            demand(re.fullmatch("[A-Za-z0-9-]+", string_of(code) or ""), "its code is none: codes are ASCII letters, digits and hyphens")
+        self.texts = [code.value] if self.is_code else layouts(item)
+        self.plain = code.value if self.is_code else canonical(item)
+        demand((salt is None) == (path is None), "it takes both salt and path to prove it")
+        self.salt = None
+        if salt is None:
+            return
+        demand(is_at(list, path) and len(path.value) <= 64, "it takes both salt and path to prove it")
+        hashes = [string_of(one) or "" for one in [salt] + path.value]
+        demand(all(re.fullmatch(DIGEST, one) for one in hashes), "its salt or a hash of its path is not 64 hex digits in lower case")
+        self.salt, *self.path = map(bytes.fromhex, hashes)
+
+
+def read_hand(text):
+    node = parse(text)
+    demand(is_at(dict, node) or is_at(list, node), "neither an answer of a shoe nor cards")
+    cards = node.value.get("cards", node) if is_at(dict, node) else node
+    demand(cards is node or is_at(list, cards), "not a JSON array")
+    nodes, hand = cards.value if is_at(list, cards) else [cards], []
+    demand(1 <= len(nodes) <= MAX_CARDS, f"a hand of {len(nodes)} cards, and there are 1 to {MAX_CARDS}")
+    for i, card in enumerate(nodes):
+        try:
+            hand.append(HandCard(card))
+        except ValueError as error:
+            raise ValueError(f"card {i}, from 0: {error}") from None
+    return hand
+
+
+class Sealing:
+    """An order of cards that a record commits to, as far as it is known: its input, the cards, and their order."""
+
+    def __init__(self, entry):
+        self.entry, self.record, self.input, self.cards, self.order = entry, entry.record, None, None, None
+        if self.record["kind"] == "shoe":  # of a reshuffle, the first record of the shoe says of which cards
+            self.input, self.cards = self.record["input"], entry.cards
+            self.order = list(range(self.record["size"])) if "root" not in self.record else entry.orders and entry.orders[0]
+
+    def check(self, card):
+        """Returns why the card was not sealed here, and why that is unknown."""
+        record, cards, position = self.record, self.cards, card.position
+
+        def is_card(number):
+            return (card.is_code or not cards.codes) and cards.plain(number) == card.plain
+
+        if self.input and self.input.startswith("deck ") != card.is_code:
+            return f"the record is of {self.input}, and it is none of those", None
+        if position >= record["size"]:
+            return f"only {record['size']} cards were sealed", None
+        if "root" in record and card.salt is None:
+            return None, "it has no salt and path: ask for it with proof=true"
+        if "root" not in record and cards is None:
+            return None, "the shoe was not shuffled, and what it is of was not given"
+        if "root" in record:
+            roots = [root_of(leaf_of(card.salt, position, text), position, record["size"], card.path) for text in card.texts]
+            if bytes.fromhex(record["root"]) not in roots:
+                return f"salt and path do not lead from this card at position {position} to the root", None
+        elif not is_card(position):
+            return "the input of the shoe has another card there", None
+        number = card.number
+        if self.order:
+            lay = self.order[position]
+            if number is not None and number != lay:
+                return f"it says that it is card {number}, and card {lay} lay there", None
+            number = lay
+        if number is None or cards is None:
+            return None, None
+        if number >= cards.size or not is_card(number):
+            return f"it says that it is card {number} of the shoe, which is another", None
+        if card.instance is not None and cards.codes and cards.instance(number) != card.instance:
+            return f"it says that it is instance {card.instance}, and card {number} is instance {cards.instance(number)}", None
+        return None, None
+
+
+def prove(hand, sealings):
+    """Compares every card with the sealing that it names. Returns those that are proven, which was not sealed there, and why
+    one is unknown."""
+    proven, missing, seen, by = [], None, set(), {sealing.record["id"]: sealing for sealing in sealings}
+    for card in hand:
+        place = card.sealed_by, card.position
+        if place in seen:
+            return [], f"two cards of the hand are to have been at position {card.position} of {card.sealed_by}", None
+        seen.add(place)
+        if card.sealed_by not in by:
+            continue
+        name = f"{short(card.texts[0])} at position {card.position}"
+        wrong, unknown = by[card.sealed_by].check(card)
+        if wrong:
+            return [], f"{name}: {wrong}", None
+        if unknown:
+            missing = f"{name}: {unknown}"
+        else:
+            proven.append(name)
+    return proven, None, missing
+
+
+def describe_hand(hand, proven):
+    return (f"{len(proven)} of the {len(hand)} card(s) of the hand were sealed there: " + ", ".join(proven[:13])
+            + (", ..." if len(proven) > 13 else ""))
+
+
+class Shoe:
+    """The files of a shoe, or of the records that sealed a hand. If no key is given, all have to have the key of the first."""
+
+    def __init__(self, nodes, given, held_back):
+        self.steps, self.entries, self.given, self.closed, self.proven, self.others = Steps(), [], given, False, 0, 0
+        self.missing, key = [], given.get("key")
+        for i, node in enumerate(nodes):
+            alone = {"key": key}
+            if i == 0:
+                alone.update(items=given.get("items"), salt=given.get("salt"))
+            if len(nodes) == 1:
+                alone.update(order=given.get("order"))
+            self.entries.append(Entry(node, alone, held_back))
+            key = key or self.entries[-1].file and self.entries[-1].file.log_key
+        self.first, self.changes = self.entries[0], len(nodes) - 1
+        self.record, self.file = self.first.record, self.first.file
+        self.trust = ("all have the log key that was given" if given.get("key")
+                      else "no log key was given: the one in the first is used")
+
+    def in_every(self, name, text):
+        """Adds a step that the files have in common: the first that is wrong or unchecked, or else that all hold."""
+        for state in ("wrong", "unchecked"):
+            for i, entry in enumerate(self.entries):
+                if entry.steps.has(name, state):
+                    self.steps.add(name, state, f"file {i + 1}, from 1: {entry.steps.find(name)['text']}")
+                    return
+        if any(entry.steps.find(name) for entry in self.entries):
+            self.steps.add(name, "ok", text)
+
+    def of_first(self, name):
+        """Adds a step of the first file, or of another in which it is wrong."""
+        wrong = next((entry for entry in self.entries if entry.steps.has(name, "wrong")), self.first)
+        if wrong.steps.find(name):
+            self.steps.append(wrong.steps.find(name))
+
+    def held_back(self):
+        return sum(entry.is_held_back() for entry in self.entries)
+
+    def without_seed(self):
+        return f"{self.held_back()} seed(s) are held back " + (
+            "in these files, and public since the shoe was closed: get the files again" if self.closed else "until the shoe is closed")
+
+    def exception(self):
+        return "; " + self.without_seed() if self.held_back() else ""
+
+    def seeds(self):
+        found = [entry.steps.find("seed") for entry in self.entries if entry.steps.has("seed", "ok")]
+        warning = "".join([": " + step["text"] for step in found if "warning" in step["text"]][:1])
+        if found:
+            self.steps.add("seed", "ok", f"{len(found)} seed(s){warning}{self.exception()}")
+        elif self.held_back():
+            self.steps.add("seed", "skipped", self.without_seed())
+
+    def replayed(self):  # the steps that every file with a seed has
+        held = self.held_back()
+        for name, text in (("commitment", "{} seed(s) open the commitments in their records"),
+                           ("keys", "those of {} order(s) derived"), ("order", "{} order(s) replayed")):
+            done = sum(entry.steps.has(name, "ok") for entry in self.entries)
+            if any(entry.steps.has(name, "wrong") for entry in self.entries):
+                self.in_every(name, "")
+            elif done + held == 0:
+                continue
+            elif name == "order" and self.given.get("order"):
+                self.steps.add(name, "unchecked", "an order can be compared with that of one record, and not with a whole shoe")
+            else:
+                state = "skipped" if done == 0 else "ok"
+                if name == "order" and held:
+                    state = "skipped" if self.given.get("hand") else "unchecked"
+                self.steps.add(name, state, text.format(done) + self.exception())
+
+    def verify_hand(self):
+        several, steps = len(self.entries) > 1, self.steps
+        each = self.in_every if several else lambda name, _: self.of_first(name)
+        each("proof", f"{len(self.entries)} files are well-formed; {self.trust}")
+        if not steps.has("proof", "ok"):
+            return self
+        each("record", f"{len(self.entries)} records that sealed cards of the hand")
+        if several:
+            self.seeds()
+            self.replayed()
+        for name in ("items", "root") if several else ("seed", "commitment", "keys", "order", "items", "root"):
+            self.of_first(name)
+        if steps.has("record", "ok"):
+            self.check_hand()
+        each("inclusion", "every record is in the tree of its file")
+        each("signature", "every checkpoint is signed with the key")
+        if self.record:
+            check_committed(steps, self.first, self.given.get("commitment"))
+        return self
+
+    def check_hand(self):
+        hand, steps, first = self.given["hand"], self.steps, None  # of the shoe, which says which cards it is of
+        sealings = [Sealing(entry) for entry in self.entries if is_sealing(entry.record)]
+        for sealing in sealings:
+            if sealing.record["kind"] == "shoe":
+                first = sealing
+            elif first and sealing.record["audit_id"] == first.record["id"]:
+                sealing.input, sealing.cards = first.input, first.cards
+        if not sealings:
+            self.others = len(hand)
+            steps.add("hand", "unchecked", f"a record of kind {self.record['kind']} has sealed no cards: give the proof of the "
+                      "record that sealed_by names")
+            return
+        proven, wrong, missing = prove(hand, sealings)
+        given = [sealing.record["id"] for sealing in sealings]
+        self.proven, self.others = len(proven), len(hand) - len(proven)
+        self.missing = [id for id in dict.fromkeys(card.sealed_by for card in hand) if id not in given]
+        if wrong:
+            steps.add("hand", "wrong", wrong)
+        elif missing:
+            steps.add("hand", "unchecked", missing)
+        elif not proven:
+            steps.add("hand", "unchecked", "no card of the hand was sealed by this record: give the proof of the record that "
+                      "sealed_by names")
+        elif self.others:
+            steps.add("hand", "unchecked", f"{describe_hand(hand, proven)}; {self.others} were sealed by other records")
+        else:
+            steps.add("hand", "ok", describe_hand(hand, proven))
+
+    # ---- Shoes: the whole shoe
+
+    def verify_shoe(self):
+        steps, entries, last, hand = self.steps, self.entries, self.entries[-1], self.given.get("hand")
+        self.in_every("proof", f"{len(entries)} files are well-formed; {self.trust}")
+        if steps.first("unchecked"):
+            return self
+        if not steps.first("wrong"):
+            self.in_every("record", f"{describe(self.record) if self.record else ''}; {self.changes} change(s)")
+        if steps.has("record", "ok"):
+            self.closed = last.record["kind"] == "close"
+            broken = broken_chain(entries)
+            steps.add("chain", "wrong" if broken else "ok", broken or f"each of the versions 1 to {len(entries)} has its record, in "
+                      f"the order of the log, from number {self.file.index} to number {last.file.index}")
+        self.seeds()
+        self.replayed()
+        self.of_first("items")
+        self.in_every("inclusion", "every record is in the tree of its file")
+        self.in_every("signature", "every checkpoint is signed with the key")
+        if self.record:
+            check_committed(steps, self.first, self.given.get("commitment"))
+        if steps.first("wrong") or not steps.has("record", "ok"):
+            return self
+        tracker = Tracker(entries)
+        steps.add("moves", *tracker.follow(entries))
+        if steps.has("moves", "wrong"):
+            return self
+        self.check_roots(tracker.sealings)
+        if hand:
+            proven, wrong, missing = prove(hand, tracker.sealings)
+            others = len(hand) - len(proven)
+            if wrong:
+                steps.add("hand", "wrong", wrong)
+            elif missing or others:
+                steps.add("hand", "unchecked", missing or f"{others} card(s) of the hand were sealed by no record of this shoe")
+            else:
+                self.proven = len(proven)
+                steps.add("hand", "ok", describe_hand(hand, proven))
+        if self.closed:
+            steps.add("closed", "ok", "the last record closes the shoe")
+        else:
+            steps.add("closed", "skipped" if hand else "unchecked", "the last record does not close the shoe: what was not seen stays "
+                      "hidden until it is closed, and more changes may follow")
+        return self
+
+    def check_roots(self, sealings):
+        roots, unknown, wrong = 0, 0, None
+        for sealing in sealings:
+            if "root" not in sealing.record:
+                continue
+            if sealing.cards is None or sealing.order is None or sealing.entry.file.seed is None:
+                unknown += 1
+                continue
+            roots += 1
+            other = other_root(sealing.entry, sealing.order, sealing.cards)
+            if other and not wrong:
+                wrong = f"version {sealing.record.get('version', 1)}: {other}"
+        if wrong:
+            self.steps.add("root", "wrong", wrong)
+        elif roots + unknown == 0:
+            self.steps.add("root", "skipped", "nothing was sealed")
+        elif unknown == 0:
+            self.steps.add("root", "ok", f"salts from the seeds and the cards in their orders have the roots in {roots} record(s)")
+        else:
+            self.steps.add("root", "skipped", self.without_seed() if self.held_back() else
+                           "the cards are not known, for the items were not given")
+
+
+def broken_chain(entries):
+    """Says why the records are not those of one shoe, from the first on; None if they are."""
+    first = entries[0].record
+    if first["kind"] != "shoe":
+        return f"the first record is of kind {first['kind']}, and that of a shoe has to be"
+    for version, (before, entry) in enumerate(zip(entries, entries[1:]), 2):
+        record, kind = entry.record, entry.record["kind"]
+        if not changes_shoe(record):
+            return f"the record {record['id']} is of kind {kind}, and changes no shoe"
+        if record["audit_id"] != first["id"]:
+            return f"the record {record['id']} is of another shoe, {record['audit_id']}"
+        if record["version"] != version:
+            return f"the record {record['id']} made version {record['version']}, where version {version} has to follow"
+        if entry.file.index <= before.file.index:
+            return (f"version {version} is number {entry.file.index} in the log, from 0, and so not after the one before, which is "
+                    f"number {before.file.index}")
+        if not deals(record) and record["commitment"] != first["commitment"]:
+            return f"version {version} has not the commitment of the shoe"
+        if before.record["kind"] == "close":
+            return f"version {version} follows the close of the shoe"
+        if before.record["kind"] == "expire" and kind != "close":
+            return f"version {version} is a {kind}, and the shoe was over"
+    return None
+
+
+class Tracker:
+    """Follows the cards from record to record."""
+
+    def __init__(self, entries):
+        self.layout, self.sealings, self.random = Layout(entries[0].record["size"]), [Sealing(entries[0])], 0
+        self.orders = {1: self.sealings[0].order}  # the numbers of the cards at the positions of each sealing
+
+    def follow(self, entries):
+        for entry in entries[1:]:
+            try:
+                self.change(entry)
+            except ValueError as error:
+                return "wrong", f"version {entry.record['version']}: {error}"
+        places, piles = self.layout.places, self.layout.piles()
+        lie = (f"every change was of cards that lay where it says; {len(places['shoe'])} lie in the deck, {len(places['dealt'])} are "
+               f"dealt, and there are {len(piles)} pile(s)")
+        if self.random:
+            return "unchecked", f"{lie}; but {self.random} draw(s) at random have no seed"
+        return "ok", lie
+
+    def change(self, entry):
+        record, layout, orders = entry.record, self.layout, entry.orders
+        if record["kind"] in ("close", "expire"):
+            layout.version += 1
+            return
+        source = record["from"]
+        lying = layout.at(source)
+        if record["kind"] == "reshuffle":
+            demand(len(lying) == record["size"], f"it seals {record['size']} cards, and {len(lying)} lay in {where(source)}")
+            known = [(self.orders.get(seal), at) for seal, at in lying]
+            is_known = all(order is not None and at < len(order) for order, at in known)
+            layout.shuffle(source)
+            sealing = Sealing(entry)
+            sealing.input, sealing.cards = self.sealings[0].input, self.sealings[0].cards
+            if is_known and orders:
+                sealing.order = [known[at][0][known[at][1]] for at in orders[0]]
+            self.orders[layout.version] = sealing.order
+            self.sealings.append(sealing)
+            return
+        refs, taken = read_cards(record["cards"]), record["taken"]
+        if taken in ("top", "bottom"):
+            want = write_cards(layout.take(source, taken, len(refs)))
+            demand(want == record["cards"],
+                   f"the cards at the {taken} of {where(source)} were {want}, and the record says {record['cards']}")
+        elif taken == "random":
+            demand(len(lying) == record["size"], f"it draws from {record['size']} cards, and {len(lying)} lay in {where(source)}")
+            want = write_cards([lying[at] for at in orders[0]]) if orders else record["cards"]
+            demand(want == record["cards"], f"the seed draws {want}, and the record says {record['cards']}")
+            self.random += not orders
+        layout.move(record, refs)
+
+
+# ---- In words
+
+def where(place):
+    return {"shoe": "the deck", "dealt": "the dealt cards", "out": "wherever they lay out of the deck",
+            "all": "all cards"}.get(place, f"the {place}")
+
+
+def stated(record):
+    text = f"{record['draw']} of {record['size']}, shuffled by {record['algorithm']}"
+    if record["kind"] == "shoe" and record["draw"] == 0:
+        text = f"{record['size']}, which lie as the input has them"
+    if record["repeat"] > 1:
+        text += f", {record['repeat']} times"
+    return text + (f"; reference {quote(record['reference'])}" if "reference" in record else "")
+
+
+def moved(record):
+    kind = record["kind"]
+    if kind in ("close", "expire"):
+        return "closed" if kind == "close" else "over, and not closed"
+    if kind == "reshuffle":
+        return f"{where(record['from'])}, {record['size']} card(s), sealed in a new order by {record['algorithm']}"
+    how = {"random": "at random from", "cards": "by name from"}.get(record["taken"], f"from the {record['taken']} of")
+    text = f"{len(read_cards(record['cards']))} card(s) taken {how} {where(record['from'])}"
+    return text if record["to"] == "dealt" else f"{text} and put to the {record['put']} of {where(record['to'])}"
+
+
+def describe(record):
+    kind, of = record["kind"], record.get("audit_id")
+    if kind == "reveal":
+        text = f"the seed of {of} was made public"
+    elif kind == "void":
+        text = f"the commitment {record['commitment_id']} was not used in time"
+    elif kind == "commitment":
+        text = f"a commitment to {stated(record)}, until {record['deadline']}"
+    elif kind == "shoe":
+        text = f"a shoe: {stated(record)}" + (f"; it replaces the shoe {of}" if of else "")
+    elif kind == "shuffle":
+        text = stated(record)
+    else:
+        text = f"version {record['version']} of the shoe {of}: {moved(record)}"
+    return f"{record['id']}, of {record['time']}: {text}"
+
+
+def without_order(record):
+    """Says what a record is for that has no order; None for one that has."""
+    kind, of = record["kind"], record.get("audit_id")
+    if deals(record):
+        return None
+    if kind == "commitment":
+        return ("It is a commitment: the seed and what is to be shuffled cannot be exchanged any more. The seed is held until it is "
+                f"used, before {record['deadline']}, by a shuffle or a shoe that names it; if none does, a void follows in the log. "
+                "It has no order of its own.")
+    if kind == "void":
+        return f"It says that the commitment {record['commitment_id']} was not used in time, and has no order of its own."
+    if kind == "reveal":
+        return f"It says that the seed of {of} was made public, and has no order of its own."
+    return (f"It is a change of the shoe {of}, and has no order of its own: give the proofs of the whole shoe to follow its cards.")
+
+
+class Verdict:
+    """The verdict on what one of the three verifiers found: an entry or a shoe. finding adds the sentences if no step fails."""
+
+    def __init__(self, found, given, finding):
+        self.found, self.steps, self.notes, self.given, record = found, found.steps, [], given, found.record
+        self.missing, failed = found.steps.first("unchecked"), found.steps.first("wrong")
+        self.log = "the log of " + (found.file.log_key.split("+")[0] if found.file else "")
+        if failed:
+            self.verdict, self.headline = "false", f"This proof does NOT verify: it fails at the step {failed['name']}."
+            return
+        if self.steps.has("proof", "unchecked"):
+            self.unchecked(f"the step {self.missing['name']} could not be checked")
+            self.notes.append(f"{self.missing['text'][0].upper()}{self.missing['text'][1:]}.")
+            return
+        if record is None:
+            self.unchecked(f"the record is in {self.log}, but of a kind that this version does not know")
+            self.notes.append("A later version may be able to check it.")
+        else:
+            finding(self)
+            self.note_commitment(record)
+        if not given.get("key"):
+            self.notes[:0] = ["Anybody can bring that about. Take the key of the log from somewhere else than the file, and give it "
+                              "with --key.", f"If the key is the right one: {self.headline}"]
+            self.verdict, self.headline = "unchecked", ("Not established: no key of the log was given, and the one in the file "
+                                                        "shows only that the file agrees with itself.")
+
+    def unchecked(self, text):
+        self.verdict, self.headline = "unchecked", f"Not checked to the end: {text}."
+
+    def verified(self, text):
+        self.verdict, self.headline = "verified", f"Verified: {text}."
+        if self.steps.has("committed", "skipped"):
+            self.headline = (f"Verified except for the commitment: {text}. Not proven: that the seed was fixed before the client "
+                             "seed was known.")
+
+    def note_commitment(self, record):
+        id = record.get("commitment_id")
+        if self.steps.has("committed", "ok"):
+            self.notes.append(f"The commitment {id} fixed the order, but for the client seed, before the client seed was known: as "
+                              "far as that was new when the commitment was in the log, no seed can have been picked for its order.")
+        elif self.steps.has("committed", "skipped"):
+            self.notes.append(f"It names the commitment {id}: give the proof of that record as well (GET /audits/{id}/proof).")
+        elif self.verdict == "verified" and record["kind"] == "shuffle" and not id:
+            self.notes.append("This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to "
+                              "rule that out.")
+
+    def of_record(self):
+        entry, record = self.found, self.found.record
+        words, from_seed = without_order(record), f"follows from the seed and the record, and the record is in {self.log}"
+        follows = f"the order {from_seed}"
+        if words:
+            if self.missing:
+                self.unchecked(f"the record is in {self.log}, but what was given to compare cannot be compared with it")
+            else:
+                self.verified(f"the record is in {self.log}")
+            self.notes.append(words)
+        elif entry.is_held_back() and "root" in record:
+            self.unchecked(f"the record is in {self.log}, and its seed is held back until the shoe is closed")
+            self.notes.append("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone, with "
+                              "--hand.")
+        elif entry.is_held_back():
+            self.unchecked(f"the record is in {self.log}, and its seed is held back, so that the order cannot be checked yet")
+            self.notes.append("What was committed to cannot be exchanged until the seed is revealed.")
+        elif self.missing:
+            self.unchecked(f"{follows}, but the step {self.missing['name']} could not be checked")
+        elif record["kind"] != "shuffle":
+            self.verified(follows)
+            if self.steps.has("root", "ok"):
+                self.notes.append("The cards were sealed in this order.")
+            self.notes.append("That every change of the shoe was of cards that lay where it says, only the proof of the whole shoe "
+                              "shows.")
+        elif self.given.get("order"):
+            self.verified(f"the order is the one given and {from_seed}")
+        else:
+            self.verified(follows)
+            self.notes.append("No order was given to compare it with: name the one that was answered with --order.")
+
+    def of_hand(self):
+        proven, others, missing = self.found.proven, self.found.others, self.found.missing
+        if not self.missing:
+            self.verified(f"the {proven} card(s) of the hand were sealed at their positions by the record, which is in {self.log}, "
+                          "and none could be exchanged since")
+            if self.found.held_back():
+                self.notes.append("The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.")
+        elif others:
+            self.unchecked(f"{proven} of the {proven + others} card(s) of the hand are proven by what was given, and {others} are NOT")
+            if missing:
+                self.notes.append(f"Give the proof of each record that they name as sealed_by as well: {', '.join(missing)}.")
+        else:
+            self.unchecked(f"the {proven} card(s) of the hand were sealed at their positions, but the step {self.missing['name']} "
+                           "could not be checked")
+
+    def of_shoe(self):
+        shoe, missing = self.found, self.missing
+        so_far = f"the first record of the shoe and its {shoe.changes} change(s) are in {self.log}, and fit together"
+        if missing and missing["name"] == "closed":
+            self.unchecked(f"{so_far}; but it is not closed")
+            self.notes.append("Its seeds are held back, and the rest can be checked when they are revealed.")
+        elif missing:
+            self.unchecked(f"{so_far}; but the step {missing['name']} could not be checked")
+        elif not shoe.closed:
+            self.verified(f"the {shoe.proven} card(s) of the hand were sealed at their positions; {so_far} so far")
+            self.notes.append("The other cards stay hidden until the shoe is closed.")
+        else:
+            self.verified(f"the whole shoe, from its first record to its last, which are in {self.log}")
+            self.notes.append("Every order follows from its seed, every card lay where it is said to have lain, and none was "
+                              "exchanged." if self.steps.has("root", "ok") else
+                              "Every order follows from its seed, and every change was of cards that lay where it says. Which cards "
+                              "they were was not compared.")
+        if shoe.proven and (shoe.closed or missing):
+            self.notes.append(f"The hand is proven: {shoe.proven} card(s) of it were sealed at their positions, and none could be "
+                              "exchanged since.")
+
+    def as_dict(self, files):
+        return {"files": files, **findings(self.verdict, self.headline, self.notes), "steps": [
+            {"name": step["name"], "ok": {"ok": True, "wrong": False}.get(step["state"]), "text": step["text"]} for step in self.steps]}
+
+
+def findings(verdict, headline, notes=()):
+    return {"verdict": verdict, "headline": printable(headline), "notes": [printable(note) for note in notes], "steps": []}
+
+
+# ---- What was given
+
+def read_given(key=None, items=None, items_salt=None, order=None, hand=None):
+    def read(what, text, parser):
+        try:
+            return None if text is None else parser(text)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{what}: {error}") from None
+
+    def read_items(text):
+        node = parse(text)
+        demand(is_at(list, node), "not a JSON array")
+        return node
+
+    given = {"salt": items_salt, "key": key and key.strip(), "order": read("the order", order, Order),
+             "hand": read("the hand", hand, read_hand), "items": read("the items", items, read_items)}
+    if key is not None:
+        Key(given["key"])
+    demand(items_salt is None or re.fullmatch("[A-Za-z0-9_-]{16,128}", items_salt), "--items-salt: a salt of items is 16 to 128 of the "
+           "characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex")
+    demand(items_salt is None or items is not None, "--items-salt needs --items: the salt and the items have their digest together")
+    return given
+
+
+class NoNode:
+    value = duplicate = None
+
+    def __init__(self, problem):
+        self.problem = problem
+
+
+def split(text):
+    """The proof files of a text: JSON texts one after the other, or the elements of an array."""
     try:
-        for step in check(result, proof, key, items, order, commitment, salt):
-            result.steps.append(list(step))
-    except Exception as error:
-        is_limit = isinstance(error, (RecursionError, MemoryError))  # what is too long or too deep is not wrong
-        result.steps[-1][1:] = None if is_limit else False, str(error) or "the signature is not the key's"
-    oks = [ok for _, ok, _ in result.steps]
-    result.verdict = "failed" if False in oks else "unchecked" if None in oks else "verified"
+        return [one for node in parse_all(text) for one in (node.value if is_at(list, node) and node.value else [node])]
+    except NotJSON:
+        return [NoNode("it is not JSON")]
+    except RecursionError:
+        return [NoNode("it is nested too deeply")]
+
+
+def record_of(node):  # unchecked; None if it cannot be parsed
+    try:
+        record = read_record(node.value["record"].value)
+        return record if record["kind"] in MEMBERS else None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def is_sealing(record):
+    return record is not None and record["kind"] in ("shoe", "reshuffle")
+
+
+class Part:
+    """Proof files that are checked together."""
+
+    def __init__(self, files, nodes, records):
+        self.files, self.nodes, self.records, self.commitment = files, nodes, records, None
+        self.record = records[0]
+
+    def join(self, parts):
+        parts = sorted(parts, key=lambda part: part.record.get("version", 0))
+        self.commitment = next((part.commitment for part in parts if part.commitment), None)
+        self.files, self.nodes, self.records = (
+            [one for part in parts for one in getattr(part, name)] for name in ("files", "nodes", "records"))
+
+    def verify(self, options):
+        given = {**options, "commitment": self.commitment}
+        if given["hand"] and (len(self.nodes) == 1 or all(map(is_sealing, self.records))):
+            found = Shoe(self.nodes, given, lambda record: "skipped" if "root" in record else "unchecked").verify_hand()
+            return Verdict(found, given, Verdict.of_hand).as_dict(self.files)
+        if len(self.nodes) > 1:
+            return Verdict(Shoe(self.nodes, given, "unchecked").verify_shoe(), given, Verdict.of_shoe).as_dict(self.files)
+        return Verdict(trace(self.nodes[0], given), given, Verdict.of_record).as_dict(self.files)
+
+
+def group(files, given):
+    """Puts together what is checked together: the proof of a commitment with that of its user, the files of one shoe, in any
+    order, and those of the records that sealed the cards of a hand."""
+    parts = []
+    for name, text in files:
+        nodes = split(text)
+        records = [record_of(node) for node in nodes]
+        if records[0] and not shoe_of(records[0]):
+            parts += [Part([name], [node], [record]) for node, record in zip(nodes, records)]
+        else:
+            parts.append(Part([name], nodes, records))
+    taken = []
+    for part in parts:
+        for made in parts if uses_commitment(part.record) else []:
+            if made.record and made.record["kind"] == "commitment" and made.record["id"] == part.record["commitment_id"]:
+                part.commitment = made.nodes[0]
+                taken.append(made)
+                break
+    parts = [part for part in parts if part not in taken]
+    shoes = {}
+    for part in parts:
+        if shoe_of(part.record):
+            shoes.setdefault(shoe_of(part.record), []).append(part)
+    hand = [own for own in shoes.values() if given["hand"] and all(is_sealing(record) for part in own for record in part.records)]
+    for own in [sum(hand, [])] + [own for own in shoes.values() if own not in hand]:
+        if len(own) > 1:
+            own[0].join(own)
+            parts = [part for part in parts if part is own[0] or part not in own]
+    return parts
+
+
+def trace(node, given):
+    """What is calculated of the proof file of one record: its steps, statement, keys and orders."""
+    entry = Entry(node, given, "unchecked")
+    if entry.record:
+        check_committed(entry.steps, entry, given.get("commitment"))
+    return entry
+
+
+def trace_text(text, commitment=None, **options):
+    return trace(split(text)[0], {**read_given(**options), "commitment": commitment and split(commitment)[0]})
+
+
+def verify(files, **options):
+    files = [files] if isinstance(files, str) else files
+    files = [(f"file {i + 1}", file) if isinstance(file, str) else file for i, file in enumerate(files)]
+    proofs = []
+    try:
+        given = read_given(**options)
+        for name, text in files:
+            if isinstance(text, Exception):
+                proofs.append({"files": [name], **findings("unchecked", f"Not checked: {name}: {text}.")})
+        proofs += [part.verify(given) for part in group([file for file in files if isinstance(file[1], str)], given)]
+        demand(proofs, "no proof was given")
+    except (ValueError, RecursionError, MemoryError) as error:
+        return {**findings("unchecked", f"Not checked: {error}."), "proofs": []}
+    verdicts = [proof["verdict"] for proof in proofs]
+    result = {"verdict": next(verdict for verdict in ("false", "unchecked", "verified") if verdict in verdicts),
+              "headline": proofs[0]["headline"], "notes": proofs[0]["notes"],
+              "steps": [step for proof in proofs for step in proof["steps"]], "proofs": proofs}
+    if len(proofs) > 1:
+        counts = map(verdicts.count, ("verified", "false", "unchecked"))
+        result["headline"] = "{} proofs: {} verified, {} false, {} not checked to the end.".format(len(proofs), *counts)
+        result["notes"] = []
     return result
-if __name__ == "__main__":
-    parser, verdicts = argparse.ArgumentParser(epilog="Exits with 0 if all proofs verify, 1 if one fails, 2 otherwise."), []
-    for name, text in (("--key", "public key of the log"), ("--items", "JSON array"), ("--order", "array or whole response")):
-        parser.add_argument(name, metavar="FILE", help=text)
-    parser.add_argument("--items-salt", metavar="SALT", help="salt of the items")
-    parser.add_argument("proof", nargs="+", metavar="PROOF", help="proof file of a record; also those of used commitments")
-    paths = parser.parse_args()
-    read = lambda path: None if path is None else open(path, encoding="utf-8", newline="").read()
+
+
+# ---- As a program
+
+def lines_of(result):
+    word, lines = {True: "ok", False: "WRONG", None: "not checked"}, [result["headline"], *result["notes"]]
+    if len(result.get("proofs", [])) > 1:
+        return lines + [line for proof in result["proofs"] for line in ["", printable(" ".join(proof["files"])), *lines_of(proof)]]
+    lines += [""] if result["steps"] else []
+    return lines + [f"{step['name']:12} {word[step['ok']]}: {step['text']}" for step in result["steps"]]
+
+
+def read_text(path):
     try:
-        key, items, order, *texts = map(read, (paths.key, paths.items, paths.order, *paths.proof))
-        records = [verify(text).record if len(texts) > 1 else {} for text in texts]
-        proofs = {record.get("id"): text for record, text in zip(records, texts)}
-        used = [record.get("commitment_id") for record in records if record.get("kind") == "shuffle"]
-        for path, text, record in zip(paths.proof, texts, records):
-            is_used = record.get("kind") == "commitment" and record["id"] in used  # then the order is the shuffle's
-            result = verify(text, key, items, None if is_used else order, proofs.get(record.get("commitment_id", "")),
-                            paths.items_salt)
-            for step, ok, detail in result.steps:
-                print({True: "ok", None: "?", False: "FAILED"}[ok], step, detail, sep="\t")
-            print(f"{path}: {result.verdict}")
-            verdicts.append(result.verdict)
-    except (ValueError, OSError, RecursionError) as error:
-        print(f"cannot be checked: {error}", file=sys.stderr)
-        verdicts.append("unchecked")
-    sys.exit(1 if "failed" in verdicts else 2 if "unchecked" in verdicts else 0)
+        with open(path, "rb") as file:
+            return file.read().decode()
+    except FileNotFoundError:
+        raise ValueError("there is no such file") from None
+    except UnicodeDecodeError:
+        raise ValueError("it is not UTF-8, and so not JSON") from None
+    except OSError as error:
+        raise ValueError(str(error)) from None
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="riffle.py", description="Checks proof files: of records as GET /audits/{id}/proof answers them, of the commitments that "
+        "they used, and of whole shoes as GET /shoes/{id}/proof answers them. White space, escapes and the order of members do not "
+        "matter.", epilog="Exits with 0 if everything that was given verifies, 1 if something is false, and 2 if something could not "
+        "be checked.")
+    parser.add_argument("--key", metavar="FILE-OR-KEY", help="public key of the log, from somewhere else than the proof")
+    parser.add_argument("--items", metavar="FILE", help="what was shuffled, as a JSON array; decks are built in")
+    parser.add_argument("--items-salt", metavar="SALT", help="the items_salt that the items were sent with")
+    parser.add_argument("--order", metavar="FILE", help="what was answered: the whole answer of POST /shuffle, or the array of the order")
+    parser.add_argument("--hand", metavar="FILE", help="cards that were drawn from a shoe, with salt and path")
+    parser.add_argument("--json", action="store_true", help="print the verdict and the steps as JSON")
+    parser.add_argument("proof", nargs="+", metavar="PROOF", help="proof file")
+    given, files, options = parser.parse_args(), [], {}
+    for path in given.proof:
+        try:
+            files.append((path, read_text(path)))
+        except ValueError as error:
+            files.append((path, error))
+    try:
+        options["items_salt"] = given.items_salt
+        for name in ("key", "items", "order", "hand"):
+            path = getattr(given, name)
+            try:
+                is_text = path is None or name == "key" and re.fullmatch(LOG_KEY, path)
+                options[name] = path if is_text else read_text(path)
+            except ValueError as error:
+                raise ValueError(f"the {name}: {path}: {error}") from None
+        result = verify(files, **options)
+    except ValueError as error:
+        result = {**findings("unchecked", f"Not checked: {error}."), "proofs": []}
+    if given.json:
+        print(json.dumps(result, ensure_ascii=False, separators=(",", ":")))
+    else:
+        print("\n".join(lines_of(result)))
+    sys.exit({"verified": 0, "false": 1, "unchecked": 2}[result["verdict"]])
+
+
+if __name__ == "__main__":
+    main()

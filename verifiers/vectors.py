@@ -1,4 +1,5 @@
-"""Runs riffle.py over the vectors in testdata/riffle1. Prints what differs and exits with 1 if anything does."""
+"""Runs riffle.py over the vectors in testdata/riffle1. Prints what differs and exits with 1 if anything does.
+With --results it prints what riffle.py says of each vector instead, one line of JSON each."""
 import base64, hashlib, json, pathlib, sys, time
 from itertools import islice
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -6,7 +7,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.dont_write_bytecode = True
-from riffle import keystream, verify
+from riffle import keystream, trace_text, verify
 
 start, checks, bad = time.perf_counter(), 0, 0
 
@@ -21,8 +22,28 @@ def same(name, got, want):
         bad += 1
         print(f"{name}: {str(got)[:200]}, want {str(want)[:200]}", file=sys.stderr)
 
+def first(ok, result):
+    return next((step["name"] for step in result["steps"] if step["ok"] is ok), None)
+
 def failing(result):
-    return next((step for step, ok, _ in result.steps if ok is False), None)
+    return first(False, result)
+
+# What every vector gives to a verifier, by the name of its file and its own.
+LISTS = {"proofs": ("proofs", "wrong"), "salted": ("proofs", "wrong"), "shoes": ("shoes", "hands", "wrong"), "verdicts": ("verdicts",)}
+vectors = [(f"{file}: {v['name']}", v) for file, lists in LISTS.items() for name in lists for v in load(file)[name]]
+
+def given(v):
+    return {name: v.get(name) for name in ("key", "items", "items_salt", "order", "hand")}
+
+def check(v, **other):  # with all that the vector has, but for what is another
+    v = {**v, **other}
+    files = v.get("files") or [v[name] for name in ("proof", "proofs", "commitment_proof") if v.get(name)]
+    return verify(files, **given(v))
+
+if "--results" in sys.argv:
+    for vector, v in vectors:
+        print(json.dumps({"by": "riffle.py", "vector": vector, "result": check(v)}))
+    sys.exit()
 
 def write(value):
     return json.dumps(value, separators=(",", ":"))
@@ -48,9 +69,9 @@ def prove(record, seed):
     return text.replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
 
 for v in load("vectors")["vectors"]:
-    result = verify(prove(v["record"], v["seed"]), key)
-    same(v["name"], result.verdict, "verified")
-    if result.order is None:
+    same(v["name"], verify(prove(v["record"], v["seed"]), key=key)["verdict"], "verified")
+    result = trace_text(prove(v["record"], v["seed"]), key=key)
+    if result.orders is None:
         print(result.steps, file=sys.stderr)
         continue
     same(f"{v['name']} statement", result.statement, v["statement"])
@@ -60,17 +81,16 @@ for v in load("vectors")["vectors"]:
         got = [f"{word:016x}" for word in islice(keystream(result.keys, shuffle), len(words))]
         same(f"{v['name']} words", got, words)
     if "orders" in v:
-        same(f"{v['name']} orders", result.order, v["orders"])
-    text = "".join(write(order) + "\n" for order in result.order)
+        same(f"{v['name']} orders", result.orders, v["orders"])
+    text = "".join(write(order) + "\n" for order in result.orders)
     same(f"{v['name']} digest", hashlib.sha256(text.encode()).hexdigest(), v["orders_sha256"])
 for v in load("invalid")["invalid"]:
-    result = verify(prove(v["record"], v["seed"]), key)  # a record of an unknown kind is no shuffle
-    unknown = v["name"] == "unknown-kind" and next(step for step, ok, _ in result.steps if ok is None)
-    same(v["name"], unknown or failing(result), v["step"] if v["seed"] else "proof")
+    result = verify(prove(v["record"], v["seed"]), key=key)
+    same(v["name"], failing(result) or first(None, result), v["step"] if v["seed"] else "proof")
 
-first = load("vectors")["vectors"][0]
-other = first["record"].replace(".000000Z", ".000000+00:00Z")
-same("a time with two zones", failing(verify(prove(other, first["seed"]), key)), "record")
+v = load("vectors")["vectors"][0]
+other = v["record"].replace(".000000Z", ".000000+00:00Z")
+same("a time with two zones", failing(verify(prove(other, v["seed"]), key=key)), "record")
 
 # A replay that would never end is not begun.
 for algorithm, size, draw, repeat in (("fisher-yates", 2**53 - 1, 2**53 - 1, 1), ("fisher-yates", 5, 0, 2**53 - 1),
@@ -80,92 +100,62 @@ for algorithm, size, draw, repeat in (("fisher-yates", 2**53 - 1, 2**53 - 1, 1),
     record = write({"id": "019b7ca9-8c88-7e34-8a29-e0ab088154ee", "time": "2026-01-02T03:04:05.000000Z", "kind": "shuffle",
                     "spec": "riffle/1", "algorithm": algorithm, "size": size, "draw": draw, "repeat": repeat,
                     "input": "range", "commitment": hashlib.sha256(statement.encode()).hexdigest()})
-    steps = verify(prove(record, "00" * 32), key).steps
-    same(f"{algorithm}, {size}, {draw}, {repeat}", steps[-1][:2], ["order", None])
+    result = verify(prove(record, "00" * 32), key=key)
+    same(f"{algorithm}, {size}, {draw}, {repeat}", (first(None, result), result["verdict"]), ("order", "unchecked"))
 
-def check(v, **other):  # with all that the vector has, but for what is another
-    v = {**v, **other}
-    return verify(v["proof"], v["key"], v["items"], v.get("order"), v.get("commitment_proof"), v.get("items_salt"))
+# The verdict on every vector, and its first step that fails.
+def is_unchecked(v):
+    return v.get("expect") in ("held-back", "unknown-kind", "unchecked") or v.get("expect") == "open" and not v["hand"]
 
-proofs, wrong = (load("proofs")[name] for name in ("proofs", "wrong"))
-for v in proofs:
-    result = check(v)
-    same(v["name"], result.verdict, "unchecked" if v["expect"] in ("held-back", "unknown-kind") else "verified")
-    has = any(step == "committed" for step, _, _ in result.steps)
-    same(f"{v['name']} committed", has, "commitment_proof" in v)
-    named = json.loads(json.loads(v["proof"])["record"]).get("commitment_id") if v["orders"] is not None else None
-    same(f"{v['name']} says so", str(named) in result.steps[1][2], named is not None and not has)
-    if failing(result):
-        print(result.steps, file=sys.stderr)
-    same(f"{v['name']} order", result.order, v["orders"])
-    same(f"{v['name']} without key", check(v, key=None).verdict, "unchecked")
-    if v["orders"] is None:
+for name, v in vectors:
+    verdict = v.get("verdict") or ("false" if "step" in v else "unchecked" if is_unchecked(v) else "verified")
+    if v.get("step") == "committed":  # also of what verify would not take for the commitment of this shuffle
+        result = trace_text(v["proof"], **given(v), commitment=v["commitment_proof"])
+        same(f"{name}, step", (result.steps.first("wrong") or {}).get("name"), v["step"])
         continue
-    first, *others = v["orders"]
-    positions = json.dumps(v["orders"] if others else first, indent=1)
-    same(f"{v['name']} positions", verify(v["proof"], v["key"], order=positions).verdict, "verified")
-    turned = json.dumps(v["orders"][::-1] if others else first + [0])
-    same(f"{v['name']} other positions", failing(verify(v["proof"], v["key"], order=turned)), "order")
-for v in wrong:
-    same(v["name"], failing(check(v)), v["step"])
-
-# Salted items.
-salted = load("salted")
-for v in salted["proofs"]:
     result = check(v)
-    same(v["name"], result.verdict, "verified" if v["expect"] == "verified" else "unchecked")
-    same(f"{v['name']} order", result.order, v["orders"])
-    if v["expect"] == "unchecked":
-        same(f"{v['name']} step", next(step for step, ok, _ in result.steps if ok is None), "items")
-    if v["orders"] is None:
+    same(name, result["verdict"], verdict)
+    if verdict == "false":
+        same(f"{name}, step", failing(result), v["step"])
+    else:
+        same(f"{name}, no step fails", failing(result), None)
+        is_there = verdict == "verified" or "step" not in v or any(
+            step["name"] == v["step"] and step["ok"] is None for step in result["steps"])
+        same(f"{name}, step", is_there, True)
+    if "expect" in v:
+        same(f"{name}, without key", check(v, key=None)["verdict"], "unchecked")
+
+# The orders are those of the vectors, and another order is noticed.
+def elements(array):  # of a JSON array, as they are written
+    decoder, at, found = json.JSONDecoder(), array.index("[") + 1, []
+    while array[at:].strip(" \r\n\t,") != "]":
+        while array[at] in " \r\n\t,":
+            at += 1
+        end = decoder.raw_decode(array, at)[1]
+        found.append(array[at:end])
+        at = end
+    return found
+
+for v in load("proofs")["proofs"] + load("salted")["proofs"]:
+    same(f"{v['name']} order", trace_text(v["proof"], key=v["key"]).orders, v["orders"])
+    items = elements(v["items"]) if v["items"] else None
+    is_known = items is not None or json.loads(json.loads(v["proof"])["record"]).get("input") == "range"
+    if v["orders"] is None or v["expect"] != "verified" or not is_known:
         continue
-    positions = json.dumps(v["orders"] if len(v["orders"]) > 1 else v["orders"][0])
-    same(f"{v['name']} positions", verify(v["proof"], v["key"], order=positions).verdict, "verified")
-    if v["items"] is not None and len(v["orders"]) == 1:
-        dealt = write({"items": [json.loads(v["items"])[place] for place in v["orders"][0]]})
-        same(f"{v['name']} answered", check(v, order=dealt).verdict, v["expect"])
-for v in salted["wrong"]:
-    same(v["name"], failing(check(v)), v["step"])
+    lists = ["[" + " ,\n".join(str(place) if items is None else items[place] for place in order) + "]" for order in v["orders"]]
+    order = lists[0] if len(lists) == 1 else f"[{','.join(lists)}]"
+    same(f"{v['name']} answered", check(v, order=order)["verdict"], "verified")
+    more = order[:-1] + ("0]" if order == "[]" else ",0]")
+    same(f"{v['name']} answered with one more", failing(check(v, order=more)), "order")
+named = {v["name"]: v for v in load("proofs")["proofs"]}
+v = named["fisher-yates"]
+text = "[" + " , ".join(elements(v["items"])[place] for place in v["orders"][0]) + "]"
+same("items written otherwise", failing(check(v, order=text.replace("1.0", "1.00"))), "order")
 for salt in ("", "fifteen-letters", "a" * 129, "sixteen letters!", "c0ffee00112233445566778899aabbcc\n"):
-    try:
-        same(f"the salt {salt}", check(salted["proofs"][0], items_salt=salt).verdict, "an error")
-    except ValueError:
-        same(f"the salt {salt}", "an error", "an error")
+    result = check(load("salted")["proofs"][0], items_salt=salt)
+    same(f"the salt {salt}", result["headline"].startswith("Not checked: --items-salt: "), True)
 
-# Whole answers: items, hands and rest, shuffles. White space does not matter, every element does.
-named = {v["name"]: v for v in proofs}
-cases = [
-    ("hands and a client seed", lambda shuffles, hands: {"hands": hands[0][:-1], "rest": hands[0][-1]}),
-    ("items with hands, twice", lambda shuffles, hands: {"audit_id": "x", "shuffles": hands}),
-    ("six decks, a draw of 5, three times", lambda shuffles, hands: {"shuffles": shuffles}),
-    ("deck", lambda shuffles, hands: {"items": shuffles[0], "seed": "x"}),
-    ("deck", lambda shuffles, hands: shuffles[0]),
-]
-for name, answer in cases:
-    v = named[name]
-    items, dealt = json.loads(v["items"]), []
-    shuffles = [[items[place] for place in order] for order in v["orders"]]
-    for shuffle in shuffles:
-        left, runs = list(shuffle), []
-        for hand in json.loads(json.loads(v["proof"])["record"]).get("hands", []):
-            runs.append(left[:hand])
-            left = left[hand:]
-        dealt.append(runs + [left])
-    text = json.dumps(answer(shuffles, dealt), indent=2)
-    same(f"{name} answered", verify(v["proof"], v["key"], v["items"], text).verdict, "verified")
-    a, b = json.dumps(shuffles[0][0]), json.dumps(shuffles[0][1])
-    swapped = text.replace(a, "\0", 1).replace(b, a, 1).replace("\0", b, 1)
-    same(f"{name} answered otherwise", failing(verify(v["proof"], v["key"], v["items"], swapped)), "order")
-    same(f"{name} without items", verify(v["proof"], v["key"], None, text).verdict, "unchecked")
-v = named["fisher-yates"]  # items of which the white space and the form matter
-items = ["1", "1.0", "1e0", "12345678901234567890", '"\\u0041"', '"A"', '"A"', "null", "true", "[ 1,[] ]",
-         '{"b": 1, "a": [" "]}', '""']
-text = "[" + " , ".join(items[place] for place in v["orders"][0]) + "]"
-same("items as written", verify(v["proof"], v["key"], v["items"], text).verdict, "verified")
-other = verify(v["proof"], v["key"], v["items"], text.replace("1.0", "1.00"))
-same("items written otherwise", failing(other), "order")
-
-# Any changed byte of a file, or of the commitment's, makes it fail.
+# Any changed byte of a file, or of the commitment's, is noticed. Of what is no JSON any more it says so.
 for name in named if "--all" in sys.argv else ["hands and a client seed", "reveal", "worked, committed"]:
     v = named[name]
     for member in ("proof", "commitment_proof"):
@@ -173,9 +163,11 @@ for name in named if "--all" in sys.argv else ["hands and a client seed", "revea
             data = bytearray(v[member].encode())
             data[i] ^= 1
             try:
-                verdict = check(v, **{member: data.decode()}).verdict
+                result = check(v, **{member: data.decode()})
+                is_file = all(step["ok"] is not None for step in result["steps"] if step["name"] == "proof")
+                noticed = result["verdict"] == "false" or not is_file
             except UnicodeDecodeError:
-                verdict = "failed"
-            same(f"{name}, {member}, byte {i}", verdict, "failed")
+                noticed = True
+            same(f"{name}, {member}, byte {i}", noticed, True)
 print(f"riffle.py: {checks} checks, {bad} differ, {time.perf_counter() - start:.1f} s")
 sys.exit(bad > 0)

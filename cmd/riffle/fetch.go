@@ -2,30 +2,190 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit/prooffile"
 )
 
-// fetchTimeout limits the time to fetch a proof.
+// fetchTimeout limits the time to fetch one file.
 const fetchTimeout = 30 * time.Second
 
-// fetch gets a proof file over HTTP. The server is not trusted: the file is verified like any
-// other.
-func fetch(ctx context.Context, address string) (_ []byte, err error) {
+// A service is where proofs are fetched from. It is not trusted: what it answers is verified like
+// any file. A nil service reads files and URLs only.
+type service struct {
+	base  *url.URL
+	token string // sent to no other host; empty for none
+}
+
+// service returns the service of --from; nil without it.
+func (k *verify) service() (*service, error) {
+	if k.From == "" {
+		return nil, nil
+	}
+	base, err := url.Parse(k.From)
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" || base.User != nil {
+		return nil, fmt.Errorf("--from %q is not the address of a service, such as https://riffle.example or http://localhost:8080/logs/poker", k.From)
+	}
+	s := &service{base: base, token: os.Getenv("RIFFLE_TOKEN")}
+	if s.token != "" && base.Scheme == "http" && !isLoopback(base.Hostname()) {
+		return nil, fmt.Errorf("the token in RIFFLE_TOKEN is not sent to %s, because http is not encrypted: use https, or unset RIFFLE_TOKEN", base.Host)
+	}
+	return s, nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// readProof reads a proof file, or fetches it if its name is a URL or an audit id.
+func (s *service) readProof(ctx context.Context, name string) ([]byte, error) {
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+		return fetch(ctx, name, "", maxProof)
+	}
+	file, err := os.Open(name)
+	if id, bad := uuid.Parse(name); bad == nil && errors.Is(err, fs.ErrNotExist) {
+		if s == nil {
+			return nil, errors.New("there is no such file; to fetch the proof of an audit id, name the service with --from")
+		}
+		return s.proofOf(ctx, id)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("there is no such file")
+	} else if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // opened for reading
+	return readLimited(file, maxProof)
+}
+
+func (s *service) proofOf(ctx context.Context, id uuid.UUID) ([]byte, error) {
+	return fetch(ctx, s.base.JoinPath("audits", id.String(), "proof").String(), s.token, maxProof)
+}
+
+// missing fetches the proofs of the commitments that records name, and of the records that sealed
+// cards of the hand, as far as they were not given.
+func (s *service) missing(ctx context.Context, list []*proofText, given *prooffile.Given) (more []*proofText) {
+	var there, wanted []uuid.UUID
+	for _, p := range list {
+		if p.record == nil {
+			continue
+		}
+		there = append(there, p.record.ID)
+		if p.record.UsesCommitment() {
+			wanted = append(wanted, p.record.CommitmentID)
+		}
+	}
+	whole := slices.ContainsFunc(list, func(p *proofText) bool { return len(p.texts) > 1 })
+	if given.Hand != nil && !whole {
+		wanted = append(wanted, given.Hand.Sealers()...)
+	}
+	for _, id := range wanted {
+		if !slices.Contains(there, id) {
+			there = append(there, id)
+			more = append(more, readTexts(ctx, s, id.String(), given)...)
+		}
+	}
+	return more
+}
+
+// trustedKey returns the key of the service's log: the one that is saved from an earlier run or, on
+// first use, the one that the service has now, with a warning.
+func (s *service) trustedKey(ctx context.Context) (key, warning string, err error) {
+	folder, err := os.UserConfigDir()
+	if err != nil {
+		return "", "", fmt.Errorf("there is no folder to save the key of the log in: give it with --key: %w", err)
+	}
+	path, address := filepath.Join(folder, "riffle", "known_logs"), strings.TrimSuffix(s.base.String(), "/")
+	saved, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", "", err
+	}
+	for line := range strings.Lines(string(saved)) {
+		if words := strings.Fields(line); len(words) == 2 && words[0] == address {
+			_, err := prooffile.Verifier(words[1])
+			if err != nil {
+				err = fmt.Errorf("%s, the line of %s: %w", path, address, err)
+			}
+			return words[1], "", err
+		}
+	}
+	const maxKey = 4096
+	text, err := fetch(ctx, s.base.JoinPath("log", "key").String(), s.token, maxKey)
+	if err != nil {
+		return "", "", fmt.Errorf("the key of the log: %w", err)
+	}
+	key = strings.TrimSpace(string(text))
+	if _, err := prooffile.Verifier(key); err != nil {
+		return "", "", fmt.Errorf("the key of the log that %s answers: %w", address, err)
+	}
+	if err := save(path, address+" "+key+"\n"); err != nil {
+		return "", "", fmt.Errorf("saving the key of the log: %w", err)
+	}
+	return key, fmt.Sprintf("The key of the log was taken from the service itself, for this is its first use, and is saved in %s. Compare it with one from somewhere else: %s", path, key), nil
+}
+
+// save appends a line to a file, and makes the file if there is none.
+func save(path, line string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(line)
+	return errors.Join(err, file.Close())
+}
+
+// fetch gets a file over HTTP, of at most limit bytes. A token that is not empty is sent along. It
+// follows redirects on the same host only.
+func fetch(ctx context.Context, address, token string, limit int64) (_ []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	client := &http.Client{CheckRedirect: sameHost}
+	answer, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answers %s, and no proof", answer.Status)
+	switch answer.StatusCode {
+	case http.StatusOK:
+		return readLimited(answer.Body, limit)
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return nil, fmt.Errorf("the server answers %s: set RIFFLE_TOKEN to a token that may read, and name the service with --from", answer.Status)
 	}
-	return readLimited(answer.Body)
+	return nil, fmt.Errorf("the server answers %s, and no proof", answer.Status)
+}
+
+// sameHost refuses redirects to other hosts, to http, and more than five of them.
+func sameHost(next *http.Request, earlier []*http.Request) error {
+	const most = 5
+	first := earlier[0].URL
+	switch {
+	case next.URL.Host != first.Host || next.URL.Scheme != first.Scheme:
+		return fmt.Errorf("it redirects to another host, %s://%s, which is not followed", next.URL.Scheme, next.URL.Host)
+	case len(earlier) > most:
+		return errors.New("it redirects too often")
+	}
+	return nil
 }

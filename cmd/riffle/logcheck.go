@@ -113,7 +113,7 @@ func readVerifierKey(path string) (string, error) {
 	} else if err != nil {
 		return "", fmt.Errorf("reading the key file: %w", err)
 	}
-	text := strings.TrimSuffix(string(data), "\n")
+	text := strings.TrimSpace(string(data))
 	if _, err := note.NewVerifier(text); err == nil {
 		return text, nil
 	}

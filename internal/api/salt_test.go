@@ -111,7 +111,7 @@ func TestSaltedShoeVerifies(t *testing.T) {
 	path := mustCreateShoe(t, s, `{"items":["4711","0815","1234"],"items_salt":"`+itemsSalt+`"}`).path()
 	readBody(t, s.do(post(t, path+"/draw", `{"count":2}`)))
 	readBody(t, s.do(post(t, path+"/close", `{}`)))
-	proofs := prooffile.Lines(readBody(t, s.do(get(t, path+"/proof"))))
+	proofs := prooffile.Split(readBody(t, s.do(get(t, path+"/proof"))))
 	key := strings.TrimSpace(string(readBody(t, s.do(get(t, "/log/key")))))
 	items, err := prooffile.ParseItems([]byte(`["4711", "0815", "1234"]`))
 	if err != nil {

@@ -54,6 +54,10 @@ func (c *checker) proof(text []byte, given string) bool {
 	if err != nil {
 		c.File = nil
 	}
+	if errors.Is(err, ErrNoFile) {
+		c.add(StepProof, Unchecked, "%s", err)
+		return false
+	}
 	trust := "its log key is the one given"
 	if given == "" {
 		trust = "no log key was given: the one in the file is used"
@@ -123,12 +127,20 @@ func (c *checker) committed(proof []byte) {
 	case proof != nil && !named:
 		c.add(StepCommitted, Unchecked, "the record names no commitment, and the proof of one was given")
 	case named:
-		c.check(StepCommitted, c.uses(proof), "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline", id)
+		err := c.uses(proof)
+		if errors.Is(err, ErrNoFile) {
+			c.add(StepCommitted, Unchecked, "%s", err)
+			return
+		}
+		c.check(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline", id)
 	}
 }
 
 // uses returns an error unless the text is the proof file of the commitment that the record used.
 func (c *checker) uses(proof []byte) error {
+	if _, err := Parse(proof); errors.Is(err, ErrNoFile) {
+		return fmt.Errorf("the proof of the commitment: %w", err)
+	}
 	commitment := &checker{Steps: &Steps{}, Entry: &Entry{}}
 	if commitment.proof(proof, c.File.LogKey) {
 		commitment.record()

@@ -47,6 +47,7 @@ func forgedRecords(t testing.TB) (list []forgery) {
 		{"an id of version 4", plain, func(s string) string {
 			return s[:len(`{"id":"01234567-0123-`)] + "4" + s[len(`{"id":"01234567-0123-7`):]
 		}},
+		{"a shuffle with a version of null", plain, add(`"version":null`)},
 		{"a shuffle with a deadline", plain, add(`"deadline":"2026-01-02T04:04:05.000006Z"`)},
 		{"a shuffle with an audit_id", plain, add(`"audit_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee"`)},
 		{"a reveal with a size", "reveal", add(`"size":12`)},
@@ -192,8 +193,6 @@ func forgedCommitments(t testing.TB) (list []forgery) {
 	}
 	return append(list,
 		forgery{name: "a shuffle that names another commitment", of: used, step: "committed", record: sub(`"commitment_id":"`, `"commitment_id":"019b7ca9-8c88-7e34-8a29-e0ab088154ee","x":"`)},
-		forgery{name: "a commitment's proof cut short", of: used, step: "committed", commitmentText: func(s string) string { return s[:len(s)/2] }},
-		forgery{name: "a commitment's proof with white space", of: used, step: "committed", commitmentText: sub(`{"spec":`, `{"spec": `)},
 		forgery{name: "the proof of the shuffle in place of the commitment's", of: used, step: "committed", commitment: func(f *prooffile.File) {
 			_, shuffle, _ := build(t, committedPlans()[1])
 			*f = *shuffle

@@ -104,20 +104,13 @@ func forgeries(t testing.TB) []forgery {
 	sub := func(old, new string) func(string) string { return substitute(t, old, new) }
 	same := func(text string) string { return text }
 	list := []forgery{
-		{name: "no JSON", of: plain, step: "proof", text: sub(`{"spec"`, `["spec"`)},
-		{name: "cut short", of: plain, step: "proof", text: func(s string) string { return s[:len(s)/2] }},
-		{name: "no line end", of: plain, step: "proof", text: func(s string) string { return strings.TrimSuffix(s, "\n") }},
-		{name: "two line ends", of: plain, step: "proof", text: func(s string) string { return s + "\n" }},
-		{name: "white space", of: plain, step: "proof", text: sub(`{"spec":`, `{"spec": `)},
 		{name: "another spec", of: plain, step: "proof", text: sub(`"spec":"riffle/1"`, `"spec":"riffle/2"`)},
 		{name: "a member too many", of: plain, step: "proof", text: sub(`{"spec"`, `{"extra":1,"spec"`)},
 		{name: "a member twice", of: plain, step: "proof", text: sub(`{"spec":"riffle/1"`, `{"spec":"riffle/1","spec":"riffle/1"`)},
-		{name: "members in another order", of: plain, step: "proof", text: swapLast},
 		{name: "a seed in capitals", of: plain, step: "proof", text: func(s string) string {
 			before, after, _ := strings.Cut(s, `"seed":"`)
 			return before + `"seed":"` + strings.ToUpper(after[:64]) + after[64:]
 		}},
-		{name: "a needless escape", of: plain, step: "proof", text: sub(`"client_seed":""`, `"client_seed":"\u0041"`)},
 		{name: "a proof of another version", of: plain, step: "proof", text: sub("tlog-proof@v1", "tlog-proof@v2")},
 		{name: "a padded index", of: handed, step: "proof", text: sub(`\nindex 3\n`, `\nindex 03\n`)},
 		{name: "a hash of 31 bytes", of: handed, step: "proof", text: func(s string) string {
@@ -240,13 +233,6 @@ func commitTo(t testing.TB, seed rng.Seed) func(string) string {
 		record.Commitment = s.Commitment()
 		return string(record.Append(nil))
 	}
-}
-
-// swapLast exchanges the last two members of a file.
-func swapLast(text string) string {
-	head, tail, _ := strings.Cut(text, `,"tlog_proof":`)
-	tlogProof, key, _ := strings.Cut(tail, `,"log_key":`)
-	return head + `,"log_key":` + strings.TrimSuffix(key, "}\n") + `,"tlog_proof":` + tlogProof + "}\n"
 }
 
 // forgedSignatures add lines to the valid signature of a checkpoint.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
@@ -15,55 +17,133 @@ import (
 // A HandResult is what [VerifyHand] found.
 type HandResult struct {
 	Steps
-	Entry
-	Proven int // how many cards of the hand the record proves; 0 if the step hand does not hold
-	Others int // how many were sealed by other records, and are not proven
+	Entry               // of the first record
+	Proven  int         // how many cards are proven
+	Others  int         // how many are not
+	Missing []uuid.UUID // the records that they name as sealed_by and that were not given
+	held    int         // how many seeds are held back
 }
 
-// VerifyHand verifies cards that were drawn from a shoe, [Given].Hand, by the proof file of the
-// record that sealed them. It adds the steps of docs/shoes.md, "One hand", which take no seed. If
-// the file has a seed, it replays the order as well.
-func VerifyHand(text []byte, given *Given) *HandResult {
+// HeldBack reports whether a seed is held back.
+func (r *HandResult) HeldBack() bool { return r.held > 0 }
+
+// VerifyHand verifies cards that were drawn from a shoe, [Given].Hand, by the proof files of the
+// records that sealed them: one for each order that was made of the shoe. It adds the steps of
+// docs/shoes.md, "One hand", which take no seed. If a file has a seed, it replays the order as well.
+func VerifyHand(texts [][]byte, given *Given) *HandResult {
 	r := &HandResult{}
-	c := &checker{Steps: &r.Steps, Entry: &r.Entry}
-	if !c.proof(text, given.Key) {
+	files := checkFiles(texts, given, func(record *audit.Record) State {
+		if record.Root != nil {
+			return Skipped // the hand is what is to be proven
+		}
+		return Unchecked
+	})
+	s := &shoeChecker{ShoeResult: &ShoeResult{Entry: files[0].Entry}, given: given, files: files}
+	r.Entry = s.Entry
+	defer func() { r.Steps = s.Steps }()
+	s.each(StepProof, "%d files are well-formed; %s", len(files), s.trust())
+	if !s.Has(StepProof, OK) {
 		return r
 	}
-	known := c.record()
-	if known {
-		heldBack := Unchecked
-		if r.Record.Root != nil {
-			heldBack = Skipped // the hand is what is to be proven
+	s.each(StepRecord, "%d records that sealed cards of the hand", len(files))
+	if len(files) > 1 {
+		s.seeds()
+		s.replayed("commitment", "%d seed(s) open the commitments in their records%s")
+		s.replayed("keys", "those of %d order(s) derived%s")
+		s.replayed(StepOrder, "%d order(s) replayed%s")
+		s.ofFirst(StepItems)
+		s.ofFirst(StepRoot)
+	} else {
+		for _, name := range []string{StepSeed, "commitment", "keys", StepOrder, StepItems, StepRoot} {
+			s.ofFirst(name)
 		}
-		r.hand(given.Hand, c.replay(given, heldBack))
 	}
-	c.inclusion()
-	c.signature()
-	if known {
-		c.committed(given.Commitment)
+	if s.Has(StepRecord, OK) {
+		r.held = s.heldBack()
+		r.hand(s)
+	}
+	s.each(StepInclusion, "every record is in the tree of its file")
+	s.each(StepSignature, "every checkpoint is signed with the key")
+	if s.Record != nil {
+		s.committed()
 	}
 	return r
 }
 
-// hand checks that the cards were sealed by the record at their positions.
-func (r *HandResult) hand(h *Hand, d dealing) {
-	s := r.sealing(d)
-	if s == nil {
-		r.add(StepHand, Unchecked, "a record of kind %s has sealed no cards: give the proof of the record that sealed_by names", r.Record.Kind)
+// each adds a step that the files have: of a single one as it is, of several what they have in
+// common.
+func (s *shoeChecker) each(name, format string, args ...any) {
+	if len(s.files) > 1 {
+		s.inEvery(name, format, args...)
 		return
 	}
-	proven, missing, wrong := h.prove(s)
+	s.ofFirst(name)
+}
+
+// ofFirst adds a step of the first file, if it has one, or of another in which it fails.
+func (s *shoeChecker) ofFirst(name string) {
+	step := s.files[0].Find(name)
+	for _, f := range s.files[1:] {
+		if f.Has(name, Wrong) && (step == nil || step.State != Wrong) {
+			step = f.Find(name)
+		}
+	}
+	if step != nil {
+		s.Steps = append(s.Steps, *step)
+	}
+}
+
+// hand adds the step hand: whether the cards were sealed by the records at their positions.
+func (r *HandResult) hand(s *shoeChecker) {
+	h := s.given.Hand
+	var sealings []*sealing
+	var first *shoeFile // of the shoe, which says which cards it is of
+	for _, f := range s.files {
+		if f.Record.Kind == audit.KindShoe {
+			first = f
+		}
+		made := f.sealing(f.dealing)
+		if made == nil {
+			continue
+		}
+		if first != nil && f.Record.AuditID == first.Record.ID {
+			made.input, made.cards = first.Record.Statement.Input, first.cards
+		}
+		sealings = append(sealings, made)
+	}
+	if sealings == nil {
+		r.Others = len(h.cards)
+		s.add(StepHand, Unchecked, "a record of kind %s has sealed no cards: give the proof of the record that sealed_by names", s.files[0].Record.Kind)
+		return
+	}
+	proven, missing, wrong := h.prove(sealings...)
+	r.Proven, r.Others, r.Missing = len(proven), len(h.cards)-len(proven), h.sealers(sealings...)
 	switch {
 	case wrong != nil:
-		r.add(StepHand, Wrong, "%s", wrong)
+		s.add(StepHand, Wrong, "%s", wrong)
 	case missing != nil:
-		r.add(StepHand, Unchecked, "%s", missing)
+		s.add(StepHand, Unchecked, "%s", missing)
 	case len(proven) == 0:
-		r.add(StepHand, Unchecked, "no card of the hand was sealed by this record: give the proof of the record that sealed_by names")
+		s.add(StepHand, Unchecked, "no card of the hand was sealed by this record: give the proof of the record that sealed_by names")
+	case r.Others > 0:
+		s.add(StepHand, Unchecked, "%s; %d were sealed by other records", h.describe(proven), r.Others)
 	default:
-		r.Proven, r.Others = len(proven), len(h.cards)-len(proven)
-		r.add(StepHand, OK, "%s", h.describe(proven))
+		s.add(StepHand, OK, "%s", h.describe(proven))
 	}
+}
+
+// Sealers returns the records that sealed the cards, each once, in the order of the cards.
+func (h *Hand) Sealers() []uuid.UUID { return h.sealers() }
+
+// sealers returns the records that sealed the cards, but for those of the sealings.
+func (h *Hand) sealers(but ...*sealing) (list []uuid.UUID) {
+	for _, c := range h.cards {
+		given := slices.ContainsFunc(but, func(s *sealing) bool { return s.record.ID == c.sealedBy })
+		if !given && !slices.Contains(list, c.sealedBy) {
+			list = append(list, c.sealedBy)
+		}
+	}
+	return list
 }
 
 // prove compares every card with the sealing that it names, and returns those that are proven.
@@ -90,7 +170,7 @@ func (h *Hand) prove(sealings ...*sealing) (proven []string, missing, wrong erro
 		if s == nil {
 			continue
 		}
-		name := short([]byte(c.text)) + " at position " + strconv.FormatUint(c.position, 10)
+		name := short([]byte(c.texts[0])) + " at position " + strconv.FormatUint(c.position, 10)
 		switch err := s.check(c); {
 		case errors.Is(err, errNoOpening) || errors.Is(err, errNoCards):
 			missing = fmt.Errorf("%s: %w", name, err)
@@ -118,12 +198,12 @@ type sealing struct {
 	record *audit.Record
 	input  string   // of the shoe; empty if unknown
 	order  []uint64 // the number of the card at each position; nil if unknown
-	texts  texts    // nil if unknown
+	cards  *cards   // of the shoe; nil if unknown
 }
 
 // sealing returns the sealing of the record; nil if its kind has none.
 func (e *Entry) sealing(d dealing) *sealing {
-	s := &sealing{record: e.Record, texts: d.texts}
+	s := &sealing{record: e.Record, cards: d.cards}
 	switch {
 	case e.Record.Kind == audit.KindReshuffle: // the first record of the shoe says of which cards
 	case e.Record.Kind != audit.KindShoe:
@@ -160,18 +240,58 @@ func (s *sealing) check(c *handCard) error {
 		return fmt.Errorf("only %d cards were sealed", size)
 	case s.record.Root != nil && c.opening == nil:
 		return errNoOpening
-	case s.record.Root == nil && s.texts == nil:
+	case s.record.Root == nil && s.cards == nil:
 		return errNoCards
 	}
 	if s.record.Root != nil {
-		if err := c.opening.Check(c.position, size, []byte(c.text), *s.record.Root); err != nil {
+		if err := s.opens(c); err != nil {
 			return err
 		}
-	} else if !bytes.Equal(s.texts(c.position), []byte(c.text)) {
+	} else if !s.cards.is(c.position, c) {
 		return errors.New("the input of the shoe has another card there")
 	}
-	if s.order != nil && c.number != nil && s.order[c.position] != *c.number {
-		return fmt.Errorf("it says that it is card %d, and card %d lay there", *c.number, s.order[c.position])
+	return s.numbered(c)
+}
+
+// opens returns an error unless salt and path lead from the card to the root, in one of its
+// layouts.
+func (s *sealing) opens(c *handCard) (err error) {
+	for _, text := range c.texts {
+		if err = c.opening.Check(c.position, s.record.Statement.Size, []byte(text), *s.record.Root); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// numbered returns an error unless the number and the instance of the card, which are not sealed,
+// are those of this card, as far as that is known.
+func (s *sealing) numbered(c *handCard) error {
+	number := c.number
+	if s.order != nil {
+		lay := s.order[c.position]
+		if number != nil && lay != *number {
+			return fmt.Errorf("it says that it is card %d, and card %d lay there", *number, lay)
+		}
+		number = &lay
+	}
+	if number == nil || s.cards == nil {
+		return nil
+	}
+	switch {
+	case *number >= s.cards.size || !s.cards.is(*number, c):
+		return fmt.Errorf("it says that it is card %d of the shoe, which is another", *number)
+	case c.instance != nil && s.cards.isDeck() && uint64(s.cards.instance(*number)) != *c.instance:
+		return fmt.Errorf("it says that it is instance %d, and card %d is instance %d", *c.instance, *number, s.cards.instance(*number))
 	}
 	return nil
+}
+
+// is reports whether the card of that number is the one of a hand.
+func (c *cards) is(number uint64, card *handCard) bool {
+	text := c.text(number)
+	if c.isDeck() {
+		return string(text) == card.texts[0]
+	}
+	return bytes.Equal(canonical(text), canonical(jsontext.Value(card.texts[0])))
 }

@@ -3,12 +3,11 @@ package prooffile
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riffle/internal/audit"
@@ -36,43 +35,72 @@ func ParseItems(text []byte) (*Items, error) {
 	return &Items{values: values, digest: sha256.Sum256(array)}, nil
 }
 
-// compact parses one JSON value and returns it without white space.
-func compact(text []byte) (jsontext.Value, error) {
-	value := jsontext.Value(bytes.Clone(text))
-	if err := value.Compact(); err != nil {
-		return nil, fmt.Errorf("not JSON: %w", err)
-	}
-	return value, nil
+// cards are what was shuffled, by their numbers: their positions in the input.
+type cards struct {
+	size     uint64
+	text     func(number uint64) []byte // what a seal commits to: the code, or the JSON without white space
+	instance func(number uint64) int    // which of the equal cards of a deck; nil if they are of none
 }
 
-// elements returns the elements of an array without white space, as slices of it.
-func elements(array jsontext.Value) ([]jsontext.Value, error) {
-	if array.Kind() != '[' {
-		return nil, errors.New("not a JSON array")
+// isDeck reports whether the cards are those of a deck, and have codes.
+func (c *cards) isDeck() bool { return c.instance != nil }
+
+// match reports whether a value of an answer is the card, and which card that is. It compares the
+// values, however they are laid out; cards that were answered with all details, by code and
+// instance.
+func (c *cards) match(number uint64, answered jsontext.Value) (want string, ok bool) {
+	text := c.text(number)
+	if !c.isDeck() {
+		return string(text), bytes.Equal(canonical(text), canonical(answered))
 	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(array)) // reads the buffer in place
-	if _, err := d.ReadToken(); err != nil {
-		return nil, err
+	want = `"` + string(text) + `"`
+	if answered.Kind() != '{' {
+		return want, want == string(canonical(answered))
 	}
-	var list []jsontext.Value
-	for d.PeekKind() != ']' {
-		value, err := d.ReadValue()
+	var got struct {
+		Code     string         `json:"code"`
+		Instance jsontext.Value `json:"instance"`
+	}
+	err := json.Unmarshal(answered, &got)
+	instance, isWhole := whole(got.Instance)
+	ok = err == nil && got.Code == string(text) && isWhole && instance == uint64(c.instance(number))
+	return fmt.Sprintf("%s, instance %d", want, c.instance(number)), ok
+}
+
+// numbers are the cards of a range.
+func numbers(size uint64) *cards {
+	return &cards{size: size, text: func(number uint64) []byte { return strconv.AppendUint(nil, number, 10) }}
+}
+
+// cardsOf are the cards of copies of a deck.
+func cardsOf(d *deck.Deck, size uint64) *cards {
+	faces := shoe.NewFaces(d, nil)
+	return &cards{size, faces.Text, func(number uint64) int { return faces.Face(number).Card.Instance }}
+}
+
+// cards are the items themselves or, if they are the codes of all cards of a deck, those cards.
+func (i *Items) cards(ofDeck bool) *cards {
+	if !ofDeck {
+		return &cards{size: uint64(len(i.values)), text: func(number uint64) []byte { return i.values[number] }}
+	}
+	codes, instances, count := make([][]byte, len(i.values)), make([]int, len(i.values)), map[string]int{}
+	for number, value := range i.values {
+		code, err := jsontext.AppendUnquote(nil, value)
 		if err != nil {
-			return nil, err
+			code = value
 		}
-		end := d.InputOffset()
-		list = append(list, array[end-int64(len(value)):end])
+		count[string(code)]++
+		codes[number], instances[number] = code, count[string(code)]
 	}
-	return list, nil
+	return &cards{
+		size: uint64(len(codes)), text: func(number uint64) []byte { return codes[number] },
+		instance: func(number uint64) int { return instances[number] },
+	}
 }
-
-// A match reports whether a value of an answer is the item at a position of the input, and which
-// item that is.
-type match func(position uint64, answered jsontext.Value) (want string, ok bool)
 
 // items returns the step items, which compares what was shuffled with the input of the record, and
-// a match for its items; nil if they are unknown.
-func (c *checker) items(given *Given) (Step, match) {
+// the cards; nil if they are unknown.
+func (c *checker) items(given *Given) (Step, *cards) {
 	s := &c.Record.Statement
 	switch {
 	case c.Record.Kind.ChangesShoe():
@@ -80,11 +108,11 @@ func (c *checker) items(given *Given) (Step, match) {
 		if given.Items != nil {
 			state = Unchecked
 		}
-		return newStep(StepItems, state, "the record is of cards by the places where they lay: which they were, the proof of the whole shoe says"), matchNumber
+		return newStep(StepItems, state, "the record is of cards by the places where they lay: which they were, the proof of the whole shoe says"), numbers(s.Size)
 	case given.Items != nil:
 		return c.givenItems(given)
 	case s.Input == audit.RangeInput:
-		return newStep(StepItems, OK, "the numbers from 0 on; there is nothing to compare"), matchNumber
+		return newStep(StepItems, OK, "the numbers from 0 on; there is nothing to compare"), numbers(s.Size)
 	case strings.HasPrefix(s.Input, "deck "):
 		return c.knownDeck(given.Decks)
 	}
@@ -92,7 +120,7 @@ func (c *checker) items(given *Given) (Step, match) {
 }
 
 // givenItems compares the digest of the items given with that in the record.
-func (c *checker) givenItems(given *Given) (Step, match) {
+func (c *checker) givenItems(given *Given) (Step, *cards) {
 	s, rule, items := &c.Record.Statement, c.Record.ItemsDigest, given.Items
 	digest := items.digest
 	if given.ItemsSalt != "" {
@@ -113,18 +141,7 @@ func (c *checker) givenItems(given *Given) (Step, match) {
 	case uint64(len(items.values)) != s.Size:
 		return newStep(StepItems, Wrong, "the items given are %d, and the record is of %d", len(items.values), s.Size), nil
 	}
-	same := newStep(StepItems, OK, "the items given have the digest in the record")
-	if d := c.deck(given.Decks); d != nil && s.Size%uint64(d.Size()) == 0 {
-		// The record's parameters may be forged, so the deck has to have the digest, too.
-		words := strings.Fields(s.Input)
-		if audit.DeckInput(words[1], s.Size/uint64(d.Size()), d.Codes()) == s.Input {
-			return same, matchCards(d)
-		}
-	}
-	return same, func(position uint64, answered jsontext.Value) (string, bool) {
-		want := items.values[position]
-		return string(want), bytes.Equal(want, answered)
-	}
+	return newStep(StepItems, OK, "the items given have the digest in the record"), items.cards(strings.HasPrefix(s.Input, "deck "))
 }
 
 // maxCards is the most cards whose digest is calculated, as many as a service can be configured to
@@ -132,7 +149,7 @@ func (c *checker) givenItems(given *Given) (Step, match) {
 const maxCards = 1 << 31
 
 // knownDeck compares the digest of a deck that comes with Riffle with that in the record.
-func (c *checker) knownDeck(decks *deck.Catalogue) (Step, match) {
+func (c *checker) knownDeck(decks *deck.Catalogue) (Step, *cards) {
 	s := &c.Record.Statement
 	words := strings.Fields(s.Input)
 	d := c.deck(decks)
@@ -148,7 +165,7 @@ func (c *checker) knownDeck(decks *deck.Catalogue) (Step, match) {
 	case audit.DeckInput(words[1], copies, d.Codes()) != s.Input:
 		return newStep(StepItems, Wrong, "the deck of the record, %s, is not the %s that comes with Riffle", s.Input, words[1]), nil
 	}
-	return newStep(StepItems, OK, "%s deck(s) of %s, whose cards have the digest in the record", words[2][1:], words[1]), matchCards(d)
+	return newStep(StepItems, OK, "%s deck(s) of %s, whose cards have the digest in the record", words[2][1:], words[1]), cardsOf(d, s.Size)
 }
 
 // deck returns the deck of the record; nil if it has none, or one that does not come with Riffle.
@@ -166,29 +183,4 @@ func (c *checker) deck(decks *deck.Catalogue) *deck.Deck {
 		return nil
 	}
 	return d
-}
-
-// matchNumber matches the numbers of a range.
-func matchNumber(position uint64, answered jsontext.Value) (string, bool) {
-	want := strconv.FormatUint(position, 10)
-	return want, want == string(answered)
-}
-
-// matchCards matches cards of a deck by their codes, and those that were answered with all details
-// by code and instance.
-func matchCards(d *deck.Deck) match {
-	faces := shoe.NewFaces(d, nil)
-	return func(position uint64, answered jsontext.Value) (string, bool) {
-		want := `"` + faces.Name(position) + `"`
-		if answered.Kind() != '{' {
-			return want, want == string(answered)
-		}
-		var got struct {
-			Code     string `json:"code"`
-			Instance int    `json:"instance"`
-		}
-		err := json.Unmarshal(answered, &got)
-		c := faces.Face(position).Card
-		return fmt.Sprintf("%s, instance %d", want, c.Instance), err == nil && got.Code == c.Code && got.Instance == c.Instance
-	}
 }

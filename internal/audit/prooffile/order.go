@@ -2,24 +2,23 @@ package prooffile
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riffle/internal/audit"
+	"riffle/internal/rng"
 )
 
 // An Order is a parsed answer of POST /shuffle, or what somebody claims to be one. All values are
 // without white space.
 type Order struct {
-	auditID   string           // empty if it does not say
-	items     []jsontext.Value // the items of one shuffle, or the shuffles of several
-	hands     []jsontext.Value // the hands, then the rest; nil without hands
-	shuffles  []jsontext.Value // nil unless the answer lists shuffles
-	count     uint64           // an upper bound of the number of items
-	isAnswer  bool             // an object, not a plain array
-	withHands bool
+	list   []jsontext.Value          // the elements of an array
+	answer map[string]jsontext.Value // the members of an answer; nil for an array
+	count  uint64                    // an upper bound of the number of items
 }
 
 // ParseOrder parses a whole answer of POST /shuffle, which is an object with items, hands and rest,
@@ -31,88 +30,156 @@ func ParseOrder(text []byte) (*Order, error) {
 	}
 	o := &Order{count: uint64(bytes.Count(value, []byte{','})) + 1}
 	if value.Kind() == '[' {
-		o.items, err = elements(value)
+		list, err := elements(value)
+		o.list = list
 		return o, err
 	}
 	if value.Kind() != '{' {
 		return nil, errors.New("neither an answer of POST /shuffle nor a JSON array")
 	}
-	return o, o.answer(value)
+	if o.answer, _, err = members(value); err != nil {
+		return nil, err
+	}
+	if o.answer["items"] == nil && o.answer["shuffles"] == nil && (o.answer["hands"] == nil || o.answer["rest"] == nil) {
+		return nil, errors.New("an object without items, hands and rest, or shuffles: not an answer of POST /shuffle")
+	}
+	for _, name := range []string{"items", "hands", "rest", "shuffles"} {
+		if value := o.answer[name]; value != nil && value.Kind() != '[' {
+			return nil, fmt.Errorf("an answer whose %s are not an array", name)
+		}
+	}
+	return o, nil
 }
 
-// answer parses the members of an answer.
-func (o *Order) answer(value jsontext.Value) error {
-	o.isAnswer = true
-	members := map[string]jsontext.Value{}
-	d := jsontext.NewDecoder(bytes.NewBuffer(value))
-	if _, err := d.ReadToken(); err != nil {
-		return err
+// text returns a member of the answer that is a string; empty for any other.
+func (o *Order) text(name string) string {
+	text, err := jsontext.AppendUnquote(nil, o.answer[name])
+	if err != nil {
+		return ""
 	}
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return err
-		}
-		key := name.String()
-		member, err := d.ReadValue()
-		if err != nil {
-			return err
-		}
-		members[key] = member.Clone()
-	}
-	if id := members["audit_id"]; id.Kind() == '"' {
-		text, err := jsontext.AppendUnquote(nil, id)
-		if err != nil {
-			return err
-		}
-		o.auditID = string(text)
-	}
-	var err error
-	switch {
-	case members["shuffles"] != nil:
-		o.shuffles, err = elements(members["shuffles"])
-		if o.shuffles == nil {
-			o.shuffles = []jsontext.Value{}
-		}
-	case members["hands"] != nil && members["rest"] != nil:
-		o.withHands = true
-		if o.hands, err = elements(members["hands"]); err == nil {
-			o.hands = append(o.hands, members["rest"])
-		}
-	case members["items"] != nil:
-		o.items, err = elements(members["items"])
-	default:
-		return errors.New("an object without items, hands and rest, or shuffles: not an answer of POST /shuffle")
-	}
-	return err
+	return string(text)
 }
 
-// compare returns an error unless the order has the items at the replayed positions.
-func (o *Order) compare(record *audit.Record, orders [][]uint64, match match) error {
-	s := &record.Statement
-	if o.auditID != "" && o.auditID != record.ID.String() {
-		return fmt.Errorf("the order given is the answer to %s, and not to this record", o.auditID)
+// seedOf returns the seed that an answer to the request of the record has; nil for none.
+func (o *Order) seedOf(record *audit.Record) rng.Seed {
+	if o == nil || o.answer["audit_id"] != nil && o.text("audit_id") != record.ID.String() {
+		return nil
 	}
-	shuffles, err := o.split(s)
+	return parseSeed(o.text("seed"))
+}
+
+// names returns an error unless an answer names the record, as far as it says: by its id, its place
+// in the log, its algorithm, its commitment and its seed.
+func (o *Order) names(e *Entry) error {
+	for _, m := range []struct{ name, want string }{
+		{"audit_id", e.Record.ID.String()},
+		{"algorithm", string(e.Record.Statement.Algorithm)},
+		{"commitment", e.Record.Commitment.String()},
+		{"seed", hex.EncodeToString(e.File.Seed)},
+	} {
+		if o.answer[m.name] == nil || m.name == "seed" && e.File.Seed == nil || o.text(m.name) == m.want {
+			continue
+		}
+		if m.name == "seed" {
+			return errors.New("the answer has another seed than the file")
+		}
+		return fmt.Errorf("the answer has the %s %s, and the record has %s", m.name, short(o.answer[m.name]), m.want)
+	}
+	if value := o.answer["log_index"]; value != nil {
+		if index, ok := whole(value); !ok || index != e.File.Inclusion.Index {
+			return fmt.Errorf("the answer has the log_index %s, and the record has %d", short(value), e.File.Inclusion.Index)
+		}
+	}
+	return nil
+}
+
+// compare returns an error unless the order has the cards at the replayed positions, in every form
+// in which the answer has them.
+func (o *Order) compare(s *audit.Statement, orders [][]uint64, cards *cards) error {
+	forms, err := o.forms(s)
 	if err != nil {
 		return err
 	}
-	for number, answered := range shuffles {
-		if uint64(len(answered)) != s.Draw {
-			return fmt.Errorf("%sthe order given has %d items, and %d were drawn", which(s, number), len(answered), s.Draw)
+	for _, shuffles := range forms {
+		for number, answered := range shuffles {
+			if uint64(len(answered)) != s.Draw {
+				return fmt.Errorf("%sthe order given has %d items, and %d were drawn", which(s, number), len(answered), s.Draw)
+			}
 		}
-	}
-	if len(orders) != len(shuffles) { // the replay returns orders up to count
-		return errors.New("the order given is not as long as what was drawn")
-	}
-	for number, answered := range shuffles {
-		for i, position := range orders[number] {
-			if want, ok := match(position, answered[i]); !ok {
-				return fmt.Errorf("%sthe order given has %s at place %d, where the replay has %s", which(s, number), short(answered[i]), i, short([]byte(want)))
+		if len(orders) != len(shuffles) { // the replay returns orders up to count
+			return errors.New("the order given is not as long as what was drawn")
+		}
+		for number, answered := range shuffles {
+			for i, position := range orders[number] {
+				if want, ok := cards.match(position, answered[i]); !ok {
+					return fmt.Errorf("%sthe order given has %s at place %d, where the replay has %s", which(s, number), short(answered[i]), i, short([]byte(want)))
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// forms returns the items of each shuffle of the record, once for every form in which the order has
+// them: the array alone, items, hands and rest, shuffles.
+func (o *Order) forms(s *audit.Statement) (forms [][][]jsontext.Value, err error) {
+	add := func(shuffles [][]jsontext.Value, err error) error {
+		forms = append(forms, shuffles)
+		return err
+	}
+	if o.answer == nil {
+		if s.Repeat == 1 {
+			return [][][]jsontext.Value{{o.list}}, nil
+		}
+		return forms, add(split(o.list, s, false))
+	}
+	items, hands, rest, shuffles := o.answer["items"], o.answer["hands"], o.answer["rest"], o.answer["shuffles"]
+	if s.Repeat > 1 && shuffles == nil {
+		return nil, fmt.Errorf("the order given is of 1 shuffle(s), and there were %d", s.Repeat)
+	}
+	if items != nil && s.Repeat == 1 {
+		list, err := elements(items)
+		if err := add([][]jsontext.Value{list}, err); err != nil {
+			return nil, err
+		}
+	}
+	if hands != nil && rest != nil && s.Repeat == 1 {
+		list, err := elements(hands)
+		if err == nil {
+			list, err = joinHands(append(slices.Clip(list), rest), s)
+		}
+		if err := add([][]jsontext.Value{list}, err); err != nil {
+			return nil, err
+		}
+	}
+	if shuffles != nil {
+		list, err := elements(shuffles)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(split(list, s, len(s.Hands) > 0)); err != nil {
+			return nil, err
+		}
+	}
+	return forms, nil
+}
+
+// split returns the items of several shuffles, each of which may be dealt to hands.
+func split(list []jsontext.Value, s *audit.Statement, dealt bool) (shuffles [][]jsontext.Value, err error) {
+	if uint64(len(list)) != s.Repeat {
+		return nil, fmt.Errorf("the order given is of %d shuffle(s), and there were %d", len(list), s.Repeat)
+	}
+	for _, shuffle := range list {
+		values, err := elements(shuffle)
+		if err == nil && dealt {
+			values, err = joinHands(values, s)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("a shuffle of the order given: %w", err)
+		}
+		shuffles = append(shuffles, values)
+	}
+	return shuffles, nil
 }
 
 // which names a shuffle if there are several.
@@ -131,36 +198,6 @@ func short(value []byte) string {
 		return string(text[:most]) + "..."
 	}
 	return string(text)
-}
-
-// split returns the items of each shuffle of the record.
-func (o *Order) split(s *audit.Statement) ([][]jsontext.Value, error) {
-	switch {
-	case o.withHands && s.Repeat == 1:
-		list, err := joinHands(o.hands, s)
-		return [][]jsontext.Value{list}, err
-	case o.shuffles == nil && !o.withHands && s.Repeat == 1:
-		return [][]jsontext.Value{o.items}, nil
-	}
-	list := o.shuffles
-	if !o.isAnswer {
-		list = o.items
-	}
-	if uint64(len(list)) != s.Repeat {
-		return nil, fmt.Errorf("the order given is of %d shuffle(s), and there were %d", max(1, len(list)), s.Repeat)
-	}
-	var shuffles [][]jsontext.Value
-	for _, shuffle := range list {
-		values, err := elements(shuffle)
-		if err == nil && len(s.Hands) > 0 && o.isAnswer {
-			values, err = joinHands(values, s)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("a shuffle of the order given: %w", err)
-		}
-		shuffles = append(shuffles, values)
-	}
-	return shuffles, nil
 }
 
 // joinHands returns the items of the hands and the rest, and checks the sizes of the hands.

@@ -4,8 +4,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,8 +25,9 @@ type Hand struct{ cards []handCard }
 type handCard struct {
 	sealedBy uuid.UUID
 	position uint64
-	number   *uint64 // of the card; nil if missing
-	text     string  // what is sealed: the code, or the item or number as JSON without white space
+	number   *uint64  // of the card; nil if missing
+	instance *uint64  // which of the equal cards of a deck; nil if missing
+	texts    []string // of which one is sealed: the code, or the item or number as JSON without white space
 	isCode   bool
 	opening  *audit.Opening // nil if missing
 }
@@ -34,6 +36,7 @@ type handCard struct {
 type wireCard struct {
 	Card     jsontext.Value `json:"card"`
 	Code     *string        `json:"code"`
+	Instance jsontext.Value `json:"instance"`
 	Item     jsontext.Value `json:"item"`
 	Position jsontext.Value `json:"position"`
 	SealedBy string         `json:"sealed_by"`
@@ -89,28 +92,60 @@ func parseCard(value jsontext.Value) (*handCard, error) {
 	if c.sealedBy, err = uuid.Parse(w.SealedBy); err != nil || c.sealedBy.String() != w.SealedBy {
 		return nil, errors.New("its sealed_by is not the id of a record")
 	}
-	if c.position, err = strconv.ParseUint(string(w.Position), 10, 53); err != nil {
+	var isWhole bool
+	if c.position, isWhole = whole(w.Position); !isWhole {
 		return nil, errors.New("its position is not a number from 0 on")
 	}
-	if w.Card != nil {
-		number, err := strconv.ParseUint(string(w.Card), 10, 53)
-		if err != nil {
-			return nil, errors.New("its card is not a number from 0 on")
+	for _, m := range []struct {
+		name  string
+		value jsontext.Value
+		to    **uint64
+	}{{"card", w.Card, &c.number}, {"instance", w.Instance, &c.instance}} {
+		if m.value == nil {
+			continue
 		}
-		c.number = &number
+		number, isWhole := whole(m.value)
+		if !isWhole {
+			return nil, fmt.Errorf("its %s is not a number from 0 on", m.name)
+		}
+		*m.to = &number
 	}
 	switch {
 	case (w.Code == nil) == (w.Item == nil):
 		return nil, errors.New("it has to have either a code or an item")
 	case w.Item != nil:
-		c.text = string(w.Item)
+		if c.texts, err = layouts(w.Item); err != nil {
+			return nil, err
+		}
 	case !isCode(*w.Code):
 		return nil, errors.New("its code is none: codes are ASCII letters, digits and hyphens")
 	default:
-		c.text, c.isCode = *w.Code, true
+		c.texts, c.isCode = []string{*w.Code}, true
 	}
 	c.opening, err = parseOpening(&w)
 	return c, err
+}
+
+// layouts returns the texts of an item that may have been sealed: as it is written here, and as
+// programs escape strings that read and write it. Numbers and the order of members are not tried:
+// an item that has them has to be kept as it was answered.
+func layouts(item jsontext.Value) ([]string, error) {
+	shortest := item.Clone()
+	if err := shortest.Format(); err != nil {
+		return nil, err
+	}
+	var ascii strings.Builder
+	for _, r := range string(shortest) {
+		if r < 0x80 {
+			ascii.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&ascii, `\u%04x`, unit)
+		}
+	}
+	list := []string{string(item), string(shortest), ascii.String()}
+	return slices.Compact(list), nil
 }
 
 func isCode(text string) bool {

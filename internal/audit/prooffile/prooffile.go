@@ -16,6 +16,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"riffle/internal/audit"
 	"riffle/internal/ledger/proof"
@@ -41,8 +44,8 @@ type wireFile struct {
 	LogKey     string  `json:"log_key"`
 }
 
-// Text returns the file in its canonical form: a JSON object without white space, ended by LF.
-// Strings escape only what JSON requires, U+2028 and U+2029.
+// Text returns the file as the service writes it: a JSON object without white space, ended by LF.
+// Strings escape only what JSON requires, U+2028 and U+2029. [Parse] accepts any other layout.
 func (f *File) Text() []byte {
 	w := wireFile{
 		Spec: audit.Spec, Record: string(f.Record), ClientSeed: f.ClientSeed, TlogProof: f.Inclusion.Text(), LogKey: f.LogKey,
@@ -51,10 +54,6 @@ func (f *File) Text() []byte {
 		text := hex.EncodeToString(f.Seed)
 		w.Seed = &text
 	}
-	return w.encode()
-}
-
-func (w *wireFile) encode() []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -64,27 +63,77 @@ func (w *wireFile) encode() []byte {
 	return text.Bytes()
 }
 
-// Parse parses a file. Any text other than the canonical one of [File.Text] is an error.
+// ErrNoFile is for a text that is not JSON, or not that of a proof file at all. It shows nothing,
+// and so is not false either.
+var ErrNoFile = errors.New("not a proof file")
+
+// fileMembers are the members of a proof file.
+var fileMembers = []string{"spec", "record", "seed", "client_seed", "tlog_proof", "log_key"}
+
+// Parse parses a file: any JSON text of an object with exactly the six members, in any order, with
+// any white space and escapes. What the members hold has one form only. The error wraps
+// [ErrNoFile] if the text is not JSON, or has no record.
 func Parse(text []byte) (*File, error) {
-	var w wireFile
-	if err := json.Unmarshal(text, &w); err != nil {
-		return nil, fmt.Errorf("it is no JSON object of the members of a proof file: %w", err)
+	w, err := parseMembers(text)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case w.Spec != audit.Spec:
-		return nil, fmt.Errorf("it is of %q, not of %s", w.Spec, audit.Spec)
-	case !bytes.Equal(w.encode(), text):
-		return nil, errors.New("it is not in the form that the service writes: six members in their order, no white space, one line end")
+	if w.Spec != audit.Spec {
+		return nil, fmt.Errorf("the file is of %q, not of %s", w.Spec, audit.Spec)
 	}
 	f := &File{Record: []byte(w.Record), ClientSeed: w.ClientSeed, LogKey: w.LogKey}
 	if w.Seed != nil {
-		seed, err := hex.DecodeString(*w.Seed)
-		if err != nil || len(seed) == 0 || hex.EncodeToString(seed) != *w.Seed {
+		if f.Seed = parseSeed(*w.Seed); f.Seed == nil {
 			return nil, errors.New("its seed is not in lower-case hex, two digits a byte")
 		}
-		f.Seed = seed
 	}
-	var err error
 	f.Inclusion, err = proof.ParseInclusion(w.TlogProof)
 	return f, err
+}
+
+// parseMembers returns the members of a file, whatever they hold.
+func parseMembers(text []byte) (*wireFile, error) {
+	object, duplicate, err := members(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("it is not JSON, and so %w", ErrNoFile)
+	case object["record"] == nil:
+		return nil, fmt.Errorf("it has no member record, and so is %w", ErrNoFile)
+	case duplicate != "":
+		return nil, fmt.Errorf("its member %s is there twice", duplicate)
+	}
+	for name := range object {
+		if !slices.Contains(fileMembers, name) {
+			return nil, fmt.Errorf("it has a member %q, which no proof file has", name)
+		}
+	}
+	var w wireFile
+	for i, to := range []*string{&w.Spec, &w.Record, nil, &w.ClientSeed, &w.TlogProof, &w.LogKey} {
+		value := object[fileMembers[i]]
+		if to == nil && value.Kind() == 'n' {
+			continue
+		}
+		if value.Kind() != '"' {
+			return nil, fmt.Errorf("its member %s is missing, or not a string", fileMembers[i])
+		}
+		unquoted, err := jsontext.AppendUnquote(nil, value)
+		if err != nil {
+			return nil, err
+		}
+		if to == nil {
+			w.Seed = new(string)
+			to = w.Seed
+		}
+		*to = string(unquoted)
+	}
+	return &w, nil
+}
+
+// parseSeed parses lower-case hex of at least one byte; it returns nil for anything else.
+func parseSeed(text string) rng.Seed {
+	seed, err := hex.DecodeString(text)
+	if err != nil || len(seed) == 0 || hex.EncodeToString(seed) != text {
+		return nil
+	}
+	return seed
 }

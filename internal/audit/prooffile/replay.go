@@ -2,28 +2,21 @@ package prooffile
 
 import (
 	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"riffle/internal/audit"
+	"riffle/internal/rng"
 	"riffle/internal/shoe"
 )
 
 // A dealing is what one proof file shows about a record that deals cards.
 type dealing struct {
 	orders [][]uint64 // the replayed positions of a record of a shoe; nil if they are unknown
-	texts  texts      // the cards of a shoe's first record; nil if they are unknown
+	cards  *cards     // of a shoe's first record; nil if they are unknown
 }
-
-// texts returns what a seal commits to for a card. Its number is its position in the unshuffled
-// input.
-type texts func(number uint64) []byte
 
 // replay adds the steps seed, commitment, keys, order, items and root: the order follows from the
 // seed and the record, and is the one that was answered. heldBack is the state of the step order if
-// the file has no seed.
+// there is no seed and nothing to compare.
 //
 // A replay takes as long as the record says that the shuffle took. A forged one may never end.
 func (c *checker) replay(given *Given, heldBack State) (d dealing) {
@@ -37,11 +30,14 @@ func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 		}
 		return d
 	}
+	answered := given.Order.seedOf(c.Record)
 	if c.File.Seed == nil {
-		for _, name := range []string{"seed", "commitment", "keys"} {
-			c.add(name, Skipped, "the seed is held back")
-		}
-		c.add(StepOrder, heldBack, "the seed is held back, and the order follows from it")
+		c.File.Seed = answered
+	} else {
+		answered = nil
+	}
+	if c.File.Seed == nil {
+		c.heldBack(given, heldBack)
 		items, _ := c.identify(given, &d)
 		*c.Steps = append(*c.Steps, items)
 		return d
@@ -57,7 +53,12 @@ func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 	v, _ := audit.Verify(c.File.Record, c.File.Seed, keep, nil) // nothing interrupts it
 	for _, s := range v.Steps[1:] {                             // the first is the record, which has a step already
 		state := OK
-		if !s.OK {
+		switch {
+		case s.Name == StepSeed:
+			s.Detail = c.seedLength(answered != nil)
+		case !s.OK && s.Name == StepOrder: // it is too long for this program
+			state = Unchecked
+		case !s.OK:
 			state = Wrong
 		}
 		c.add(s.Name, state, "%s", s.Detail)
@@ -65,19 +66,11 @@ func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 	if !v.OK {
 		return d
 	}
-	items, match := c.identify(given, &d)
+	items, cards := c.identify(given, &d)
 	order := c.Find(StepOrder)
 	order.Detail += "; the SHA-256 of the positions is " + v.OrderDigest
-	switch {
-	case given.Order == nil:
-	case match == nil:
-		*order = newStep(StepOrder, Unchecked, "replayed, but it takes the items of the record to compare it with the order given")
-	default:
-		if err := given.Order.compare(c.Record, v.Orders, match); err != nil {
-			*order = newStep(StepOrder, Wrong, "%s", err)
-		} else {
-			order.Detail += "; it is the order given"
-		}
+	if given.Order != nil {
+		*order = c.compare(given.Order, v.Orders, cards, order.Detail)
 	}
 	*c.Steps = append(*c.Steps, items)
 	if c.Record.Kind != audit.KindShuffle {
@@ -87,29 +80,60 @@ func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 	return d
 }
 
-// identify returns the step items and a match for the items; nil if they are unknown. For a shoe it
-// sets the texts.
-func (c *checker) identify(given *Given, d *dealing) (Step, match) {
-	items, match := c.items(given)
-	if match != nil && c.Record.Kind == audit.KindShoe {
-		d.texts = c.texts(given)
+// heldBack adds the steps up to order of a record whose seed is secret.
+func (c *checker) heldBack(given *Given, order State) {
+	for _, name := range []string{StepSeed, "commitment", "keys"} {
+		c.add(name, Skipped, "the seed is held back")
 	}
-	return items, match
+	if given.Order != nil {
+		if err := given.Order.names(c.Entry); err != nil {
+			c.add(StepOrder, Wrong, "%s", err)
+			return
+		}
+		order = Unchecked // nobody can compare it
+	}
+	c.add(StepOrder, order, "the seed is held back, and the order follows from it")
 }
 
-// texts returns the cards of the record's input, which is known.
-func (c *checker) texts(given *Given) texts {
-	if given.Items == nil {
-		return shoe.NewFaces(c.deck(given.Decks), nil).Text
+// seedLength says how long the seed is and should be.
+func (c *checker) seedLength(isAnswered bool) string {
+	s := &c.Record.Statement
+	got, want := len(c.File.Seed)/rng.BlockSize, rng.Blocks(s.Size, s.Draw)
+	text := fmt.Sprintf("%d block(s) of 256 bits; riffle/1 asks for %d", got, want)
+	if got < want {
+		text = fmt.Sprintf("warning: %d block(s) of 256 bits, and riffle/1 asks for %d", got, want)
 	}
-	values := given.Items.values
-	ofDeck := strings.HasPrefix(c.Record.Statement.Input, "deck ")
-	return func(number uint64) []byte {
-		if code, err := jsontext.AppendUnquote(nil, values[number]); ofDeck && err == nil {
-			return code
-		}
-		return slices.Clone(values[number])
+	if !rng.Exhaustive(s.Draw) {
+		text += "; computationally, not exhaustively, complete"
 	}
+	if isAnswered {
+		text += "; it is that of the answer, for the file has none"
+	}
+	return text
+}
+
+// compare returns the step order: whether the order given is the one that was replayed.
+func (c *checker) compare(order *Order, orders [][]uint64, cards *cards, replayed string) Step {
+	if err := order.names(c.Entry); err != nil {
+		return newStep(StepOrder, Wrong, "%s", err)
+	}
+	if cards == nil {
+		return newStep(StepOrder, Unchecked, "replayed, but it takes the items of the record to compare it with the order given")
+	}
+	if err := order.compare(&c.Record.Statement, orders, cards); err != nil {
+		return newStep(StepOrder, Wrong, "%s", err)
+	}
+	return newStep(StepOrder, OK, "%s; it is the order given", replayed)
+}
+
+// identify returns the step items and the cards; nil if they are unknown. For a shoe it sets those
+// of the dealing.
+func (c *checker) identify(given *Given, d *dealing) (Step, *cards) {
+	items, cards := c.items(given)
+	if c.Record.Kind == audit.KindShoe {
+		d.cards = cards
+	}
+	return items, cards
 }
 
 // root checks that the root in the record is that of the cards in their order.
@@ -118,21 +142,24 @@ func (c *checker) root(d *dealing) {
 	case c.Record.Root == nil:
 	case c.Record.Kind == audit.KindReshuffle:
 		c.add(StepRoot, Skipped, "which cards lay there, only the proof of the whole shoe says")
-	case d.texts == nil:
+	case d.cards == nil:
 		c.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
 	default:
-		err := c.sealed(d.orders[0], d.texts)
+		err := c.sealed(d.orders[0], d.cards)
 		c.check(StepRoot, err, "salts from the seed and the cards in this order have the root in the record")
 	}
 }
 
 // sealed returns an error unless the cards in the order have the root in the record.
-func (e *Entry) sealed(order []uint64, texts texts) error {
-	cards := make([][]byte, len(order))
+func (e *Entry) sealed(order []uint64, of *cards) error {
+	texts := make([][]byte, len(order))
 	for i, number := range order {
-		cards[i] = texts(number)
+		if number >= of.size {
+			return fmt.Errorf("there is no card %d: the record is of %d", number, of.size)
+		}
+		texts[i] = of.text(number)
 	}
-	if root := audit.Seal(e.File.Seed, e.Record.Commitment, cards).Root(); root != *e.Record.Root {
+	if root := audit.Seal(e.File.Seed, e.Record.Commitment, texts).Root(); root != *e.Record.Root {
 		return fmt.Errorf("the cards in this order have the root %x, and the record has %x", root[:], e.Record.Root[:])
 	}
 	return nil

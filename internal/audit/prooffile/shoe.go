@@ -1,7 +1,6 @@
 package prooffile
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -20,16 +19,6 @@ type ShoeResult struct {
 // Sealed reports whether the records have roots, and every one is that of the shoe's cards.
 func (r *ShoeResult) Sealed() bool { return r.Has(StepRoot, OK) }
 
-// Lines splits the proof files of a whole shoe, one to a line, as GET /shoes/{id}/proof answers
-// them.
-func Lines(text []byte) [][]byte {
-	lines := bytes.SplitAfter(text, []byte{'\n'})
-	if last := len(lines) - 1; last > 0 && len(lines[last]) == 0 {
-		lines = lines[:last]
-	}
-	return lines
-}
-
 // VerifyShoe verifies a whole shoe by the proof files of all its records, from the first to the
 // last. It adds the steps of docs/shoes.md, "The whole shoe". A step that every file has is
 // reported once for all of them.
@@ -39,11 +28,14 @@ func VerifyShoe(texts [][]byte, given *Given) *ShoeResult {
 		s.add(StepProof, Wrong, "there are no proof files")
 		return s.ShoeResult
 	}
-	s.files = checkFiles(texts, given)
+	s.files = checkFiles(texts, given, func(*audit.Record) State { return Unchecked })
 	first, last := s.files[0], s.files[len(s.files)-1]
 	s.Entry = first.Entry
 
-	s.proofs()
+	s.inEvery(StepProof, "%d files are well-formed; %s", len(s.files), s.trust())
+	if s.Unchecked() != nil {
+		return s.ShoeResult
+	}
 	if s.Failed() == nil {
 		s.records()
 	}
@@ -56,14 +48,11 @@ func VerifyShoe(texts [][]byte, given *Given) *ShoeResult {
 	s.replayed("commitment", "%d seed(s) open the commitments in their records%s")
 	s.replayed("keys", "those of %d order(s) derived%s")
 	s.replayed(StepOrder, "%d order(s) replayed%s")
-	if items := first.Find(StepItems); items != nil {
-		s.Steps = append(s.Steps, *items)
-	}
+	s.ofFirst(StepItems)
 	s.inEvery(StepInclusion, "every record is in the tree of its file")
 	s.inEvery(StepSignature, "every checkpoint is signed with the key")
 	if s.Record != nil {
-		c := &checker{Steps: &s.Steps, Entry: &s.Entry}
-		c.committed(given.Commitment)
+		s.committed()
 	}
 	if s.Failed() != nil || !s.Has(StepRecord, OK) {
 		return s.ShoeResult
@@ -89,18 +78,22 @@ type shoeFile struct {
 }
 
 // checkFiles checks every file alone. If no key is given, all have to have the key of the first.
-func checkFiles(texts [][]byte, given *Given) (files []*shoeFile) {
+// heldBack returns the state of the step order of a record whose seed is secret.
+func checkFiles(texts [][]byte, given *Given, heldBack func(*audit.Record) State) (files []*shoeFile) {
 	key := given.Key
 	for i, text := range texts {
 		alone := &Given{Decks: given.Decks}
 		if i == 0 {
 			alone.Items, alone.ItemsSalt = given.Items, given.ItemsSalt
 		}
+		if len(texts) == 1 {
+			alone.Order = given.Order
+		}
 		f := &shoeFile{}
 		c := &checker{Steps: &f.Steps, Entry: &f.Entry}
 		if c.proof(text, key) {
 			if c.record() {
-				f.dealing = c.replay(alone, Unchecked)
+				f.dealing = c.replay(alone, heldBack(f.Record))
 			}
 			c.inclusion()
 			c.signature()
@@ -139,13 +132,18 @@ func (s *shoeChecker) inEvery(name, format string, args ...any) {
 	}
 }
 
-// proofs adds the step proof.
-func (s *shoeChecker) proofs() {
-	trust := "all have the log key that was given"
+// trust says which log key all files have.
+func (s *shoeChecker) trust() string {
 	if s.given.Key == "" {
-		trust = "no log key was given: the one in the first is used"
+		return "no log key was given: the one in the first is used"
 	}
-	s.inEvery(StepProof, "%d file(s) are well-formed; %s", len(s.files), trust)
+	return "all have the log key that was given"
+}
+
+// committed adds the step committed of the first record.
+func (s *shoeChecker) committed() {
+	c := &checker{Steps: &s.Steps, Entry: &s.Entry}
+	c.committed(s.given.Commitment)
 }
 
 // records adds the step record.

@@ -97,9 +97,6 @@ func shoeForgeries(t testing.TB, by map[string]*dealtShoe) []shoeForgery {
 	}
 	other := by[worked]
 	list := []shoeForgery{
-		{name: "a line that is no proof file", of: worked, step: "proof", text: func(s string) string { return s + "{}\n" }},
-		{name: "an empty line", of: worked, step: "proof", text: func(s string) string { return s + "\n" }},
-		{name: "lines without the last line end", of: worked, step: "proof", text: func(s string) string { return strings.TrimSuffix(s, "\n") }},
 		{name: "a record of another log", of: worked, step: "proof", files: func(files []*prooffile.File) []*prooffile.File {
 			thief, key := logKey(t, origin, 2)
 			files[1].LogKey = key
@@ -111,6 +108,7 @@ func shoeForgeries(t testing.TB, by map[string]*dealtShoe) []shoeForgery {
 		{name: "a draw of a card twice", of: worked, step: "record", record: at(2, sub(`"1:0-1"`, `"1:0 1:0"`))},
 		{name: "a draw to the deck", of: worked, step: "record", record: at(2, sub(`"to":"dealt"`, `"to":"shoe","put":"top"`))},
 		{name: "a shoe without its root", of: worked, step: "record", record: at(1, sub(`"root"`, `"other"`))},
+		{name: "a reshuffle with parameters", of: every, step: "record", record: at(13, sub(`"input"`, `"parameters":{"players":7},"input"`))},
 		{name: "a shoe with hands", of: worked, step: "record", record: at(1, sub(`"input"`, `"hands":[2],"input"`))},
 		{name: "a draw from the top with a statement", of: worked, step: "record", record: at(2, sub(`"commitment"`, `"algorithm":"fisher-yates","size":5,"draw":2,"repeat":1,"input":"range","commitment"`))},
 		{name: "a draw that has made version 1", of: worked, step: "record", record: at(2, sub(`"version":2`, `"version":1`))},

@@ -121,7 +121,7 @@ func TestSpecificationExampleOfAShoe(t *testing.T) {
 	vectors := readShoes(t)
 	v := vectors.Shoes[0]
 	var files []*prooffile.File
-	for _, line := range prooffile.Lines([]byte(v.Proofs)) {
+	for _, line := range prooffile.Split([]byte(v.Proofs)) {
 		f, err := prooffile.Parse(line)
 		if err != nil {
 			t.Fatal(err)

@@ -16,11 +16,12 @@ const (
 	Skipped                // nobody asked for it, or there is nothing of the kind
 )
 
-// The steps of a record, in their order. Between record and order come seed, commitment and keys,
-// as [riffle/internal/audit.Verify] names them.
+// The steps of a record, in their order. Between seed and order come commitment and keys, as
+// [riffle/internal/audit.Verify] names them.
 const (
 	StepProof     = "proof"
 	StepRecord    = "record"
+	StepSeed      = "seed"
 	StepOrder     = "order"
 	StepItems     = "items"
 	StepRoot      = "root"
@@ -47,12 +48,12 @@ type Step struct {
 
 // newStep returns a step with its detail made printable.
 func newStep(name string, state State, format string, args ...any) Step {
-	return Step{Name: name, State: state, Detail: printable(fmt.Sprintf(format, args...))}
+	return Step{Name: name, State: state, Detail: Printable(fmt.Sprintf(format, args...))}
 }
 
-// printable replaces what could move the cursor of a terminal: files come from strangers, and
+// Printable replaces what could move the cursor of a terminal: files come from strangers, and
 // errors quote them.
-func printable(text string) string {
+func Printable(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' || c >= 0x7f && c < 0xa0 || c >= 0x2028 && c <= 0x202e || c >= 0x2066 && c <= 0x2069 {
 			return '\uFFFD'

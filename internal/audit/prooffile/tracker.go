@@ -34,11 +34,11 @@ func (t *tracker) seal(s *sealing, f *shoeFile) {
 	t.sealings = append(t.sealings, s)
 	switch {
 	case s.record.Root == nil:
-	case s.texts == nil || s.order == nil || f.File.Seed == nil:
+	case s.cards == nil || s.order == nil || f.File.Seed == nil:
 		t.unknown++
 	default:
 		t.roots++
-		if err := f.sealed(s.order, s.texts); err != nil && t.wrongRoot == nil {
+		if err := f.sealed(s.order, s.cards); err != nil && t.wrongRoot == nil {
 			t.wrongRoot = fmt.Errorf("version %d: %w", t.layout.Version, err)
 		}
 	}
@@ -114,7 +114,7 @@ func (t *tracker) reshuffle(f *shoeFile) error {
 		return err
 	}
 	s := f.sealing(f.dealing)
-	s.input, s.texts = t.sealings[0].input, t.sealings[0].texts
+	s.input, s.cards = t.sealings[0].input, t.sealings[0].cards
 	if numbers := t.numbers(lying); numbers != nil && f.orders != nil {
 		s.order = make([]uint64, len(numbers))
 		for i, at := range f.orders[0] {

@@ -1,0 +1,51 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"os"
+	"time"
+
+	"riffle/internal/audit"
+)
+
+// reportPage is a page without scripts, in which html/template escapes whatever files say.
+//
+//go:embed report.html
+var reportPage string
+
+// writeReport writes the findings to a file, as a page that can be printed.
+func writeReport(path string, f *findings) error {
+	const open, right, wrong = "open", "ok", "wrong"
+	choose := func(names map[string]string) func(ok *bool) string {
+		return func(ok *bool) string {
+			switch {
+			case ok == nil:
+				return names[open]
+			case *ok:
+				return names[right]
+			}
+			return names[wrong]
+		}
+	}
+	page, err := template.New("report").Funcs(template.FuncMap{
+		"word":  choose(map[string]string{open: "not checked", right: "ok", wrong: "WRONG"}),
+		"class": choose(map[string]string{open: open, right: right, wrong: wrong}),
+	}).Parse(reportPage)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("the report: %w", err)
+	}
+	err = page.Execute(file, struct {
+		*findings
+		Version, Time string
+	}{f, version, time.Now().UTC().Format(audit.TimeFormat)})
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("the report: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A verdictVector is a vector of any file in testdata/riffle1, as what the command is given, and its
+// verdict.
+type verdictVector struct {
+	name, items, salt, order, hand, key string
+	files                               []string
+	verdict, step                       string
+}
+
+// verdictVectors returns the vectors of all files, by the name of the file and their own.
+func verdictVectors(t *testing.T) map[string]verdictVector {
+	t.Helper()
+	vectors := map[string]verdictVector{}
+	for file, lists := range map[string][]string{
+		"proofs": {"proofs", "wrong"}, "salted": {"proofs", "wrong"}, "shoes": {"shoes", "hands", "wrong"}, "verdicts": {"verdicts"},
+	} {
+		text, err := os.ReadFile("../../testdata/riffle1/" + file + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all map[string]json.RawMessage
+		if err := json.Unmarshal(text, &all); err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range lists {
+			var members []struct {
+				Name, Key, Proof, Proofs, Items, Order, Hand, Expect, Verdict, Step string
+				Files                                                               []string
+				Salt                                                                string `json:"items_salt"`
+				Commitment                                                          string `json:"commitment_proof"`
+			}
+			if err := json.Unmarshal(all[list], &members); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range members {
+				v := verdictVector{m.Name, m.Items, m.Salt, m.Order, m.Hand, m.Key, m.Files, m.Verdict, m.Step}
+				switch {
+				case m.Verdict != "":
+				case m.Step != "":
+					v.verdict = verdictFalse
+				case m.Expect == "held-back" || m.Expect == "unknown-kind" || m.Expect == "unchecked" || m.Expect == "open" && m.Hand == "":
+					v.verdict = verdictUnchecked
+				default:
+					v.verdict = verdictVerified
+				}
+				for _, text := range []string{m.Proof, m.Proofs, m.Commitment} {
+					if text != "" {
+						v.files = append(v.files, text)
+					}
+				}
+				vectors[file+": "+m.Name] = v
+			}
+		}
+	}
+	return vectors
+}
+
+// verify runs the command with --json.
+func (v *verdictVector) verify(t *testing.T) (code int, found findings) {
+	t.Helper()
+	folder := t.TempDir()
+	args := []string{"verify", "--json", "--key", v.key}
+	for name, text := range map[string]string{"--items": v.items, "--order": v.order, "--hand": v.hand} {
+		if text != "" {
+			args = append(args, name, write(t, filepath.Join(folder, name), text))
+		}
+	}
+	if v.salt != "" {
+		args = append(args, "--items-salt", v.salt)
+	}
+	for i, text := range v.files {
+		args = append(args, write(t, filepath.Join(folder, strconv.Itoa(i)), text))
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), args, &out, io.Discard); err != nil {
+		code = exitCode(err)
+	}
+	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
+		t.Fatalf("%s: %v\n%s", v.name, err, &out)
+	}
+	return code, found
+}
+
+// deciding returns the first step that is false, or else that was not checked and decides that the
+// verdict is so: that is in the headline.
+func (v *verdict) deciding() string {
+	for _, s := range v.Steps {
+		if s.OK != nil && !*s.OK {
+			return s.Name
+		}
+	}
+	for _, s := range v.Steps {
+		if s.OK == nil {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// isStep reports whether the step is the one that decided the verdict.
+func (v *verdict) isStep(name string) bool {
+	if v.Verdict == verdictUnchecked && name != "" {
+		for _, s := range v.Steps {
+			if s.Name == name && s.OK == nil {
+				return true
+			}
+		}
+		return false
+	}
+	return v.Verdict != verdictFalse || v.deciding() == name
+}
+
+// Every vector has its verdict, the exit code that goes with it, and its step.
+func TestVerdicts(t *testing.T) {
+	codes := map[string]int{verdictVerified: 0, verdictFalse: exitFindings, verdictUnchecked: exitUnchecked}
+	for name, v := range verdictVectors(t) {
+		if v.step == "committed" {
+			continue // some are of no commitment of this shuffle, and the command does not take them for one
+		}
+		code, found := v.verify(t)
+		if found.Verdict != v.verdict || code != codes[v.verdict] || !found.isStep(v.step) {
+			t.Errorf("%s: %s, exit code %d, want %s at %q:\n%s\n%+v", name, found.Verdict, code, v.verdict, v.step, found.Headline, found.Steps)
+		}
+	}
+}
+
+// The three verifiers say the same of every vector, in the same words: the verdict, the headline, the
+// notes and each step, except for the reason why one is false.
+func TestVerifiersAgree(t *testing.T) {
+	t.Parallel()
+	command := exec.Command("../../verifiers/run", "--results")
+	command.Stderr = os.Stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("verifiers/run: %v", err)
+	}
+	vectors, compared := verdictVectors(t), map[string]map[string]bool{}
+	expected := map[string]findings{}
+	for name, v := range vectors {
+		_, expected[name] = v.verify(t)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var line struct {
+			By, Vector string
+			Result     findings
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			t.Fatalf("%v: %s", err, lines.Text())
+		}
+		if compared[line.By] == nil {
+			compared[line.By] = map[string]bool{}
+		}
+		compared[line.By][line.Vector] = true
+		want := expected[line.Vector]
+		if got, want := inWords(t, &line.Result.verdict), inWords(t, &want.verdict); got != want {
+			t.Errorf("%s says of %s\n%s\nwhere riffle verify says\n%s", line.By, line.Vector, got, want)
+		}
+	}
+	for by, names := range compared {
+		for name := range maps.Keys(vectors) {
+			if !names[name] {
+				t.Errorf("%s has not checked %s", by, name)
+			}
+		}
+	}
+	if len(compared) < 2 && os.Getenv("CI") != "" {
+		t.Errorf("%d verifiers were compared", len(compared))
+	}
+}
+
+// inWords returns what the verifiers have to agree on.
+func inWords(t *testing.T, v *verdict) string {
+	t.Helper()
+	var text strings.Builder
+	if given := regexp.MustCompile(`^Not checked: the (items|order|hand): `).FindString(v.Headline); given != "" {
+		return v.Verdict + ": " + given // and why it cannot be read
+	}
+	text.WriteString(v.Verdict + ": " + v.Headline + "\n" + strings.Join(v.Notes, "\n"))
+	for _, s := range v.Steps {
+		switch {
+		case s.OK == nil:
+			text.WriteString("\n" + s.Name + " not checked: " + s.Text)
+		case *s.OK:
+			text.WriteString("\n" + s.Name + " ok: " + s.Text)
+		default:
+			text.WriteString("\n" + s.Name + " WRONG")
+		}
+	}
+	return text.String()
+}

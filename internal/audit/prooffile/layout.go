@@ -1,0 +1,132 @@
+package prooffile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riffle/internal/audit"
+)
+
+// Split returns the proof files of a text: of one record, or of a whole shoe as GET
+// /shoes/{id}/proof answers them. They are JSON texts one after the other, with any white space
+// between, or the elements of an array. A text that is not JSON is returned as it is, for a
+// verifier to say so.
+func Split(text []byte) (files [][]byte) {
+	d := jsontext.NewDecoder(bytes.NewReader(withoutMark(text)), jsontext.AllowDuplicateNames(true))
+	for {
+		value, err := d.ReadValue()
+		switch {
+		case errors.Is(err, io.EOF) && len(files) > 0:
+			return files
+		case err != nil:
+			return [][]byte{text}
+		}
+		list := []jsontext.Value{value}
+		if value.Kind() == '[' {
+			if list, err = elements(value); err != nil {
+				return [][]byte{text}
+			}
+			if len(list) == 0 {
+				list = []jsontext.Value{value}
+			}
+		}
+		for _, file := range list {
+			files = append(files, file.Clone())
+		}
+	}
+}
+
+// withoutMark removes the byte order mark that some editors write at the beginning of a file.
+func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
+
+// compact parses one JSON value and returns it without white space, and otherwise as it is.
+func compact(text []byte, options ...jsontext.Options) (jsontext.Value, error) {
+	value := jsontext.Value(bytes.Clone(withoutMark(text)))
+	if err := value.Format(append(options, jsontext.PreserveRawStrings(true))...); err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	return value, nil
+}
+
+// canonical returns one text for all layouts of a JSON value: no white space, the shortest escapes
+// and members sorted. Numbers stay as they are written, for no more is known of what they mean.
+func canonical(value jsontext.Value) jsontext.Value {
+	value = value.Clone()
+	if err := value.Format(jsontext.ReorderRawObjects(true)); err != nil {
+		panic("prooffile: a value that was parsed is not JSON: " + err.Error())
+	}
+	return value
+}
+
+// elements returns the elements of an array, as slices of it.
+func elements(array jsontext.Value) ([]jsontext.Value, error) {
+	if array.Kind() != '[' {
+		return nil, errors.New("not a JSON array")
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(array), jsontext.AllowDuplicateNames(true)) // reads the buffer in place
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	var list []jsontext.Value
+	for d.PeekKind() != ']' {
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		end := d.InputOffset()
+		list = append(list, array[end-int64(len(value)):end])
+	}
+	return list, nil
+}
+
+// members returns the members of an object, which may have any layout, and the name of one that it
+// has twice. Other values have none.
+func members(text []byte) (object map[string]jsontext.Value, duplicate string, err error) {
+	value, err := compact(text, jsontext.AllowDuplicateNames(true))
+	if err != nil {
+		return nil, "", err
+	}
+	object = map[string]jsontext.Value{}
+	if value.Kind() != '{' {
+		return object, "", nil
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, "", err
+	}
+	for d.PeekKind() == '"' {
+		token, err := d.ReadToken()
+		if err != nil {
+			return nil, "", err
+		}
+		name := token.String()
+		member, err := d.ReadValue()
+		if err != nil {
+			return nil, "", err
+		}
+		if object[name] != nil {
+			duplicate = name
+		}
+		object[name] = member.Clone()
+	}
+	return object, duplicate, nil
+}
+
+// whole returns the value of a number from 0 to 2⁵³-1. Databases and programs write the number 3
+// also as 3.0 or 3e0, so it is its value that counts.
+func whole(value jsontext.Value) (n uint64, ok bool) {
+	if value.Kind() != '0' {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || f < 0 || f > audit.MaxSize || f != math.Trunc(f) {
+		return 0, false
+	}
+	return uint64(f), true
+}
