@@ -129,15 +129,16 @@ const string = (node) => typeof node?.value === 'string' ? node.value : undefine
 const DIGEST = /^[0-9a-f]{64}$/, UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const INPUT = /^(range|items sha256:[0-9a-f]{64}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:[0-9a-f]{64})$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/, REFERENCE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,128}$/u;
-const PILE = 'pile [A-Za-z0-9_-]{1,64}';
+const PILE = 'pile [A-Za-z0-9_-]{1,255}';
 const STATEMENT = ['algorithm', 'size', 'draw', 'repeat', 'hands', 'input', 'reference'];
 const ALL = 'id time kind spec commitment', DRAWN = 'algorithm size draw repeat input reference?'; // ?: optional
 const MADE = `${ALL} ${DRAWN} items_digest? parameters?`, CHANGE = `${ALL} audit_id version expires?`;
 const MOVE = `${CHANGE} from taken cards to put?`;
 const MEMBERS = {__proto__: null, reveal: `${ALL} audit_id`, void: `${ALL} commitment_id`, commitment: `${MADE} hands? deadline`,
   shuffle: `${MADE} hands? client_seed? reveal? commitment_id?`,
-  shoe: `${MADE} audit_id? client_seed? commitment_id? expires? root?`, draw: MOVE, add: MOVE, return: MOVE,
-  reshuffle: `${CHANGE} ${DRAWN} from client_seed? root`, close: CHANGE, expire: CHANGE};
+  shoe: `${MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?`, draw: MOVE,
+  add: MOVE.replace(' cards', ' cards?'), return: MOVE,
+  reshuffle: `${CHANGE} ${DRAWN} from client_seed? cut? cut_range? root`, close: CHANGE, expire: CHANGE};
 const ALGORITHMS = { // for n items: the first bound, the step to the next, and what the i-th integer u swaps
   'fisher-yates': (n) => [n, -1, (i, u) => [i, i + u]], 'durstenfeld': (n) => [n, -1, (i, u) => [n - 1 - i, u]],
   'inside-out': (n) => [2, 1, (i, u) => [i + 1, u]], 'strike-out': (n) => [n, -1, null],
@@ -163,6 +164,9 @@ function readRecord(text) {
     (kind !== 'shoe' || n > 0);
   const isDraw = (m) => between(0, record.size)(m) && (!ofShoe || m === (kind === 'draw' ? readCards(record.cards).length :
     kind === 'shoe' && !('root' in record) ? 0 : record.size));
+  const isCut = (at) => between(1, record.size - 1)(at) && 'root' in record && /^(shoe|all)$/.test(record.from ?? 'all');
+  const isCutRange = ([low, high, ...more]) => isCut(low) && isCut(high) && low < high && more.length === 0 &&
+    between(low, high)(record.cut);
   const rules = {
     id: like(UUID7), time: isTime, kind: like(/^[a-z0-9_-]+$/), spec: like(/^riffle\/1$/), audit_id: like(UUID7),
     version: between(2), from: isFrom, taken: like(kind === 'draw' ? /^(top|bottom|random|cards)$/ : /^cards$/),
@@ -172,6 +176,7 @@ function readRecord(text) {
     items_digest: (rule) => like(/^[a-z0-9-]+\/[1-9]\d*$/)(rule) && record.input.startsWith('items '),
     hands: (all) => all.every(between(1)) && all.reduce((sum, hand) => sum + hand) <= record.draw, // fails if it is empty
     parameters: (map) => !Array.isArray(map) && Object.keys(map).length > 0 && Object.values(map).every(between(0)),
+    cut: isCut, cut_range: isCutRange,
     client_seed: (seed) => like(/^[^\0]+$/)(seed) && new Blob([seed]).size <= 256, reveal: like(/^now$/),
     deadline: isLater, expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
     commitment_id: (id) => like(UUID7)(id) && (kind === 'void' || 'client_seed' in record)};
@@ -217,6 +222,11 @@ async function replayShuffle({algorithm, size, draw}, keys, shuffle) {
   const moved = new Map(), at = (place) => moved.get(place) ?? place; // only what moved, for n may be 2^53 - 1
   integers.forEach((u, i) => { const [p, q] = swap(i, u), item = at(p); moved.set(p, at(q)).set(q, item); });
   return Array.from({length: draw}, (_, i) => at(i));
+}
+
+async function drawCut([low, high], keys) { // from a keystream that no order uses
+  const n = BigInt(high - low + 1), words = await keystream(keys, 1, 0);
+  return low + Number(words.find((x) => BigInt.asUintN(64, x * n) >= 2n ** 64n % n) * n >> 64n);
 }
 
 // ---- Proof file
@@ -405,8 +415,16 @@ async function replay(entry, given, heldBack) {
   }
   entry.orders = [];
   for (let number = 0; number < repeat; number++) entry.orders.push(await replayShuffle(record, entry.keys, number));
+  const {cut: at, cut_range: range} = record, from = range && `from ${range[0]} to ${range[1]}`;
+  const drawn = range && await drawCut(range, entry.keys);
+  if (drawn !== undefined && drawn !== at) {
+    entry.orders = undefined;
+    steps.add('order', 'wrong', `the seed draws the cut ${drawn} ${from}, and the record says ${at}`);
+    return;
+  }
+  const cut = range ? `; the cut, ${at}, is the one drawn ${from}` : '';
   const digest = hex(await sha256(entry.orders.map((positions) => `${JSON.stringify(positions)}\n`).join('')));
-  steps.add('order', 'ok', `${draw} of ${size} replayed by ${algorithm}, ${repeat} time(s); the SHA-256 of the positions is ${digest}`);
+  steps.add('order', 'ok', `${draw} of ${size} replayed by ${algorithm}, ${repeat} time(s)${cut}; the SHA-256 of the positions is ${digest}`);
   const step = steps.at(-1);
   await checkItems(entry, given);
   if (order) compareOrder(step, entry, order);
@@ -1011,7 +1029,7 @@ function follow(entries) {
       sealings.push({record, entry, input: sealings[0].input, cards: sealings[0].cards, order});
       return 0;
     }
-    const refs = readCards(record.cards);
+    const refs = 'cards' in record ? readCards(record.cards) : [];
     if (taken === 'top' || taken === 'bottom') {
       const want = writeCards(layout.take(from, taken, refs.length));
       demand(want === record.cards, `the cards at the ${taken} of ${where(from)} were ${want}, and the record says ${record.cards}`);
@@ -1049,9 +1067,12 @@ function stated({size, draw, repeat, algorithm, reference}, isShoe) {
     `${draw} of ${size}, shuffled by ${algorithm}${repeat > 1 ? `, ${repeat} times` : ''}`;
   return text + (reference ? `; reference ${JSON.stringify(reference)}` : '');
 }
+const cutOf = ({cut, cut_range: range}) => (cut ? `; a cut card behind ${cut}` : '') +
+  (range ? `, drawn from ${range[0]} to ${range[1]}` : '');
 function describe(record) {
   const {id, time, kind, audit_id: of, from, to} = record, moved = () => {
-    if (kind === 'reshuffle') return `${where(from)}, ${record.size} card(s), sealed in a new order by ${record.algorithm}`;
+    if (kind === 'reshuffle') return `${where(from)}, ${record.size} card(s), sealed in a new order by ${record.algorithm}${cutOf(record)}`;
+    if (to && !('cards' in record)) return `no cards put on ${where(to)}`;
     if (kind === 'close' || kind === 'expire') return kind === 'close' ? 'closed' : 'over, and not closed';
     const how = {random: 'at random from', cards: 'by name from'}[record.taken] ?? `from the ${record.taken} of`;
     return `${readCards(record.cards).length} card(s) taken ${how} ${where(from)}` +
@@ -1060,7 +1081,7 @@ function describe(record) {
   const texts = {reveal: () => `the seed of ${of} was made public`,
     void: () => `the commitment ${record.commitment_id} was not used in time`,
     commitment: () => `a commitment to ${stated(record)}, until ${record.deadline}`, shuffle: () => stated(record),
-    shoe: () => `a shoe: ${stated(record, true)}${of ? `; it replaces the shoe ${of}` : ''}`};
+    shoe: () => `a shoe: ${stated(record, true)}${cutOf(record)}${of ? `; it replaces the shoe ${of}` : ''}`};
   return `${id}, of ${time}: ${(texts[kind] ?? (() => `version ${record.version} of the shoe ${of}: ${moved()}`))()}`;
 }
 // Says what a record is for that has no order; undefined for one that has.

@@ -184,15 +184,16 @@ def whole(node):
 
 DIGEST, UUID7 = "[0-9a-f]{64}", "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 INPUT = f"range|items sha256:{DIGEST}|deck [a-z0-9-]+ x[1-9][0-9]* sha256:{DIGEST}"
-PILE = "pile [A-Za-z0-9_-]{1,64}"
+PILE = "pile [A-Za-z0-9_-]{1,255}"
 STATEMENT = ("algorithm", "size", "draw", "repeat", "hands", "input", "reference")
 ALL, DRAWN = "id time kind spec commitment", "algorithm size draw repeat input reference?"  # ?: optional
 MADE, CHANGE = f"{ALL} {DRAWN} items_digest? parameters?", f"{ALL} audit_id version expires?"
 MOVE = f"{CHANGE} from taken cards to put?"
 MEMBERS = {"reveal": f"{ALL} audit_id", "void": f"{ALL} commitment_id", "commitment": f"{MADE} hands? deadline",
            "shuffle": f"{MADE} hands? client_seed? reveal? commitment_id?",
-           "shoe": f"{MADE} audit_id? client_seed? commitment_id? expires? root?", "draw": MOVE, "add": MOVE, "return": MOVE,
-           "reshuffle": f"{CHANGE} {DRAWN} from client_seed? root", "close": CHANGE, "expire": CHANGE}
+           "shoe": f"{MADE} audit_id? client_seed? commitment_id? cut? cut_range? expires? root?", "draw": MOVE,
+           "add": MOVE.replace(" cards", " cards?"), "return": MOVE,
+           "reshuffle": f"{CHANGE} {DRAWN} from client_seed? cut? cut_range? root", "close": CHANGE, "expire": CHANGE}
 ALGORITHMS = {  # for n items: the first bound, the step to the next, and what the i-th integer swaps
     "fisher-yates": lambda n: (n, -1, lambda i, u: (i, i + u)), "inside-out": lambda n: (2, 1, lambda i, u: (i + 1, u)),
     "durstenfeld": lambda n: (n, -1, lambda i, u: (n - 1 - i, u)), "strike-out": lambda n: (n, -1, None),
@@ -252,6 +253,13 @@ def read_record(text):
         return type(text) is str and 1 <= len(text) <= 128 and all(
             character == " " or unicodedata.category(character)[0] in "LMNPS" for character in text)
 
+    def is_cut(at):
+        return between(1, record["size"] - 1)(at) and "root" in record and record.get("from", "all") in ("shoe", "all")
+
+    def is_cut_range(ends):
+        low, high = ends
+        return is_cut(low) and is_cut(high) and low < high and between(low, high)(record["cut"])
+
     from_places, to_places = {  # from where to where: a place or a pile
         "draw": (f"shoe|{PILE}", f"dealt|{PILE}"), "add": ("dealt|out", PILE), "return": (f"dealt|out|{PILE}", "shoe"),
         "reshuffle": (f"shoe|all|{PILE}", "")}.get(kind, ("", ""))
@@ -264,6 +272,7 @@ def read_record(text):
         "items_digest": lambda rule: re.fullmatch("[a-z0-9-]+/[1-9][0-9]*", rule) and record["input"].startswith("items "),
         "hands": lambda hands: type(hands) is list and all(map(between(1), hands)) and 1 <= sum(hands) <= record["draw"],
         "parameters": lambda values: type(values) is dict and values and all(map(between(0), values.values())),
+        "cut": is_cut, "cut_range": is_cut_range,
         "client_seed": is_client_seed, "reveal": "now", "deadline": is_later, "expires": is_later, "reference": is_reference,
         "commitment": DIGEST, "root": DIGEST,
         "commitment_id": lambda id: re.fullmatch(UUID7, id) and (kind == "void" or "client_seed" in record)}
@@ -318,6 +327,11 @@ def replay_shuffle(record, keys, shuffle):
     for p, q in itertools.starmap(swap, enumerate(integers)):
         moved[p], moved[q] = moved.get(q, q), moved.get(p, p)
     return [moved.get(i, i) for i in range(draw)]
+
+
+def draw_cut(low, high, keys):  # from a keystream that no order uses
+    n = high - low + 1
+    return low + (next(x for x in keystream(keys, 1) if x * n % 2**64 >= 2**64 % n) * n >> 64)
 
 
 # ---- Proof file
@@ -562,8 +576,16 @@ def replay(entry, given, held_back):
         steps.add("order", "unchecked", "replaying it takes too long for this program")
         return
     entry.orders = [replay_shuffle(record, entry.keys, number) for number in range(repeat)]
+    cut = ""
+    if "cut_range" in record:
+        (low, high), at = record["cut_range"], record["cut"]
+        drawn, cut = draw_cut(low, high, entry.keys), f"; the cut, {at}, is the one drawn from {low} to {high}"
+        if drawn != at:
+            entry.orders = None
+            steps.add("order", "wrong", f"the seed draws the cut {drawn} from {low} to {high}, and the record says {at}")
+            return
     digest = sha256(*(json.dumps(positions, separators=(",", ":")).encode() + b"\n" for positions in entry.orders)).hex()
-    steps.add("order", "ok", f"{draw} of {size} replayed by {algorithm}, {repeat} time(s); the SHA-256 of the positions is {digest}")
+    steps.add("order", "ok", f"{draw} of {size} replayed by {algorithm}, {repeat} time(s){cut}; the SHA-256 of the positions is {digest}")
     step = steps[-1]
     check_items(entry, given)
     if order:
@@ -1311,7 +1333,7 @@ class Tracker:
             self.orders[layout.version] = sealing.order
             self.sealings.append(sealing)
             return
-        refs, taken = read_cards(record["cards"]), record["taken"]
+        refs, taken = read_cards(record["cards"]) if "cards" in record else [], record["taken"]
         if taken in ("top", "bottom"):
             want = write_cards(layout.take(source, taken, len(refs)))
             demand(want == record["cards"],
@@ -1340,12 +1362,19 @@ def stated(record):
     return text + (f"; reference {quote(record['reference'])}" if "reference" in record else "")
 
 
+def cut_of(record):
+    drawn = "".join(f", drawn from {low} to {high}" for low, high in [record["cut_range"]]) if "cut_range" in record else ""
+    return f"; a cut card behind {record['cut']}{drawn}" if "cut" in record else ""
+
+
 def moved(record):
     kind = record["kind"]
     if kind in ("close", "expire"):
         return "closed" if kind == "close" else "over, and not closed"
     if kind == "reshuffle":
-        return f"{where(record['from'])}, {record['size']} card(s), sealed in a new order by {record['algorithm']}"
+        return f"{where(record['from'])}, {record['size']} card(s), sealed in a new order by {record['algorithm']}{cut_of(record)}"
+    if "cards" not in record:
+        return f"no cards put on {where(record['to'])}"
     how = {"random": "at random from", "cards": "by name from"}.get(record["taken"], f"from the {record['taken']} of")
     text = f"{len(read_cards(record['cards']))} card(s) taken {how} {where(record['from'])}"
     return text if record["to"] == "dealt" else f"{text} and put to the {record['put']} of {where(record['to'])}"
@@ -1360,7 +1389,7 @@ def describe(record):
     elif kind == "commitment":
         text = f"a commitment to {stated(record)}, until {record['deadline']}"
     elif kind == "shoe":
-        text = f"a shoe: {stated(record)}" + (f"; it replaces the shoe {of}" if of else "")
+        text = f"a shoe: {stated(record)}{cut_of(record)}" + (f"; it replaces the shoe {of}" if of else "")
     elif kind == "shuffle":
         text = stated(record)
     else:
