@@ -6,15 +6,25 @@ import (
 	"riffle/internal/deck"
 )
 
-// label draws any card by its code, which is unique in the deck, its glyph and its names.
+// label draws any card by its code, which is unique in the deck, and its names as far as they can
+// be written.
 func label(s *sheet, family string, c *deck.Card) {
 	colour := colourOf(family)
 	s.card(paper)
-	s.box(midX, 44, 212, 60, 10, colour)
-	s.write(midX, 44, 48, 196, paper, c.Code)
-	s.write(midX, 138, 96, 204, ink, c.Glyph)
-	s.write(midX, 222, 50, 204, colour, c.Name.Chinese)
-	s.paragraph(284, 38, 204, ink, c.Name.English)
+	s.box(midX, 78, 212, 128, 10, colour)
+	s.write(midX, 78, 84, 196, paper, c.Code)
+	names(s, c, colour, ink)
+}
+
+// names writes the names of a card below its middle, the Chinese one only if all of it can be
+// written.
+func names(s *sheet, c *deck.Card, chinese, english string) {
+	if writable(c.Name.Chinese) {
+		s.letter(midX, 224, 64, 200, 0.02, chinese, legible(c.Name.Chinese))
+		s.paragraph(286, 38, 200, english, c.Name.English)
+		return
+	}
+	s.paragraph(250, 52, 200, english, c.Name.English)
 }
 
 var familyColours = map[string]string{

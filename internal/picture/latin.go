@@ -6,27 +6,39 @@ import (
 	"riffle/internal/deck"
 )
 
-// courts are the three that Spanish packs have.
-var courts = map[string]string{"10": "Sota", "11": "Caballo", "12": "Rey"}
+// latinCourts are the three that Spanish packs have: page, knight and king.
+var latinCourts = map[string]func(s *sheet, l livery){
+	"10": func(s *sheet, l livery) { standing(s, l, false); jackHead(s, l) },
+	"11": func(s *sheet, l livery) { rider(s, l); jackHead(s, l) },
+	"12": func(s *sheet, l livery) { standing(s, l, true); kingHead(s, l) },
+}
 
-// latin draws Spanish-suited cards: 1 to 9 with their marks, the courts with their number and
-// title.
+// gaps is how often the frame of a Spanish suit is broken, so that players see it in a fanned hand.
+var gaps = map[string]int{"oros": 0, "copas": 1, "espadas": 2, "bastos": 3}
+
+// latin draws Spanish-suited cards: 1 to 9 with their marks, the courts as whole figures.
 func latin(s *sheet, c *deck.Card) bool {
-	rank := c.Attributes["rank"]
+	rank, suitName := c.Attributes["rank"], c.Attributes["suit"]
 	n, err := strconv.Atoi(rank)
-	m, suited := latinSuits[c.Attributes["suit"]]
+	m, suited := latinSuits[suitName]
 	if err != nil || !suited || n < 1 || n > 12 {
 		return false
 	}
 	s.card("#fffaf0")
+	s.line(ink, 2, "M8 24C8 14 14 8 24 8H216C226 8 232 14 232 24V312C232 322 226 328 216 328H24C14 328 8 322 8 312Z")
+	for i := range gaps[suitName] {
+		x := midX + 34*(float64(i)-float64(gaps[suitName]-1)/2)
+		s.box(x, 8, 14, 5, 0, "#fffaf0")
+		s.box(x, 328, 14, 5, 0, "#fffaf0")
+	}
 	s.corners(rank, m)
 	if n < 10 {
-		s.pips(n, m, false)
+		s.pips(n, m, 58, false)
 		return true
 	}
-	s.add(`<rect x="62" y="34" width="116" height="268" rx="8" fill="none" stroke="%s" stroke-width="4"/>`, m.colour)
-	s.mark("", m, midX, 104, 92, false)
-	s.write(midX, 204, 84, 100, m.colour, rank)
-	s.write(midX, 270, 40, 104, ink, courts[rank])
+	s.at(114, 118, 1, 0, func() {
+		s.outlined(ink, 1.8, func() { latinCourts[rank](s, latinLiveries[suitName]) })
+	})
+	s.mark("", m, 181, 58, 62, false)
 	return true
 }

@@ -20,6 +20,9 @@ var honours = map[string]honour{
 	"red":   {"dragons", "", "中", red},
 }
 
+// brush is how much heavier characters are than in the font, as they are cut into tiles.
+const brush = 0.035
+
 // mahjong draws tiles: dots and bamboos to be counted, the others as characters, with an index for
 // those who do not read them.
 func mahjong(s *sheet, c *deck.Card) bool {
@@ -58,8 +61,8 @@ func numbered(s *sheet, suit string, n int, reddened bool) {
 	s.write(24, 28, 36, 40, colour, strconv.Itoa(n))
 	switch suit {
 	case "characters":
-		s.write(midX, 92, 116, 150, colour, []string{"一", "二", "三", "四", "五", "六", "七", "八", "九"}[n-1])
-		s.write(midX, 218, 130, 150, red, "萬")
+		s.letter(midX, 92, 116, 150, brush, colour, []string{"一", "二", "三", "四", "五", "六", "七", "八", "九"}[n-1])
+		s.letter(midX, 218, 130, 150, brush, red, "萬")
 	case "dots":
 		dots(s, n, reddened)
 	case "bamboos":
@@ -70,7 +73,7 @@ func numbered(s *sheet, suit string, n int, reddened bool) {
 // bonus draws a season or a flower.
 func bonus(s *sheet, c *deck.Card, colour string) {
 	s.write(32, 40, 52, 44, colour, c.Attributes["rank"])
-	s.write(midX, 146, 130, 180, colour, c.Name.Chinese)
+	s.letter(midX, 146, 130, 180, brush, colour, legible(c.Name.Chinese))
 	s.paragraph(262, 38, 200, ink, c.Name.English)
 }
 
@@ -79,7 +82,7 @@ func (h honour) draw(s *sheet) {
 		s.add(`<path fill="none" stroke="%s" stroke-width="9" d="M48 44H192V268H48ZM66 62H174V250H66Z"/>`, h.colour)
 		return
 	}
-	s.write(midX, 162, 172, 180, h.colour, h.character)
+	s.letter(midX, 162, 172, 180, brush, h.colour, h.character)
 	if h.index != "" {
 		s.write(30, 34, 40, 40, h.colour, h.index)
 	}
@@ -142,12 +145,12 @@ func dots(s *sheet, n int, reddened bool) {
 // bambooRows is how many sticks the rows have.
 var bambooRows = [10][]int{{}, {1}, {1, 1}, {1, 2}, {2, 2}, {2, 1, 2}, {3, 3}, {1, 3, 3}, {3, 2, 3}, {3, 3, 3}}
 
-// bamboos draws n sticks; the one is a shoot with leaves, where sets of old have a bird.
+// bamboos draws n sticks; the one is a bird.
 func bamboos(s *sheet, n int, reddened bool) {
 	if n == 1 {
-		s.add(`<path fill="%s" d="M116 150C60 150 44 96 46 66C96 70 116 104 118 140C116 84 140 44 190 36C192 90 168 130 `+
-			`126 146Z"/>`, green)
-		stick(s, midX, 208, 136, 34, green)
+		s.add(`<g class="pip">`)
+		s.at(104, 150, 1.55, 24, func() { perched(s, green, "#e8b63a", red) })
+		s.add("</g>")
 		return
 	}
 	rows := bambooRows[n]

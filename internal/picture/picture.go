@@ -3,9 +3,10 @@
 // is filled in from the catalogue.
 //
 // A picture is a pure function of the family and the card: the same card always gives the same
-// bytes. It refers to nothing outside and has no scripts, styles or ids, so one page may embed many
-// of them. Suits, pips and tiles are shapes; letters, numbers and names are text in the reader's
-// font.
+// bytes, at most 13 kB of them. It refers to nothing outside and has no scripts, styles or ids, so one
+// page may embed many of them, and no text, so it looks the same whatever fonts the reader has:
+// letters and Chinese characters are outlines, too. What is cut off at an edge is in an svg element
+// of its own, so a page that embeds pictures should not style all svg elements.
 //
 // The canvas is 240 by 336 for all families, tiles and dominoes included, so that all cards of a
 // table have one size. Cards can be told apart at a quarter of it.
@@ -32,15 +33,20 @@ var templates = map[string]template{
 
 // Card returns the face of a card as an SVG document, titled with the card's English name. Copies
 // of a card have the same face. family is that of the card's type. A card that the family's
-// template does not know, and any card of an unknown family, is drawn as a label with its code,
-// glyph and names.
+// template does not know, and any card of an unknown family, is drawn as a label with its code
+// and names.
 func Card(family string, c *deck.Card) []byte {
 	s := newSheet(c.Name.English)
+	s.face(family, c)
+	return s.close()
+}
+
+// face draws the face of a card.
+func (s *sheet) face(family string, c *deck.Card) {
 	draw, known := templates[family]
 	if !known || !draw(s, c) {
 		label(s, family, c)
 	}
-	return s.close()
 }
 
 // Back returns the back that all cards of a family share.

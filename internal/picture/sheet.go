@@ -33,9 +33,8 @@ type sheet struct{ text []byte }
 
 // newSheet opens a document. Screen readers read its title.
 func newSheet(title string) *sheet {
-	s := new(sheet)
-	s.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img"`+
-		` font-family="Helvetica,Arial,sans-serif" font-weight="700" text-anchor="middle"><title>%s</title>`,
+	s := &sheet{text: make([]byte, 0, 8<<10)}
+	s.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img"><title>%s</title>`,
 		width, height, escape(title))
 	return s
 }
@@ -78,77 +77,58 @@ func (s *sheet) twice(draw func()) {
 	s.add("</g>")
 }
 
-// write centres a line of text on a point, in the given size or a smaller one that fits the room.
-func (s *sheet) write(x, y, size, room float64, fill, line string) {
-	size = min(size, room/ems(line))
-	// The middle of capitals and of Chinese characters is a third of the size above the base line.
-	s.add(`<text x="%v" y="%v" font-size="%v" fill="%s">%s</text>`,
-		tenth(x), tenth(y+0.36*size), tenth(size), fill, escape(line))
+// ellipse draws an oval.
+func (s *sheet) ellipse(x, y, rx, ry float64, fill string) {
+	s.add(`<ellipse cx="%v" cy="%v" rx="%v" ry="%v" fill="%s"/>`, tenth(x), tenth(y), tenth(rx), tenth(ry), fill)
 }
 
-// paragraph centres text on the card at the height y, in the one to three lines that make it
-// largest; a further line has to enlarge it by 15%. It is at most room wide and at most the size;
-// three lines are as high as two of that size.
-func (s *sheet) paragraph(y, size, room float64, fill, words string) {
-	var best []string
-	var largest float64
-	for n := 1; n <= 3; n++ {
-		lines := wrap(words, n)
-		var widest float64
-		for _, line := range lines {
-			widest = max(widest, ems(line))
-		}
-		if fits := min(size, room/widest, 2*size/float64(len(lines))); fits > 1.15*largest {
-			best, largest = lines, fits
-		}
-	}
-	const leading = 1.1
-	for i, line := range best {
-		s.write(midX, y+(float64(i)-float64(len(best)-1)/2)*leading*largest, largest, room, fill, line)
-	}
+// shape fills a path.
+func (s *sheet) shape(fill, path string) { s.add(`<path fill="%s" d="%s"/>`, fill, path) }
+
+// line strokes a path.
+func (s *sheet) line(stroke string, width float64, path string) {
+	s.add(`<path fill="none" stroke="%s" stroke-width="%v" d="%s"/>`, stroke, tenth(width), path)
 }
 
-// wrap breaks text at its spaces into at most n lines of about the same length.
-func wrap(text string, n int) []string {
-	words := strings.Fields(text)
-	if len(words) == 0 {
-		return []string{text}
+// outlined draws what is in it with a line around every shape.
+func (s *sheet) outlined(stroke string, width float64, draw func()) {
+	s.add(`<g stroke="%s" stroke-width="%v" stroke-linejoin="round" stroke-linecap="round">`, stroke, tenth(width))
+	draw()
+	s.add("</g>")
+}
+
+// at moves the origin to a point, turns by degrees and scales. A negative scale mirrors left and
+// right.
+func (s *sheet) at(x, y, scale, turn float64, draw func()) {
+	s.add(`<g transform="translate(%v %v)`, tenth(x), tenth(y))
+	if turn != 0 {
+		s.add("rotate(%v)", tenth(turn))
 	}
-	for limit := ems(text) / float64(n); ; limit *= 1.05 {
-		lines := []string{words[0]}
-		for _, word := range words[1:] {
-			if longer := lines[len(lines)-1] + " " + word; ems(longer) <= limit {
-				lines[len(lines)-1] = longer
-			} else {
-				lines = append(lines, word)
-			}
-		}
-		if len(lines) <= n {
-			return lines
-		}
+	switch {
+	case scale < 0:
+		s.add("scale(%v %v)", thousandth(scale), thousandth(-scale))
+	case scale != 1:
+		s.add("scale(%v)", thousandth(scale))
+	}
+	s.add(`">`)
+	draw()
+	s.add("</g>")
+}
+
+// around draws something n times, turned by step degrees from one to the next, the first by first.
+func (s *sheet) around(n int, first, step float64, draw func()) {
+	for i := range n {
+		s.add(`<g transform="rotate(%v)">`, tenth(first+step*float64(i)))
+		draw()
+		s.add("</g>")
 	}
 }
 
-// ems estimates the width of bold text in multiples of its size. It errs on the wide side, as the
-// font is the reader's.
-func ems(text string) float64 {
-	var sum float64
-	for _, r := range text {
-		switch {
-		case r == '\u200d' || r >= '\ufe00' && r <= '\ufe0f': // joins and selects emoji
-		case r >= '\u2e80', r >= '\u2190' && r <= '\u2bff':
-			sum += 1.05
-		case strings.ContainsRune(" .,:;'!|()[]-ijlIftr", r):
-			sum += 0.45
-		case strings.ContainsRune("mwMW+", r):
-			sum += 0.95
-		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			sum += 0.74
-		default:
-			sum += 0.64
-		}
-	}
-	return max(sum, 0.1)
+// clipped draws what is in it and cuts it off at the edges of a rectangle.
+func (s *sheet) clipped(x, y, w, h float64, draw func()) {
+	s.add(`<svg x="%v" y="%v" width="%v" height="%v" viewBox="%v %v %v %v">`, x, y, w, h, x, y, w, h)
+	draw()
+	s.add("</svg>")
 }
 
 // escape escapes text for an element. Characters that XML does not allow become U+FFFD.
@@ -160,3 +140,6 @@ func escape(text string) string {
 
 // tenth rounds a coordinate to a tenth, which is finer than anyone sees, to keep numbers short.
 func tenth(x float64) float64 { return math.Round(x*10) / 10 }
+
+// thousandth rounds a factor.
+func thousandth(x float64) float64 { return math.Round(x*1000) / 1000 }

@@ -28,9 +28,9 @@ var latinSuits = map[string]suit{
 	"espadas": {`<path d="M0-50L12-34V14H34V28H9V40H-9V28H-34V14H-12V-34Z"/><circle cy="43" r="9" fill="#e0a100"/>`, blue},
 	// A club, thick end up.
 	"bastos": {`<g transform="rotate(24)">` +
-		`<path d="M-22-42C-12-55 12-55 22-42C26-26 15 20 9 47C5 53-5 53-9 47C-15 20-26-26-22-42Z"/>` +
-		`<path d="M20-30L32-35L28-19L16-12ZM-19-12L-31-14L-25 1L-14 6Z"/>` +
-		`<path d="M-7-36V-14M6-8V12" stroke="#cfe8d5" stroke-width="4" stroke-linecap="round"/></g>`, green},
+		`<path d="M-14-47C-6-57 8-57 15-47C21-30 12 20 7 46C4 53-4 53-7 46C-12 20-20-30-14-47Z"/>` +
+		`<path d="M14-34L28-42L25-25L13-16ZM-14-14L-28-20L-24-4L-11 2ZM10 6L20 0L17 14L8 20Z"/>` +
+		`<path d="M-4-40V-20M4-8V12M-2 18V34" stroke="#cfe8d5" stroke-width="4" stroke-linecap="round"/></g>`, green},
 }
 
 // mark draws a suit around a point, upright or turned by half a circle.
@@ -49,8 +49,8 @@ func (s *sheet) mark(class string, m suit, x, y, size float64, turned bool) {
 // corners draws the index of a card, its rank over its suit, in two corners.
 func (s *sheet) corners(rank string, m suit) {
 	s.twice(func() {
-		s.write(30, 36, 52, 58, m.colour, rank)
-		s.mark("", m, 30, 80, 34, false)
+		s.write(32, 36, 52, 42, m.colour, rank)
+		s.mark("", m, 32, 83, 33, false)
 	})
 }
 
@@ -86,13 +86,14 @@ func places(n int) []place {
 	return all
 }
 
-// pips draws n marks, 1 to 10. If turned, those in the lower half are turned by half a circle.
-func (s *sheet) pips(n int, m suit, turned bool) {
+// pips draws n marks, 1 to 10, of a size. If turned, those in the lower half are turned by half a
+// circle.
+func (s *sheet) pips(n int, m suit, size float64, turned bool) {
 	if n == 1 {
-		s.mark("pip", m, midX, midY, 116, false)
+		s.mark("pip", m, midX, midY, 2.5*size, false)
 		return
 	}
 	for _, p := range places(n) {
-		s.mark("pip", m, midX+39*p.column, 56+224*p.row, 46, turned && p.row > 0.5)
+		s.mark("pip", m, midX+39*p.column, 56+224*p.row, size, turned && p.row > 0.5)
 	}
 }

@@ -2,7 +2,7 @@ package picture
 
 import "riffle/internal/deck"
 
-// An unoColour is what a card is filled with, and what its sign has in the white disc and in the
+// An unoColour is what a card is filled with, and what its sign has in the white oval and in the
 // corners.
 type unoColour struct{ fill, disc, corner string }
 
@@ -32,7 +32,7 @@ var unoText = map[string]string{
 	"draw-two": "+2", "wild-draw-four": "+4", "wild": "",
 }
 
-// uno draws a card in its colour with what it does in a white disc; wild cards have all four
+// uno draws a card in its colour with what it does in a white oval; wild cards have all four
 // colours around it.
 func uno(s *sheet, c *deck.Card) bool {
 	value := c.Attributes["value"]
@@ -43,18 +43,18 @@ func uno(s *sheet, c *deck.Card) bool {
 	}
 	s.card(paper)
 	s.box(midX, midY, 212, 308, 12, colour.fill)
-	disc := 84.0
+	disc, long := 84.0, 126.0
 	if c.Attributes["colour"] == "wild" {
 		quarters(s, 96)
-		disc = 62
+		disc, long = 62, 62
 	}
 	if value == "wild" {
 		s.twice(func() { s.add(`<g transform="translate(-72 -120)">`); quarters(s, 22); s.add("</g>") })
 		return true
 	}
-	s.circle(midX, midY, disc, paper)
+	s.at(midX, midY, 1, 26, func() { s.ellipse(0, 0, disc, long, paper) })
 	action(s, value, midX, midY, 1.3*disc, colour.disc)
-	s.twice(func() { action(s, value, 48, 48, 56, colour.corner) })
+	s.twice(func() { action(s, value, 46, 46, 50, colour.corner) })
 	return true
 }
 

@@ -1,0 +1,149 @@
+package picture
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+//go:generate go run outlines.go
+
+// A glyph is the outline of a character. Letters are Liberation Sans Bold and Chinese characters
+// LXGW WenKai, both under the SIL Open Font License in OFL.txt. Pictures are drawn with outlines
+// because a reader may have no font for Chinese, and because the widths of a font that the reader
+// has are not known here.
+type glyph struct {
+	char    rune
+	advance int    // in units of which an em has emUnits
+	path    string // SVG path data, relative to the left end of the base line
+}
+
+// emUnits is how many units of the outlines are one em. Rounding to them moves a point of the
+// largest character by less than half a pixel.
+const emUnits = 250
+
+// glyphOf returns the outline of a character.
+func glyphOf(char rune) (glyph, bool) {
+	i, found := slices.BinarySearchFunc(glyphs, char, func(g glyph, c rune) int { return cmp.Compare(g.char, c) })
+	if !found {
+		return glyph{}, false
+	}
+	return glyphs[i], true
+}
+
+// writable says whether there is an outline of every character of a line, and it has any.
+func writable(line string) bool {
+	for _, char := range line {
+		if _, found := glyphOf(char); !found {
+			return false
+		}
+	}
+	return strings.TrimSpace(line) != ""
+}
+
+// mostOutline is how many bytes of outlines a line has at most: those of about 55 letters or 7
+// Chinese characters. The names of an operator's cards may be longer.
+const mostOutline = 5500
+
+// legible returns the line without the characters that have no outline, and cut off where its
+// outlines would be too long.
+func legible(line string) string {
+	var kept []rune
+	size := 0
+	for _, char := range strings.Join(strings.Fields(line), " ") {
+		g, found := glyphOf(char)
+		if !found || char == ' ' && (len(kept) == 0 || kept[len(kept)-1] == ' ') {
+			continue
+		}
+		if size += len(g.path); size > mostOutline {
+			kept[len(kept)-1] = '…'
+			break
+		}
+		kept = append(kept, char)
+	}
+	return strings.TrimSpace(string(kept))
+}
+
+// ems returns the width of a line in multiples of its size.
+func ems(line string) float64 {
+	sum := 0
+	for _, char := range line {
+		g, _ := glyphOf(char)
+		sum += g.advance
+	}
+	return max(float64(sum)/emUnits, 0.1)
+}
+
+// write centres a line on a point, in the given size or a smaller one that fits the room.
+// Characters without an outline are left out.
+func (s *sheet) write(x, y, size, room float64, fill, line string) {
+	s.letter(x, y, size, room, 0, fill, line)
+}
+
+// letter is write with strokes that are heavier by a part of the size.
+func (s *sheet) letter(x, y, size, room, heavier float64, fill, line string) {
+	if line == "" {
+		return
+	}
+	width := ems(line)
+	size = min(size, room/width)
+	// The middle of capitals and of Chinese characters is a third of the size above the base line.
+	s.add(`<path transform="translate(%v %v)scale(%v)" fill="%s"`,
+		tenth(x-width*size/2), tenth(y+0.36*size), thousandth(size/emUnits), fill)
+	if heavier > 0 {
+		s.add(` stroke="%s" stroke-width="%v"`, fill, tenth(heavier*emUnits))
+	}
+	s.add(` d="`)
+	pen := 0
+	for _, char := range line {
+		g, _ := glyphOf(char)
+		if g.path != "" {
+			s.add("M%d 0%s", pen, g.path)
+		}
+		pen += g.advance
+	}
+	s.add(`"/>`)
+}
+
+// paragraph centres text on the card at the height y, in the one to three lines that make it
+// largest; a further line has to enlarge it by 15%. It is at most room wide and at most the size;
+// three lines are as high as two of that size.
+func (s *sheet) paragraph(y, size, room float64, fill, words string) {
+	var best []string
+	var largest float64
+	for n := 1; n <= 3; n++ {
+		lines := wrap(legible(words), n)
+		var widest float64
+		for _, line := range lines {
+			widest = max(widest, ems(line))
+		}
+		if fits := min(size, room/widest, 2*size/float64(len(lines))); fits > 1.15*largest {
+			best, largest = lines, fits
+		}
+	}
+	const leading = 1.1
+	for i, line := range best {
+		s.write(midX, y+(float64(i)-float64(len(best)-1)/2)*leading*largest, largest, room, fill, line)
+	}
+}
+
+// wrap breaks text at its spaces into at most n lines of about the same length.
+func wrap(text string, n int) []string {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return []string{text}
+	}
+	for limit := ems(text) / float64(n); ; limit *= 1.05 {
+		lines := []string{words[0]}
+		for _, word := range words[1:] {
+			if longer := lines[len(lines)-1] + " " + word; ems(longer) <= limit {
+				lines[len(lines)-1] = longer
+			} else {
+				lines = append(lines, word)
+			}
+		}
+		if len(lines) <= n {
+			return lines
+		}
+	}
+}
