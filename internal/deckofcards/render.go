@@ -1,8 +1,7 @@
 //go:build ignore
 
 // Render makes img/*.png of the pictures that the package serves as SVG: 226 by 314 pixels, in at
-// most 256 colours. It needs rsvg-convert, of librsvg2-bin, and a font with the widths of
-// Helvetica, say fonts-liberation.
+// most 256 colours. It needs rsvg-convert, of librsvg2-bin.
 package main
 
 import (
