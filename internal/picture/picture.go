@@ -1,10 +1,10 @@
 // Package picture draws the cards of a [deck.Type] as SVG, so that callers who show an order need
-// no images of their own. [Card] and [Back] are all of it; each family of decks has a template that
-// is filled in from the catalogue.
+// no images of their own. [Card], [Back] and [Deck] are all of it; each family of decks has a
+// template that is filled in from the catalogue.
 //
 // A picture is a pure function of the family and the card: the same card always gives the same
-// bytes, at most 13 kB of them. It refers to nothing outside and has no scripts, styles or ids, so one
-// page may embed many of them, and no text, so it looks the same whatever fonts the reader has:
+// bytes, at most 13 kB of them. It refers to nothing outside and has no scripts, styles or ids, so
+// one page may embed many of them, and no text, so it looks the same whatever fonts the reader has:
 // letters and Chinese characters are outlines, too. What is cut off at an edge is in an svg element
 // of its own, so a page that embeds pictures should not style all svg elements.
 //

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"riffle/internal/deck"
 )
@@ -37,6 +38,7 @@ func types(t *testing.T) []*deck.Type {
 // A drawing is a parsed picture.
 type drawing struct {
 	title string
+	cards []string // titles within the sheet of a deck
 	pips  int
 }
 
@@ -94,6 +96,8 @@ func parse(t *testing.T, name string, picture []byte) drawing {
 			switch strings.Join(path, " ") {
 			case "svg title":
 				d.title += string(token)
+			case "svg g title":
+				d.cards = append(d.cards, string(token))
 			default:
 				if len(bytes.TrimSpace(token)) > 0 {
 					t.Errorf("%s: text %q", name, token)
@@ -294,7 +298,7 @@ func TestCourts(t *testing.T) {
 func TestContrast(t *testing.T) {
 	type pair struct{ front, ground string }
 	pairs := map[string]pair{
-		"number of a month": {hanaPaper, hanaBlack}, "poem": {hanaBlack, hanaRed}, "trump": {purple, "#fbf6ff"},
+		"number of a month": {hanaPaper, hanaBlack}, "poem": {hanaBlack, hanaRed}, "trump": {purple, "#fbf6ff"}, "name": {ink, "#f1f2f4"},
 	}
 	for name, m := range frenchSuits {
 		pairs[name] = pair{m.colour, paper}
@@ -361,6 +365,7 @@ func TestGoldenPictures(t *testing.T) {
 			h.Write(Card(kind.Family, &c))
 		}
 		h.Write(Back(kind.Family))
+		h.Write(Deck(kind))
 		fmt.Fprintf(&got, "%x  %s\n", h.Sum(nil), kind.Name)
 	}
 	const file = "testdata/pictures.sha256"
@@ -378,6 +383,48 @@ func TestGoldenPictures(t *testing.T) {
 	}
 }
 
+// The sheet of a deck has every card once, in catalogue order.
+func TestDecks(t *testing.T) {
+	for _, kind := range types(t) {
+		sheet := Deck(kind)
+		d := parse(t, kind.Name, sheet)
+		var want []string
+		for _, c := range kind.Faces() {
+			want = append(want, c.Name.English)
+		}
+		if d.title != kind.Title.English || !slices.Equal(d.cards, want) {
+			t.Errorf("%s: %q with %q", kind.Name, d.title, d.cards)
+		}
+		if len(sheet) > MaxDeckSize(kind) {
+			t.Errorf("%s: %d bytes, more than %d", kind.Name, len(sheet), MaxDeckSize(kind))
+		}
+	}
+}
+
+// The sheet of a deck of thousands of cards is bounded.
+func TestLargeDecks(t *testing.T) {
+	var cards []string
+	for i := range 10_000 {
+		cards = append(cards, fmt.Sprintf(`{"code":"c%d","name":{"en":"%s","zh":"牌"},"glyph":"?","attributes":{}}`, i, strings.Repeat("W@ ", 60)))
+	}
+	catalogue, err := deck.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := `{"type":"many","name":{"en":"Many","zh":"多"},"family":"flags","size":10000,"cards":[` + strings.Join(cards, ",") + `]}`
+	if err := catalogue.Load(fstest.MapFS{"many.json": {Data: []byte(text)}}); err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := catalogue.Type("many")
+	sheet := Deck(kind)
+	if d := parse(t, kind.Name, sheet); len(d.cards) != maxFaces {
+		t.Errorf("%d cards", len(d.cards))
+	}
+	if len(sheet) > MaxDeckSize(kind) {
+		t.Errorf("%d bytes, more than %d", len(sheet), MaxDeckSize(kind))
+	}
+}
+
 func BenchmarkCard(b *testing.B) {
 	catalogue, err := deck.Builtin()
 	if err != nil {
@@ -389,6 +436,21 @@ func BenchmarkCard(b *testing.B) {
 		b.Run(kind.Family, func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				Card(kind.Family, &faces[i%len(faces)])
+			}
+		})
+	}
+}
+
+func BenchmarkDeck(b *testing.B) {
+	catalogue, err := deck.Builtin()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"standard52", "hanafuda48", "sanguosha160"} {
+		kind, _ := catalogue.Type(name)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				Deck(kind)
 			}
 		})
 	}

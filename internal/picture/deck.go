@@ -1,0 +1,75 @@
+package picture
+
+import (
+	"fmt"
+	"math"
+
+	"riffle/internal/deck"
+)
+
+// maxFaces is how many cards are on the sheet of a deck. No built-in type has as many; one of an
+// operator may have thousands, and the picture must not grow without bound.
+const maxFaces = 256
+
+// maxCard is the largest size of the picture of a card with its name, in bytes.
+const maxCard = 15_000
+
+// The cells of the sheet of a deck, and its head.
+const (
+	cellWidth  = width + 16
+	cellHeight = height + 52
+	margin     = 24
+	headHeight = 64
+)
+
+// perRow is how many cards a row has in the families where something is seen by it. In the others a
+// row has the cards of a suit.
+var perRow = map[string]int{"hanafuda": 8, "uno": 13, "dominoes": 7, "set": 9, "sanguosha": 16, "mahjong": 9}
+
+// Deck returns every card of a type once, in catalogue order with its English name, as one SVG
+// document. It has at most 256 cards and says how many more there are.
+func Deck(kind *deck.Type) []byte {
+	faces := kind.Faces()
+	more := max(0, len(faces)-maxFaces)
+	shown := faces[:len(faces)-more]
+	columns := columnsFor(kind.Family, shown)
+	lines := (len(shown) + columns - 1) / columns
+	w, h := 2*margin+columns*cellWidth, margin+headHeight+lines*cellHeight
+
+	s := &sheet{text: make([]byte, 0, len(shown)*6<<10)}
+	s.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="group"><title>%s</title>`,
+		w, h, escape(kind.Title.English))
+	s.add(`<rect width="%d" height="%d" fill="#f1f2f4"/>`, w, h)
+	title := legible(kind.Title.English)
+	if more > 0 {
+		title += fmt.Sprintf(", and %d more cards", more)
+	}
+	s.write(float64(w)/2, 50, 44, float64(w-2*margin), ink, title)
+	for i := range shown {
+		x := margin + cellWidth*(i%columns) + (cellWidth-width)/2
+		y := headHeight + margin + cellHeight*(i/columns)
+		s.add(`<g role="img" transform="translate(%d %d)"><title>%s</title>`, x, y, escape(shown[i].Name.English))
+		s.face(kind.Family, &shown[i])
+		s.write(midX, height+18, 22, width, ink, legible(bare(shown[i].Name.English, " (")))
+		s.add("</g>")
+	}
+	return s.close()
+}
+
+// MaxDeckSize returns how many bytes the picture of a deck has at most.
+func MaxDeckSize(kind *deck.Type) int { return maxCard * (1 + min(len(kind.Faces()), maxFaces)) }
+
+// columnsFor returns how many cards a row has.
+func columnsFor(family string, faces []deck.Card) int {
+	if n := perRow[family]; n > 0 {
+		return min(n, len(faces))
+	}
+	suited := 0
+	for suited < len(faces) && faces[suited].Attributes["suit"] != "" && faces[suited].Attributes["suit"] == faces[0].Attributes["suit"] {
+		suited++
+	}
+	if suited >= 4 && suited <= 16 {
+		return suited
+	}
+	return max(1, int(math.Ceil(math.Sqrt(1.5*float64(len(faces))))))
+}
