@@ -3392,10 +3392,18 @@ type ClientInterface interface {
 	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 	VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DrawDeck Get a picture of a whole deck
+	//
+	// Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
+	// different cards is shown as far as that, and says how many more there are.
+	//
+	// Corresponds with GET /cards/{type} (the `DrawDeck` operationId).
+	DrawDeck(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// DrawCard Get the picture of a card
 	//
-	// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size and are
-	// legible from 60 pixels of width on.
+	// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size, are legible
+	// from 60 pixels of width on, and need no fonts.
 	//
 	//     <img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
 	//
@@ -3941,10 +3949,28 @@ func (c *Client) VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...Req
 	return c.Client.Do(req)
 }
 
+// DrawDeck Get a picture of a whole deck
+//
+// Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
+// different cards is shown as far as that, and says how many more there are.
+//
+// Corresponds with GET /cards/{type} (the `DrawDeck` operationId).
+func (c *Client) DrawDeck(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrawDeckRequest(c.Server, pType)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // DrawCard Get the picture of a card
 //
-// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size and are
-// legible from 60 pixels of width on.
+// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size, are legible
+// from 60 pixels of width on, and need no fonts.
 //
 //	<img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
 //
@@ -5003,6 +5029,40 @@ func NewVerifyAuditRequest(server string, id IDInPath) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/audits/%s/verify", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDrawDeckRequest constructs an http.Request for the DrawDeck method
+func NewDrawDeckRequest(server string, pType TypeInPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/cards/%s", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -6965,10 +7025,20 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 	VerifyAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*VerifyAuditResp, error)
 
+	// DrawDeckWithResponse Get a picture of a whole deck
+	//
+	// Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
+	// different cards is shown as far as that, and says how many more there are.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /cards/{type} (the `DrawDeck` operationId).
+	DrawDeckWithResponse(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*DrawDeckResp, error)
+
 	// DrawCardWithResponse Get the picture of a card
 	//
-	// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size and are
-	// legible from 60 pixels of width on.
+	// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size, are legible
+	// from 60 pixels of width on, and need no fonts.
 	//
 	//     <img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
 	//
@@ -7948,6 +8018,96 @@ func (r VerifyAuditResp) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r VerifyAuditResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DrawDeckResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *BadRequest
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Unauthorized
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Forbidden
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *NoSuchDeck
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
+	// ApplicationProblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationProblemJSON429 *TooMany
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+}
+
+// GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DrawDeckResp) GetApplicationProblemJSON400() *BadRequest {
+	return r.ApplicationProblemJSON400
+}
+
+// GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r DrawDeckResp) GetApplicationProblemJSON401() *Unauthorized {
+	return r.ApplicationProblemJSON401
+}
+
+// GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r DrawDeckResp) GetApplicationProblemJSON403() *Forbidden {
+	return r.ApplicationProblemJSON403
+}
+
+// GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r DrawDeckResp) GetApplicationProblemJSON404() *NoSuchDeck {
+	return r.ApplicationProblemJSON404
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r DrawDeckResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
+}
+
+// GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r DrawDeckResp) GetApplicationProblemJSON429() *TooMany {
+	return r.ApplicationProblemJSON429
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r DrawDeckResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r DrawDeckResp) GetApplicationProblemJSON503() *Unavailable {
+	return r.ApplicationProblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r DrawDeckResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DrawDeckResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DrawDeckResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DrawDeckResp) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11415,10 +11575,26 @@ func (c *ClientWithResponses) VerifyAuditWithResponse(ctx context.Context, id ID
 	return ParseVerifyAuditResp(rsp)
 }
 
+// DrawDeckWithResponse Get a picture of a whole deck
+//
+// Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
+// different cards is shown as far as that, and says how many more there are.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /cards/{type} (the `DrawDeck` operationId).
+func (c *ClientWithResponses) DrawDeckWithResponse(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*DrawDeckResp, error) {
+	rsp, err := c.DrawDeck(ctx, pType, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrawDeckResp(rsp)
+}
+
 // DrawCardWithResponse Get the picture of a card
 //
-// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size and are
-// legible from 60 pixels of width on.
+// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size, are legible
+// from 60 pixels of width on, and need no fonts.
 //
 //	<img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
 //
@@ -12553,6 +12729,81 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDrawDeckResp parses an HTTP response from a DrawDeckWithResponse call
+func ParseDrawDeckResp(rsp *http.Response) (*DrawDeckResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DrawDeckResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NoSuchDeck
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
 		var dest TooMany

@@ -150,6 +150,7 @@ func (a *API) table() []route {
 		{access.Deal, http.MethodGet, "/shoes/{id}/proof", ofLog((*logAPI).proveShoe)},
 		{access.Read, http.MethodGet, "/decks", ofLog((*logAPI).listDecks)},
 		{access.Read, http.MethodGet, "/decks/{type}/cards", ofLog((*logAPI).listCards)},
+		{access.Read, http.MethodGet, "/cards/{type}", ofLog((*logAPI).drawDeck)},
 		{access.Read, http.MethodGet, "/cards/{type}/{file}", ofLog((*logAPI).drawCard)},
 		{access.Read, http.MethodGet, "/commitments", ofLog((*logAPI).listCommitments)},
 		{access.Read, http.MethodGet, "/commitments/{id}", ofLog((*logAPI).getCommitment)},

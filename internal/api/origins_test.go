@@ -76,7 +76,7 @@ func TestHeadReads(t *testing.T) {
 	s := start(t, setup{})
 	id := mustShuffle(t, s, `{"size":3}`).AuditID
 	shoe := mustCreateShoe(t, s, `{"size":3}`).path()
-	for _, path := range []string{"/decks", "/decks/standard52/cards", "/cards/standard52/AS.svg", "/audits/" + id, "/audits?reference=a", shoe, "/log/key", "/openapi.yaml", "/healthz", "/readyz"} {
+	for _, path := range []string{"/decks", "/decks/standard52/cards", "/cards/standard52", "/cards/standard52/AS.svg", "/audits/" + id, "/audits?reference=a", shoe, "/log/key", "/openapi.yaml", "/healthz", "/readyz"} {
 		whole, head := s.send(t, get(t, path)), s.send(t, request(t, http.MethodHead, path))
 		if whole.status != 200 || head.status != 200 || whole.header.Get("Content-Type") != head.header.Get("Content-Type") ||
 			whole.header.Get("Content-Length") != head.header.Get("Content-Length") || whole.header.Get("ETag") != head.header.Get("ETag") {

@@ -29,3 +29,17 @@ func TestEveryCardHasAPicture(t *testing.T) {
 		}
 	}
 }
+
+// A deck is served as one sheet, and charged for before it is drawn.
+func TestEveryDeckHasASheet(t *testing.T) {
+	s := start(t, setup{})
+	for _, kind := range s.Rules.Decks.Types() {
+		got := s.send(t, get(t, "/cards/"+kind.Name))
+		if got.status != http.StatusOK || got.body != string(picture.Deck(kind)) || got.header.Get("Content-Type") != "image/svg+xml" {
+			t.Errorf("%s: %d %v %.200s", kind.Name, got.status, got.header, got.body)
+		}
+		if most := picture.MaxDeckSize(kind); len(got.body) > most {
+			t.Errorf("%s: %d bytes, more than the %d charged for", kind.Name, len(got.body), most)
+		}
+	}
+}
