@@ -35,6 +35,8 @@ var (
 	ErrBusy = errors.New("the queue of the ledger is full")
 	// ErrClosed: the log was closed before. Nothing was written.
 	ErrClosed = errors.New("the ledger is closed")
+	// ErrReadOnly: the log was opened with [Options.ReadOnly]. Nothing was written.
+	ErrReadOnly = errors.New("nothing more is written to the log")
 	// ErrNoSpace: the commit found no space left. Nothing was written, and reads still work.
 	ErrNoSpace = errors.New("the store has no space left")
 	// ErrClaimed: the entry has a claim that another record holds, or not the record that it is to
@@ -43,7 +45,7 @@ var (
 	// ErrTooLong: the record does not fit into an entry bundle. Nothing was written.
 	ErrTooLong = errors.New("the record is longer than 65535 bytes")
 	// ErrBroken: this or an earlier commit failed for another reason than [ErrNoSpace], or the
-	// store was found to be corrupt. The process has to be restarted.
+	// store was found to be corrupt. The log has to be closed and opened again.
 	ErrBroken = errors.New("the ledger failed and takes no more records")
 	// ErrNotFound: there is no such record, or no such part of the tree.
 	ErrNotFound = errors.New("no such record")

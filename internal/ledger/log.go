@@ -75,8 +75,8 @@ func (b *batch) result(place int) (uint64, error) {
 // Append writes the entry and returns its index once the record survives power loss. It cannot be
 // canceled: it returns when the outcome is known, and then the caller may reuse the entry's bytes.
 //
-// Errors are ErrBusy, which it returns at once, ErrUnavailable, after which nothing was written,
-// ErrClosed, ErrNoSpace, ErrClaimed, a [*NotUniqueError], ErrTooLong and ErrBroken.
+// Errors are ErrBusy and ErrReadOnly, which it returns at once, ErrUnavailable, after which nothing
+// was written, ErrClosed, ErrNoSpace, ErrClaimed, a [*NotUniqueError], ErrTooLong and ErrBroken.
 func (l *Log) Append(e Entry) (uint64, error) {
 	if len(e.Record) > maxRecord {
 		return 0, ErrTooLong
@@ -100,6 +100,8 @@ func (l *Log) enqueue(e Entry) (b *batch, place int, err error) {
 		return nil, 0, l.broken
 	case l.closed:
 		return nil, 0, ErrClosed
+	case l.options.ReadOnly:
+		return nil, 0, ErrReadOnly
 	case len(l.queue.entries) >= l.options.Queue:
 		return nil, 0, ErrBusy
 	case l.outage:

@@ -28,6 +28,7 @@ type Options struct {
 	KeyFile string // private key of the log; default log.key in Folder, made when the log begins
 	Origin  string // name of the log, for a new key; default riffle/ and random hex digits
 
+	ReadOnly  bool // take no entries; implies MustExist
 	MustExist bool // return ErrNoLog unless the store has a log and Folder its checkpoint file
 
 	SeedKey     []byte // encrypts sidecars, 32 bytes; default: that in SeedKeyFile
@@ -41,6 +42,7 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() {
+	o.MustExist = o.MustExist || o.ReadOnly
 	if o.KeyFile == "" {
 		o.KeyFile = filepath.Join(o.Folder, KeyName)
 	}

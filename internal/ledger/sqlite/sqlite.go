@@ -37,6 +37,13 @@ type Store struct {
 // Open opens the file at path, or makes it, and brings its tables up to date. The error is
 // [ledger.ErrInUse] if another process has it open.
 func Open(ctx context.Context, path string) (*Store, error) {
+	const usual = 2000 // as SQLite has it
+	return OpenCached(ctx, path, usual)
+}
+
+// OpenCached is Open for a store whose connections may each cache so many KiB of pages. A process
+// with many stores cannot let each have as much as one alone.
+func OpenCached(ctx context.Context, path string, cache int) (*Store, error) {
 	lock, err := acquireLock(path + ".lock")
 	if err != nil {
 		return nil, err
@@ -50,13 +57,13 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	s := &Store{lock: lock}
-	if err := s.open(ctx, path); err != nil {
+	if err := s.open(ctx, path, cache); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, path string) error {
+func (s *Store) open(ctx context.Context, path string, cache int) error {
 	if err := migrate(ctx, path); err != nil {
 		return err
 	}
@@ -65,7 +72,8 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return err
 	}
 	var err error
-	if s.writer, err = newWriter(ctx, path); err != nil {
+	limit := fmt.Sprintf("cache_size(-%d)", cache)
+	if s.writer, err = newWriter(ctx, path, limit); err != nil {
 		return err
 	}
 	// A process that was killed before its fsync may have left commits that can be read. The
@@ -73,7 +81,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	if err := s.writer.checkpointNow(ctx); err != nil {
 		return err
 	}
-	s.readers = sql.OpenDB(connector{dsn: dsn(path, "query_only(1)")})
+	s.readers = sql.OpenDB(connector{dsn: dsn(path, limit, "query_only(1)")})
 	s.readers.SetMaxOpenConns(s.Readers())
 	s.readers.SetMaxIdleConns(s.Readers())
 	s.readers.SetConnMaxIdleTime(idleTime)

@@ -51,8 +51,8 @@ func (w *writer) statements() map[*driver.Stmt]string {
 	}
 }
 
-func newWriter(ctx context.Context, path string) (*writer, error) {
-	conn, err := connector{dsn: dsn(path)}.Connect(ctx)
+func newWriter(ctx context.Context, path string, pragmas ...string) (*writer, error) {
+	conn, err := connector{dsn: dsn(path, pragmas...)}.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
