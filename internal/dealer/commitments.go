@@ -57,7 +57,7 @@ type committed struct {
 	seed   rng.Seed
 }
 
-// maxOpen bounds the cache of open commitments: a few megabytes. The cache spares the shuffle that
+// maxOpen bounds the caches of open commitments of all logs: a few megabytes. The cache spares the shuffle that
 // uses a commitment reading it back. Another replica may have used it; the append detects that.
 const maxOpen = 1 << 14
 

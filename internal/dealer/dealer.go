@@ -39,6 +39,7 @@ const (
 type Options struct {
 	Deadline time.Duration // until when a commitment can be used; 10 minutes
 	Observe  func(Event)   // called on events; may be nil
+	Logs     int           // how many logs share the memory for open commitments; 1
 }
 
 // DefaultDeadline is the time in which a commitment can be used unless the operator says otherwise.
@@ -60,7 +61,7 @@ func New(j *journal.Journal, rules *order.Rules, options Options) *Dealer {
 	if options.Observe == nil {
 		options.Observe = func(Event) {}
 	}
-	return &Dealer{journal: j, rules: rules, options: options, open: cache.New[uuid.UUID, *committed](maxOpen)}
+	return &Dealer{journal: j, rules: rules, options: options, open: cache.New[uuid.UUID, *committed](maxOpen / max(1, options.Logs))}
 }
 
 // A Request asks for a shuffle or a commitment.

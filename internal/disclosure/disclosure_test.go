@@ -39,7 +39,7 @@ func newServiceOn(t *testing.T, s *journaltest.Store) *service {
 	t.Helper()
 	j, rules := s.Journal(t), journaltest.Rules(t)
 	d := dealer.New(j, rules, dealer.Options{})
-	return &service{disclosure.New(j, rules), s, j, d, shoes.New(j, d, rules, nil)}
+	return &service{disclosure.New(j, rules), s, j, d, shoes.New(j, d, rules, shoes.Options{})}
 }
 
 func (s *service) shuffle(t *testing.T, r order.Request) *dealer.Shuffle {

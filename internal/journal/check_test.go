@@ -190,7 +190,7 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 func TestCheckerFindsWhatDoesNotAgreeWithAShoe(t *testing.T) {
 	s := journaltest.New(t)
 	j, rules := s.Journal(t), journaltest.Rules(t)
-	service := shoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, nil)
+	service := shoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, shoes.Options{})
 	create := func(lifetime time.Duration) *shoes.Result {
 		t.Helper()
 		made, err := service.Create(t.Context(), &shoes.Request{Request: dealer.Request{Request: order.Request{Deck: "standard52"}}, Expires: lifetime})

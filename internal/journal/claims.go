@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/ledger"
+	"riffle/internal/shoe"
 )
 
 // The names of claims begin with what they are on. A claim is held by one record at a time, so that
@@ -51,15 +52,35 @@ func ClaimID(claim *ledger.Claim, prefix string) (uuid.UUID, error) {
 	return id, nil
 }
 
+// A Counter counts claims: a log, or the store of one that is not open.
+type Counter interface {
+	CountClaims(ctx context.Context, q ledger.ClaimQuery) (uint64, error)
+}
+
 // CountDue returns how many claims with a prefix are due later, and how many are overdue.
 func (j *Journal) CountDue(ctx context.Context, prefix string) (later, overdue uint64, err error) {
-	q := ledger.ClaimQuery{Prefix: prefix, DueBy: j.Now().UnixMicro()}
-	if overdue, err = j.Log.CountClaims(ctx, q); err != nil {
+	return countDue(ctx, j.Log, prefix, j.Now())
+}
+
+func countDue(ctx context.Context, c Counter, prefix string, now time.Time) (later, overdue uint64, err error) {
+	q := ledger.ClaimQuery{Prefix: prefix, DueBy: now.UnixMicro()}
+	if overdue, err = c.CountClaims(ctx, q); err != nil {
 		return 0, 0, err
 	}
 	q.DueBy = math.MaxInt64
-	all, err := j.Log.CountClaims(ctx, q)
+	all, err := c.CountClaims(ctx, q)
 	return all - min(overdue, all), overdue, err
+}
+
+// CountShoes returns how many shoes are open at a time, of which each has a claim with the status
+// open or a due time.
+func CountShoes(ctx context.Context, c Counter, now time.Time) (uint64, error) {
+	lasting, err := c.CountClaims(ctx, ledger.ClaimQuery{Prefix: Shoes, Done: true, Status: string(shoe.Open)})
+	if err != nil {
+		return 0, err
+	}
+	expiring, _, err := countDue(ctx, c, Shoes, now)
+	return lasting + expiring, err
 }
 
 // expireAtOnce is how many claims expire concurrently, so that they share a few commits of the log.

@@ -22,6 +22,7 @@ type Options struct {
 	Deadline          time.Duration      // until when a commitment can be used; dealer.DefaultDeadline
 	ObserveCommitment func(dealer.Event) // may be nil
 	ObserveShoe       func(audit.Kind)   // called with the kind of each record of a shoe; may be nil
+	Logs              int                // how many logs share the memory for caches; 1
 
 	// TraceAppend is [journal.Journal.TraceAppend]; may be nil.
 	TraceAppend func(context.Context) (trace any, end func(error))
@@ -43,9 +44,9 @@ func New(log *ledger.Log, rules *order.Rules, o Options) *Services {
 	}
 	records := journal.New(log, o.Random, o.Now)
 	records.TraceAppend = o.TraceAppend
-	d := dealer.New(records, rules, dealer.Options{Deadline: o.Deadline, Observe: o.ObserveCommitment})
+	d := dealer.New(records, rules, dealer.Options{Deadline: o.Deadline, Observe: o.ObserveCommitment, Logs: o.Logs})
 	return &Services{
 		Log: log, Rules: rules, Dealer: d,
-		Shoes: shoes.New(records, d, rules, o.ObserveShoe), Disclosure: disclosure.New(records, rules),
+		Shoes: shoes.New(records, d, rules, shoes.Options{Observe: o.ObserveShoe, Logs: o.Logs}), Disclosure: disclosure.New(records, rules),
 	}
 }

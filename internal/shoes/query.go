@@ -164,12 +164,7 @@ func (s *Service) sealedVersion(ctx context.Context, of *state, sealedBy uuid.UU
 
 // Count returns how many shoes are open.
 func (s *Service) Count(ctx context.Context) (uint64, error) {
-	lasting, err := s.journal.Log.CountClaims(ctx, ledger.ClaimQuery{Prefix: journal.Shoes, Done: true, Status: string(shoe.Open)})
-	if err != nil {
-		return 0, err
-	}
-	expiring, _, err := s.journal.CountDue(ctx, journal.Shoes)
-	return lasting + expiring, err
+	return journal.CountShoes(ctx, s.journal.Log, s.journal.Now())
 }
 
 // Expire logs overdue shoes as expired and returns how many there were.

@@ -52,7 +52,7 @@ type CardsError struct {
 
 func (e *CardsError) Error() string { return "the card " + e.Name + " is not there" }
 
-// maxCached bounds the cached states of shoes, in bytes.
+// maxCached bounds the cached states of shoes of all logs of the process, in bytes.
 const maxCached = 128 << 20
 
 // A Service deals from shoes. It may be used concurrently.
@@ -65,11 +65,17 @@ type Service struct {
 	states  *cache.Cache[uuid.UUID, *state]
 }
 
-// New returns a service over a journal, whose shoes are made by a dealer. observe is called with
-// the kind of each record, and may be nil.
-func New(j *journal.Journal, d *dealer.Dealer, rules *order.Rules, observe func(audit.Kind)) *Service {
-	if observe == nil {
-		observe = func(audit.Kind) {}
+// Options of a service. The zero value of a field stands for its default.
+type Options struct {
+	Observe func(audit.Kind) // called with the kind of each record; may be nil
+	Logs    int              // how many logs share the memory for cached shoes; 1
+}
+
+// New returns a service over a journal, whose shoes are made by a dealer.
+func New(j *journal.Journal, d *dealer.Dealer, rules *order.Rules, o Options) *Service {
+	if o.Observe == nil {
+		o.Observe = func(audit.Kind) {}
 	}
-	return &Service{journal: j, dealer: d, rules: rules, observe: observe, states: cache.New[uuid.UUID, *state](maxCached)}
+	states := cache.New[uuid.UUID, *state](maxCached / max(1, o.Logs))
+	return &Service{journal: j, dealer: d, rules: rules, observe: o.Observe, states: states}
 }

@@ -40,7 +40,7 @@ func newProcessOn(t *testing.T, s *journaltest.Store) *process {
 	t.Helper()
 	j, rules := s.Journal(t), journaltest.Rules(t)
 	d := dealer.New(j, rules, dealer.Options{})
-	return &process{New(j, d, rules, nil), s, disclosure.New(j, rules)}
+	return &process{New(j, d, rules, Options{}), s, disclosure.New(j, rules)}
 }
 
 // other returns another process on the same store, which knows nothing of this one.
