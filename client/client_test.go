@@ -339,7 +339,7 @@ func TestOperation(t *testing.T) {
 		t.Errorf("readiness is %s", s.Status)
 	}
 	ready := must[*client.MetricsResp](t)(c.MetricsWithResponse(ctx, &client.MetricsParams{Name: []string{"riffle_ready"}}))
-	if !strings.HasSuffix(string(ready.Body), "\nriffle_ready 1\n") || strings.Count(string(ready.Body), "# HELP") != 1 {
+	if !strings.HasSuffix(string(ready.Body), "\nriffle_ready{log=\"main\"} 1\n") || strings.Count(string(ready.Body), "# HELP") != 1 {
 		t.Errorf("one metric is %s", ready.Body)
 	}
 	if text := must[*client.ContractResp](t)(c.ContractWithResponse(ctx)); !bytes.Equal(text.Body, riffle.Contract) {

@@ -2211,6 +2211,13 @@ type Spec string
 
 // Status defines model for Status.
 type Status struct {
+	// Logs All logs of a service that has several, as /readyz lists them.
+	Logs []struct {
+		Name string `json:"name"`
+
+		// Status `ready`, `busy` if it is open and not ready, or `closed` if it cannot be opened.
+		Status string `json:"status"`
+	} `json:"logs,omitempty"`
 	Status StatusStatus `json:"status"`
 }
 
@@ -3534,7 +3541,8 @@ type ClientInterface interface {
 	//
 	// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 	// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-	// its log has failed. Query parameters are ignored.
+	// its log has failed. A service with several logs lists them, and answers 503 if none is ready; below the prefix
+	// of a log it speaks of that one. Query parameters are ignored.
 	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4241,7 +4249,8 @@ func (c *Client) Contract(ctx context.Context, reqEditors ...RequestEditorFn) (*
 //
 // 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 // five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-// its log has failed. Query parameters are ignored.
+// its log has failed. A service with several logs lists them, and answers 503 if none is ready; below the prefix
+// of a log it speaks of that one. Query parameters are ignored.
 //
 // Corresponds with GET /readyz (the `Readyz` operationId).
 func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7193,7 +7202,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 	// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-	// its log has failed. Query parameters are ignored.
+	// its log has failed. A service with several logs lists them, and answers 503 if none is ready; below the prefix
+	// of a log it speaks of that one. Query parameters are ignored.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11833,7 +11843,8 @@ func (c *ClientWithResponses) ContractWithResponse(ctx context.Context, reqEdito
 //
 // 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 // five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-// its log has failed. Query parameters are ignored.
+// its log has failed. A service with several logs lists them, and answers 503 if none is ready; below the prefix
+// of a log it speaks of that one. Query parameters are ignored.
 //
 // Returns a wrapper object for the known response body format(s).
 //

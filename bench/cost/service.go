@@ -54,7 +54,7 @@ func open(ctx context.Context) (_ *service, err error) {
 	}
 	registry := prometheus.NewRegistry()
 	metrics := api.NewMetrics(registry, "", "")
-	log, err := ledger.Open(ctx, store, ledger.Options{Folder: folder, Observe: metrics.Commit})
+	log, err := ledger.Open(ctx, store, ledger.Options{Folder: folder, Observe: metrics.Log(access.MainLog).Commit})
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -63,7 +63,7 @@ func open(ctx context.Context) (_ *service, err error) {
 		MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
 	})
 	handler.LogNamed(access.MainLog).Open(services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1e6, Results: 1e7}}, services.Options{
-		Random: metrics.Random(rand.NewChaCha8([32]byte{})), ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
+		Random: metrics.Log(access.MainLog).Random(rand.NewChaCha8([32]byte{})), ObserveCommitment: metrics.Log(access.MainLog).Commitment, ObserveShoe: metrics.Log(access.MainLog).ShoeChange,
 	}))
 	return &service{handler: handler, log: log, folder: folder}, nil
 }

@@ -18,8 +18,10 @@ func TestExampleConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newOptions(io.Discard).flags
-	if err := fromFile(f, example).Err(); err != nil || len(given(f)) > 0 {
+	o := newOptions(io.Discard)
+	f := o.flags
+	o.config = example
+	if err := o.fromFile().Err(); err != nil || len(given(f)) > 0 {
 		t.Errorf("the example sets %v: %v", given(f), err)
 	}
 
@@ -27,9 +29,11 @@ func TestExampleConfig(t *testing.T) {
 	if err := os.WriteFile(whole, regexp.MustCompile(`(?m)^#(\S)`).ReplaceAll(text, []byte("$1")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := fromFile(f, whole).Err(); err != nil {
+	o.config = whole
+	if err := o.fromFile().Err(); err != nil {
 		t.Error(err)
 	}
+	o.config = "" // a flag as well, which the file does not set
 	set := given(f)
 	f.VisitAll(func(fl *flag.Flag) {
 		if set[fl.Name] != hasKey(fl.Name) {

@@ -91,6 +91,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 		},
 		setCallers: func(c callers) { s.handler.SetPolicy(c.policy()) },
 		reloadTLS:  s.certificates.reload,
+		openShoes:  func(name string) (uint64, error) { return s.logs.openShoes(ctx, name) },
 	}
 	return s.run(ctx, hangups, r.reload)
 }

@@ -24,7 +24,8 @@ const (
 	programMemory     = 96 << 20 // bytes that Go does not count as its own: the program, and what SQLite maps
 )
 
-// peakMemory returns the most bytes that the process may take, as the README has it.
+// peakMemory returns the most bytes that the process may take, as the README has it: without what
+// SQLite takes for logs besides the main one, which Go does not count.
 func (o *options) peakMemory() int64 { return 2*o.memory + 256<<20 }
 
 // connections returns how many connections may be open: -max-connections, or as many as peakMemory
@@ -39,7 +40,8 @@ func (o *options) connections() (int, error) {
 	if o.adminAddr != "" {
 		others += api.AdminConnections + api.ExtraConnections
 	}
-	descriptors := max(most/4, most-int64(baseDescriptors+readerDescriptors*ledger.DefaultReaders()+others))
+	readers := len(o.logs()) * ledger.DefaultReaders()
+	descriptors := max(most/4, most-int64(baseDescriptors+readerDescriptors*readers+others))
 	each := int64(connectionMemory)
 	if o.tls != nil {
 		each += tlsMemory

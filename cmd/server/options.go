@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,20 +22,17 @@ import (
 type options struct {
 	flags *flag.FlagSet // sets the other fields
 
+	logOptions // of the main log
+	more       []*logOptions
+	moreFlags  []*flag.FlagSet // which set more
+
 	addr           string
 	adminAddr      string
-	data           string
-	store          string
-	create         string
-	key            string
-	origin         string
-	deadline       time.Duration
 	hosts          access.Hosts
 	origins        access.Origins
 	proxies        access.Proxies
 	callers        callers
 	tls            *config.TLS // nil for plain HTTP
-	decks          string
 	deckOfCards    bool
 	queue          int
 	patience       time.Duration
@@ -50,9 +46,6 @@ type options struct {
 	grace          time.Duration
 	accessLog      bool
 	logLevel       slog.Level
-
-	seedKey     []byte
-	seedKeyFile string
 
 	config string
 
@@ -85,7 +78,7 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	overridden := given(f)
 	file := &config.File{}
 	if o.config != "" && !o.version {
-		file = fromFile(f, o.config)
+		file = o.fromFile()
 	}
 	var errs []error
 	refuse := func(err error, flags ...string) {
@@ -105,7 +98,9 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 	}
 	o.callers = callers{file.Keys, file.Anonymous}
 	o.tls = file.TLS
+	o.completeLogs(file)
 	o.checkEach(refuse)
+	o.checkLogs(file)
 	if len(errs) == 0 && file.Err() == nil {
 		o.checkTogether(refuse)
 		if err := checkTLS(o.tls); err != nil {
@@ -121,7 +116,7 @@ func parse(args []string, env func(string) string, stderr io.Writer) (*options, 
 // newOptions returns the settings at their defaults.
 func newOptions(stderr io.Writer) *options {
 	f := flag.NewFlagSet("server", flag.ContinueOnError)
-	o := &options{flags: f}
+	o := &options{flags: f, logOptions: logOptions{name: access.MainLog}}
 	f.SetOutput(stderr)
 	f.Usage = func() {
 		_, _ = fmt.Fprint(stderr, usage)
@@ -133,13 +128,7 @@ func newOptions(stderr io.Writer) *options {
 	f.TextVar(&o.origins, "cors-origins", access.Origins{}, "web `origins`, separated by commas, such as https://game.example, whose pages may shuffle and deal; those of any origin may read")
 	f.TextVar(&o.proxies, "trusted-proxies", access.Proxies{}, "`addresses` or networks of proxies, separated by commas, such as 10.0.0.0/8, whose X-Forwarded-For says where a request comes from")
 	f.StringVar(&o.data, "data", "./data", "data `folder`, created if missing")
-	f.StringVar(&o.create, "create", createAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
-	f.StringVar(&o.store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
-	f.StringVar(&o.key, "key", "", "`file` of the log's private key, created with the log; all replicas of a log need it (default log.key in the data folder)")
-	f.StringVar(&o.seedKeyFile, "seed-key", "", "`file` of the key that encrypts seeds, created with the log; all replicas of a log need it. RIFFLE_SEED_KEY holds the key itself, 64 hex digits (default seed.key beside the log's key)")
-	f.StringVar(&o.origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
-	f.DurationVar(&o.deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")
-	f.StringVar(&o.decks, "decks", "", "`folder` of your own deck types, one JSON file each")
+	o.addFlags(f)
 	f.BoolVar(&o.deckOfCards, "deckofcards", true, "serve clients of deckofcardsapi under /api/deck/")
 	f.IntVar(&o.queue, "queue", 4096, "most records waiting for a commit; further requests are answered 503")
 	f.DurationVar(&o.patience, "patience", 2*time.Minute, "time that a record in flight waits for a database that cannot be reached; then the service ends")
@@ -161,6 +150,17 @@ func newOptions(stderr io.Writer) *options {
 	f.BoolVar(&o.healthcheck, "healthcheck", false, "exit with 0 if the service at -addr is ready, and with 1 if not")
 	f.BoolVar(&o.version, "version", false, "print the version and exit")
 	return o
+}
+
+// addFlags adds the settings that each log has to a set of flags, at their defaults.
+func (l *logOptions) addFlags(f *flag.FlagSet) {
+	f.StringVar(&l.create, "create", createAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
+	f.StringVar(&l.store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
+	f.StringVar(&l.key, "key", "", "`file` of the log's private key, created with the log; all replicas of a log need it (default log.key in the data folder)")
+	f.StringVar(&l.seedKeyFile, "seed-key", "", "`file` of the key that encrypts seeds, created with the log; all replicas of a log need it. RIFFLE_SEED_KEY holds the key itself, 64 hex digits (default seed.key beside the log's key)")
+	f.StringVar(&l.origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
+	f.DurationVar(&l.deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")
+	f.StringVar(&l.decks, "decks", "", "`folder` of your own deck types, one JSON file each")
 }
 
 // usage precedes the list of flags in the help.
@@ -198,9 +198,10 @@ func given(f *flag.FlagSet) map[string]bool {
 	return names
 }
 
-// fromFile sets the flags that have not been set from their keys in a file. Other keys are checked
-// all the same, so that a file is valid or not wherever it is used.
-func fromFile(f *flag.FlagSet, path string) *config.File {
+// fromFile sets the flags that have not been set from their keys in the file, and the logs that it
+// lists. Other keys are checked all the same, so that a file is valid or not wherever it is used.
+func (o *options) fromFile() *config.File {
+	f := o.flags
 	given, trial := given(f), newOptions(io.Discard).flags
 	settings := map[string]config.Setting{}
 	f.VisitAll(func(fl *flag.Flag) {
@@ -208,20 +209,27 @@ func fromFile(f *flag.FlagSet, path string) *config.File {
 			return
 		}
 		set := func(value string) error {
-			err := trial.Set(fl.Name, value) // a flag that refuses a value may have changed
-			switch {
-			case err == nil && given[fl.Name]:
-				return nil
-			case err == nil:
+			err := setFlag(trial, fl, value) // a flag that refuses a value may have changed
+			if err == nil && !given[fl.Name] {
 				return f.Set(fl.Name, value)
-			case fl.DefValue != "":
-				err = fmt.Errorf("%w; the default is %s", err, fl.DefValue)
 			}
-			return fmt.Errorf("%s: invalid value %.80q: %w", fl.Name, value, err)
+			return err
 		}
 		settings[fl.Name] = config.Setting{List: isList(fl.Name), Set: set}
 	})
-	return config.Read(path, settings)
+	return config.Read(o.config, settings, o.newLog)
+}
+
+// setFlag sets a flag of a set. The error says what the default is.
+func setFlag(f *flag.FlagSet, fl *flag.Flag, value string) error {
+	err := f.Set(fl.Name, value)
+	switch {
+	case err == nil:
+		return nil
+	case fl.DefValue != "":
+		err = fmt.Errorf("%w; the default is %s", err, fl.DefValue)
+	}
+	return fmt.Errorf("%s: invalid value %.80q: %w", fl.Name, value, err)
 }
 
 // callers are those that the configuration file lets in.
@@ -274,8 +282,6 @@ func (o *options) checkEach(refuse func(err error, flags ...string)) {
 		must    string // what the value must be
 		got     any
 	}{
-		{"create", o.create != createAuto && o.create != createNever, "auto or never", strconv.Quote(o.create)},
-		{"deadline", o.deadline < time.Second || o.deadline > 30*24*time.Hour, "from 1s to 720h", o.deadline},
 		{"max-connections", o.maxConnections < 2, "at least 2", o.maxConnections},
 		{"queue", o.queue < 1, "at least 1", o.queue},
 		{"patience", o.patience < time.Second, "at least 1s, such as the default 2m", o.patience},
@@ -290,9 +296,7 @@ func (o *options) checkEach(refuse func(err error, flags ...string)) {
 			refuse(fmt.Errorf("-%s must be %s, got %v", c.flag, c.must, c.got), c.flag)
 		}
 	}
-	if o.store != "" && !strings.HasPrefix(o.store, "postgres://") && !strings.HasPrefix(o.store, "postgresql://") {
-		refuse(errors.New("-store must be the URL of a PostgreSQL database, such as postgres://user@host/name; leave it out for SQLite in the data folder"), "store")
-	}
+	o.check(func(err error, setting string) { refuse(err, setting) })
 }
 
 // checkTogether refuses settings that are valid, but not with each other. It calls refuse with the

@@ -12,14 +12,14 @@ import (
 // othersMode are the bits of a mode that let others than the owner use a file.
 const othersMode fs.FileMode = 0o077
 
-// checkPermissions warns about key files and a data folder that others than the owner may read. It
+// checkPermissions warns about key files and a folder of a log that others than the owner may read. It
 // removes that permission from the files that the service creates in the data folder; files and
 // folders that the operator may have created are left alone.
-func checkPermissions(o *options, logger *slog.Logger) {
+func checkPermissions(l *logOptions, logger *slog.Logger) {
 	for _, name := range []string{
 		ledger.KeyName, ledger.SeedKeyName, ledger.CheckpointName, storeName, storeName + "-wal", storeName + "-shm", storeName + ".lock",
 	} {
-		path := filepath.Join(o.data, name)
+		path := filepath.Join(l.data, name)
 		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 			continue // the service creates no links
 		}
@@ -33,7 +33,7 @@ func checkPermissions(o *options, logger *slog.Logger) {
 		}
 		logger.Warn("others could read a file with secrets; its mode was changed", "file", path, "from", mode.String(), "to", (mode &^ othersMode).String())
 	}
-	for _, path := range []string{o.data, o.key, o.seedKeyFile} {
+	for _, path := range []string{l.data, l.key, l.seedKeyFile} {
 		if path == "" {
 			continue
 		}

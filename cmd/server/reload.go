@@ -2,8 +2,10 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 
 	"riffle/internal/config"
 )
@@ -21,6 +23,9 @@ type reloader struct {
 
 	setCallers func(callers)
 	reloadTLS  func(*config.TLS) (changed, ok bool) // reads the certificate again; not ok if that takes a restart
+
+	// openShoes returns how many shoes of a log are open.
+	openShoes func(name string) (uint64, error)
 }
 
 // reload applies what has changed in the file since the last time, and logs it. Other changes it
@@ -33,6 +38,9 @@ func (r *reloader) reload() {
 		return
 	}
 	o, err := r.parse()
+	if err == nil {
+		err = r.checkRemoved(o)
+	}
 	if err != nil {
 		r.logger.Error("reloading failed, and nothing was changed", "file", file, "mistakes", lines(err))
 		return
@@ -52,6 +60,9 @@ func (r *reloader) reload() {
 		apply()
 		changed = append(changed, slog.String(fl.Name, value))
 	})
+	if names := changedLogs(r.running, o); len(names) > 0 {
+		r.logger.Warn("logs changed in "+file+"; they apply after a restart", "setting", "logs", "logs", names)
+	}
 	if !reflect.DeepEqual(o.callers, r.running.callers) {
 		r.running.callers = o.callers
 		r.setCallers(o.callers)
@@ -72,4 +83,37 @@ func (r *reloader) warn(name, value string) {
 		to = ""
 	}
 	r.logger.Warn(name+" changed"+to+" in "+r.running.config+"; it applies after a restart", "setting", name)
+}
+
+// checkRemoved returns the mistake of a file that does not name a log any more which has open shoes,
+// or may have them.
+func (r *reloader) checkRemoved(o *options) error {
+	var mistakes config.Mistakes
+	for _, name := range r.running.logNames() {
+		if o.find(name) != nil {
+			continue
+		}
+		open, err := r.openShoes(name)
+		because := fmt.Sprintf("has %d open shoes", open)
+		if err != nil {
+			because = fmt.Sprintf("may have open shoes (%s)", oneLine(err))
+		}
+		if open > 0 || err != nil {
+			mistakes = append(mistakes, config.Mistake{Path: r.running.config, Text: fmt.Sprintf(
+				"the log %s is not named any more, and %s; name it with retired: true, which shows them still, or have them closed first", name, because)})
+		}
+	}
+	if len(mistakes) > 0 {
+		return mistakes
+	}
+	return nil
+}
+
+// changedLogs returns the names of the logs that are new in a file, changed or gone.
+func changedLogs(running, file *options) []string {
+	names := slices.Concat(running.logNames(), file.logNames())
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		return reflect.DeepEqual(running.find(name), file.find(name))
+	})
 }

@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,15 +17,8 @@ import (
 	"riffle"
 	"riffle/internal/access"
 	"riffle/internal/api"
-	"riffle/internal/deck"
 	"riffle/internal/deckofcards"
 	"riffle/internal/httpjson"
-	"riffle/internal/journal"
-	"riffle/internal/ledger"
-	"riffle/internal/ledger/postgres"
-	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
-	"riffle/internal/services"
 	"riffle/internal/tracing"
 )
 
@@ -36,8 +26,7 @@ import (
 type service struct {
 	options  *options
 	logger   *slog.Logger
-	log      *ledger.Log
-	services *services.Services
+	logs     *tenants
 	handler  *api.API
 	server   *http.Server
 	listener net.Listener
@@ -47,35 +36,11 @@ type service struct {
 	admin        *admin        // nil without -admin-addr
 }
 
-// build opens the ledger, wires the parts together and listens. If it fails, nothing stays open.
+// build opens the logs, wires the parts together and listens. If it fails, nothing stays open.
 func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog.Logger, accessLog io.Writer) (_ *service, err error) {
-	decks, err := loadDecks(o.decks)
-	if err != nil {
-		return nil, err
-	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics := api.NewMetrics(registry, version, revision())
-
-	log, err := openLog(ctx, o, metrics, tracer)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = closeLog(log, err)
-		}
-	}()
-	checkPermissions(o, logger)
-	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: o.maxItems, Results: o.maxResults}}
-	serving := services.Options{
-		Random: metrics.Random(rand.Reader), Deadline: o.deadline,
-		ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange,
-	}
-	if tracer != nil {
-		serving.TraceAppend = tracer.StartAppend
-	}
-	served := services.New(log, rules, serving)
 	connections, err := o.connections()
 	if err != nil {
 		return nil, err
@@ -84,7 +49,7 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	var mounted []api.More
 	if o.deckOfCards {
 		facade := deckofcards.New(deckofcards.Options{
-			Log: decksOf, Logger: logger, Budget: budget, Reject: metrics.Reject, Note: api.NoteRecord,
+			Log: decksOf, Logger: logger, Budget: budget, Reject: api.NoteRejection, Note: api.NoteRecord,
 		})
 		mounted = append(mounted, api.More{Scope: access.Deal, Routes: facade.Routes}, api.More{Scope: access.Read, Routes: facade.Pictures})
 	}
@@ -92,12 +57,26 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 		accessLog = nil
 	}
 	handler := api.New(api.Options{
-		Logger: logger, AccessLog: accessLog, Tracer: tracer, Metrics: metrics, Gatherer: registry, Contract: riffle.Contract,
+		Logger: logger, AccessLog: accessLog, Tracer: tracer, Metrics: metrics, Logs: o.logNames(), Gatherer: registry, Contract: riffle.Contract,
 		MaxBody: o.maxBody, Budget: budget, MaxConnections: connections, Admin: o.adminAddr != "", Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted,
 	})
-	handler.LogNamed(access.MainLog).Open(served)
 	handler.WatchLog(registry)
 	handler.WatchStore(registry)
+	if err := checkUnnamed(ctx, o, logger); err != nil {
+		return nil, err
+	}
+	logs, err := newTenants(o, tracer, logger, metrics, handler)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = logs.close(err)
+		}
+	}()
+	if err := logs.open(ctx); err != nil {
+		return nil, err
+	}
 	server := api.NewServer(handler, o.timeouts)
 	certificates, err := newCertificates(o, logger, registry)
 	if err != nil {
@@ -115,117 +94,22 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 		return nil, errors.Join(err, admin.close())
 	}
 	return &service{
-		options: o, logger: logger, log: log, services: served, handler: handler,
+		options: o, logger: logger, logs: logs, handler: handler,
 		server: server, listener: listener, tracer: tracer, certificates: certificates, admin: admin,
 	}, nil
 }
 
 // decksOf returns the log of a request as the API of deckofcards needs it.
 func decksOf(w http.ResponseWriter) deckofcards.Log {
-	s := api.LogOf(w)
-	return deckofcards.Log{Shoes: s.Shoes, Decks: s.Rules.Decks}
+	s, prefix := api.LogOf(w)
+	return deckofcards.Log{Shoes: s.Shoes, Decks: s.Rules.Decks, Prefix: prefix}
 }
 
-// loadDecks returns the built-in deck types and those in the operator's folder, if there is one.
-func loadDecks(folder string) (*deck.Catalogue, error) {
-	decks, err := deck.Builtin()
-	if err != nil || folder == "" {
-		return decks, err
-	}
-	if err := decks.Load(os.DirFS(folder)); err != nil {
-		return nil, fmt.Errorf("reading deck types from %s: %w", folder, err)
-	}
-	return decks, nil
-}
-
-// openLog opens the ledger, in PostgreSQL if -store names a database and in SQLite otherwise.
-func openLog(ctx context.Context, o *options, metrics *api.Metrics, tracer *tracing.Tracer) (*ledger.Log, error) {
-	if o.create == createNever {
-		if err := logExists(o); err != nil {
-			return nil, err
-		}
-	} else if err := os.MkdirAll(o.data, 0o700); err != nil {
-		return nil, fmt.Errorf("creating the data folder: %w", err)
-	}
-	store, err := openStore(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if tracer != nil {
-		store = tracer.Store(store, o.engine())
-	}
-	log, err := ledger.Open(ctx, store, ledger.Options{
-		Folder: o.data, KeyFile: o.key, SeedKey: o.seedKey, SeedKeyFile: o.seedKeyFile,
-		Origin: o.origin, MustExist: o.create == createNever, Queue: o.queue, Patience: o.patience, Observe: metrics.Commit,
-	})
-	if errors.Is(err, ledger.ErrNoLog) {
-		err = errNoLog(err)
-	}
-	if err != nil {
-		return nil, errors.Join(err, store.Close())
-	}
-	return log, nil
-}
-
-// logExists returns an error if the files of the log are missing, before anything is created that
-// would be in their place.
-func logExists(o *options) error {
-	files := []string{filepath.Join(o.data, ledger.CheckpointName)}
-	if o.store == "" {
-		files = append(files, filepath.Join(o.data, storeName))
-	}
-	for _, file := range files {
-		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-			return errNoLog(fmt.Errorf("%w: %s is missing", ledger.ErrNoLog, file))
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// errNoLog adds what to do about a log that -create=never requires.
-func errNoLog(err error) error {
-	return fmt.Errorf("%w, and -create=never (RIFFLE_CREATE) requires one. Check that -data and -store are right and that the volume is mounted, "+
-		"or restore a backup. Only if a log or a replica is new, start it once with -create=auto", err)
-}
-
-func openStore(ctx context.Context, o *options) (ledger.Store, error) {
-	if o.store != "" {
-		return postgres.Open(ctx, o.store)
-	}
-	return sqlite.Open(ctx, filepath.Join(o.data, storeName))
-}
-
-// engine returns the name that OpenTelemetry has for the engine of the store.
-func (o *options) engine() string {
-	if o.store != "" {
-		return "postgresql"
-	}
-	return "sqlite"
-}
-
-// storeName is the SQLite file in the data folder.
-const storeName = "riffle.db"
-
-// closeLog closes the ledger when nothing can append to it any more, and returns err with what went
-// wrong in the ledger. A ledger that has failed stays as it is: what it holds is read back by the
-// next start.
-func closeLog(log *ledger.Log, err error) error {
-	if failure := log.Err(); failure == nil {
-		return errors.Join(err, log.Close())
-	} else if !errors.Is(err, failure) {
-		return errors.Join(err, failure)
-	}
-	return err
-}
-
-// run serves until ctx is done or the ledger fails, and then shuts down: /readyz answers 503,
-// requests in flight are answered, and the ledger is closed last. Until then it calls reload at
+// run serves until ctx is done or the only log fails, and then shuts down: /readyz answers 503,
+// requests in flight are answered, and the logs are closed last. Until then it calls reload at
 // every signal from hangups.
 func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func()) (err error) {
-	defer func() { err = closeLog(s.log, err) }()
-	defer s.startExpiry()()
+	defer func() { err = s.logs.close(err) }()
 	served := make(chan error, 2)
 	go func() { served <- s.serve() }()
 	s.admin.serve(s.logger, served)
@@ -241,10 +125,10 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 		select {
 		case err := <-served:
 			return err
-		case <-s.log.Failed():
+		case <-s.logs.failed():
 			// Nothing more can be recorded. Requests in flight get a second to be answered with an
 			// error.
-			return errors.Join(s.log.Err(), s.shutdown(time.Second))
+			return errors.Join(s.logs.err(), s.shutdown(time.Second))
 		case <-hangups:
 			reload()
 		case <-ctx.Done():
@@ -264,30 +148,12 @@ func (s *service) serve() error {
 	return s.server.Serve(s.listener)
 }
 
-// startExpiry runs the expiry of commitments and shoes in the background. stop ends it and waits
-// for it.
-func (s *service) startExpiry() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		report := func(err error) {
-			s.logger.Warn("expiring commitments or shoes failed; it is tried again", "error", err)
-		}
-		journal.Sweep(ctx, report, s.services.Dealer.ExpireCommitments, s.services.Shoes.Expire)
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
-}
-
 // awaitDrain goes on serving for the -drain time, so that load balancers see that /readyz answers
-// 503. It returns early if the ledger fails.
+// 503. It returns early if the only log fails.
 func (s *service) awaitDrain() {
 	select {
 	case <-time.After(s.options.drain):
-	case <-s.log.Failed():
+	case <-s.logs.failed():
 	}
 }
 

@@ -29,12 +29,13 @@ import (
 	"riffle/internal/tracing"
 )
 
-// Options of an API. All are needed but AccessLog, Admin, Tracer, Hosts, Origins, Policy, Proxies,
-// ReplayTime and More.
+// Options of an API. All are needed but AccessLog, Logs, Admin, Tracer, Hosts, Origins, Policy,
+// Proxies, ReplayTime and More.
 type Options struct {
 	Logger         *slog.Logger
 	AccessLog      io.Writer // gets one line a request, in one call; nil for none
 	Metrics        *Metrics
+	Logs           []string            // the names of the logs besides the main one
 	Gatherer       prometheus.Gatherer // what /metrics shows
 	Contract       []byte              // what /openapi.yaml shows
 	MaxBody        int64               // the longest body, in bytes
@@ -60,7 +61,9 @@ type More struct {
 // An API answers requests.
 type API struct {
 	Options
+	all          []*Log // the main log first
 	main         *Log
+	named        map[string]*Log // the others
 	router       *chi.Mux
 	hosts        atomic.Pointer[access.Hosts]
 	origins      atomic.Pointer[access.Origins]
@@ -75,10 +78,10 @@ type API struct {
 	writeTimeout time.Duration // see [NewServer]; 0 for none
 }
 
-// New returns the API, to be served by [NewServer]. Its log is closed until [Log.Open].
+// New returns the API, to be served by [NewServer]. Each log is closed until [Log.Open].
 func New(o Options) *API {
 	a := &API{Options: o}
-	a.main = &Log{api: a, name: access.MainLog}
+	a.addLogs()
 	a.ReplayTime = cmp.Or(a.ReplayTime, defaultReplayTime)
 	// One processor is left to short requests.
 	a.long = timeshare.New(runtime.GOMAXPROCS(0)-1, maxLong)

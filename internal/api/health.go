@@ -15,16 +15,11 @@ var errDraining = errors.New("the service is stopping")
 // are answered still.
 func (a *API) Drain() { a.gate.draining.Store(true) }
 
-// ready returns nil if a shuffle that is asked for now would be answered in good time.
-func (a *API) ready() error {
-	if a.gate.draining.Load() {
+// ready returns nil if a shuffle in the log that is asked for now would be answered in good time.
+func (l *Log) ready() error {
+	if l.api.gate.draining.Load() {
 		return errDraining
 	}
-	return a.main.health()
-}
-
-// health returns nil if the log is open and healthy, and otherwise why not.
-func (l *Log) health() error {
 	open, err := l.acquire()
 	if err != nil {
 		return err
@@ -33,8 +28,14 @@ func (l *Log) health() error {
 	return open.Log.Health()
 }
 
+// healthz says whether the process should live on. Where logs that fail are opened again it should,
+// and under the prefix of a log it says whether that is open.
 func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
-	open, err := w.(*response).log.acquire()
+	log := w.(*response).log
+	if log == a.main && a.reopens() {
+		return writeStatus(w, "alive")
+	}
+	open, err := log.acquire()
 	if err != nil {
 		return err
 	}
@@ -45,11 +46,49 @@ func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
 	return writeStatus(w, "alive")
 }
 
+// readyz says whether a log should get traffic. That of the main log is for all of them: it answers
+// 200 if one is ready, and lists which.
 func (a *API) readyz(w http.ResponseWriter, _ *http.Request) error {
-	if err := a.ready(); err != nil {
+	log := w.(*response).log
+	if log == a.main && a.reopens() {
+		return a.readyLogs(w)
+	}
+	if err := log.ready(); err != nil {
 		return problemBusy(sentence("not ready: " + err.Error()))
 	}
 	return writeStatus(w, "ready")
+}
+
+// A logStatus is a log as /readyz lists it.
+type logStatus struct {
+	Name   string `json:"name"`
+	Status string `json:"status"` // ready, busy if it is open all the same, or closed
+}
+
+// readyLogs answers /readyz where there are several logs.
+func (a *API) readyLogs(w http.ResponseWriter) error {
+	answer := struct {
+		Status string      `json:"status"`
+		Logs   []logStatus `json:"logs"`
+	}{Status: "ready"}
+	var errs []error
+	for _, l := range a.all {
+		status, err := "ready", l.ready()
+		switch {
+		case errors.Is(err, errLogClosed):
+			status = "closed"
+		case err != nil:
+			status = "busy"
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+		answer.Logs = append(answer.Logs, logStatus{l.name, status})
+	}
+	if len(errs) == len(a.all) {
+		return problemBusy(sentence("not ready: " + errs[0].Error()))
+	}
+	return fresh(w, answer)
 }
 
 func writeStatus(w http.ResponseWriter, status string) error {

@@ -32,47 +32,65 @@ func authorized(r *http.Request, token access.Token) *http.Request {
 	return r
 }
 
-// Every operation of the contract is tried without a token, with one of each scope, with one of
-// another log and with one that nobody has. So no route can be open by mistake.
+// Every operation of the contract is tried in the main log and in another, without a token, with one
+// of each scope, with one of each log and with one that nobody has. So no route can be open by
+// mistake.
 func TestEveryRouteTakesItsScope(t *testing.T) {
 	tokens := map[access.Scope]access.Token{}
-	foreign := access.NewToken()
-	keys := []access.Key{{Name: "foreign", Digest: foreign.Digest(), Grant: access.Grant{May: access.Scopes(), Logs: []string{"poker"}}}}
+	keys := []access.Key{}
 	for _, scope := range access.Scopes() {
 		tokens[scope] = access.NewToken()
 		keys = append(keys, access.Key{Name: string(scope), Digest: tokens[scope].Digest(), Grant: access.Grant{May: []access.Scope{scope}}})
 	}
-	s := start(t, setup{policy: access.NewPolicy(keys, nil)})
+	prefixes := map[string]string{access.MainLog: "", "poker": "/logs/poker", "bridge": "/logs/bridge"}
+	ofLog := map[string]access.Token{}
+	for log := range prefixes {
+		ofLog[log] = access.NewToken()
+		keys = append(keys, access.Key{Name: log, Digest: ofLog[log].Digest(), Grant: access.Grant{May: access.Scopes(), Logs: []string{log}}})
+	}
+	s := start(t, setup{policy: access.NewPolicy(keys, nil), logs: []string{"poker", "bridge"}})
 	tried := map[access.Scope]int{}
 	for _, op := range loadContract(t).operations {
-		scope := scopeOf(op.Method, op.Path)
-		tried[scope]++
-		target := strings.NewReplacer("{type}", "standard52", "{id}", "01a201b9-1975-7a0e-ba4d-55320c5c53f8", "{tile}", "0/000",
-			"{file}", "AS.svg", "{pile}", "p", "{position}", "1").Replace(op.Path)
-		check := func(name string, r *http.Request, status int) {
-			t.Helper()
-			a := s.send(t, r)
-			refused := a.status == http.StatusUnauthorized || a.status == http.StatusForbidden
-			if status != 0 && a.status != status || status == 0 && refused {
-				t.Errorf("%s %s %s: %d %s", op.Method, op.Path, name, a.status, a.body)
+		for _, log := range []string{access.MainLog, "poker"} {
+			scope := scopeOf(op.Method, op.Path)
+			tried[scope]++
+			target := prefixes[log] + strings.NewReplacer("{type}", "standard52", "{id}", "01a201b9-1975-7a0e-ba4d-55320c5c53f8", "{tile}", "0/000",
+				"{file}", "AS.svg", "{pile}", "p", "{position}", "1").Replace(op.Path)
+			check := func(name string, r *http.Request, status int) {
+				t.Helper()
+				a := s.send(t, r)
+				refused := a.status == http.StatusUnauthorized || a.status == http.StatusForbidden
+				if status != 0 && a.status != status || status == 0 && refused {
+					t.Errorf("%s %s %s: %d %s", op.Method, target, name, a.status, a.body)
+				}
+				if challenge := a.header.Get("WWW-Authenticate"); (a.status == http.StatusUnauthorized) != (challenge != "") {
+					t.Errorf("%s %s %s: %d with WWW-Authenticate %q", op.Method, target, name, a.status, challenge)
+				}
 			}
-			if challenge := a.header.Get("WWW-Authenticate"); (a.status == http.StatusUnauthorized) != (challenge != "") {
-				t.Errorf("%s %s %s: %d with WWW-Authenticate %q", op.Method, op.Path, name, a.status, challenge)
+			if scope == access.Metrics && log != access.MainLog {
+				check("without a token", request(t, op.Method, target), http.StatusNotFound)
+				continue
 			}
-		}
-		if scope == "" {
-			check("without a token", request(t, op.Method, target), 0)
-			continue
-		}
-		check("without a token", request(t, op.Method, target), http.StatusUnauthorized)
-		check("with a token that nobody has", authorized(request(t, op.Method, target), access.NewToken()), http.StatusUnauthorized)
-		check("with a key of another log", authorized(request(t, op.Method, target), foreign), http.StatusForbidden)
-		for other, token := range tokens {
-			status := http.StatusForbidden
-			if other == scope {
-				status = 0
+			if scope == "" {
+				check("without a token", request(t, op.Method, target), 0)
+				continue
 			}
-			check(fmt.Sprint("with the scope ", other), authorized(request(t, op.Method, target), token), status)
+			check("without a token", request(t, op.Method, target), http.StatusUnauthorized)
+			check("with a token that nobody has", authorized(request(t, op.Method, target), access.NewToken()), http.StatusUnauthorized)
+			for other, token := range tokens {
+				status := http.StatusForbidden
+				if other == scope {
+					status = 0
+				}
+				check(fmt.Sprint("with the scope ", other), authorized(request(t, op.Method, target), token), status)
+			}
+			for other, token := range ofLog {
+				status := http.StatusForbidden
+				if other == log {
+					status = 0
+				}
+				check("with a key of the log "+other, authorized(request(t, op.Method, target), token), status)
+			}
 		}
 	}
 	for _, scope := range append(access.Scopes(), "") {
@@ -150,5 +168,5 @@ func TestLimitsOfCallers(t *testing.T) {
 	if got := statuses(bytes, get(t, "/decks"), get(t, "/decks")); !slices.Equal(got, []int{200, 429}) {
 		t.Errorf("two answers of more than ten bytes: %v", got)
 	}
-	s.checkMetrics(t, fmt.Sprintf(`riffle_requests_total{key=%q} 5`, slowKey.Name), fmt.Sprintf(`riffle_requests_total{key=%q} 4`, recordsKey.Name))
+	s.checkMetrics(t, fmt.Sprintf(`riffle_requests_total{key=%q,log="main"} 5`, slowKey.Name), fmt.Sprintf(`riffle_requests_total{key=%q,log="main"} 4`, recordsKey.Name))
 }

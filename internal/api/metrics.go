@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -25,58 +26,66 @@ import (
 // decade.
 var durations = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3, 250e-3, 500e-3, 1, 2.5, 5, 10}
 
-// Metrics are what the service counts of itself. Every label comes from a closed set: routes of the
-// router, methods, statuses and algorithms.
+// Metrics are what the service counts of itself. Every label comes from a closed set: logs, routes
+// of the router, methods, statuses and algorithms.
 type Metrics struct {
 	requests    *prometheus.HistogramVec
+	byKey       *prometheus.CounterVec
+	shuffles    *prometheus.HistogramVec
+	items       *prometheus.CounterVec
+	shed        *prometheus.CounterVec
+	rejected    *prometheus.CounterVec
+	commits     *prometheus.HistogramVec
+	records     *prometheus.HistogramVec
+	lost        *prometheus.CounterVec // races for the end of the log
+	commitments *prometheus.CounterVec
+	shoes       *prometheus.CounterVec
+	random      *prometheus.CounterVec
+	connections prometheus.Gauge
+	http2       prometheus.Gauge
+}
+
+// LogMetrics are what the service counts of one log.
+type LogMetrics struct {
+	requests    *prometheus.HistogramVec // and not the interface, whose calls allocate their labels
 	byKey       *prometheus.CounterVec
 	shuffles    map[shuffle.Algorithm]prometheus.Observer
 	items       prometheus.Counter
 	shed        prometheus.Counter
 	rejected    *prometheus.CounterVec
-	commits     *prometheus.HistogramVec
-	records     prometheus.Histogram
-	lost        prometheus.Counter // races for the end of the log
+	commits     prometheus.ObserverVec
+	records     prometheus.Observer
+	lost        prometheus.Counter
 	commitments map[dealer.Event]prometheus.Counter
 	shoes       map[audit.Kind]prometheus.Counter
 	random      prometheus.Counter
-	connections prometheus.Gauge
-	http2       prometheus.Gauge
 }
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer, version, revision string) *Metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{logLabel}, labels...))
+		registry.MustRegister(v)
+		return v
+	}
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, append([]string{logLabel}, labels...))
+		registry.MustRegister(v)
+		return v
+	}
 	m := &Metrics{
-		commitments: map[dealer.Event]prometheus.Counter{},
-		shoes:       map[audit.Kind]prometheus.Counter{},
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "riffle_http_request_duration_seconds", Help: "Time from a request's header to the end of its answer.", Buckets: durations,
-		}, []string{"route", "method", "status"}),
-		byKey: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "riffle_requests_total", Help: "Requests by the name of the key that sent them; empty for callers without a key.",
-		}, []string{"key"}),
-		shuffles: map[shuffle.Algorithm]prometheus.Observer{},
-		items: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "riffle_items_shuffled_total", Help: "Items drawn, over all shuffles.",
-		}),
-		shed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "riffle_http_shed_total", Help: "Requests that were answered 503: queue or memory budget full, no space, no store, no checkpoint yet, stopping.",
-		}),
-		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "riffle_rejected_requests_total", Help: "Requests that were answered 503, by what was full or missing.",
-		}, []string{"reason"}),
-		commits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "riffle_commit_duration_seconds", Help: "Time of one durable commit of a batch of records.", Buckets: durations,
-		}, []string{"result"}),
-		records: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "riffle_commit_records", Help: "Records in one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 13),
-		}),
-		lost: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "riffle_commit_conflicts_total", Help: "Commits that were made again because another process appended first.",
-		}),
-		random: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "riffle_random_bytes_total", Help: "Bytes read from the operating system's generator.",
-		}),
+		requests:    histogram("riffle_http_request_duration_seconds", "Time from a request's header to the end of its answer.", durations, "route", "method", "status"),
+		byKey:       counter("riffle_requests_total", "Requests by the name of the key that sent them; empty for callers without a key.", "key"),
+		shuffles:    histogram("riffle_shuffle_duration_seconds", "Time of the shuffles of one request, from keystream to order.", durations, "algorithm"),
+		items:       counter("riffle_items_shuffled_total", "Items drawn, over all shuffles."),
+		shed:        counter("riffle_http_shed_total", "Requests that were answered 503: queue or memory budget full, no space, no store, no checkpoint yet, stopping."),
+		rejected:    counter("riffle_rejected_requests_total", "Requests that were answered 503, by what was full or missing.", "reason"),
+		commits:     histogram("riffle_commit_duration_seconds", "Time of one durable commit of a batch of records.", durations, "result"),
+		records:     histogram("riffle_commit_records", "Records in one commit.", prometheus.ExponentialBuckets(1, 2, 13)),
+		lost:        counter("riffle_commit_conflicts_total", "Commits that were made again because another process appended first."),
+		commitments: counter("riffle_commitments_total", "Commitments that were made, used or logged as void, and uses that came late.", "event"),
+		shoes:       counter("riffle_shoe_changes_total", "Changes of shoes, by the kind of their records.", "kind"),
+		random:      counter("riffle_random_bytes_total", "Bytes read from the operating system's generator."),
 		connections: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "riffle_connections", Help: "Open connections, idle ones included.",
 		}),
@@ -84,64 +93,79 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 			Name: "riffle_http2_connections", Help: fmt.Sprintf("Open connections that may use HTTP/2; each takes the room of %d.", http2Streams),
 		}),
 	}
-	commitments := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "riffle_commitments_total", Help: "Commitments that were made, used or logged as void, and uses that came late.",
-	}, []string{"event"})
-	changes := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "riffle_shoe_changes_total", Help: "Changes of shoes, by the kind of their records.",
-	}, []string{"kind"})
-	for event, name := range map[dealer.Event]string{
-		dealer.Committed: "made", dealer.Used: "used", dealer.Voided: "void", dealer.Late: "late",
-	} {
-		m.commitments[event] = commitments.WithLabelValues(name)
-	}
-	for _, kind := range []audit.Kind{
-		audit.KindShoe, audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire,
-	} {
-		m.shoes[kind] = changes.WithLabelValues(string(kind))
-	}
-	for _, r := range rejections {
-		m.rejected.WithLabelValues(r.reason)
-	}
-	m.rejected.WithLabelValues(memoryReason)
-	m.rejected.WithLabelValues(otherReason)
-	dealt := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "riffle_shuffle_duration_seconds", Help: "Time of the shuffles of one request, from keystream to order.", Buckets: durations,
-	}, []string{"algorithm"})
-	for _, alg := range shuffle.Algorithms() {
-		m.shuffles[alg] = dealt.WithLabelValues(string(alg))
-	}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "riffle_build_info", Help: "1, labelled by what runs.",
 	}, []string{"version", "revision"})
 	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(m.requests, m.byKey, dealt, m.items, m.shed, m.rejected, m.commits, m.records, m.lost, m.random, m.connections, m.http2, commitments, changes, build)
+	registry.MustRegister(m.connections, m.http2, build)
 	return m
 }
 
-// WatchLog registers what is read off a log: its queue, its sizes and whether it is ready; and how
-// many connections there may be.
+// logLabel is the label with the name of the log.
+const logLabel = "log"
+
+// Log returns the metrics of the log of a name.
+func (m *Metrics) Log(name string) *LogMetrics {
+	of := prometheus.Labels{logLabel: name}
+	l := &LogMetrics{
+		requests: m.requests.MustCurryWith(of).(*prometheus.HistogramVec),
+		byKey:    m.byKey.MustCurryWith(of),
+		shuffles: map[shuffle.Algorithm]prometheus.Observer{},
+		items:    m.items.With(of),
+		shed:     m.shed.With(of),
+		rejected: m.rejected.MustCurryWith(of),
+		commits:  m.commits.MustCurryWith(of),
+		records:  m.records.With(of),
+		lost:     m.lost.With(of),
+		random:   m.random.With(of),
+
+		commitments: map[dealer.Event]prometheus.Counter{},
+		shoes:       map[audit.Kind]prometheus.Counter{},
+	}
+	for event, text := range map[dealer.Event]string{
+		dealer.Committed: "made", dealer.Used: "used", dealer.Voided: "void", dealer.Late: "late",
+	} {
+		l.commitments[event] = m.commitments.WithLabelValues(name, text)
+	}
+	for _, kind := range []audit.Kind{
+		audit.KindShoe, audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire,
+	} {
+		l.shoes[kind] = m.shoes.WithLabelValues(name, string(kind))
+	}
+	for _, r := range rejections {
+		l.rejected.WithLabelValues(r.reason)
+	}
+	l.rejected.WithLabelValues(memoryReason)
+	l.rejected.WithLabelValues(otherReason)
+	for _, alg := range shuffle.Algorithms() {
+		l.shuffles[alg] = m.shuffles.WithLabelValues(name, string(alg))
+	}
+	return l
+}
+
+// WatchLog registers what is read off each log: its queue, its sizes and whether it is ready; and
+// how many connections there may be.
 func (a *API) WatchLog(registry prometheus.Registerer) {
 	registry.MustRegister(logGauges{a}, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riffle_connections_capacity", Help: "Connections that may be open; a peer may have as many as are left for others.",
 	}, func() float64 { return float64(a.MaxConnections) }))
 }
 
-// WatchStore registers gauges of open commitments, late ones and open shoes. They are counted in
-// the store; a scrape during which it cannot be reached leaves them out.
+// WatchStore registers gauges of the open commitments, late ones and open shoes of each log. They
+// are counted in its store; a scrape during which that cannot be reached leaves them out.
 func (a *API) WatchStore(registry prometheus.Registerer) {
 	registry.MustRegister(openCounts{a})
 }
 
 // The gauges of a log.
 var (
-	queueDepthDesc    = prometheus.NewDesc("riffle_queue_depth", "Records that wait for the next commit.", nil, nil)
-	queueCapacityDesc = prometheus.NewDesc("riffle_queue_capacity", "Records that may wait before requests are answered 503.", nil, nil)
-	logSizeDesc       = prometheus.NewDesc("riffle_log_size", "Records in the log, as far as this process knows.", nil, nil)
-	publishedSizeDesc = prometheus.NewDesc("riffle_log_published_size", "Records that the published checkpoint covers.", nil, nil)
-	readyDesc         = prometheus.NewDesc("riffle_ready", "1 while /readyz answers 200.", nil, nil)
-	commitmentsDesc   = prometheus.NewDesc("riffle_commitments", "Commitments in the log that wait to be used (open), or for the log to say that they are void (late).", []string{"status"}, nil)
-	shoesDesc         = prometheus.NewDesc("riffle_shoes", "Shoes that cards can be dealt from.", nil, nil)
+	queueDepthDesc    = prometheus.NewDesc("riffle_queue_depth", "Records that wait for the next commit.", []string{logLabel}, nil)
+	queueCapacityDesc = prometheus.NewDesc("riffle_queue_capacity", "Records that may wait before requests are answered 503.", []string{logLabel}, nil)
+	logSizeDesc       = prometheus.NewDesc("riffle_log_size", "Records in the log, as far as this process knows.", []string{logLabel}, nil)
+	publishedSizeDesc = prometheus.NewDesc("riffle_log_published_size", "Records that the published checkpoint covers.", []string{logLabel}, nil)
+	readyDesc         = prometheus.NewDesc("riffle_ready", "1 while the log is ready: see /readyz.", []string{logLabel}, nil)
+	commitmentsDesc   = prometheus.NewDesc("riffle_commitments", "Commitments in the log that wait to be used (open), or for the log to say that they are void (late).", []string{logLabel, "status"}, nil)
+	shoesDesc         = prometheus.NewDesc("riffle_shoes", "Shoes that cards can be dealt from.", []string{logLabel}, nil)
 )
 
 func gauge(c chan<- prometheus.Metric, desc *prometheus.Desc, value float64, labels ...string) {
@@ -157,32 +181,44 @@ func (logGauges) Describe(c chan<- *prometheus.Desc) {
 }
 
 func (g logGauges) Collect(c chan<- prometheus.Metric) {
-	ready := 1.0
-	if g.api.ready() != nil {
-		ready = 0
+	for _, l := range g.api.all {
+		ready := 1.0
+		if l.ready() != nil {
+			ready = 0
+		}
+		gauge(c, readyDesc, ready, l.name)
+		open, err := l.acquire()
+		if err != nil {
+			continue
+		}
+		depth, capacity := open.Log.Queued()
+		committed, published := open.Log.Sizes()
+		open.release()
+		gauge(c, queueDepthDesc, float64(depth), l.name)
+		gauge(c, queueCapacityDesc, float64(capacity), l.name)
+		gauge(c, logSizeDesc, float64(committed), l.name)
+		gauge(c, publishedSizeDesc, float64(published), l.name)
 	}
-	gauge(c, readyDesc, ready)
-	open, err := g.api.main.acquire()
-	if err != nil {
-		return
-	}
-	defer open.release()
-	depth, capacity := open.Log.Queued()
-	committed, published := open.Log.Sizes()
-	gauge(c, queueDepthDesc, float64(depth))
-	gauge(c, queueCapacityDesc, float64(capacity))
-	gauge(c, logSizeDesc, float64(committed))
-	gauge(c, publishedSizeDesc, float64(published))
 }
 
 type openCounts struct{ api *API }
 
 func (openCounts) Describe(c chan<- *prometheus.Desc) { c <- commitmentsDesc; c <- shoesDesc }
 
+// Collect asks all stores at the same time: one that does not answer is waited for.
 func (o openCounts) Collect(c chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	log, err := o.api.main.acquire()
+	var logs sync.WaitGroup
+	for _, l := range o.api.all {
+		logs.Go(func() { l.countOpen(ctx, c) })
+	}
+	logs.Wait()
+}
+
+// countOpen counts what is open in the log.
+func (l *Log) countOpen(ctx context.Context, c chan<- prometheus.Metric) {
+	log, err := l.acquire()
 	if err != nil {
 		return
 	}
@@ -191,20 +227,20 @@ func (o openCounts) Collect(c chan<- prometheus.Metric) {
 	if err != nil {
 		return
 	}
-	gauge(c, commitmentsDesc, float64(open), string(dealer.StatusOpen))
-	gauge(c, commitmentsDesc, float64(late), string(dealer.StatusLate))
+	gauge(c, commitmentsDesc, float64(open), l.name, string(dealer.StatusOpen))
+	gauge(c, commitmentsDesc, float64(late), l.name, string(dealer.StatusLate))
 	open, err = log.Shoes.Count(ctx)
 	if err != nil {
 		return
 	}
-	gauge(c, shoesDesc, float64(open))
+	gauge(c, shoesDesc, float64(open), l.name)
 }
 
 // Commitment counts an event of a commitment.
-func (m *Metrics) Commitment(e dealer.Event) { m.commitments[e].Inc() }
+func (m *LogMetrics) Commitment(e dealer.Event) { m.commitments[e].Inc() }
 
 // ShoeChange counts a record of a shoe.
-func (m *Metrics) ShoeChange(kind audit.Kind) { m.shoes[kind].Inc() }
+func (m *LogMetrics) ShoeChange(kind audit.Kind) { m.shoes[kind].Inc() }
 
 // rejections are the errors that are answered 503, and the reasons that they are counted under.
 var rejections = []struct {
@@ -220,6 +256,8 @@ var rejections = []struct {
 	{ledger.ErrUnavailable, "store"},
 	{ledger.ErrNotPublished, "checkpoint"},
 	{ledger.ErrClosed, "stopping"},
+	{errLogClosed, "log"},
+	{ledger.ErrBroken, "log"},
 }
 
 const (
@@ -228,7 +266,7 @@ const (
 )
 
 // Reject counts a request that is answered 503 because of the error.
-func (m *Metrics) Reject(err error) {
+func (m *LogMetrics) Reject(err error) {
 	reason := otherReason
 	if body := (*httpjson.Error)(nil); errors.As(err, &body) {
 		reason = memoryReason
@@ -243,7 +281,7 @@ func (m *Metrics) Reject(err error) {
 }
 
 // Commit notes a commit of the log.
-func (m *Metrics) Commit(c ledger.Commit) {
+func (m *LogMetrics) Commit(c ledger.Commit) {
 	result := "ok"
 	if c.Err != nil {
 		result = "error"
@@ -254,7 +292,7 @@ func (m *Metrics) Commit(c ledger.Commit) {
 }
 
 // Random counts what is read from a source of randomness.
-func (m *Metrics) Random(source io.Reader) io.Reader { return &countedReader{source, m.random} }
+func (m *LogMetrics) Random(source io.Reader) io.Reader { return &countedReader{source, m.random} }
 
 type countedReader struct {
 	source io.Reader
@@ -284,12 +322,12 @@ func method(m string) string {
 	return "other"
 }
 
-// metricsBytes is about the memory of all metrics.
-const metricsBytes = 512 << 10
+// metricsBytes is about the memory of the metrics of a log, and of those of the process.
+const metricsBytes = 256 << 10
 
 // metrics answers GET /metrics.
 func (a *API) metrics(w http.ResponseWriter, r *http.Request) error {
-	if err := leaseOf(w).Grow(metricsBytes); err != nil {
+	if err := leaseOf(w).Grow(int64(1+len(a.all)) * metricsBytes); err != nil {
 		return err
 	}
 	families, err := a.Gatherer.Gather()

@@ -13,13 +13,14 @@ import (
 	"riffle/internal/tracing"
 )
 
-// observe serves requests, gives each an id, and notes what became of it: in the metrics by the
-// pattern of its route, against the limits of its caller, in the access log, and in a span if it is
-// sampled. It turns a panic into a 500.
+// observe serves requests, finds the log that each is for, gives it an id, and notes what became of
+// it: in the metrics by the log and the pattern of its route, against the limits of its caller, in
+// the access log, and in a span if it is sampled. It turns a panic into a 500.
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		w := &response{ResponseWriter: rw, api: a, log: a.main, lease: a.Budget.Lease(r.RemoteAddr)}
+		log, r := a.logFor(r)
+		w := &response{ResponseWriter: rw, api: a, log: log, lease: a.Budget.Lease(r.RemoteAddr)}
 		defer w.lease.Release()
 		id := requestID(r)
 		var span *tracing.Span
@@ -29,9 +30,9 @@ func (a *API) observe(next http.Handler) http.Handler {
 		defer func() {
 			w.status = max(w.status, http.StatusOK)
 			ended := time.Now()
-			a.Metrics.requests.WithLabelValues(pattern(r), method(r.Method), strconv.Itoa(w.status)).Observe(ended.Sub(began).Seconds())
+			log.metrics.requests.WithLabelValues(pattern(r), method(r.Method), strconv.Itoa(w.status)).Observe(ended.Sub(began).Seconds())
 			w.caller.Charge(ended, w.records, w.sent)
-			a.Metrics.byKey.WithLabelValues(w.caller.Key).Inc()
+			log.metrics.byKey.WithLabelValues(w.caller.Key).Inc()
 			a.logRequest(r, w, id, span, ended, ended.Sub(began))
 			if span != nil {
 				span.End(tracing.Request{
@@ -63,6 +64,7 @@ func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.
 	}
 	line = ended.AppendFormat(append(line, `{"time":"`...), time.RFC3339Nano)
 	line = append(line, `","level":"INFO","msg":"request"`...)
+	text("log", w.log.name)
 	text("method", method(r.Method))
 	text("route", pattern(r))
 	line = strconv.AppendInt(append(line, `,"status":`...), int64(w.status), 10)

@@ -136,13 +136,13 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		panic(http.ErrAbortHandler) // the caller has left
 	}
-	p := a.problem(r, err)
+	p, log := a.problem(r, err), w.(*response).log
 	if p.Status >= http.StatusInternalServerError && p.retryAfter == 0 {
-		a.Logger.Error("request failed", "method", r.Method, "path", pathToLog(r), "error", err)
+		a.Logger.Error("request failed", "log", log.name, "method", r.Method, "path", pathToLog(r), "error", err)
 	}
 	if p.Status == http.StatusServiceUnavailable && p.retryAfter > 0 {
-		a.Metrics.shed.Inc()
-		a.Metrics.Reject(err)
+		log.metrics.shed.Inc()
+		log.metrics.Reject(err)
 	}
 	writeProblem(w, p)
 }
@@ -211,6 +211,16 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		return problemBusy("The store has no space left. Nothing was shuffled; earlier records can be read. Ask again once the operator has made room.")
 	case errors.Is(err, ledger.ErrClosed):
 		return problemBusy("The service is stopping. Nothing was shuffled; ask again, another instance may answer.")
+	case errors.Is(err, errLogClosed):
+		p := problemBusy("This log is not available at the moment. Nothing was done; ask again in a few seconds.")
+		p.retryAfter = reopenSeconds
+		return p
+	case errors.Is(err, ledger.ErrBroken) && a.reopens():
+		p := problemBusy("The record could not be made durable, so there is no shuffle. The log is opened again; retry with the same Idempotency-Key in a few seconds.")
+		p.retryAfter = reopenSeconds
+		return p
+	case errors.Is(err, ledger.ErrReadOnly):
+		return newProblem(http.StatusForbidden, "This log is retired: it shows what it has, and nothing is written to it any more. Use another log.")
 	case errors.Is(err, ledger.ErrBroken):
 		return newProblem(http.StatusInternalServerError, "The record could not be made durable, so there is no shuffle. The service ends and has to be started again.")
 	case errors.Is(err, ledger.ErrNotPublished):

@@ -97,7 +97,7 @@ func (w *response) rescue() {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(http.ErrAbortHandler)
 	}
-	w.api.Logger.Error("panic", "panic", p, "stack", string(debug.Stack()))
+	w.api.Logger.Error("panic", "log", w.log.name, "panic", p, "stack", string(debug.Stack()))
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}

@@ -47,6 +47,7 @@ type setup struct {
 	hosts    access.Hosts                    // names of its own; none by default
 	origins  access.Origins                  // whose pages may write; none by default
 	policy   *access.Policy                  // who may do what; everybody everything by default
+	logs     []string                        // the names of more logs; none by default
 }
 
 // A service is an API with the built-in deck types, over a store in a folder of the test.
@@ -54,6 +55,7 @@ type service struct {
 	*api.API
 	*services.Services
 	log    *ledger.Log
+	served map[string]*services.Services // by log
 	setup  setup
 	panics bool          // every request panics
 	first  shuffleResult // of a service whose store has failed since
@@ -79,8 +81,16 @@ func start(t testing.TB, s setup) *service {
 	if s.memory == 0 {
 		s.memory = 512 << 20
 	}
+	metrics := api.NewMetrics(registry, "v0", "test")
+	log := openLog(t, s, ledger.Options{Folder: s.folder, Queue: s.queue, Observe: metrics.Log(access.MainLog).Commit})
+	return newService(t, log, s, registry, metrics)
+}
+
+// openLog opens the log in a folder until the test ends.
+func openLog(t testing.TB, s setup, o ledger.Options) *ledger.Log {
+	t.Helper()
 	var store ledger.Store
-	store, err := sqlite.Open(context.Background(), filepath.Join(s.folder, "riffle.db"))
+	store, err := sqlite.Open(context.Background(), filepath.Join(o.Folder, "riffle.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,16 +100,15 @@ func start(t testing.TB, s setup) *service {
 	if s.tracer != nil {
 		store = s.tracer.Store(store, "sqlite")
 	}
-	metrics := api.NewMetrics(registry, "v0", "test")
 	// Every log has the same key, so that the signatures in the examples of the contract are right.
 	private, _, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{1}, ed25519.SeedSize)), "shuffles.example.com/2026")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(s.folder, ledger.KeyName), []byte(private+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(o.Folder, ledger.KeyName), []byte(private+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log, err := ledger.Open(context.Background(), store, ledger.Options{Folder: s.folder, Queue: s.queue, Observe: metrics.Commit})
+	log, err := ledger.Open(context.Background(), store, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +117,7 @@ func start(t testing.TB, s setup) *service {
 			t.Error(err)
 		}
 	})
-	return newService(t, log, s, registry, metrics)
+	return log
 }
 
 // replica returns another service on the same log, as a second process would run it: the two share
@@ -137,19 +146,27 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 		output, logging.Level = t.Output(), slog.LevelInfo
 	}
 	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
-	serving := services.Options{Random: metrics.Random(s.random), Now: s.now, ObserveCommitment: metrics.Commitment, ObserveShoe: metrics.ShoeChange}
-	if s.tracer != nil {
-		serving.TraceAppend = s.tracer.StartAppend
-	}
-	served := services.New(log, rules, serving)
 	a := api.New(api.Options{
-		Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Gatherer: s.gatherer,
+		Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Logs: s.logs, Gatherer: s.gatherer,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(s.memory), MaxConnections: 1000, Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay,
 	})
-	a.LogNamed(access.MainLog).Open(served)
+	served := map[string]*services.Services{}
+	for _, name := range append([]string{access.MainLog}, s.logs...) {
+		counts := metrics.Log(name)
+		if name != access.MainLog {
+			log = openLog(t, s, ledger.Options{Folder: t.TempDir(), Observe: counts.Commit})
+		}
+		serving := services.Options{Random: counts.Random(s.random), Now: s.now, ObserveCommitment: counts.Commitment, ObserveShoe: counts.ShoeChange}
+		if s.tracer != nil {
+			serving.TraceAppend = s.tracer.StartAppend
+		}
+		served[name] = services.New(log, rules, serving)
+		a.LogNamed(name).Open(served[name])
+	}
 	a.WatchLog(registry)
 	a.WatchStore(registry)
-	return &service{API: a, Services: served, log: log, setup: s}
+	main := served[access.MainLog]
+	return &service{API: a, Services: main, log: main.Log, served: served, setup: s}
 }
 
 // waitPublished waits until the published checkpoint covers every record.

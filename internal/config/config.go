@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v4"
+
 	"riffle/internal/access"
 )
 
@@ -32,25 +34,28 @@ type File struct {
 	Keys      []access.Key  // who may do what; without any, all may
 	Anonymous *access.Grant // what callers without a key may do; nil if the file does not say
 	TLS       *TLS          // where the certificate comes from, with mistakes as well; nil for plain HTTP
+	Logs      []*Log        // those beside the main one
 
 	path     string
 	values   map[string]position // where the value of each setting is
 	mistakes Mistakes
+	logNames []*yaml.Node // of the logs that keys are for
 }
 
 type position struct{ line, column int }
 
-// Read reads the file at path, whose keys are the names of settings, "keys", "anonymous" and "tls". The
-// file has mistakes if it cannot be read, has no valid YAML, or anything in it has no meaning; see
+// Read reads the file at path, whose keys are the names of settings, "keys", "anonymous",
+// "tls" and "logs". It calls newLog for each of the logs, whose keys are the names of the settings that it returns,
+// "name" and "retired". The file has mistakes if it cannot be read, has no valid YAML, or anything in it has no meaning; see
 // [File.Err].
-func Read(path string, settings map[string]Setting) *File {
+func Read(path string, settings map[string]Setting, newLog func() map[string]Setting) *File {
 	f := &File{path: path, values: map[string]position{}}
 	text, err := readFile(path)
 	if err != nil {
 		f.mistake(position{}, "%v", err)
 		return f
 	}
-	f.read(text, settings)
+	f.read(text, settings, newLog)
 	return f
 }
 

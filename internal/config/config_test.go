@@ -39,6 +39,27 @@ func recorder() (settings map[string]Setting, got map[string]string) {
 	}, got
 }
 
+// logRecorder returns what gives each log the settings of recorder. The first log sets "log 1 data",
+// and so on.
+func logRecorder(got map[string]string) func() map[string]Setting {
+	logs := 0
+	return func() map[string]Setting {
+		logs++
+		at := fmt.Sprintf("log %d ", logs)
+		settings, set := recorder()
+		for name, setting := range settings {
+			settings[name] = Setting{List: setting.List, Set: func(value string) error {
+				err := setting.Set(value)
+				if err == nil {
+					got[at+name] = set[name]
+				}
+				return err
+			}}
+		}
+		return settings
+	}
+}
+
 // readText reads a file with a text, and returns what it sets.
 func readText(t testing.TB, text string) (f *File, got map[string]string) {
 	t.Helper()
@@ -47,7 +68,7 @@ func readText(t testing.TB, text string) (f *File, got map[string]string) {
 		t.Fatal(err)
 	}
 	settings, got := recorder()
-	f = Read(path, settings)
+	f = Read(path, settings, logRecorder(got))
 	f.path = "riffle.yaml" // for mistakes that a test adds
 	for i := range f.mistakes {
 		f.mistakes[i].Path = f.path
@@ -94,14 +115,14 @@ func TestReadMistakes(t *testing.T) {
 	for _, v := range []struct{ name, text, want string }{
 		{"unknown key", "max-item: 5", `riffle.yaml:1:1: unknown key "max-item"; did you mean max-items?`},
 		{"unknown key like a variable", "\n  MAX_ITEMS: 5", `riffle.yaml:2:3: unknown key "MAX_ITEMS"; did you mean max-items?`},
-		{"unknown key like none", "fish: {a: 1}", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, max-items, tls`},
-		{"long unknown key", strings.Repeat("k", 200) + ": 5", `riffle.yaml:1:1: unknown key "` + strings.Repeat("k", 80) + `"; there are anonymous, data, hosts, keys, max-items, tls`},
-		{"merge key", "<<: {data: a}", `riffle.yaml:1:1: unknown key "<<"; there are anonymous, data, hosts, keys, max-items, tls`},
+		{"unknown key like none", "fish: {a: 1}", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, logs, max-items, tls`},
+		{"long unknown key", strings.Repeat("k", 200) + ": 5", `riffle.yaml:1:1: unknown key "` + strings.Repeat("k", 80) + `"; there are anonymous, data, hosts, keys, logs, max-items, tls`},
+		{"merge key", "<<: {data: a}", `riffle.yaml:1:1: unknown key "<<"; there are anonymous, data, hosts, keys, logs, max-items, tls`},
 		{"duplicate key", "data: a\nmax-items: 1\n\"data\": b", `riffle.yaml:3:1: duplicate key "data"; it is set in line 1 already`},
-		{"duplicate unknown key", "fish: a\nfish: b", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, max-items, tls` + "\n" + `riffle.yaml:2:1: duplicate key "fish"; it is set in line 1 already`},
+		{"duplicate unknown key", "fish: a\nfish: b", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, logs, max-items, tls` + "\n" + `riffle.yaml:2:1: duplicate key "fish"; it is set in line 1 already`},
 		{"mapping as key", "? {data: b}\n: a", "riffle.yaml:1:3: a key must be a name"},
 		{"list as key", "[data]: a", "riffle.yaml:1:1: a key must be a name"},
-		{"null key", ": a", `riffle.yaml:1:1: unknown key ""; there are anonymous, data, hosts, keys, max-items, tls`},
+		{"null key", ": a", `riffle.yaml:1:1: unknown key ""; there are anonymous, data, hosts, keys, logs, max-items, tls`},
 
 		{"refused value", "max-items: many", `riffle.yaml:1:12: "many" is not a number`},
 		{"no value", "max-items:\ndata: a", `riffle.yaml:1:11: max-items has no value; leave the key out, or write "" for an empty text`},
@@ -131,7 +152,7 @@ func TestReadMistakes(t *testing.T) {
 		{"tab before a key", "data: a\n\tmax-items: 5", "riffle.yaml:2:1: a tab; indent with spaces"},
 		{"tab at the start", "\tdata: a", "riffle.yaml:1:1: a tab; indent with spaces"},
 		{"several documents", "data: a\n---\nfish: b", "riffle.yaml:2:1: a second document begins here; a file has one"},
-		{"several mistakes and documents", "fish: b\n---\n", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, max-items, tls` + "\n" +
+		{"several mistakes and documents", "fish: b\n---\n", `riffle.yaml:1:1: unknown key "fish"; there are anonymous, data, hosts, keys, logs, max-items, tls` + "\n" +
 			"riffle.yaml:2:1: a second document begins here; a file has one"},
 		{"broken second document", "data: a\n---\n]", "riffle.yaml:3:1: did not find expected node content"},
 		{"open list", "hosts: [a,\n", "riffle.yaml:2:1: did not find expected node content"},
@@ -215,7 +236,7 @@ func TestReadFileErrors(t *testing.T) {
 		large:       large + ": the file has more than 1048576 bytes",
 	} {
 		settings, got := recorder()
-		if err := Read(path, settings).Err(); err == nil || err.Error() != want || len(got) > 0 {
+		if err := Read(path, settings, logRecorder(got)).Err(); err == nil || err.Error() != want || len(got) > 0 {
 			t.Errorf("%s: %v, and sets %v; want %s", path, err, got, want)
 		}
 	}
@@ -244,13 +265,14 @@ func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "data: a", "hosts: [a, b]", "hosts:\n- a\n", "max-items: 5 # five\n---\n", "a: &x [*x]", "\tdata: a", "? a\n: b", "data: |\n a", "{data: 'a', hosts: []}",
 		"%TAG ! x\n--- !y z", "data: \"\\u0000\"", "\ufeff", "data: 1\ndata: 2", "- - - a", "data: >-\n\n  a",
+		"logs: [{name: poker, data: a, retired: true}]\nkeys: [{logs: [poker, x]}]", "logs:\n- name: main\n- {}\n- a",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		file := &File{path: "riffle.yaml", values: map[string]position{}}
 		settings, got := recorder()
-		file.read([]byte(text), settings)
+		file.read([]byte(text), settings, logRecorder(got))
 		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + 1
 		for _, m := range file.mistakes {
 			if m.Line > lines+1 || m.Line < 1 || m.Column < 1 || strings.ContainsAny(m.Text, "\n\r\t") {
@@ -258,6 +280,9 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for name, value := range got {
+			if strings.HasPrefix(name, "log ") {
+				continue // its position is that of a log
+			}
 			if file.Refuse(errors.New("test"), name); file.Err() == nil {
 				t.Errorf("%q sets %s to %q, at no position", text, name, value)
 			}

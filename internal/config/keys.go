@@ -57,7 +57,11 @@ func (f *File) readKeys(list *yaml.Node) {
 			hashes[key.Digest] = value.Line
 		}
 		fields["may"] = func(value *yaml.Node) { key.May = f.scopes(value) }
-		fields["logs"] = func(value *yaml.Node) { key.Logs = f.texts("logs", value) }
+		fields["logs"] = func(value *yaml.Node) {
+			if key.Logs = f.texts("logs", value); len(key.Logs) == len(value.Content) {
+				f.logNames = append(f.logNames, value.Content...)
+			}
+		}
 		if f.mapping(node, "each of keys", fields); len(f.mistakes) > before {
 			continue
 		}

@@ -20,7 +20,7 @@ import (
 //
 // What YAML would let a file mean in more than one way is a mistake: duplicate keys, anchors and
 // aliases, tags, several documents, and keys without a value.
-func (f *File) read(text []byte, settings map[string]Setting) {
+func (f *File) read(text []byte, settings map[string]Setting, newLog func() map[string]Setting) {
 	if !f.checkText(text) {
 		return
 	}
@@ -38,12 +38,14 @@ func (f *File) read(text []byte, settings map[string]Setting) {
 	}
 	keys := make(map[string]func(*yaml.Node), len(settings)+3)
 	for name, setting := range settings {
-		keys[name] = func(value *yaml.Node) { f.set(name, setting, value) }
+		keys[name] = func(value *yaml.Node) { f.setIn(f.values, name, setting, value) }
 	}
 	keys["keys"], keys["anonymous"], keys["tls"] = f.readKeys, f.readAnonymous, f.readTLS
+	keys["logs"] = func(list *yaml.Node) { f.readLogs(list, newLog) }
 	if root := first.Content[0]; !isEmpty(root) {
 		f.mapping(root, "the file", keys)
 	}
+	f.checkLogNames()
 	if err := loader.Load(&second); err == nil {
 		f.mistake(at(&second), "a second document begins here; a file has one")
 	} else if !errors.Is(err, io.EOF) {
@@ -139,8 +141,8 @@ func (f *File) mapping(node *yaml.Node, what string, keys map[string]func(*yaml.
 	}
 }
 
-// set sets a setting from a value or, if it takes one, a list of values.
-func (f *File) set(name string, setting Setting, value *yaml.Node) {
+// setIn sets a setting from a value or, if it takes one, a list of values, and notes where it is.
+func (f *File) setIn(values map[string]position, name string, setting Setting, value *yaml.Node) {
 	var text string
 	var ok bool
 	if setting.List && value.Kind == yaml.SequenceNode {
@@ -151,7 +153,7 @@ func (f *File) set(name string, setting Setting, value *yaml.Node) {
 	if !ok {
 		return
 	}
-	f.values[name] = at(value)
+	values[name] = at(value)
 	if err := setting.Set(text); err != nil {
 		f.mistake(at(value), "%v", err)
 	}

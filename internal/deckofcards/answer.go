@@ -235,7 +235,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if e.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
 		if a.Reject != nil {
-			a.Reject(err)
+			a.Reject(w, err)
 		}
 	}
 	refused := &answer{Error: e.text, AuditID: e.auditID}
@@ -268,6 +268,8 @@ func refusalOf(err error) *refusal {
 		return busy("More requests are waiting to become durable than the queue holds. Nothing was changed; ask again in a second.")
 	case errors.Is(err, ledger.ErrNoSpace):
 		return busy("The store has no space left. Nothing was changed; ask again once the operator has made room.")
+	case errors.Is(err, ledger.ErrReadOnly):
+		return refuse(http.StatusForbidden, "This log is retired, and nothing is written to it any more. Use another log.")
 	case errors.Is(err, ledger.ErrClosed):
 		return busy("The service is stopping. Nothing was changed; ask again.")
 	case errors.Is(err, ledger.ErrOverloaded):

@@ -30,7 +30,7 @@ type Options struct {
 	Log    func(w http.ResponseWriter) Log // returns the log of the request that w answers
 	Logger *slog.Logger
 	Budget *httpjson.Budget                               // the memory of all long requests together
-	Reject func(error)                                    // called for every request that is answered 503
+	Reject func(w http.ResponseWriter, err error)         // called for every request that is answered 503
 	Note   func(w http.ResponseWriter, auditID uuid.UUID) // called for every change that is answered
 }
 

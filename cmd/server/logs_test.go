@@ -1,0 +1,396 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"riffle/internal/access"
+	"riffle/internal/ledger/postgres/postgrestest"
+)
+
+// twoLogs is a file with two logs beside the main one.
+const twoLogs = `
+logs:
+  - {name: poker, origin: riffle.example/poker, deadline: 1h}
+  - {name: bridge}
+`
+
+// TestLogsOfAFile serves several logs, each with files of its own and all else that a log has.
+func TestLogsOfAFile(t *testing.T) {
+	t.Parallel()
+	token := access.NewToken()
+	digest := token.Digest()
+	l, _ := configured(t, twoLogs+fmt.Sprintf(`
+anonymous: {may: [shuffle, deal, read, metrics]}
+keys: [{name: k, sha256: %x, may: [shuffle, deal, read], logs: [poker]}]
+`, digest))
+	l.env = []string{"RIFFLE_SEED_KEY=" + strings.Repeat("ab", 32)} // of the main log
+	l.data = filepath.Join(t.TempDir(), "data")
+	s := l.start(t)
+	for _, name := range []string{"poker", "bridge"} {
+		for _, file := range []string{"riffle.db", "log.key", "seed.key", "checkpoint"} {
+			if info, err := os.Stat(filepath.Join(l.data, "logs", name, file)); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s of %s: %v, %v", file, name, info, err)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(l.data, "seed.key")); err == nil {
+		t.Error("the main log has the key of RIFFLE_SEED_KEY, and a file")
+	}
+	keys := map[string]bool{}
+	for _, name := range []string{"main", "poker", "bridge"} {
+		made := s.in(name).load(2, 5, smallShuffle)
+		if len(made.answered) != 10 {
+			t.Fatalf("%s: %d answers, %v", name, len(made.answered), made.failed)
+		}
+		s.in(name).checkLog("fault", made.answered)
+		keys[string(s.in(name).get("/log/key").body)] = true
+	}
+	if len(keys) != 3 || !strings.HasPrefix(string(s.in("poker").get("/log/key").body), "riffle.example/poker+") {
+		t.Errorf("the keys of the logs: %v", keys)
+	}
+	for name, want := range map[string]int{"main": http.StatusForbidden, "poker": http.StatusOK, "bridge": http.StatusForbidden} {
+		if a := s.in(name).post("/shuffle", `{"size": 5}`, "Authorization", "Bearer "+string(token)); a.status != want {
+			t.Errorf("a key for poker in %s: %v", name, a)
+		}
+	}
+
+	// The other API has the decks of a log, and pictures at its paths.
+	deck := s.in("poker").get("/api/deck/new/draw/?count=1")
+	id := textMember(t, deck, "deck_id")
+	for _, path := range []string{"/api/deck/" + id + "/", "/api/deck/" + id + "/draw/?count=1", "/api/deck/" + id + "/pile/p/list/", "/api/deck/" + id + "/shuffle/"} {
+		for name, want := range map[string]int{"main": http.StatusNotFound, "bridge": http.StatusNotFound, "poker": http.StatusOK} {
+			if a := s.in(name).get(path); a.status != want {
+				t.Errorf("%s of a deck of poker in %s: %v", path, name, a)
+			}
+		}
+	}
+	at := "http://" + s.addr + "/logs/poker/static/img/"
+	if strings.Count(string(deck.body), at) != 3 || strings.Contains(string(s.get("/api/deck/new/draw/?count=1").body), "/logs/") {
+		t.Errorf("the pictures of a card of poker: %s", deck.body)
+	}
+	if a := s.in("poker").get("/static/img/back.png"); a.status != http.StatusOK {
+		t.Errorf("a picture: %v", a)
+	}
+	s.stop() // which writes the lines that wait
+	for _, name := range []string{"main", "poker", "bridge"} {
+		if !strings.Contains(s.log.String(), fmt.Sprintf(`"msg":"request","log":%q,"method":"POST","route":"/shuffle","status":200`, name)) {
+			t.Errorf("the access log has no shuffle of the log %s", name)
+		}
+	}
+	again := l.start(t)
+	if n := again.metric("riffle_log_size", `log="poker"`); n < 13 {
+		t.Errorf("after a restart poker has %v records", n)
+	}
+}
+
+// TestMistakesOfLogs are those that make two logs one, or that a flag would have as well.
+func TestMistakesOfLogs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"two logs in one database", "logs: [{name: a, store: 'postgres://x:1@DB/p'}, {name: b, store: 'postgres://y:2@db:5432/p'}]", ":1:66: the log a has this store already"},
+		{"the database of the main log", "store: postgres://db/p\nlogs: [{name: a, store: postgres://db/p}]", ":2:25: the log main has this store already"},
+		{"one key for two logs", "logs: [{name: a, key: k/log.key}, {name: b, key: ./k/log.key}]", ":1:50: the log a has this key already"},
+		{"the key of the main log", "logs: [{name: a, key: data/log.key}]", ":1:23: the log main has this key already"},
+		{"one origin for two logs", "origin: x.example/a\nlogs: [{name: a, origin: x.example/a}]", ":2:26: the log main has this origin already"},
+		{"when to begin", "logs: [{name: a, create: maybe}]", `:1:26: create must be auto or never, got "maybe"`},
+		{"a deadline", "logs: [{name: a, deadline: 1ms}]", ":1:28: deadline must be from 1s to 720h, got 1ms"},
+		{"no time", "logs: [{name: a, deadline: soon}]", ":1:28: deadline: invalid value \"soon\": parse error; the default is 10m0s"},
+		{"another database", "logs: [{name: a, store: mysql://db/p}]", ":1:25: store must be the URL of a PostgreSQL database"},
+		{"a setting of the process", "logs: [{name: a, queue: 5}]", `:1:18: unknown key "queue"; there are create, deadline, decks, key, name, origin, retired, seed-key, store`},
+		{"a key for another log", "logs: [{name: poker}]\nkeys: [{name: k, sha256: " + strings.Repeat("ab", 32) + ", may: [read], logs: [pocker]}]", `unknown log "pocker"; did you mean poker?`},
+	} {
+		_, path := configured(t, c.text)
+		code, _, stderr := runToExit(t, nil, "-check-config", "-config", path, "-data", "data")
+		if code != 1 || !strings.Contains(stderr, "server: "+path+":") || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d, %s; want %s", c.name, code, stderr, c.want)
+		}
+	}
+	_, path := configured(t, twoLogs+"keys: [{name: k, sha256: "+strings.Repeat("ab", 32)+", may: [read], logs: [poker, main]}]")
+	if code, stdout, stderr := runToExit(t, nil, "-check-config", "-config", path); code != 0 || !strings.Contains(stdout, "is valid") {
+		t.Errorf("a valid file: exit code %d, %s%s", code, stdout, stderr)
+	}
+}
+
+// TestLostLogAmongOthers takes the folder of a log away from the running service. The others go on;
+// no new log is begun in its place, and once it is back it is served again.
+func TestLostLogAmongOthers(t *testing.T) {
+	t.Parallel()
+	l, _ := configured(t, twoLogs)
+	l.data = filepath.Join(t.TempDir(), "data")
+	s := l.start(t)
+	poker, folder := s.in("poker"), filepath.Join(l.data, "logs", "poker")
+	made := poker.load(2, 10, smallShuffle).answered
+	moved := folder + ".away"
+	if err := os.Rename(folder, moved); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the log is closed", func() bool {
+		return strings.Contains(string(s.get("/readyz").body), `{"name":"poker","status":"closed"}`)
+	})
+	poker.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable)
+	poker.get("/audits/"+made[0].AuditID).problem(t, http.StatusServiceUnavailable)
+	poker.get("/readyz").problem(t, http.StatusServiceUnavailable)
+	if a := s.get("/healthz"); a.status != http.StatusOK {
+		t.Errorf("/healthz: %v", a)
+	}
+	for _, name := range []string{"main", "bridge"} {
+		if got := s.in(name).load(1, 5, smallShuffle); len(got.answered) != 5 {
+			t.Errorf("%s: %d answers, %v %v", name, len(got.answered), got.rejected, got.failed)
+		}
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil { // as an empty volume
+		t.Fatal(err)
+	}
+	until(t, "the empty folder was tried", func() bool {
+		line, ok := s.logged("ERROR", "opening a log failed; it is tried again")
+		return ok && strings.Contains(fmt.Sprint(line["error"]), "this process has had it open")
+	})
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
+		t.Errorf("a log was begun in place of the lost one: %v %v", entries, err)
+	}
+	if err := os.Remove(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(moved, folder); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the log is served again", func() bool { return poker.get("/readyz").status == http.StatusOK })
+	made = append(made, poker.load(2, 5, smallShuffle).answered...)
+	poker.checkLog("fault", made)
+	if s.metric("riffle_rejected_requests_total", `log="poker",reason="log"`) < 2 || s.metric("riffle_rejected_requests_total", `log="bridge",reason="log"`) > 0 {
+		t.Error("the rejected requests are not counted by their log")
+	}
+	s.stop()
+}
+
+// TestNoLogOpens starts with logs of which none can be opened, and of which one can.
+func TestNoLogOpens(t *testing.T) {
+	t.Parallel()
+	file := "create: never\n" + twoLogs
+	l, path := configured(t, file)
+	s := l.startOrExit(t)
+	if s.addr != "" || s.code() != 1 {
+		t.Fatalf("the server starts without any log:\n%s", s.log)
+	}
+	for _, want := range []string{"the log main: ", "the log poker: ", "the log bridge: ", "create: never requires one"} {
+		if !strings.Contains(s.log.String(), want) {
+			t.Errorf("the server exits without %q:\n%s", want, s.log)
+		}
+	}
+	writeConfig(t, path, strings.Replace(file, "{name: bridge}", "{name: bridge, create: auto}", 1))
+	s = l.start(t)
+	s.in("bridge").shuffle(smallShuffle)
+	s.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable)
+	if a := s.get("/readyz"); a.status != http.StatusOK {
+		t.Errorf("/readyz with one log of three: %v", a)
+	}
+	s.stop()
+}
+
+// TestRemovedLog takes logs out of the file. One with open shoes stays until it is named as retired,
+// and shows them then.
+func TestRemovedLog(t *testing.T) {
+	t.Parallel()
+	l, path := configured(t, twoLogs)
+	l.data = filepath.Join(t.TempDir(), "data")
+	s := l.start(t)
+	poker := s.in("poker")
+	shoe := textMember(t, poker.post("/shoes", `{"deck": "standard52"}`), "shoe_id")
+	s.in("bridge").shuffle(smallShuffle)
+
+	const without = "logs: [{name: bridge}]\nhosts: [riffle.example]"
+	writeConfig(t, path, without)
+	s.signal(syscall.SIGHUP)
+	until(t, "the file is refused", func() bool { _, ok := s.logged("ERROR", "reloading failed, and nothing was changed"); return ok })
+	line, _ := s.logged("ERROR", "reloading failed, and nothing was changed")
+	if text := fmt.Sprint(line["mistakes"]); !strings.Contains(text, path+": the log poker is not named any more, and has 1 open shoes; name it with retired: true") {
+		t.Errorf("the mistakes are %s", text)
+	}
+	if s.answersUnder("other.example") || s.answersUnder("riffle.example") {
+		t.Error("a part of the refused file was applied")
+	}
+	poker.post("/shoes/"+shoe+"/draw", `{}`)
+	s.stop()
+	if s := l.startOrExit(t); s.addr != "" || s.code() != 1 || !strings.Contains(s.log.String(), filepath.Join(l.data, "logs", "poker")+" has a log that the configuration does not name, with 1 open shoes. Name it with retired: true") {
+		t.Errorf("a start without the log:\n%s", s.log)
+	}
+
+	writeConfig(t, path, "logs: [{name: poker, retired: true}, {name: bridge, deadline: 2h}]")
+	s = l.start(t)
+	poker = s.in("poker")
+	if a := poker.get("/shoes/" + shoe); a.status != http.StatusOK || !strings.Contains(string(a.body), `"remaining":51`) {
+		t.Errorf("the shoe: %v", a)
+	}
+	if detail := poker.post("/shoes/"+shoe+"/draw", `{}`).problem(t, http.StatusForbidden); !strings.Contains(detail, "retired") {
+		t.Errorf("a draw: %s", detail)
+	}
+	poker.post("/shuffle", smallShuffle).problem(t, http.StatusForbidden)
+	deck := strings.ReplaceAll(shoe, "-", "")
+	if a := poker.get("/api/deck/" + deck + "/shuffle/"); a.status == http.StatusOK {
+		t.Errorf("the other API: %v", a)
+	}
+	if a := poker.get("/api/deck/new/"); a.status != http.StatusForbidden || !strings.Contains(string(a.body), "retired") {
+		t.Errorf("the other API: %v", a)
+	}
+	s.in("bridge").shuffle(smallShuffle)
+
+	// bridge has no shoe: it goes when the service is restarted.
+	writeConfig(t, path, "logs: [{name: poker, retired: true}]")
+	s.signal(syscall.SIGHUP)
+	until(t, "the change is logged", func() bool {
+		_, ok := s.logged("WARN", "logs changed in "+path+"; they apply after a restart")
+		return ok
+	})
+	s.in("bridge").shuffle(smallShuffle)
+	s.stop()
+	s = l.start(t)
+	s.in("bridge").get("/decks").problem(t, http.StatusNotFound)
+	if _, ok := s.logged("WARN", "a folder has a log that the configuration does not name, and that is not served"); !ok {
+		t.Errorf("no warning of the folder:\n%s", s.log)
+	}
+}
+
+// TestLogsWithOneKeyAreRefused copies the folder of a log: two histories would have one key.
+func TestLogsWithOneKeyAreRefused(t *testing.T) {
+	t.Parallel()
+	l, _ := configured(t, twoLogs)
+	l.data = filepath.Join(t.TempDir(), "data")
+	l.start(t).stop()
+	bridge := filepath.Join(l.data, "logs", "bridge")
+	if err := os.RemoveAll(bridge); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(bridge, os.DirFS(filepath.Join(l.data, "logs", "poker"))); err != nil {
+		t.Fatal(err)
+	}
+	s := l.start(t)
+	statuses := []int{s.in("poker").get("/readyz").status, s.in("bridge").get("/readyz").status}
+	slices.Sort(statuses)
+	if !slices.Equal(statuses, []int{200, 503}) || !strings.Contains(s.log.String(), "its key is that of the log") {
+		t.Errorf("two logs with one key answer %v:\n%s", statuses, s.log)
+	}
+}
+
+// TestDatabaseServerDownAmongOthers runs four logs on two PostgreSQL servers through two replicas,
+// and stops one of the servers. Its logs answer 503 and are served again when it is back, without a
+// restart of the service; the other logs go on meanwhile, on both replicas. Nothing is lost.
+func TestDatabaseServerDownAmongOthers(t *testing.T) {
+	t.Parallel()
+	clusters := []*postgrestest.Cluster{postgrestest.For(t), postgrestest.For(t)}
+	names := []string{"main", "poker", "bridge", "mahjong"} // two on each server
+	keys := t.TempDir()
+	var file strings.Builder
+	for i, name := range names {
+		folder := filepath.Join(keys, name)
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		store, key := clusters[i/2].URL(clusters[i/2].NewDatabase(t)), filepath.Join(folder, "log.key")
+		if name == "main" {
+			fmt.Fprintf(&file, "patience: 2s\nstore: %q\nkey: %s\nlogs:\n", store, key)
+			continue
+		}
+		fmt.Fprintf(&file, "- {name: %s, store: %q, key: %s}\n", name, store, key)
+	}
+	l, _ := configured(t, file.String())
+	first := l.start(t)
+	replicas := []*server{first, l.start(t)}
+
+	// Each log gets requests on each replica until the end.
+	type outcome struct {
+		log string
+		*loadResult
+	}
+	outcomes, end := make(chan outcome), make(chan struct{})
+	var loading sync.WaitGroup
+	for _, name := range names {
+		for _, s := range replicas {
+			loading.Go(func() {
+				for {
+					select {
+					case <-end:
+						return
+					default:
+						outcomes <- outcome{name, s.in(name).load(2, 5, smallShuffle)}
+					}
+				}
+			})
+		}
+	}
+	answered, rejected := map[string][]shuffled{}, map[string]int{}
+	collected := make(chan struct{})
+	go func() {
+		defer close(collected)
+		for o := range outcomes {
+			answered[o.log] = append(answered[o.log], o.answered...)
+			for status, n := range o.rejected {
+				if rejected[o.log] += n; status != http.StatusServiceUnavailable {
+					t.Errorf("%s: %d requests were answered %d", o.log, n, status)
+				}
+			}
+			for _, err := range o.failed {
+				t.Errorf("%s: a request was not answered: %v", o.log, err)
+			}
+		}
+	}()
+	items := func(s *server, name string) float64 {
+		return s.metric("riffle_items_shuffled_total", fmt.Sprintf("log=%q", name))
+	}
+	proceed := func(names ...string) {
+		t.Helper()
+		for _, s := range replicas {
+			for _, name := range names {
+				before := items(s, name)
+				until(t, "shuffles in "+name+" are answered", func() bool { return items(s, name) > before+20*20 })
+			}
+		}
+	}
+	proceed(names...)
+	if err := clusters[1].Stop(postgrestest.Immediate); err != nil {
+		t.Error(err)
+	}
+	for _, s := range replicas {
+		for _, name := range []string{"bridge", "mahjong"} {
+			until(t, name+" is closed", func() bool {
+				a := s.get("/readyz")
+				return a.status == http.StatusOK && strings.Contains(string(a.body), fmt.Sprintf(`{"name":%q,"status":"closed"}`, name))
+			})
+			s.in(name).post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable)
+			s.in(name).get("/log/checkpoint").problem(t, http.StatusServiceUnavailable)
+		}
+	}
+	proceed("main", "poker")
+	if err := clusters[1].Restart(); err != nil {
+		t.Error(err)
+	}
+	for _, s := range replicas {
+		for _, name := range names {
+			until(t, name+" is ready", func() bool { return s.in(name).get("/readyz").status == http.StatusOK })
+		}
+	}
+	proceed(names...)
+	close(end)
+	loading.Wait()
+	close(outcomes)
+	<-collected
+	for _, name := range names {
+		for _, s := range replicas {
+			size := s.in(name).checkLog("fault", answered[name])
+			t.Logf("%s: %d answers, %d rejections, the log has %d", name, len(answered[name]), rejected[name], size)
+		}
+	}
+	if rejected["main"]+rejected["poker"] > 0 || rejected["bridge"] == 0 || rejected["mahjong"] == 0 {
+		t.Errorf("rejected requests by log: %v", rejected)
+	}
+	for _, s := range replicas {
+		s.stop()
+	}
+}
