@@ -60,7 +60,7 @@ func serveProofs(t *testing.T, proofs ...string) *proofServer {
 func (s *proofServer) verify(t *testing.T, args ...string) (code int, out, messages string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	err := run(t.Context(), append([]string{"verify", "--from", s.URL + "/logs/poker/"}, args...), &stdout, &stderr)
+	err := run(t.Context(), append([]string{"verify", "--from", s.URL + "/", "--log", "poker"}, args...), &stdout, &stderr)
 	if err != nil {
 		code = exitCode(err)
 		stderr.WriteString(err.Error())

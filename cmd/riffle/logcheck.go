@@ -28,9 +28,10 @@ type logCommands struct {
 // the signed root, and the root against the second copy of the checkpoint. Settings have the names
 // that they have in the service, and an empty one counts as unset.
 type logCheck struct {
-	Data  string `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder, with checkpoint, log.key and, for SQLite, riffle.db and riffle.db-wal. Default ./data."`
-	Store string `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the log, postgres://... Default SQLite in the data folder."`
-	Key   string `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The log's verifier key, as GET /log/key answers it, or its private key, of which only the public half is used. Default log.key in the data folder."`
+	Data  string  `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder, with checkpoint, log.key and, for SQLite, riffle.db and riffle.db-wal. Default ./data."`
+	Log   logName `placeholder:"NAME" help:"A log beside the main one, which is in the folder logs/NAME of the data folder. RIFFLE_STORE and the variables of keys are for the main one alone."`
+	Store string  `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the log, postgres://... Default SQLite in the data folder."`
+	Key   string  `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The log's verifier key, as GET /log/key answers it, or its private key, of which only the public half is used. Default log.key in the data folder."`
 
 	SeedKey      string `placeholder:"FILE" env:"RIFFLE_SEED_KEY_FILE" help:"The key that encrypts seeds; RIFFLE_SEED_KEY may hold the key itself. Default seed.key beside the log's key."`
 	WithoutSeeds bool   `help:"Skip the checks that need the seed key."`
@@ -50,8 +51,8 @@ const copyStep = "second copy"
 
 // Run checks the store and prints the outcome of each step.
 func (k *logCheck) Run(ctx context.Context, c *console) error {
-	data := cmp.Or(k.Data, "./data")
-	keyFile := cmp.Or(k.Key, filepath.Join(data, ledger.KeyName))
+	data := k.Log.folder(k.Data)
+	keyFile := cmp.Or(k.Log.own(k.Key, "RIFFLE_KEY_FILE"), filepath.Join(data, ledger.KeyName))
 	verifier, err := readVerifier(keyFile)
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func (k *logCheck) Run(ctx context.Context, c *console) error {
 	r := &logReport{console: c, ctx: ctx, verifier: verifier, copyFile: copyFile, second: second}
 	r.seedKey = func() ([]byte, error) { return k.seedKey(filepath.Dir(keyFile), data) }
 	r.step("key", "%s, %s", verifier.Name(), keyFile)
-	return r.verdict(r.checkStore(data, k.Store))
+	return r.verdict(r.checkStore(data, k.Log.own(k.Store, "RIFFLE_STORE")))
 }
 
 // seedKey reads the key that encrypts seeds: from --seed-key, RIFFLE_SEED_KEY, or the first of the
@@ -73,15 +74,16 @@ func (k *logCheck) seedKey(folders ...string) ([]byte, error) {
 	if k.WithoutSeeds {
 		return nil, nil
 	}
-	if text := os.Getenv("RIFFLE_SEED_KEY"); text != "" && k.SeedKey == "" {
+	named := k.Log.own(k.SeedKey, "RIFFLE_SEED_KEY_FILE")
+	if text := os.Getenv("RIFFLE_SEED_KEY"); text != "" && named == "" && !k.Log.named() {
 		key, err := ledger.ParseSeedKey(text)
 		if err != nil {
 			return nil, fmt.Errorf("RIFFLE_SEED_KEY: %w", err)
 		}
 		return key, nil
 	}
-	paths := []string{k.SeedKey}
-	if k.SeedKey == "" {
+	paths := []string{named}
+	if named == "" {
 		paths = paths[:0]
 		for _, folder := range folders {
 			paths = append(paths, filepath.Join(folder, ledger.SeedKeyName))

@@ -27,10 +27,11 @@ import (
 // A logFork ends a log that has lost records, and begins the one that follows it. It writes down
 // what was lost, so that the operator can publish it.
 type logFork struct {
-	Data  string `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder of the old log, with the second copy of the checkpoint. Default ./data."`
-	Store string `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the old log, postgres://... Default SQLite in the data folder."`
-	Key   string `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The old log's verifier key, as GET /log/key answers it, or its private key. Default log.key in the data folder."`
-	Lost  string `placeholder:"URL|DIR" help:"A store that still has the lost records: the database of the server that was the primary, or a folder with riffle.db. They are copied."`
+	Data  string  `placeholder:"DIR" env:"RIFFLE_DATA" help:"The data folder of the old log, with the second copy of the checkpoint. Default ./data."`
+	Log   logName `placeholder:"NAME" help:"A log beside the main one, which is in the folder logs/NAME of the data folder. RIFFLE_STORE and RIFFLE_KEY_FILE are for the main one alone."`
+	Store string  `placeholder:"URL" env:"RIFFLE_STORE" help:"The PostgreSQL database of the old log, postgres://... Default SQLite in the data folder."`
+	Key   string  `placeholder:"FILE" env:"RIFFLE_KEY_FILE" help:"The old log's verifier key, as GET /log/key answers it, or its private key. Default log.key in the data folder."`
+	Lost  string  `placeholder:"URL|DIR" help:"A store that still has the lost records: the database of the server that was the primary, or a folder with riffle.db. They are copied."`
 
 	NewData   string `required:"" placeholder:"DIR" help:"The data folder of the new log, in which its keys are made. It must not exist."`
 	NewStore  string `placeholder:"URL" help:"An empty PostgreSQL database for the new log. Default SQLite in its data folder."`
@@ -63,8 +64,8 @@ type lostRecord struct {
 
 // Run writes the report and begins the new log.
 func (k *logFork) Run(ctx context.Context, c *console) error {
-	data := cmp.Or(k.Data, "./data")
-	verifier, err := readVerifier(cmp.Or(k.Key, filepath.Join(data, ledger.KeyName)))
+	data := k.Log.folder(k.Data)
+	verifier, err := readVerifier(cmp.Or(k.Log.own(k.Key, "RIFFLE_KEY_FILE"), filepath.Join(data, ledger.KeyName)))
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 // compare fills in what the store has, and what it has lost. It returns an error if it has lost
 // nothing.
 func (k *logFork) compare(ctx context.Context, data, copyFile string, second []byte, verifier note.Verifier, report *forkReport) (err error) {
-	store, name, err := openStore(ctx, data, k.Store)
+	store, name, err := openStore(ctx, data, k.Log.own(k.Store, "RIFFLE_STORE"))
 	if err != nil {
 		return err
 	}

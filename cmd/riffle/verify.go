@@ -28,6 +28,7 @@ type verify struct {
 	Order     string   `placeholder:"FILE" help:"What was answered: the whole answer of POST /shuffle, or the JSON array of the order."`
 	Hand      string   `placeholder:"FILE" help:"Cards that were drawn from a shoe, with salt and path: the whole answer, an array of cards, or one card."`
 	From      string   `placeholder:"URL" help:"The service that has the proofs. A proof can then be an audit id; the proof of its commitment is fetched as well. With a token in RIFFLE_TOKEN, the service is sent it."`
+	Log       logName  `placeholder:"NAME" help:"Which log of the service --from fetches from: the one below /logs/NAME."`
 	JSON      bool     `name:"json" help:"Print the verdict and the steps as JSON."`
 	Report    string   `placeholder:"FILE" help:"Write the verdict and the steps to an HTML page that can be printed and filed, such as report.html."`
 	Proofs    []string `arg:"" name:"proof" help:"Proof files as GET /audits/{id}/proof answers them, http(s) URLs of them or, with --from, audit ids. That of a commitment goes with that of the shuffle or the shoe that used it. Those of a whole shoe are checked together: one file as GET /shoes/{id}/proof answers it, or the files of all its records."`

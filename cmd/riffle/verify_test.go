@@ -164,7 +164,7 @@ func TestVerifyURL(t *testing.T) {
 	} {
 		var out strings.Builder
 		code := 0
-		err := run(t.Context(), []string{"verify", "--key", key, server.URL + path}, &out, io.Discard)
+		err := run(t.Context(), append([]string{"verify", "--key", key}, strings.Fields(server.URL+path)...), &out, io.Discard)
 		if err != nil {
 			code = exitCode(err)
 		}
