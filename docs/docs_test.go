@@ -108,7 +108,7 @@ func TestCommandsPrintWhatThePagesShow(t *testing.T) {
 			if len(p.steps) == 0 {
 				return
 			}
-			s := newSession(t)
+			s := newSession(t, strings.Contains(readFile(t, file), "db-a.example"))
 			for i := range p.steps {
 				step := &p.steps[i]
 				output, ran := s.run(step)

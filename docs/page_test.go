@@ -22,7 +22,9 @@ import (
 // Long values in the output are abridged with "..."; see [abridge].
 //
 // The service runs from the first command on. A line "go run ./cmd/server" with flags in an sh
-// block starts it anew, and the comment <!-- stop the service --> stops it.
+// block starts it anew, and the comment <!-- stop the service --> stops it. On a page that names
+// db-a.example and db-b.example these are PostgreSQL servers, of which the second is stopped and
+// started by comments.
 type page struct {
 	file  string
 	lines []string
@@ -30,10 +32,10 @@ type page struct {
 }
 
 // A step is a command of a page with the output that the page shows, or one that starts the
-// service, or the comment that stops it.
+// service, or a comment that stops something.
 type step struct {
 	line    int  // from 1
-	service bool // starts or stops it
+	service bool // starts or stops it, or a database server
 	command string
 	shown   string
 }
@@ -41,6 +43,9 @@ type step struct {
 const (
 	startService = "go run ./cmd/server"
 	stopService  = "<!-- stop the service -->"
+
+	stopDatabase  = "<!-- stop db-b.example -->"
+	startDatabase = "<!-- start db-b.example -->"
 )
 
 func parsePage(t *testing.T, file string) *page {
@@ -51,7 +56,7 @@ func parsePage(t *testing.T, file string) *page {
 		switch {
 		case strings.HasPrefix(line, "```"):
 			block = line[3:]
-		case line == stopService, block == "sh" && strings.HasPrefix(line, startService):
+		case line == stopService, line == stopDatabase, line == startDatabase, block == "sh" && strings.HasPrefix(line, startService):
 			command, _, _ := strings.Cut(line, "  #")
 			p.steps = append(p.steps, step{line: i + 1, service: true, command: strings.TrimSpace(command)})
 		case block != "console":

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"riffle/internal/ledger/postgres/postgrestest"
 )
 
 // patience is how long the service may take to start and to stop. It does not judge the service:
@@ -29,14 +31,20 @@ type session struct {
 	address string    // of the service
 	service *exec.Cmd // nil when it does not run
 	stopped bool      // by the page
-	in      io.Writer
-	out     *bufio.Reader
+
+	databases map[string]*postgrestest.Cluster // by the names that pages have for them
+	in        io.Writer
+	out       *bufio.Reader
 }
 
-// newSession starts a shell.
-func newSession(t *testing.T) *session {
+// newSession starts a shell, and PostgreSQL servers if the page has some.
+func newSession(t *testing.T, withDatabases bool) *session {
 	t.Helper()
-	for _, tool := range []string{"bash", "curl", "openssl", "sqlite3"} { // .ci/tools installs them
+	tools := []string{"bash", "curl", "openssl", "sqlite3"}
+	if withDatabases {
+		tools = append(tools, "psql")
+	}
+	for _, tool := range tools { // .ci/tools installs them
 		if _, err := exec.LookPath(tool); err != nil && os.Getenv("CI") == "" {
 			t.Skip("skipped: ", err)
 		} else if err != nil {
@@ -44,6 +52,9 @@ func newSession(t *testing.T) *session {
 		}
 	}
 	s := &session{t: t, folder: t.TempDir()}
+	if withDatabases {
+		s.databases = map[string]*postgrestest.Cluster{"db-a.example": postgrestest.For(t), "db-b.example": postgrestest.For(t)}
+	}
 	for _, name := range []string{"internal/deck/data", "verifiers"} {
 		if err := os.CopyFS(filepath.Join(s.folder, name), os.DirFS(filepath.Join(repository, name))); err != nil {
 			t.Fatal(err)
@@ -73,7 +84,8 @@ func newSession(t *testing.T) *session {
 
 // environment is that of the test, without settings for the service.
 func environment() []string {
-	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RIFFLE_") })
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RIFFLE_") })
+	return append(env, "PGPASSWORD="+postgrestest.Password())
 }
 
 // start starts the service and waits until it is ready. Its data is in ./data, as by default.
@@ -147,6 +159,18 @@ const promptLine = "-- end of the output, exit status "
 // reports false if there was nothing to run, or if a tool is missing.
 func (s *session) run(step *step) (output string, ran bool) {
 	s.t.Helper()
+	switch step.command {
+	case stopDatabase:
+		if err := s.databases["db-b.example"].Stop(postgrestest.Fast); err != nil {
+			s.t.Fatal(err)
+		}
+		return "", false
+	case startDatabase:
+		if err := s.databases["db-b.example"].Restart(); err != nil {
+			s.t.Fatal(err)
+		}
+		return "", false
+	}
 	if step.service {
 		if s.service != nil {
 			s.stop()
@@ -170,6 +194,9 @@ func (s *session) run(step *step) (output string, ran bool) {
 		"go run ./cmd/riffle", filepath.Join(binaries, "riffle"),
 		"go build ./cmd/riffle", "cp "+filepath.Join(binaries, "riffle")+" .",
 	).Replace(step.command)
+	for name, cluster := range s.databases {
+		command = strings.ReplaceAll(command, name, cluster.Address())
+	}
 	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $?\n", command, promptLine); err != nil {
 		s.t.Fatal(err)
 	}
@@ -190,6 +217,9 @@ func (s *session) run(step *step) (output string, ran bool) {
 	output = strings.TrimSuffix(text.String(), "\n") // that of the printf
 	if output != "" && !strings.HasSuffix(output, "\n") {
 		output += "\n"
+	}
+	for name, cluster := range s.databases {
+		output = strings.ReplaceAll(output, cluster.Address(), name)
 	}
 	return strings.ReplaceAll(output, s.address, "localhost:8080"), true
 }
