@@ -90,12 +90,13 @@ func checkHeader(r *http.Request, limit int64) error {
 		return tooLarge(limit)
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
 		return &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body is compressed. Send it uncompressed, without Content-Encoding."}
+	case isJSON(r.Header.Get("Content-Type")) || untyped(r):
+		return nil
 	case isForm(r.Header.Get("Content-Type")):
 		return &Error{Status: http.StatusUnsupportedMediaType, Detail: `The Content-Type is that of a form, which curl -d sends. Send JSON, as in curl --json '{"deck":"standard52"}'.`}
-	case !isJSON(r.Header.Get("Content-Type")) && !untyped(r):
+	default:
 		return &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body must be JSON in UTF-8. Send it with the header Content-Type: application/json (curl: --json)."}
 	}
-	return nil
 }
 
 // isForm reports whether a media type is one that forms of web pages and curl -d send.
