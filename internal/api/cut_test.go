@@ -79,12 +79,12 @@ func verifyCuts(t *testing.T, s *service, at string) {
 		t.Fatal(err)
 	}
 	proof := readBody(t, s.do(get(t, at+"/proof")))
-	result := prooffile.VerifyShoe(prooffile.Lines(proof), &prooffile.Given{Decks: decks})
+	result := prooffile.VerifyShoe(prooffile.Split(proof), &prooffile.Given{Decks: decks})
 	if result.Failed() != nil || !result.Closed {
 		t.Errorf("the proof does not verify: %+v", result.Steps)
 	}
 	cuts := 0
-	for _, line := range prooffile.Lines(proof) {
+	for _, line := range prooffile.Split(proof) {
 		var file struct{ Record string }
 		if err := json.Unmarshal(line, &file); err != nil {
 			t.Fatal(err)
