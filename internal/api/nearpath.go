@@ -20,7 +20,7 @@ func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusPermanentRedirect) // with the same method and body
 		return nil
 	}
-	if near := a.nearestPath(r.URL.Path); near != "" {
+	if near := a.nearestPath(r.URL.Path); near != "" && near != r.URL.Path { // which may be written in another way
 		return notFound("There is nothing at this path; did you mean %s? GET /openapi.yaml lists what there is.", near)
 	}
 	return notFound("There is nothing at this path. GET /openapi.yaml lists what there is.")
@@ -46,11 +46,11 @@ func (a *API) withoutSlash(r *http.Request) string {
 var elsewhere = []string{"/docs", "/swagger", "/openapi.json", "/openapi", "/redoc"}
 
 // nearestPath returns the pattern of the route whose words are spelled most like those of a path, or
-// "" if none is similar.
+// "" if none is similar, or if the path may be meant for another log.
 func (a *API) nearestPath(path string) string {
 	const longest = 200
 	path = strings.ToLower(strings.TrimRight(path, "/"))
-	if len(path) > longest {
+	if len(path) > longest || strings.HasPrefix(path, logsPath) {
 		return ""
 	}
 	if slices.Contains(elsewhere, path) {
