@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"riffle/internal/journal"
@@ -20,8 +21,8 @@ import (
 func checkUnnamed(ctx context.Context, o *options, logger *slog.Logger) error {
 	folder := filepath.Join(o.data, logsFolder)
 	entries, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil // if the data folder is a file, the main log says so
 	} else if err != nil {
 		return fmt.Errorf("looking for logs: %w", err)
 	}
