@@ -11,6 +11,9 @@
 // [ShuffleRequest] are compacted when it is encoded, and <, > and & in strings are escaped. To send
 // other bytes, send the body yourself.
 //
+// [WithRetries] repeats what is safe to repeat, [WithToken] sends a token, [Proofs] reads the records
+// of a shoe as they arrive, and [Verify] checks a proof without the service.
+//
 // [CardNames] names a card of a shoe by its number, as any integer type, or by its code, as a
 // string. In a [ShoeCard] an item can be the JSON value null; a card without an item has a nil
 // [Item].
@@ -21,6 +24,7 @@ package client
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 )
 
 //go:generate go tool oapi-codegen -config config.yaml ../openapi.yaml
@@ -38,18 +42,18 @@ type Answer interface {
 }
 
 // AsError returns nil for a status below 300, and otherwise the [*Problem] in the answer. If there
-// is none, as when a proxy answered in place of the service, the error names the status.
+// is none, as when a proxy answered in place of the service, the problem has the status alone.
 func AsError(a Answer) error {
-	if a.StatusCode() < 300 {
+	if a.StatusCode() < http.StatusMultipleChoices {
 		return nil
 	}
-	if a.ContentType() == "application/problem+json" {
-		problem := new(Problem)
-		err := json.Unmarshal(a.GetBody(), problem)
-		if err == nil {
-			return problem
-		}
-		return fmt.Errorf("answered %d with a problem that cannot be read: %w", a.StatusCode(), err)
+	return problem(a.StatusCode(), a.ContentType(), a.GetBody())
+}
+
+func problem(status int, contentType string, body []byte) *Problem {
+	p := new(Problem)
+	if contentType != "application/problem+json" || json.Unmarshal(body, p) != nil {
+		return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf("This is no answer of the service: %.200q", body)}
 	}
-	return fmt.Errorf("answered %d without saying why", a.StatusCode())
+	return p
 }

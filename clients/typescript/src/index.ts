@@ -1,0 +1,151 @@
+/**
+ * A client of the Riffle shuffle service for Node, Deno, Bun and browsers. Start with {@link Riffle}, whose calls return the
+ * answer or throw a {@link RiffleError}; {@link verify} checks proofs without the service.
+ *
+ * @module
+ */
+import createClient, {type Client, type ClientPathsWithMethod, type MaybeOptionalInit, type MethodResponse} from 'openapi-fetch';
+import type {components, paths} from './contract.js';
+
+export type {components, operations, paths} from './contract.js';
+export {verify} from './verify.mjs';
+export type {Step, Verdict} from './verify.mjs';
+
+/** A problem document (RFC 9457). Rely on `status` and the pointers in `errors`; the texts may change. */
+export type Problem = components['schemas']['Problem'];
+
+/** One line of a stream: the proof file of a record. */
+export type AuditProof = components['schemas']['AuditProof'];
+
+/** The service answered with an error, and if it was one that goes away, still did when the client's patience ended. */
+export class RiffleError extends Error {
+  override readonly name = 'RiffleError';
+
+  constructor(readonly problem: Problem, readonly response: Response) {
+    super(`${problem.status} ${problem.title}: ${problem.detail}`);
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+}
+
+export interface Options {
+  /** A token, `rfl_...`, of a service that asks for one. */
+  token?: string;
+  /**
+   * For how many milliseconds a request is repeated that got no answer, or one that says to come back: 60,000 by default; 0 is
+   * never. A `signal` ends it sooner.
+   */
+  patience?: number;
+  /** What sends requests, instead of the fetch of the platform. */
+  fetch?: (request: Request) => Promise<Response>;
+}
+
+type Method = 'get' | 'post' | 'delete';
+type Init<Path extends keyof paths, M extends Method> = MaybeOptionalInit<paths[Path], M>;
+
+/** A path of the contract and, where it takes any, its `params`, `body` and `signal`; the answer to it is the result. */
+type Call<M extends Method> = <Path extends ClientPathsWithMethod<Client<paths>, M>, I extends Init<Path, M>>(
+  path: Path,
+  ...init: undefined extends I ? [init?: I] : [init: I]
+) => Promise<MethodResponse<Client<paths>, M, Path, I>>;
+
+/**
+ * A client of one log, whose base URL is that of the service or ends with the prefix of the log, such as `/logs/poker`.
+ *
+ * Each request that writes a record has an `Idempotency-Key`, its own unless the caller sets one, and is repeated with it until
+ * it is answered, so that it is carried out once. Keys are as secret as seeds.
+ */
+export class Riffle {
+  readonly #client: Client<paths>;
+  readonly #fetch: (request: Request) => Promise<Response>;
+  readonly #patience: number;
+
+  constructor(baseUrl: string | URL, {token, patience = 60_000, fetch = globalThis.fetch}: Options = {}) {
+    this.#fetch = (request) => fetch(request); // browsers take no fetch that is called as a method
+    this.#patience = patience;
+    this.#client = createClient<paths>({
+      baseUrl: String(baseUrl),
+      fetch: (request) => this.#send(request),
+      headers: token === undefined ? {} : {Authorization: `Bearer ${token}`},
+    });
+  }
+
+  readonly get = ((path, init) => answerOf(this.#client.GET(path, init as never))) as Call<'get'>;
+  readonly post = ((path, init) => answerOf(this.#client.POST(path as never, init as never))) as Call<'post'>;
+  readonly delete = ((path, init) => answerOf(this.#client.DELETE(path as never, init as never))) as Call<'delete'>;
+
+  /** Reads a stream of proof files, one record at a time, as it arrives. To leave the loop ends the request. */
+  async *lines(path: '/shoes/{id}/proof', init: Init<'/shoes/{id}/proof', 'get'>): AsyncGenerator<AuditProof, void, undefined> {
+    const body = await this.get(path, {...init, parseAs: 'stream'});
+    const reader = body!.getReader(), decoder = new TextDecoder();
+    try {
+      for (let rest = '', last = false; !last;) {
+        const {done, value} = await reader.read();
+        const lines = (rest + decoder.decode(value, {stream: !done})).split('\n');
+        rest = lines.pop()!;
+        last = done;
+        for (const line of lines) yield JSON.parse(line);
+        if (done && rest !== '') throw new SyntaxError('the stream ends in the middle of a line');
+      }
+    } finally {
+      await reader.cancel();
+    }
+  }
+
+  /** Sends a request until it is answered with something that would not change, or patience ends. */
+  async #send(request: Request): Promise<Response> {
+    if (writes(request) && !request.headers.has('Idempotency-Key')) request.headers.set('Idempotency-Key', randomKey());
+    const deadline = performance.now() + this.#patience;
+    for (let attempt = 0; ; attempt++) {
+      const backoff = Math.min(100 * 2 ** attempt, 5000) * (0.5 + Math.random() / 2);
+      const [response, error] = await this.#fetch(request.clone()).then(whole).then(
+        (response) => [response] as const, (error: unknown) => [undefined, error] as const);
+      const wait = Math.max(backoff, 1000 * Number(response?.headers.get('Retry-After') ?? 0) || 0);
+      if (request.signal.aborted || (response && !goesAway(response)) || performance.now() + wait > deadline) {
+        if (response) return response;
+        throw error;
+      }
+      await pause(wait, request.signal);
+    }
+  }
+}
+
+/** Reports whether a request writes a record: every POST and DELETE does, and a deck is dealt by a GET. */
+function writes({method, url}: Request): boolean {
+  return method !== 'GET' || /\/decks\/[^/]+$/.test(new URL(url).pathname);
+}
+
+/** Reports whether the same request may be answered otherwise later. Of all conflicts only a request in flight has Retry-After. */
+function goesAway({status, headers}: Response): boolean {
+  return [429, 500, 502, 503, 504].includes(status) || (status === 409 && headers.has('Retry-After'));
+}
+
+/** Reads a whole answer, since a connection can be lost in the middle of one. A stream is left to its reader. */
+async function whole(response: Response): Promise<Response> {
+  if (/jsonl|x-ndjson/.test(response.headers.get('Content-Type') ?? '')) return response;
+  return new Response(await response.arrayBuffer(), response);
+}
+
+/** Returns 128 random bits. crypto.randomUUID would be missing in pages that did not come over TLS. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => { clearTimeout(timer); reject(signal.reason); };
+    const timer = setTimeout(() => { signal.removeEventListener('abort', abort); resolve(); }, milliseconds);
+    signal.addEventListener('abort', abort, {once: true});
+  });
+}
+
+async function answerOf<T>(call: Promise<{data?: T; error?: unknown; response: Response}>): Promise<T> {
+  const {data, error, response} = await call;
+  if (response.ok) return data as T;
+  if (typeof error === 'object' && response.headers.get('Content-Type') === 'application/problem+json')
+    throw new RiffleError(error as Problem, response);
+  const detail = `This is no answer of the service: ${String(error).slice(0, 200)}`;
+  throw new RiffleError({type: 'about:blank', title: response.statusText, status: response.status, detail}, response);
+}

@@ -1,0 +1,80 @@
+// Runs clients/scenarios.json against the service at RIFFLE_URL; `go test ./clients` starts it. What bounds retries is
+// tested without it.
+import assert from 'node:assert/strict';
+import {randomUUID} from 'node:crypto';
+import {readFileSync} from 'node:fs';
+import {test} from 'node:test';
+import {Riffle, RiffleError, verify} from 'riffle';
+
+const {RIFFLE_URL: url, RIFFLE_SCENARIOS: table} = process.env;
+
+for (const scenario of JSON.parse(readFileSync(table, 'utf8')).scenarios)
+  test(scenario.name, {concurrency: true}, () => play(scenario));
+
+async function play({random = [], faults = [], token = 'table', patience, steps}) {
+  const saved = Object.fromEntries(random.map((name) => [name, randomUUID()]));
+  const base = faults.length ? `${url}/faults/${randomUUID()}/${faults}` : url;
+  const riffle = new Riffle(base, {token: process.env[`RIFFLE_TOKEN_${token.toUpperCase()}`], patience});
+  const fill = (value) => {
+    if (typeof value === 'string' && value.startsWith('$')) return saved[value.slice(1)];
+    if (Array.isArray(value)) return value.map(fill);
+    return value && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, v]) => [name, fill(v)])) : value;
+  };
+  for (const step of steps) {
+    const {expect = {}, problem, save = {}, at_once: times = 1} = step;
+    let result;
+    if (problem) {
+      const error = await call(riffle, step, fill).then(assert.fail, (error) => error);
+      assert(error instanceof RiffleError, String(error.stack));
+      result = error.problem;
+    } else {
+      const [first, ...others] = await Promise.all(Array.from({length: times}, () => call(riffle, step, fill)));
+      for (const other of others) assert.deepEqual(other, first);
+      result = first;
+    }
+    for (const [path, want] of Object.entries(problem ?? expect))
+      assert.deepEqual(at(result, path), fill(want), `${step.operation ?? 'verify'}: ${path}`);
+    for (const [name, path] of Object.entries(save)) saved[name] = at(result, path);
+  }
+}
+
+async function call(riffle, {operation, request, path, query, key, if_match, body, stream, verify: given}, fill) {
+  if (given) {
+    const texts = Object.entries(fill(given)).map(([name, v]) => [name, typeof v === 'string' ? v : JSON.stringify(v)]);
+    const {proof, ...rest} = Object.fromEntries(texts);
+    return verify(proof, rest);
+  }
+  const [method, pattern] = request.split(' '), header = {'Idempotency-Key': key && fill(key), 'If-Match': if_match};
+  const init = {params: {path: fill(path), query: fill(query), header}, body: fill(body)};
+  if (['getLogKey', 'proveAudit'].includes(operation)) init.parseAs = 'text';
+  return stream ? collect(riffle.lines(pattern, init)) : riffle[method.toLowerCase()](pattern, init);
+}
+
+async function collect(lines) {
+  const list = [];
+  for await (const line of lines) list.push(line);
+  return list;
+}
+
+const at = (value, path) => path === '' ? value : path.split('.').reduce((in_, name) => in_?.[name], value);
+
+const busy = async () => new Response('', {status: 503, headers: {'Retry-After': '3600'}});
+
+test('a Retry-After beyond the patience of the client is not waited for', async () => {
+  let asked = 0;
+  const riffle = new Riffle('http://localhost', {fetch: () => { asked++; return busy(); }});
+  await assert.rejects(riffle.get('/decks'), {status: 503});
+  assert.equal(asked, 1);
+});
+
+test('a signal ends the wait, and its reason is the error', async () => {
+  const riffle = new Riffle('http://localhost', {patience: 86_400_000, fetch: busy});
+  const asked = new AbortController(), answer = riffle.get('/decks', {signal: asked.signal});
+  setTimeout(() => asked.abort(new Error('the table was closed')), 10);
+  await assert.rejects(answer, {message: 'the table was closed'});
+});
+
+test('a failing network is the error when patience ends, and is not retried without', async () => {
+  const riffle = new Riffle('http://localhost:1', {patience: 0});
+  await assert.rejects(riffle.post('/shuffle', {body: {size: 2}}), {name: 'TypeError'});
+});
