@@ -68,6 +68,7 @@ export class Riffle {
     this.#client = createClient<paths>({
       baseUrl: String(baseUrl),
       fetch: (request) => this.#send(request),
+      querySerializer: {object: {style: 'form', explode: true}}, // parameters of deck types
       headers: token === undefined ? {} : {Authorization: `Bearer ${token}`},
     });
   }

@@ -1,0 +1,43 @@
+"""Builds the package (PEP 517) with the standard library alone, so that it can be installed from a clone without an index."""
+
+import base64
+import hashlib
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+PROJECT = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]
+NAME = f"{PROJECT['name']}-{PROJECT['version']}"
+
+
+def metadata() -> str:
+    lines = ["Metadata-Version: 2.1", f"Name: {PROJECT['name']}", f"Version: {PROJECT['version']}", f"Summary: {PROJECT['description']}"]
+    lines += [f"Requires-Python: {PROJECT['requires-python']}", *(f"Classifier: {name}" for name in PROJECT["classifiers"])]
+    for extra, requirements in PROJECT["optional-dependencies"].items():
+        lines += [f"Provides-Extra: {extra}", *(f'Requires-Dist: {name}; extra == "{extra}"' for name in requirements)]
+    return "\n".join(lines) + "\n"
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    files = {f"riffle/{path.name}": path.read_bytes() for path in sorted((FOLDER / "riffle").iterdir()) if path.is_file()}
+    files[f"{NAME}.dist-info/METADATA"] = metadata().encode()
+    files[f"{NAME}.dist-info/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: build_backend\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    record = f"{NAME}.dist-info/RECORD"
+    digest = lambda data: base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    lines = [f"{name},sha256={digest(data)},{len(data)}\n" for name, data in files.items()]
+    files[record] = ("".join(lines) + f"{record},,\n").encode()
+    name = f"{NAME}-py3-none-any.whl"
+    with zipfile.ZipFile(Path(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path, data in files.items():
+            wheel.writestr(path, data)
+    return name
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    name = f"{NAME}.tar.gz"
+    with tarfile.open(Path(sdist_directory, name), "w:gz", dereference=True) as archive:
+        for path in ("pyproject.toml", "build_backend.py", *(f"riffle/{path.name}" for path in (FOLDER / "riffle").iterdir() if path.is_file())):
+            archive.add(FOLDER / path, f"{NAME}/{path}")
+    return name

@@ -1,0 +1,219 @@
+"""The client: how requests are sent, repeated and answered."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import random
+import secrets
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, cast
+from urllib.parse import urlencode, urlsplit
+
+from . import types as t
+from .operations import AsyncOperations, Operations
+
+_GO_AWAY = (429, 500, 502, 503, 504)
+
+
+class RiffleError(Exception):
+    """The service answered with an error, and if it was one that goes away, still did when the client's patience ended.
+
+    ``problem`` is the problem document. Rely on its status and on the pointers in its errors; the texts may change.
+    """
+
+    def __init__(self, problem: t.Problem) -> None:
+        super().__init__(f"{problem['status']} {problem['title']}: {problem['detail']}")
+        self.problem = problem
+
+    @property
+    def status(self) -> int:
+        return self.problem["status"]
+
+
+class _Answer:
+    """An answer whose body has been read, unless it is a stream."""
+
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status, self.reason, self.response = response.status, response.reason, response
+        self.kind = response.headers.get_content_type()
+        self.is_stream = response.status == 200 and self.kind in ("application/jsonl", "application/x-ndjson")
+        self.body = b"" if self.is_stream else response.read()
+
+    def goes_away(self) -> bool:
+        """Reports whether the same request may be answered otherwise later.
+
+        Of all conflicts only that with a request in flight has Retry-After.
+        """
+        return self.status in _GO_AWAY or self.status == 409 and "Retry-After" in self.response.headers
+
+    def retry_after(self) -> float:
+        seconds = self.response.headers.get("Retry-After", "")
+        return float(seconds) if seconds.isdecimal() else 0
+
+    def value(self) -> Any:
+        """Returns the body, or raises the error that it describes."""
+        if self.status >= 300:
+            raise RiffleError(self._problem())
+        if self.kind == "application/json":
+            return json.loads(self.body)
+        return self.body if self.kind == "application/octet-stream" else self.body.decode()
+
+    def _problem(self) -> t.Problem:
+        if self.kind == "application/problem+json":
+            return cast(t.Problem, json.loads(self.body))
+        detail = f"This is no answer of the service: {self.body[:200].decode(errors='replace')}"
+        return {"type": "about:blank", "title": self.reason, "status": self.status, "detail": detail}
+
+
+class Riffle(Operations):
+    """A client of one log, which threads can share.
+
+    The base URL is that of the service, or ends with the prefix of the log, such as ``/logs/poker``. ``token`` is for a
+    service that asks for one. Each request that writes a record has an Idempotency-Key, its own unless the caller sets
+    one, and is repeated with it until it is answered, or for ``patience`` seconds, so that it is carried out once. Keys
+    are as secret as seeds. ``timeout`` is how many seconds a connection may be silent.
+    """
+
+    def __init__(self, base_url: str, *, token: str | None = None, patience: float = 60, timeout: float = 60) -> None:
+        url = urlsplit(base_url)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ValueError(f"base_url is {base_url!r}, and has to be a URL such as https://riffle.example/logs/poker")
+        self._kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+        self._host, self._port, self._prefix = url.hostname, url.port, url.path.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._patience, self._timeout = patience, timeout
+        self._idle: list[http.client.HTTPConnection] = []
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Riffle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections that are open. The client can still be used."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+    def _call(self, method: str, path: str, **parts: Any) -> Any:
+        return self._send(method, path, **parts)[0].value()
+
+    def _lines(self, method: str, path: str, **parts: Any) -> Iterator[Any]:
+        answer, connection = self._send(method, path, **parts)
+        try:
+            if not answer.is_stream:
+                answer.value()
+            for line in answer.response:
+                if not line.endswith(b"\n"):
+                    raise http.client.IncompleteRead(line)
+                yield json.loads(line)
+        finally:
+            connection.close()
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, object] | None = None,
+        headers: Mapping[str, str | None] | None = None,
+        body: object = None,
+    ) -> tuple[_Answer, http.client.HTTPConnection]:
+        """Sends a request until it is answered with something that would not change, or patience ends."""
+        target = self._prefix + path + _query(query or {})
+        fields = self._headers | {name: value for name, value in (headers or {}).items() if value is not None}
+        if headers and "Idempotency-Key" in headers:  # the operation writes a record
+            fields.setdefault("Idempotency-Key", secrets.token_hex(16))
+        data = None
+        if body is not None:
+            data = json.dumps(body).encode()
+            fields["Content-Type"] = "application/json"
+        deadline, backoff = time.monotonic() + self._patience, 0.1
+        while True:
+            answer, connection, error, wait = None, None, None, backoff * random.uniform(0.5, 1)
+            try:
+                answer, connection = self._attempt(method, target, data, fields)
+                if not answer.goes_away():
+                    return answer, connection
+                wait = max(wait, answer.retry_after())
+            except (OSError, http.client.HTTPException) as failure:
+                error = failure
+            if time.monotonic() + wait > deadline:
+                if answer is None or connection is None:
+                    raise error or AssertionError
+                return answer, connection
+            time.sleep(wait)
+            backoff = min(2 * backoff, 5)
+
+    def _attempt(
+        self, method: str, target: str, data: bytes | None, fields: Mapping[str, str]
+    ) -> tuple[_Answer, http.client.HTTPConnection]:
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        if connection is not None:
+            try:
+                return self._ask(connection, method, target, data, fields)
+            except (ConnectionError, http.client.BadStatusLine):
+                pass  # the service had closed it meanwhile
+        return self._ask(self._kind(self._host, self._port, timeout=self._timeout), method, target, data, fields)
+
+    def _ask(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        target: str,
+        data: bytes | None,
+        fields: Mapping[str, str],
+    ) -> tuple[_Answer, http.client.HTTPConnection]:
+        try:
+            connection.request(method, target, data, dict(fields))
+            answer = _Answer(connection.getresponse())
+        except BaseException:
+            connection.close()
+            raise
+        if not answer.is_stream and connection.sock is not None:
+            with self._lock:
+                self._idle.append(connection)
+        return answer, connection
+
+
+class AsyncRiffle(AsyncOperations):
+    """A client for asyncio, which takes the same arguments as :class:`Riffle`.
+
+    Each call waits in a thread of the event loop's executor. To cancel a call stops waiting for it, and not the request:
+    a record that it writes may still be written, so choose the ``idempotency_key`` yourself if you may have to ask again.
+    """
+
+    def __init__(self, base_url: str, *, token: str | None = None, patience: float = 60, timeout: float = 60) -> None:
+        self._riffle = Riffle(base_url, token=token, patience=patience, timeout=timeout)
+
+    async def __aenter__(self) -> AsyncRiffle:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._riffle.close()
+
+    async def _call(self, method: str, path: str, **parts: Any) -> Any:
+        return await asyncio.to_thread(self._riffle._call, method, path, **parts)  # pyright: ignore[reportPrivateUsage]
+
+    async def _lines(self, method: str, path: str, **parts: Any) -> AsyncIterator[Any]:
+        lines = self._riffle._lines(method, path, **parts)  # pyright: ignore[reportPrivateUsage]
+        try:
+            while (line := await asyncio.to_thread(next, lines, None)) is not None:
+                yield line
+        finally:
+            await asyncio.to_thread(cast(Any, lines).close)
+
+
+def _query(members: Mapping[str, object]) -> str:
+    """Returns a query of the members that are not None."""
+    texts = {True: "true", False: "false"}
+    pairs = [(name, texts[value] if isinstance(value, bool) else value) for name, value in members.items() if value is not None]
+    return "?" + urlencode(pairs) if pairs else ""
