@@ -56,10 +56,13 @@ func startService(t *testing.T) (proxy string, keys tokens) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(&faulty{scenarios: map[string]*faults{}, next: &httputil.ReverseProxy{
+	mux := http.NewServeMux()
+	mux.Handle("/installed/", http.StripPrefix("/installed/", http.FileServer(http.Dir(*installed)))) // for a browser
+	mux.Handle("/", &faulty{scenarios: map[string]*faults{}, next: &httputil.ReverseProxy{
 		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(service) },
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { http.Error(w, err.Error(), http.StatusTeapot) },
 	}})
+	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server.URL, keys
 }
@@ -167,9 +170,30 @@ func TestScenarios(t *testing.T) {
 	t.Run("TypeScript", func(t *testing.T) {
 		run(t, proxy, keys, "node", "--test", "scenarios.test.mjs")
 	})
+	t.Run("TypeScript on Deno", func(t *testing.T) {
+		run(t, proxy, keys, filepath.Join("node_modules", ".bin", "deno"), "test", "--allow-all", "--no-check", "scenarios.test.mjs")
+	})
+	t.Run("TypeScript on Bun", func(t *testing.T) {
+		run(t, proxy, keys, filepath.Join("node_modules", ".bin", "bun"), "test", "./scenarios.test.mjs")
+	})
 	t.Run("Python", func(t *testing.T) {
 		run(t, proxy, keys, filepath.Join("venv", "bin", "python"), "-m", "unittest", "-v", "test_scenarios")
 	})
+}
+
+// TestBrowser shuffles and verifies on a page.
+func TestBrowser(t *testing.T) {
+	if *installed == "" {
+		t.Skip("skipped: make clients installs the package")
+	}
+	proxy, keys := startService(t)
+	page := proxy + "/installed/page.html#" + keys["table"]
+	browser := exec.CommandContext(t.Context(), clientstest.Require(t, "chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+		"--disable-component-update", "--user-data-dir="+t.TempDir(), "--virtual-time-budget=60000", "--dump-dom", page)
+	out, err := browser.Output()
+	if err != nil || !strings.Contains(string(out), "<body>verified") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // run runs the scenarios with a package that is installed.
@@ -189,7 +213,9 @@ func run(t *testing.T, proxy string, keys tokens, command string, args ...string
 	for name, token := range keys {
 		process.Env = append(process.Env, "RIFFLE_TOKEN_"+strings.ToUpper(name)+"="+token)
 	}
-	if out, err := process.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	out, err := process.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
 	}
 }
