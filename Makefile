@@ -7,7 +7,7 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 
-.PHONY: run test race lint contract container bench cost profile statistics stream flips failover verifiers generate
+.PHONY: run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers generate
 
 run: ## run the service on localhost:8080, its data in ./data
 	go run ./cmd/server
@@ -33,11 +33,19 @@ contract: ## check openapi.yaml, the generated client, and the service against b
 container: ## build and start the image and the compose project
 	bash .ci/container
 
+clients: ## build and install the clients in three languages, and run their scenarios and the examples
+	bash .ci/packages
+
 verifiers: ## run the JavaScript and Python verifiers over the test vectors
 	bash verifiers/run
 
-generate: ## generate the client from openapi.yaml
-	go generate ./client
+generate: ## generate the clients from openapi.yaml
+	go generate ./client ./clients/python/generate
+	cd clients/typescript && npm ci && npm run generate
+
+# On this command line PATH is the module's, and the shell needs one of its own.
+module: ## rename the Go module everywhere: make module PATH=git.example/games/riffle
+	@export PATH=/usr/local/bin:/usr/bin:/bin; bash .ci/module '$(PATH)'
 
 cost: ## compare allocations and instructions of common requests with bench/cost/cost.json
 	go run -pgo=cmd/server/default.pgo ./bench/cost

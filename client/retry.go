@@ -13,10 +13,13 @@ import (
 	"time"
 )
 
-// WithToken sends a token, rfl_..., with every request, for a service that asks for one.
+// WithToken sends a token, rfl_..., with every request, for a service that asks for one. An empty
+// token is not sent.
 func WithToken(token string) ClientOption {
 	return WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+token)
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
 		return nil
 	})
 }

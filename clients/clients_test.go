@@ -171,10 +171,10 @@ func TestScenarios(t *testing.T) {
 		run(t, proxy, keys, "node", "--test", "scenarios.test.mjs")
 	})
 	t.Run("TypeScript on Deno", func(t *testing.T) {
-		run(t, proxy, keys, filepath.Join("node_modules", ".bin", "deno"), "test", "--allow-all", "--no-check", "scenarios.test.mjs")
+		run(t, proxy, keys, filepath.Join("bin", "deno"), "test", "--allow-all", "--no-check", "scenarios.test.mjs")
 	})
 	t.Run("TypeScript on Bun", func(t *testing.T) {
-		run(t, proxy, keys, filepath.Join("node_modules", ".bin", "bun"), "test", "./scenarios.test.mjs")
+		run(t, proxy, keys, filepath.Join("bin", "bun"), "test", "./scenarios.test.mjs")
 	})
 	t.Run("Python", func(t *testing.T) {
 		run(t, proxy, keys, filepath.Join("venv", "bin", "python"), "-m", "unittest", "-v", "test_scenarios")

@@ -70,14 +70,10 @@ func runScenarios(t *testing.T, proxy string, keys tokens) {
 			if s.Patience != nil {
 				patience = time.Duration(*s.Patience) * time.Millisecond
 			}
-			options := []client.ClientOption{client.WithRetries(patience)}
 			if s.Token == "" {
 				s.Token = "table"
 			}
-			if token, found := keys[s.Token]; found {
-				options = append(options, client.WithToken(token))
-			}
-			if p.client, err = client.NewClientWithResponses(server, options...); err != nil {
+			if p.client, err = client.NewClientWithResponses(server, client.WithRetries(patience), client.WithToken(keys[s.Token])); err != nil {
 				t.Fatal(err)
 			}
 			for _, step := range s.Steps {

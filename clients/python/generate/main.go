@@ -170,6 +170,9 @@ func (c *contract) typeOf(schema value) string {
 	if ref := schema.member("$ref").text(); ref != "" {
 		return ref[strings.LastIndex(ref, "/")+1:]
 	}
+	if parts := schema.member("allOf").list(); parts != nil { // the rest narrows the first
+		return c.typeOf(parts[0])
+	}
 	if values := schema.member("enum").list(); values != nil {
 		var list []string
 		for _, v := range values {

@@ -145,7 +145,7 @@ class Operations:
         answer: Iterator[t.AuditProof] = self._lines("GET", f"/shoes/{_path(id)}/proof")
         return answer
 
-    def list_audits(self, *, reference: Any, from_: t.Count | None = None, limit: int | None = None) -> t.AuditList:
+    def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None) -> t.AuditList:
         """List the records of a game."""
         answer: t.AuditList = self._call("GET", "/audits", query={"reference": reference, "from": from_, "limit": limit})
         return answer
@@ -335,7 +335,7 @@ class AsyncOperations:
         answer: AsyncIterator[t.AuditProof] = self._lines("GET", f"/shoes/{_path(id)}/proof")
         return answer
 
-    async def list_audits(self, *, reference: Any, from_: t.Count | None = None, limit: int | None = None) -> t.AuditList:
+    async def list_audits(self, *, reference: t.Reference, from_: t.Count | None = None, limit: int | None = None) -> t.AuditList:
         """List the records of a game."""
         answer: t.AuditList = await self._call("GET", "/audits", query={"reference": reference, "from": from_, "limit": limit})
         return answer

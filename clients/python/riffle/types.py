@@ -16,16 +16,11 @@ class ShuffleRequest(TypedDict):
     items_salt: NotRequired[ItemsSalt]
     deck: NotRequired[DeckName]
     decks: NotRequired[Copies]
-    """How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`."""
     parameters: NotRequired[DeckParameters]
-    """Parameters of the deck type, by name. Only with `deck`."""
     size: NotRequired[Count]
     """Shuffles the integers from 0 to `size`-1."""
     algorithm: NotRequired[Algorithm]
-    draw: NotRequired[Count]
-    """How many items of the order are returned, from its start; at most as many as there are, and all if
-    omitted. Drawing a few of very many costs only the few.
-    """
+    draw: NotRequired[DrawCount]
     hands: NotRequired[Hands]
     repeat: NotRequired[Repeat]
     client_seed: NotRequired[ClientSeed]
@@ -47,16 +42,11 @@ class CommitmentRequest(TypedDict):
     items_salt: NotRequired[ItemsSalt]
     deck: NotRequired[DeckName]
     decks: NotRequired[Copies]
-    """How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`."""
     parameters: NotRequired[DeckParameters]
-    """Parameters of the deck type, by name. Only with `deck`."""
     size: NotRequired[Count]
     """Shuffles the integers from 0 to `size`-1."""
     algorithm: NotRequired[Algorithm]
-    draw: NotRequired[Count]
-    """How many items of the order are returned, from its start; at most as many as there are, and all if
-    omitted. Drawing a few of very many costs only the few.
-    """
+    draw: NotRequired[DrawCount]
     hands: NotRequired[Hands]
     repeat: NotRequired[Repeat]
     """The number of independent shuffles in one record, within the limits of a shuffle. Above 1, the shuffle is
@@ -71,8 +61,7 @@ class ShuffleResult(TypedDict):
 
     audit_id: str
     """The id of the record."""
-    log_index: Count
-    """The index of the record in the log, from 0."""
+    log_index: LogIndex
     algorithm: Algorithm
     items: NotRequired[list[Item]]
     """The order. Items are as they were sent; cards are codes, or objects with `details`."""
@@ -163,13 +152,10 @@ class CardList(TypedDict):
 class Commitment(TypedDict):
     commitment_id: str
     """The id of the commitment, and of its record."""
-    log_index: Count
-    """The index of the record in the log, from 0."""
-    commitment: Digest
-    """The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed."""
+    log_index: LogIndex
+    commitment: CommitmentDigest
     statement: OpenStatement
-    deadline: Time
-    """The commitment can be used before this time."""
+    deadline: Deadline
 
 
 class CommitmentState(TypedDict):
@@ -177,13 +163,10 @@ class CommitmentState(TypedDict):
 
     commitment_id: str
     """The id of the commitment, and of its record."""
-    log_index: Count
-    """The index of the record in the log, from 0."""
-    commitment: Digest
-    """The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed."""
+    log_index: LogIndex
+    commitment: CommitmentDigest
     statement: OpenStatement
-    deadline: Time
-    """The commitment can be used before this time."""
+    deadline: Deadline
     status: CommitmentStatus
     audit_id: Union[str, None]
     """The record of the shuffle that used it, or the void record; null before there is one."""
@@ -203,9 +186,7 @@ class ShoeRequest(TypedDict):
     items_salt: NotRequired[ItemsSalt]
     deck: NotRequired[DeckName]
     decks: NotRequired[Copies]
-    """How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`."""
     parameters: NotRequired[DeckParameters]
-    """Parameters of the deck type, by name. Only with `deck`."""
     size: NotRequired[Count]
     """The cards are the integers from 0 to `size`-1."""
     algorithm: NotRequired[Algorithm]
@@ -297,8 +278,7 @@ class ShoeChange(TypedDict):
 
     audit_id: str
     """The id of the record of the change."""
-    log_index: Count
-    """The index of the record in the log, from 0."""
+    log_index: LogIndex
     shoe_id: ShoeID
     version: ShoeVersion
     status: ShoeStatus
@@ -313,8 +293,7 @@ class CardsMoved(TypedDict):
 
     audit_id: str
     """The id of the record of the change."""
-    log_index: Count
-    """The index of the record in the log, from 0."""
+    log_index: LogIndex
     shoe_id: ShoeID
     version: ShoeVersion
     status: ShoeStatus
@@ -330,8 +309,7 @@ class CardsSealed(TypedDict):
 
     audit_id: str
     """The id of the record of the change."""
-    log_index: Count
-    """The index of the record in the log, from 0."""
+    log_index: LogIndex
     shoe_id: ShoeID
     version: ShoeVersion
     status: ShoeStatus
@@ -390,31 +368,6 @@ class ShoeCard(TypedDict):
     """The Merkle path from the card to the root."""
 
 
-class OpenedCard(TypedDict):
-    """A card with the proof that it was sealed. It has `code` and `instance` or, if the shoe is of items or a range,
-    `item`.
-    """
-
-    card: int
-    """The number of the card: its index in the input of the shoe. It is unique and never changes, and requests
-    can name the card by it.
-    """
-    code: NotRequired[str]
-    """The code of the card within its deck type. Equal cards have the same code."""
-    instance: NotRequired[int]
-    """Numbers cards with the same code, from 1, over all copies of the deck."""
-    item: NotRequired[Item]
-    """The item as it was sent, or the number."""
-    position: int
-    """The position of the card in the order it was last sealed in, from 0."""
-    sealed_by: str
-    """The id of the record that has the root of that order."""
-    salt: Digest
-    """The random-looking value that keeps the card from being guessed from its leaf."""
-    path: list[Digest]
-    """The Merkle path from the card to the root."""
-
-
 class Pile(TypedDict):
     remaining: Count
     """How many cards are on it."""
@@ -423,8 +376,7 @@ class Pile(TypedDict):
 class Audit(TypedDict):
     audit_id: str
     """The id of the record."""
-    log_index: Count
-    """The index of the record in the log, from 0."""
+    log_index: LogIndex
     record: Record
     revealed: bool
     """Whether the seed is public."""
@@ -507,8 +459,7 @@ class CommitmentRecord(TypedDict):
     parameters: NotRequired[dict[str, int]]
     """All parameters of the deck type with their values, if it has any."""
     reference: NotRequired[Reference]
-    deadline: Time
-    """The commitment can be used before this time."""
+    deadline: Deadline
     commitment: Digest
 
 
@@ -579,10 +530,8 @@ class CloseRecord(TypedDict):
     audit_id: str
     """The first record of the shoe."""
     version: ChangedVersion
-    expires: NotRequired[Time]
-    """The new expiry, if the change extends it."""
-    commitment: Digest
-    """The commitment to the order that this record makes, if it makes one; otherwise that of the first record."""
+    expires: NotRequired[NewExpiry]
+    commitment: OrderCommitment
     kind: Literal['close']
 
 
@@ -596,18 +545,15 @@ class ExpireRecord(TypedDict):
     audit_id: str
     """The first record of the shoe."""
     version: ChangedVersion
-    expires: NotRequired[Time]
-    """The new expiry, if the change extends it."""
-    commitment: Digest
-    """The commitment to the order that this record makes, if it makes one; otherwise that of the first record."""
+    expires: NotRequired[NewExpiry]
+    commitment: OrderCommitment
     kind: Literal['expire']
 
 
 class Verification(TypedDict):
     audit_id: str
     """The id of the record."""
-    log_index: Count
-    """The index of the record in the log, from 0."""
+    log_index: LogIndex
     verified: bool
     """Whether every step passed."""
     steps: list[Step]
@@ -744,6 +690,8 @@ CardNames: TypeAlias = "list[Union[int, str]]"
 
 ShoeCards: TypeAlias = "list[ShoeCard]"
 
+OpenedCard: TypeAlias = "ShoeCard"
+
 ShoeID: TypeAlias = "str"
 
 ShoeVersion: TypeAlias = "int"
@@ -772,8 +720,8 @@ DrawRecord = TypedDict(
         "spec": Required["Spec"],
         "audit_id": Required["str"],
         "version": Required["ChangedVersion"],
-        "expires": NotRequired["Time"],
-        "commitment": Required["Digest"],
+        "expires": NotRequired["NewExpiry"],
+        "commitment": Required["OrderCommitment"],
         "kind": Required["Literal['draw']"],
         "from": Required["str"],
         "taken": Required["Literal['top', 'bottom', 'random', 'cards']"],
@@ -797,8 +745,8 @@ AddRecord = TypedDict(
         "spec": Required["Spec"],
         "audit_id": Required["str"],
         "version": Required["ChangedVersion"],
-        "expires": NotRequired["Time"],
-        "commitment": Required["Digest"],
+        "expires": NotRequired["NewExpiry"],
+        "commitment": Required["OrderCommitment"],
         "kind": Required["Literal['add']"],
         "from": Required["Literal['dealt', 'out']"],
         "taken": Required["Literal['cards']"],
@@ -816,8 +764,8 @@ ReturnRecord = TypedDict(
         "spec": Required["Spec"],
         "audit_id": Required["str"],
         "version": Required["ChangedVersion"],
-        "expires": NotRequired["Time"],
-        "commitment": Required["Digest"],
+        "expires": NotRequired["NewExpiry"],
+        "commitment": Required["OrderCommitment"],
         "kind": Required["Literal['return']"],
         "from": Required["str"],
         "taken": Required["Literal['cards']"],
@@ -835,8 +783,8 @@ ReshuffleRecord = TypedDict(
         "spec": Required["Spec"],
         "audit_id": Required["str"],
         "version": Required["ChangedVersion"],
-        "expires": NotRequired["Time"],
-        "commitment": Required["Digest"],
+        "expires": NotRequired["NewExpiry"],
+        "commitment": Required["OrderCommitment"],
         "kind": Required["Literal['reshuffle']"],
         "from": Required["str"],
         "algorithm": Required["Algorithm"],
@@ -861,3 +809,15 @@ Input: TypeAlias = "str"
 Spec: TypeAlias = "Literal['riffle/1']"
 
 Time: TypeAlias = "str"
+
+LogIndex: TypeAlias = "Count"
+
+OrderCommitment: TypeAlias = "Digest"
+
+NewExpiry: TypeAlias = "Time"
+
+DrawCount: TypeAlias = "Count"
+
+CommitmentDigest: TypeAlias = "Digest"
+
+Deadline: TypeAlias = "Time"

@@ -863,18 +863,12 @@ export interface components {
             items?: components["schemas"]["Item"][];
             items_salt?: components["schemas"]["ItemsSalt"];
             deck?: components["schemas"]["DeckName"];
-            /** @description How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`. */
             decks?: components["schemas"]["Copies"];
-            /** @description Parameters of the deck type, by name. Only with `deck`. */
             parameters?: components["schemas"]["DeckParameters"];
             /** @description Shuffles the integers from 0 to `size`-1. */
             size?: components["schemas"]["Count"];
             algorithm?: components["schemas"]["Algorithm"];
-            /**
-             * @description How many items of the order are returned, from its start; at most as many as there are, and all if
-             *     omitted. Drawing a few of very many costs only the few.
-             */
-            draw?: components["schemas"]["Count"];
+            draw?: components["schemas"]["DrawCount"];
             hands?: components["schemas"]["Hands"];
             repeat?: components["schemas"]["Repeat"];
             client_seed?: components["schemas"]["ClientSeed"];
@@ -905,18 +899,12 @@ export interface components {
             items?: components["schemas"]["Item"][];
             items_salt?: components["schemas"]["ItemsSalt"];
             deck?: components["schemas"]["DeckName"];
-            /** @description How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`. */
             decks?: components["schemas"]["Copies"];
-            /** @description Parameters of the deck type, by name. Only with `deck`. */
             parameters?: components["schemas"]["DeckParameters"];
             /** @description Shuffles the integers from 0 to `size`-1. */
             size?: components["schemas"]["Count"];
             algorithm?: components["schemas"]["Algorithm"];
-            /**
-             * @description How many items of the order are returned, from its start; at most as many as there are, and all if
-             *     omitted. Drawing a few of very many costs only the few.
-             */
-            draw?: components["schemas"]["Count"];
+            draw?: components["schemas"]["DrawCount"];
             hands?: components["schemas"]["Hands"];
             /**
              * @description The number of independent shuffles in one record, within the limits of a shuffle. Above 1, the shuffle is
@@ -933,8 +921,7 @@ export interface components {
              * @description The id of the record.
              */
             audit_id: string;
-            /** @description The index of the record in the log, from 0. */
-            log_index: components["schemas"]["Count"];
+            log_index: components["schemas"]["LogIndex"];
             algorithm: components["schemas"]["Algorithm"];
             /** @description The order. Items are as they were sent; cards are codes, or objects with `details`. */
             items?: components["schemas"]["Item"][];
@@ -974,7 +961,7 @@ export interface components {
         ItemsSalt: string;
         /** @description A deck type. `GET /decks` lists them. */
         DeckName: string;
-        /** @description Integers by name. */
+        /** @description Parameters of the deck type, integers by name. Only with `deck`. */
         DeckParameters: {
             [key: string]: number;
         };
@@ -1008,7 +995,7 @@ export interface components {
         RevealTime: "now";
         /**
          * Format: uint64
-         * @description At least 1, and at most 1,000,000 cards in total.
+         * @description How many copies of the deck are shuffled together, at most 1,000,000 cards in total; 1 if omitted. Only with `deck`.
          */
         Copies: number;
         /**
@@ -1116,13 +1103,10 @@ export interface components {
              * @description The id of the commitment, and of its record.
              */
             commitment_id: string;
-            /** @description The index of the record in the log, from 0. */
-            log_index: components["schemas"]["Count"];
-            /** @description The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed. */
-            commitment: components["schemas"]["Digest"];
+            log_index: components["schemas"]["LogIndex"];
+            commitment: components["schemas"]["CommitmentDigest"];
             statement: components["schemas"]["OpenStatement"];
-            /** @description The commitment can be used before this time. */
-            deadline: components["schemas"]["Time"];
+            deadline: components["schemas"]["Deadline"];
         };
         /** @description A commitment and its status. */
         CommitmentState: {
@@ -1131,13 +1115,10 @@ export interface components {
              * @description The id of the commitment, and of its record.
              */
             commitment_id: string;
-            /** @description The index of the record in the log, from 0. */
-            log_index: components["schemas"]["Count"];
-            /** @description The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed. */
-            commitment: components["schemas"]["Digest"];
+            log_index: components["schemas"]["LogIndex"];
+            commitment: components["schemas"]["CommitmentDigest"];
             statement: components["schemas"]["OpenStatement"];
-            /** @description The commitment can be used before this time. */
-            deadline: components["schemas"]["Time"];
+            deadline: components["schemas"]["Deadline"];
             status: components["schemas"]["CommitmentStatus"];
             /**
              * Format: uuid
@@ -1170,9 +1151,7 @@ export interface components {
             items?: components["schemas"]["Item"][];
             items_salt?: components["schemas"]["ItemsSalt"];
             deck?: components["schemas"]["DeckName"];
-            /** @description How many copies of the deck are shuffled together; 1 if omitted. Only with `deck`. */
             decks?: components["schemas"]["Copies"];
-            /** @description Parameters of the deck type, by name. Only with `deck`. */
             parameters?: components["schemas"]["DeckParameters"];
             /** @description The cards are the integers from 0 to `size`-1. */
             size?: components["schemas"]["Count"];
@@ -1331,8 +1310,7 @@ export interface components {
              * @description The id of the record of the change.
              */
             audit_id: string;
-            /** @description The index of the record in the log, from 0. */
-            log_index: components["schemas"]["Count"];
+            log_index: components["schemas"]["LogIndex"];
             shoe_id: components["schemas"]["ShoeID"];
             version: components["schemas"]["ShoeVersion"];
             status: components["schemas"]["ShoeStatus"];
@@ -1348,8 +1326,7 @@ export interface components {
              * @description The id of the record of the change.
              */
             audit_id: string;
-            /** @description The index of the record in the log, from 0. */
-            log_index: components["schemas"]["Count"];
+            log_index: components["schemas"]["LogIndex"];
             shoe_id: components["schemas"]["ShoeID"];
             version: components["schemas"]["ShoeVersion"];
             status: components["schemas"]["ShoeStatus"];
@@ -1366,8 +1343,7 @@ export interface components {
              * @description The id of the record of the change.
              */
             audit_id: string;
-            /** @description The index of the record in the log, from 0. */
-            log_index: components["schemas"]["Count"];
+            log_index: components["schemas"]["LogIndex"];
             shoe_id: components["schemas"]["ShoeID"];
             version: components["schemas"]["ShoeVersion"];
             status: components["schemas"]["ShoeStatus"];
@@ -1434,43 +1410,8 @@ export interface components {
             code?: never;
             instance?: never;
         });
-        /**
-         * @description A card with the proof that it was sealed. It has `code` and `instance` or, if the shoe is of items or a range,
-         *     `item`.
-         */
-        OpenedCard: {
-            /**
-             * Format: uint64
-             * @description The number of the card: its index in the input of the shoe. It is unique and never changes, and requests
-             *     can name the card by it.
-             */
-            card: number;
-            /** @description The code of the card within its deck type. Equal cards have the same code. */
-            code?: string;
-            /** @description Numbers cards with the same code, from 1, over all copies of the deck. */
-            instance?: number;
-            /** @description The item as it was sent, or the number. */
-            item?: components["schemas"]["Item"];
-            /**
-             * Format: uint64
-             * @description The position of the card in the order it was last sealed in, from 0.
-             */
-            position: number;
-            /**
-             * Format: uuid
-             * @description The id of the record that has the root of that order.
-             */
-            sealed_by: string;
-            /** @description The random-looking value that keeps the card from being guessed from its leaf. */
-            salt: components["schemas"]["Digest"];
-            /** @description The Merkle path from the card to the root. */
-            path: components["schemas"]["Digest"][];
-        } & ({
-            item?: never;
-        } | {
-            code?: never;
-            instance?: never;
-        });
+        /** @description A card with the proof that it was sealed. */
+        OpenedCard: components["schemas"]["ShoeCard"] & unknown;
         /**
          * Format: uuid
          * @description **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
@@ -1513,8 +1454,7 @@ export interface components {
              * @description The id of the record.
              */
             audit_id: string;
-            /** @description The index of the record in the log, from 0. */
-            log_index: components["schemas"]["Count"];
+            log_index: components["schemas"]["LogIndex"];
             record: components["schemas"]["Record"];
             /** @description Whether the seed is public. */
             revealed: boolean;
@@ -1627,8 +1567,7 @@ export interface components {
                 [key: string]: number;
             };
             reference?: components["schemas"]["Reference"];
-            /** @description The commitment can be used before this time. */
-            deadline: components["schemas"]["Time"];
+            deadline: components["schemas"]["Deadline"];
             commitment: components["schemas"]["Digest"];
         };
         /** @description The record that a commitment was not used before its deadline. */
@@ -1730,10 +1669,8 @@ export interface components {
              */
             audit_id: string;
             version: components["schemas"]["ChangedVersion"];
-            /** @description The new expiry, if the change extends it. */
-            expires?: components["schemas"]["Time"];
-            /** @description The commitment to the order that this record makes, if it makes one; otherwise that of the first record. */
-            commitment: components["schemas"]["Digest"];
+            expires?: components["schemas"]["NewExpiry"];
+            commitment: components["schemas"]["OrderCommitment"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -1789,10 +1726,8 @@ export interface components {
              */
             audit_id: string;
             version: components["schemas"]["ChangedVersion"];
-            /** @description The new expiry, if the change extends it. */
-            expires?: components["schemas"]["Time"];
-            /** @description The commitment to the order that this record makes, if it makes one; otherwise that of the first record. */
-            commitment: components["schemas"]["Digest"];
+            expires?: components["schemas"]["NewExpiry"];
+            commitment: components["schemas"]["OrderCommitment"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -1823,10 +1758,8 @@ export interface components {
              */
             audit_id: string;
             version: components["schemas"]["ChangedVersion"];
-            /** @description The new expiry, if the change extends it. */
-            expires?: components["schemas"]["Time"];
-            /** @description The commitment to the order that this record makes, if it makes one; otherwise that of the first record. */
-            commitment: components["schemas"]["Digest"];
+            expires?: components["schemas"]["NewExpiry"];
+            commitment: components["schemas"]["OrderCommitment"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -1857,10 +1790,8 @@ export interface components {
              */
             audit_id: string;
             version: components["schemas"]["ChangedVersion"];
-            /** @description The new expiry, if the change extends it. */
-            expires?: components["schemas"]["Time"];
-            /** @description The commitment to the order that this record makes, if it makes one; otherwise that of the first record. */
-            commitment: components["schemas"]["Digest"];
+            expires?: components["schemas"]["NewExpiry"];
+            commitment: components["schemas"]["OrderCommitment"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -1895,10 +1826,8 @@ export interface components {
              */
             audit_id: string;
             version: components["schemas"]["ChangedVersion"];
-            /** @description The new expiry, if the change extends it. */
-            expires?: components["schemas"]["Time"];
-            /** @description The commitment to the order that this record makes, if it makes one; otherwise that of the first record. */
-            commitment: components["schemas"]["Digest"];
+            expires?: components["schemas"]["NewExpiry"];
+            commitment: components["schemas"]["OrderCommitment"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -1920,10 +1849,8 @@ export interface components {
              */
             audit_id: string;
             version: components["schemas"]["ChangedVersion"];
-            /** @description The new expiry, if the change extends it. */
-            expires?: components["schemas"]["Time"];
-            /** @description The commitment to the order that this record makes, if it makes one; otherwise that of the first record. */
-            commitment: components["schemas"]["Digest"];
+            expires?: components["schemas"]["NewExpiry"];
+            commitment: components["schemas"]["OrderCommitment"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -1970,8 +1897,7 @@ export interface components {
              * @description The id of the record.
              */
             audit_id: string;
-            /** @description The index of the record in the log, from 0. */
-            log_index: components["schemas"]["Count"];
+            log_index: components["schemas"]["LogIndex"];
             /** @description Whether every step passed. */
             verified: boolean;
             steps: components["schemas"]["Step"][];
@@ -2035,10 +1961,25 @@ export interface components {
             /** @description What is wrong and how to fix it. */
             detail: string;
         };
+        /** @description The index of the record in the log, from 0. */
+        LogIndex: components["schemas"]["Count"];
+        /** @description The commitment to the order that this record makes, if it makes one; otherwise that of the first record. */
+        OrderCommitment: components["schemas"]["Digest"];
+        /** @description The new expiry, if the change extends it. */
+        NewExpiry: components["schemas"]["Time"];
+        /**
+         * @description How many items of the order are returned, from its start; at most as many as there are, and all if
+         *     omitted. Drawing a few of very many costs only the few.
+         */
+        DrawCount: components["schemas"]["Count"];
+        /** @description The SHA-256 of `statement` followed by its last line: `seed `, the seed and a line feed. */
+        CommitmentDigest: components["schemas"]["Digest"];
+        /** @description The commitment can be used before this time. */
+        Deadline: components["schemas"]["Time"];
     };
     responses: {
         /** @description The request is malformed. */
-        BadShuffle: {
+        BadRequest: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2047,58 +1988,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is malformed. */
-        BadReveal: {
+        /** @description Callers without a token may not do this, or nobody has this token. */
+        Unauthorized: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
+                "WWW-Authenticate": components["headers"]["Authenticate"];
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is malformed. */
-        NoParameters: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request is malformed. */
-        BadDeal: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request is malformed. */
-        BadCards: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request is malformed. */
-        BadList: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request is malformed. */
-        BadCommitmentList: {
+        /** @description The key of the token does not have the scope, or is for another log. */
+        Forbidden: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2127,6 +2029,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description There is nothing at this path. */
+        NoSuchPath: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description There is no such deck type. */
         NoSuchDeck: {
             headers: {
@@ -2138,7 +2050,7 @@ export interface components {
             };
         };
         /** @description There is no such deck type, or no such card in it. */
-        NoSuchPicture: {
+        NoSuchCard: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2148,7 +2060,7 @@ export interface components {
             };
         };
         /** @description There is no such deck type, or no such card in it. */
-        NoSuchCard: {
+        NoSuchPicture: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2168,7 +2080,7 @@ export interface components {
             };
         };
         /** @description There is no such commitment. */
-        NoCommitmentToUse: {
+        NoSuchCommitment: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2178,7 +2090,7 @@ export interface components {
             };
         };
         /** @description There is no such commitment. */
-        NoSuchCommitment: {
+        NoCommitmentToUse: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2189,259 +2101,6 @@ export interface components {
         };
         /** @description The published log has no such tile. */
         NoSuchTile: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description There is nothing at this path. */
-        NoSuchPath: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Callers without a token may not do this, or nobody has this token. */
-        Unauthorized: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                /**
-                 * @description That a token is wanted.
-                 * @example Bearer
-                 */
-                "WWW-Authenticate": string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The key of the token does not have the scope, or is for another log. */
-        Forbidden: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description A limit of the caller is reached. Nothing was done. */
-        TooMany: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The path takes another method. */
-        MethodNotAllowed: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                Allow: components["headers"]["Allow"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The body took too long to arrive. The connection is closed. */
-        TooSlow: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description A conflict. Nothing was shuffled. */
-        NoSecondShuffle: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                "Retry-After": components["headers"]["RetryInFlight"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description A conflict. Nothing was committed. */
-        NoSecondCommitment: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                "Retry-After": components["headers"]["RetryInFlight"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description A conflict. Nothing was shuffled. */
-        NoSecondDeal: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                "Retry-After": components["headers"]["RetryInFlight"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The same request is in flight. */
-        StillRunning: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                "Retry-After": components["headers"]["RetryInFlight"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The body is too long. The connection is closed. */
-        TooLarge: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The body is compressed, or its Content-Type is not JSON. */
-        WrongMediaType: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request is well-formed but cannot be carried out. */
-        ImpossibleShuffle: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request is well-formed but cannot be carried out. */
-        ImpossibleCommitment: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request is well-formed but cannot be carried out. */
-        ImpossibleDeal: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description There is no such deck. */
-        ImpossibleDeck: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The list cannot be returned as requested. */
-        ImpossibleCommitmentList: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The list cannot be returned as requested. */
-        ImpossibleList: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Records of this kind have no seed to show, or the replay would take too long. */
-        CannotVerify: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The proof would take too long. A service proves shoes of 500,000 versions at least. */
-        TooExpensive: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Records of this kind have no seed to show, or the key was used with another request. */
-        ImpossibleReveal: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request is malformed. */
-        BadChange: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request is malformed. */
-        BadLying: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The request is malformed. */
-        BadOpening: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2474,6 +2133,38 @@ export interface components {
         NoSuchPosition: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The path takes another method. */
+        MethodNotAllowed: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                Allow: components["headers"]["Allow"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body took too long to arrive. The connection is closed. */
+        TooSlow: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Another request was first, or the same one is in flight. Nothing was shuffled. */
+        Conflict: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "Retry-After": components["headers"]["RetryInFlight"];
                 [name: string]: unknown;
             };
             content: {
@@ -2531,8 +2222,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is well-formed but cannot be carried out. */
-        ImpossibleShoe: {
+        /** @description The body is too long. The connection is closed. */
+        TooLarge: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2541,28 +2232,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is well-formed but cannot be carried out. Nothing was changed. */
-        ImpossibleChange: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The key was used with another request. */
-        KeyOfAnother: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The name of the pile is invalid. */
-        NoPileName: {
+        /** @description The body is compressed, or its Content-Type is not JSON. */
+        WrongMediaType: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
@@ -2581,6 +2252,49 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The request is well-formed but cannot be carried out. Nothing was done. */
+        Unprocessable: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Records of this kind have no seed to show, the replay would take too long, or the key was used with another request. */
+        NoSeed: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The proof would take too long. A service proves shoes of 500,000 versions at least. */
+        TooExpensive: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A limit of the caller is reached. Nothing was done. */
+        TooMany: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The service failed. Nothing was shuffled. */
         Failed: {
             headers: {
@@ -2591,41 +2305,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Overloaded or unavailable. Nothing was shuffled. Retry later. */
-        NotNow: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The store cannot be read at the moment. Retry later. */
-        CannotRead: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The record cannot be proven yet. Retry later. */
-        NotProven: {
-            headers: {
-                "Cache-Control": components["headers"]["NoStore"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Too many replays and proofs are in flight, the record cannot be proven yet, or the service is stopping. Retry later. */
-        NotReplayed: {
+        /** @description Overloaded or unavailable. Nothing was done. Retry later. */
+        Unavailable: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2732,6 +2413,11 @@ export interface components {
          * @example POST
          */
         Allow: string;
+        /**
+         * @description That a token is wanted.
+         * @example Bearer
+         */
+        Authenticate: string;
     };
     pathItems: never;
 }
@@ -2767,19 +2453,19 @@ export interface operations {
                     "application/json": components["schemas"]["ShuffleResult"];
                 };
             };
-            400: components["responses"]["BadShuffle"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoCommitmentToUse"];
             408: components["responses"]["TooSlow"];
-            409: components["responses"]["NoSecondShuffle"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleShuffle"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     drawCard: {
@@ -2806,7 +2492,7 @@ export interface operations {
                     "image/svg+xml": unknown;
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchPicture"];
@@ -2841,14 +2527,14 @@ export interface operations {
                     "application/json": components["schemas"]["CommitmentList"];
                 };
             };
-            400: components["responses"]["BadCommitmentList"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleCommitmentList"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["CannotRead"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createCommitment: {
@@ -2881,18 +2567,18 @@ export interface operations {
                     "application/json": components["schemas"]["Commitment"];
                 };
             };
-            400: components["responses"]["BadShuffle"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["TooSlow"];
-            409: components["responses"]["NoSecondCommitment"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleCommitment"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getCommitment: {
@@ -2917,14 +2603,14 @@ export interface operations {
                     "application/json": components["schemas"]["CommitmentState"];
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchCommitment"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["CannotRead"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listDecks: {
@@ -2946,7 +2632,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeckList"];
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             421: components["responses"]["OtherHost"];
@@ -3006,16 +2692,16 @@ export interface operations {
                     "application/json": components["schemas"]["ShuffleResult"];
                 };
             };
-            400: components["responses"]["BadDeal"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["CrossSite"];
             404: components["responses"]["NoSuchDeck"];
-            409: components["responses"]["NoSecondDeal"];
+            409: components["responses"]["Conflict"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleDeal"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listCards: {
@@ -3051,12 +2737,12 @@ export interface operations {
                     "application/json": components["schemas"]["CardList"];
                 };
             };
-            400: components["responses"]["BadCards"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchCard"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleDeck"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
         };
@@ -3092,18 +2778,18 @@ export interface operations {
                     "application/json": components["schemas"]["Shoe"];
                 };
             };
-            400: components["responses"]["BadShuffle"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["TooSlow"];
-            409: components["responses"]["NoSecondShuffle"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleShoe"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getShoe: {
@@ -3129,7 +2815,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShoeState"];
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
@@ -3137,7 +2823,7 @@ export interface operations {
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["CannotRead"];
+            503: components["responses"]["Unavailable"];
         };
     };
     endShoe: {
@@ -3175,7 +2861,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShoeChange"];
                 };
             };
-            400: components["responses"]["BadChange"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
@@ -3183,10 +2869,10 @@ export interface operations {
             410: components["responses"]["ShoeExpired"];
             412: components["responses"]["OtherVersion"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["KeyOfAnother"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     drawCards: {
@@ -3231,7 +2917,7 @@ export interface operations {
                     "application/json": components["schemas"]["CardsMoved"];
                 };
             };
-            400: components["responses"]["BadChange"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
@@ -3242,10 +2928,10 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleChange"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     returnCards: {
@@ -3287,7 +2973,7 @@ export interface operations {
                     "application/json": components["schemas"]["CardsMoved"];
                 };
             };
-            400: components["responses"]["BadChange"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
@@ -3298,10 +2984,10 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleChange"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     reshuffleShoe: {
@@ -3343,7 +3029,7 @@ export interface operations {
                     "application/json": components["schemas"]["CardsSealed"];
                 };
             };
-            400: components["responses"]["BadChange"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
@@ -3354,10 +3040,10 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleChange"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     closeShoe: {
@@ -3399,7 +3085,7 @@ export interface operations {
                     "application/json": components["schemas"]["ShoeChange"];
                 };
             };
-            400: components["responses"]["BadChange"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
@@ -3409,10 +3095,10 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["KeyOfAnother"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listDealt: {
@@ -3441,7 +3127,7 @@ export interface operations {
                     "application/json": components["schemas"]["LyingCards"];
                 };
             };
-            400: components["responses"]["BadLying"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
@@ -3449,7 +3135,7 @@ export interface operations {
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["CannotRead"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listPiles: {
@@ -3475,7 +3161,7 @@ export interface operations {
                     "application/json": components["schemas"]["PileList"];
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
@@ -3483,7 +3169,7 @@ export interface operations {
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["CannotRead"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getPile: {
@@ -3514,16 +3200,16 @@ export interface operations {
                     "application/json": components["schemas"]["PileCards"];
                 };
             };
-            400: components["responses"]["BadLying"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchPile"];
             409: components["responses"]["CardsChanged"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["NoPileName"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["CannotRead"];
+            503: components["responses"]["Unavailable"];
         };
     };
     addToPile: {
@@ -3567,7 +3253,7 @@ export interface operations {
                     "application/json": components["schemas"]["CardsMoved"];
                 };
             };
-            400: components["responses"]["BadChange"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
@@ -3578,10 +3264,10 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleChange"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     drawFromPile: {
@@ -3628,7 +3314,7 @@ export interface operations {
                     "application/json": components["schemas"]["CardsMoved"];
                 };
             };
-            400: components["responses"]["BadChange"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchPile"];
@@ -3639,10 +3325,10 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleChange"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     shufflePile: {
@@ -3686,7 +3372,7 @@ export interface operations {
                     "application/json": components["schemas"]["CardsSealed"];
                 };
             };
-            400: components["responses"]["BadChange"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchPile"];
@@ -3697,10 +3383,10 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleChange"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     returnFromPile: {
@@ -3744,7 +3430,7 @@ export interface operations {
                     "application/json": components["schemas"]["CardsMoved"];
                 };
             };
-            400: components["responses"]["BadChange"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchPile"];
@@ -3755,10 +3441,10 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleChange"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     proveCard: {
@@ -3788,7 +3474,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenedCard"];
                 };
             };
-            400: components["responses"]["BadOpening"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchPosition"];
@@ -3796,7 +3482,7 @@ export interface operations {
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["CannotRead"];
+            503: components["responses"]["Unavailable"];
         };
     };
     proveShoe: {
@@ -3821,7 +3507,7 @@ export interface operations {
                     "application/jsonl": components["schemas"]["ShoeProof"];
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchShoe"];
@@ -3830,7 +3516,7 @@ export interface operations {
             422: components["responses"]["TooExpensive"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotReplayed"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listAudits: {
@@ -3859,14 +3545,14 @@ export interface operations {
                     "application/json": components["schemas"]["AuditList"];
                 };
             };
-            400: components["responses"]["BadList"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleList"];
+            422: components["responses"]["Unprocessable"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["CannotRead"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getAudit: {
@@ -3891,14 +3577,14 @@ export interface operations {
                     "application/json": components["schemas"]["Audit"];
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchAudit"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["CannotRead"];
+            503: components["responses"]["Unavailable"];
         };
     };
     proveAudit: {
@@ -3923,14 +3609,14 @@ export interface operations {
                     "application/json": components["schemas"]["AuditProof"];
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchAudit"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotProven"];
+            503: components["responses"]["Unavailable"];
         };
     };
     verifyAudit: {
@@ -3955,15 +3641,15 @@ export interface operations {
                     "application/json": components["schemas"]["Verification"];
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchAudit"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["CannotVerify"];
+            422: components["responses"]["NoSeed"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotReplayed"];
+            503: components["responses"]["Unavailable"];
         };
     };
     revealAudit: {
@@ -3999,19 +3685,19 @@ export interface operations {
                     "application/json": components["schemas"]["Audit"];
                 };
             };
-            400: components["responses"]["BadReveal"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["NotTheSeed"];
             404: components["responses"]["NoSuchAudit"];
             408: components["responses"]["TooSlow"];
-            409: components["responses"]["StillRunning"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
-            422: components["responses"]["ImpossibleReveal"];
+            422: components["responses"]["NoSeed"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["NotNow"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getCheckpoint: {
@@ -4033,7 +3719,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             421: components["responses"]["OtherHost"];
@@ -4068,14 +3754,14 @@ export interface operations {
                     "application/octet-stream": unknown;
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NoSuchTile"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
-            503: components["responses"]["CannotRead"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getLogKey: {
@@ -4097,7 +3783,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            400: components["responses"]["NoParameters"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             421: components["responses"]["OtherHost"];

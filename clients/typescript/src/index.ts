@@ -31,8 +31,8 @@ export class RiffleError extends Error {
 }
 
 export interface Options {
-  /** A token, `rfl_...`, of a service that asks for one. */
-  token?: string;
+  /** A token, `rfl_...`, for a service that asks for one. */
+  token?: string | undefined;
   /**
    * For how many milliseconds a request is repeated that got no answer, or one that says to come back: 60,000 by default; 0 is
    * never. A `signal` ends it sooner.
@@ -69,7 +69,7 @@ export class Riffle {
       baseUrl: String(baseUrl),
       fetch: (request) => this.#send(request),
       querySerializer: {object: {style: 'form', explode: true}}, // parameters of deck types
-      headers: token === undefined ? {} : {Authorization: `Bearer ${token}`},
+      headers: !token ? {} : {Authorization: `Bearer ${token}`},
     });
   }
 
