@@ -1,0 +1,70 @@
+// Package examples_test runs the examples against the real service, and checks that the guide shows
+// them as they are. make clients installs what those in TypeScript and Python import.
+package examples_test
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"riffle/clients/clientstest"
+)
+
+var installed = flag.String("installed", "", "the `folder` in which make clients installed the packages: node_modules and venv")
+
+// examples are the paths of all examples, each with a pattern of what it prints.
+var examples = map[string]string{
+	"doudizhu/main.go": `(?s)^player 1 has \[.*left for the landlord: \[.*the record is the same: true\n$`,
+	"raffle.py":        `(?s)^winners: (ticket \d{5},? ?){10}\n.*\nthe draw: verified\n$`,
+	"mahjong.py":       `(?s)^East  .*\ntiles left in the wall: 83\nthe wall: verified with the seeds of all: True\n$`,
+	"war.ts":           `^after 20 turns Ann has \d+ cards and Bob \d+, and \d+ lie on the table\n$`,
+}
+
+func TestExamples(t *testing.T) {
+	service := clientstest.Start(t)
+	for path, want := range examples {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			command := exec.CommandContext(t.Context(), "go", "run", "./"+filepath.Dir(path), service)
+			if !strings.HasSuffix(path, ".go") && *installed == "" {
+				t.Skip("skipped: make clients installs the package")
+			}
+			switch filepath.Ext(path) {
+			case ".py":
+				command = exec.CommandContext(t.Context(), filepath.Join(*installed, "venv", "bin", "python"), path, service)
+			case ".ts": // make clients compiles them, for Node that cannot strip types
+				command = exec.CommandContext(t.Context(), clientstest.Require(t, "node"), strings.TrimSuffix(path, ".ts")+".js", service)
+				command.Dir = *installed
+			}
+			out, err := command.CombinedOutput()
+			if err != nil || !regexp.MustCompile(want).Match(out) {
+				t.Errorf("%v; it is to print %s, and prints\n%s", err, want, out)
+			}
+		})
+	}
+}
+
+func TestGuideShowsExamples(t *testing.T) {
+	guide, err := os.ReadFile("../docs/guides/examples.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	languages := map[string]string{".go": "go", ".py": "python", ".ts": "ts"}
+	for path := range examples {
+		code, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(string(code), "\n"); lines >= 80 {
+			t.Errorf("%s has %d lines; an example has fewer than 80", path, lines)
+		}
+		block := "\n```" + languages[filepath.Ext(path)] + "\n" + string(code) + "```\n"
+		if !strings.Contains(string(guide), block) {
+			t.Errorf("docs/guides/examples.md does not show %s as it is", path)
+		}
+	}
+}
