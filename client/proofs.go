@@ -29,9 +29,9 @@ func Proofs(answer *http.Response) iter.Seq2[*AuditProof, error] {
 		for lines := bufio.NewReader(answer.Body); ; {
 			line, err := lines.ReadBytes('\n')
 			switch {
-			case err == io.EOF && len(line) == 0:
+			case errors.Is(err, io.EOF) && len(line) == 0:
 				return
-			case err == io.EOF:
+			case errors.Is(err, io.EOF):
 				err = io.ErrUnexpectedEOF
 			}
 			p := new(AuditProof)

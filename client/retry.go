@@ -68,7 +68,7 @@ func (c *retrier) Do(r *http.Request) (*http.Response, error) {
 			r.Body = body
 		}
 		answer, err := readWhole(c.next.Do(r))
-		wait := backoff/2 + mathrand.N(backoff/2)
+		wait := backoff/2 + mathrand.N(backoff/2) //nolint:gosec // spreads retries and is no secret
 		if err == nil {
 			if !goesAway(answer) {
 				return answer, nil

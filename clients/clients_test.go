@@ -60,7 +60,7 @@ func startService(t *testing.T) (proxy string, keys tokens) {
 	mux.Handle("/installed/", http.StripPrefix("/installed/", http.FileServer(http.Dir(*installed)))) // for a browser
 	mux.Handle("/", &faulty{scenarios: map[string]*faults{}, next: &httputil.ReverseProxy{
 		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(service) },
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) { http.Error(w, err.Error(), http.StatusTeapot) },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { http.Error(w, err.Error(), http.StatusTeapot) },
 	}})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)

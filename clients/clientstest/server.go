@@ -3,6 +3,7 @@ package clientstest
 
 import (
 	"bufio"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,12 +24,12 @@ func Start(t testing.TB, flags ...string) string {
 	t.Helper()
 	folder := t.TempDir()
 	program := filepath.Join(folder, "server")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/server")
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", program, "./cmd/server") //nolint:gosec // of the test
 	build.Dir = Repository(t)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the service: %v\n%s", err, out)
 	}
-	service := exec.Command(program, append([]string{"-addr", "localhost:0", "-data", filepath.Join(folder, "data")}, flags...)...)
+	service := exec.CommandContext(context.WithoutCancel(t.Context()), program, append([]string{"-addr", "localhost:0", "-data", filepath.Join(folder, "data")}, flags...)...) //nolint:gosec // built above
 	stderr, err := service.StderrPipe()
 	if err == nil {
 		err = service.Start()

@@ -321,11 +321,12 @@ func (c *contract) operation(path, method, name string, methods, o value) operat
 			named = append(named, argument+": "+kind+" | None = None")
 		}
 		pair := fmt.Sprintf("%q: %s", member, argument)
-		if p.member("in").text() == "header" {
+		switch {
+		case p.member("in").text() == "header":
 			headers = append(headers, pair)
-		} else if p.member("explode").text() == "true" { // each member is a parameter of its own
+		case p.member("explode").text() == "true": // each member is a parameter of its own
 			query = append(query, "**("+argument+" or {})")
-		} else {
+		default:
 			query = append(query, pair)
 		}
 	}
