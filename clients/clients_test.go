@@ -166,7 +166,10 @@ func (f *faulty) take(id, list string, r *http.Request) (fault, wrong string) {
 
 func TestScenarios(t *testing.T) {
 	proxy, keys := startService(t)
-	t.Run("Go", func(t *testing.T) { runScenarios(t, proxy, keys) })
+	t.Run("Go", func(t *testing.T) {
+		t.Parallel()
+		runScenarios(t, proxy, keys)
+	})
 	t.Run("TypeScript", func(t *testing.T) {
 		run(t, proxy, keys, "node", "--test", "scenarios.test.mjs")
 	})
@@ -199,6 +202,7 @@ func TestBrowser(t *testing.T) {
 // run runs the scenarios with a package that is installed.
 func run(t *testing.T, proxy string, keys tokens, command string, args ...string) {
 	t.Helper()
+	t.Parallel()
 	if *installed == "" {
 		t.Skip("skipped: make clients installs the package")
 	}
