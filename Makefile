@@ -40,7 +40,7 @@ verifiers: ## run the JavaScript and Python verifiers over the test vectors
 	bash verifiers/run
 
 generate: ## generate the clients from openapi.yaml
-	go generate ./client ./clients/python/generate
+	go generate ./clients/go ./clients/python/generate
 	cd clients/typescript && npm ci && npm run generate
 
 # On this command line PATH is the module's, and the shell needs one of its own.

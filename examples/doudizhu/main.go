@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"riffle/client"
+	client "riffle/clients/go"
 )
 
 func main() {

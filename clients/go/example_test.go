@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"riffle/client"
+	client "riffle/clients/go"
 )
 
 func Example() {

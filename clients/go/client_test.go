@@ -18,7 +18,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle"
-	"riffle/client"
+	client "riffle/clients/go"
 	"riffle/internal/access"
 	"riffle/internal/api"
 	"riffle/internal/deck"

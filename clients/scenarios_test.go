@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"riffle/client"
+	client "riffle/clients/go"
 )
 
 type scenario struct {
