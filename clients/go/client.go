@@ -3,8 +3,8 @@
 //
 // Each operation has two methods on [ClientWithResponses]: ShuffleWithResponse takes a
 // [ShuffleRequest], and ShuffleWithBodyWithResponse the bytes of a request body. A response has a
-// field for each status, such as JSON200, and [AsError] turns every status from 300 on into an
-// error. Operations that write a record take parameters with an IdempotencyKey, with which a
+// field for each status, such as JSON200, and [OK] turns every status from 300 on into an error, a
+// [*Problem]. Operations that write a record take parameters with an IdempotencyKey, with which a
 // request can be retried safely; the parameters may be nil.
 //
 // An [Item] is the raw bytes of a JSON value, so that a 64-bit id returns unchanged. Items in a
@@ -39,6 +39,16 @@ type Answer interface {
 	StatusCode() int
 	ContentType() string
 	GetBody() []byte
+}
+
+// OK returns the answer to a call, or the error if there was none or the service refused:
+//
+//	answer, err := client.OK(riffle.ListDecksWithResponse(ctx))
+func OK[A Answer](answer A, err error) (A, error) {
+	if err != nil {
+		return answer, err
+	}
+	return answer, AsError(answer)
 }
 
 // AsError returns nil for a status below 300, and otherwise the [*Problem] in the answer. If there

@@ -79,9 +79,7 @@ func connect(t *testing.T) *client.ClientWithResponses {
 func must[A client.Answer](t *testing.T) func(a A, err error) A {
 	return func(a A, err error) A {
 		t.Helper()
-		if err == nil {
-			err = client.AsError(a)
-		}
+		a, err = client.OK(a, err)
 		if err != nil {
 			t.Fatal(err)
 		}

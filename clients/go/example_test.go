@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -42,14 +43,11 @@ func play(ctx context.Context, url string) error {
 
 	// Shuffle three ids that no float64 can hold. A retry with the same key gets the same answer.
 	reference, key := "table-4/round-9", uuid.NewString()
-	shuffled, err := riffle.ShuffleWithResponse(ctx, &client.ShuffleParams{IdempotencyKey: &key}, client.ShuffleRequest{
+	shuffled, err := client.OK(riffle.ShuffleWithResponse(ctx, &client.ShuffleParams{IdempotencyKey: &key}, client.ShuffleRequest{
 		Items:     []client.Item{client.Item("9007199254740993"), client.Item("9007199254740995"), client.Item("9007199254740997")},
 		Reference: &reference,
-	})
+	}))
 	if err != nil {
-		return err
-	}
-	if err := client.AsError(shuffled); err != nil {
 		return err
 	}
 	for _, id := range shuffled.JSON200.Items {
@@ -57,11 +55,8 @@ func play(ctx context.Context, url string) error {
 	}
 
 	// Get its public record.
-	audit, err := riffle.GetAuditWithResponse(ctx, shuffled.JSON200.AuditID)
+	audit, err := client.OK(riffle.GetAuditWithResponse(ctx, shuffled.JSON200.AuditID))
 	if err != nil {
-		return err
-	}
-	if err := client.AsError(audit); err != nil {
 		return err
 	}
 	record, err := audit.JSON200.Record.AsShuffleRecord()
@@ -72,10 +67,11 @@ func play(ctx context.Context, url string) error {
 		record.Algorithm, record.Size, record.Commitment == shuffled.JSON200.Commitment)
 
 	// Ask for an unknown deck.
-	refused, err := riffle.DealDeckWithResponse(ctx, "standard53", nil)
-	if err != nil {
+	_, err = client.OK(riffle.DealDeckWithResponse(ctx, "standard53", nil))
+	var problem *client.Problem
+	if !errors.As(err, &problem) {
 		return err
 	}
-	fmt.Println(client.AsError(refused))
+	fmt.Println(problem)
 	return nil
 }

@@ -61,12 +61,9 @@ func deal(ctx context.Context, riffle *client.ClientWithResponses, round string)
 	if err := hands.FromHandsName("doudizhu"); err != nil {
 		return nil, err
 	}
-	answer, err := riffle.ShuffleWithResponse(ctx, &client.ShuffleParams{IdempotencyKey: &key},
-		client.ShuffleRequest{Deck: &deck, Hands: hands, Reference: &reference})
+	answer, err := client.OK(riffle.ShuffleWithResponse(ctx, &client.ShuffleParams{IdempotencyKey: &key},
+		client.ShuffleRequest{Deck: &deck, Hands: hands, Reference: &reference}))
 	if err != nil {
-		return nil, err
-	}
-	if err := client.AsError(answer); err != nil {
 		return nil, err
 	}
 	return answer.JSON200, nil
