@@ -177,7 +177,7 @@ func TestScenarios(t *testing.T) {
 		run(t, proxy, keys, filepath.Join("bin", "deno"), "test", "--allow-all", "--no-check", "scenarios.test.mjs")
 	})
 	t.Run("TypeScript on Bun", func(t *testing.T) {
-		run(t, proxy, keys, filepath.Join("bin", "bun"), "test", "./scenarios.test.mjs")
+		run(t, proxy, keys, filepath.Join("bin", "bun"), "test", "--timeout", "60000", "./scenarios.test.mjs")
 	})
 	t.Run("Python", func(t *testing.T) {
 		run(t, proxy, keys, filepath.Join("venv", "bin", "python"), "-m", "unittest", "-v", "test_scenarios")
