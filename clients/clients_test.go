@@ -27,6 +27,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"riffle/clients/clientstest"
 )
 
@@ -190,12 +192,19 @@ func TestBrowser(t *testing.T) {
 		t.Skip("skipped: make clients installs the package")
 	}
 	proxy, keys := startService(t)
-	page := proxy + "/installed/page.html#" + keys["table"]
-	browser := exec.CommandContext(t.Context(), clientstest.Require(t, "chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-		"--disable-component-update", "--user-data-dir="+t.TempDir(), "--virtual-time-budget=60000", "--dump-dom", page)
-	out, err := browser.Output()
-	if err != nil || !strings.Contains(string(out), "<body>verified") {
-		t.Errorf("%v\n%s", err, out)
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(clientstest.Require(t, "chromium")), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel) // waits until the browser has ended
+	if _, err := chromedp.Run(ctx, chromedp.Navigate(proxy+"/installed/page.html")); err != nil {
+		t.Fatal(err)
+	}
+	verdict, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf("verdict(%q)", keys["table"]), chromedp.EvalAwaitPromise))
+	if err != nil || verdict != "verified" {
+		t.Errorf("the verdict on a shuffle of a page is %s (%v)", verdict, err)
 	}
 }
 

@@ -822,7 +822,7 @@ export interface paths {
         /**
          * Get metrics for Prometheus
          * @description In the text format or, depending on the header `Accept`, as OpenMetrics or protocol buffers. Query parameters
-         *     other than `name[]` are ignored.
+         *     other than `name[]` are ignored. A service with an admin address has this path there alone.
          */
         get: operations["metrics"];
         put?: never;
