@@ -198,6 +198,7 @@ class ShoeRequest(TypedDict):
     """
     reference: NotRequired[Reference]
     unique_reference: NotRequired[UniqueReference]
+    cut: NotRequired[CutCard]
     expires_in: NotRequired[int]
     """After how many seconds the shoe expires and nothing more is dealt; never if omitted. At most a year and a
     day.
@@ -218,6 +219,10 @@ class ReturnRequest(TypedDict):
 class ReshuffleRequest(TypedDict):
     cards: NotRequired[Literal['remaining', 'all']]
     """Shuffle the cards left in the deck, or all cards of the shoe."""
+    cut: NotRequired[CutCard]
+    """As for a new shoe. If omitted, the cut card is put where it was before, or drawn again from the same range,
+    which must be possible with the cards that are shuffled.
+    """
     algorithm: NotRequired[Algorithm]
     client_seed: NotRequired[ClientSeed]
 
@@ -243,6 +248,8 @@ class Shoe(TypedDict):
     remaining: Remaining
     dealt: DealtCount
     piles: Piles
+    cut: NotRequired[CutPosition]
+    cut_reached: NotRequired[CutReached]
     expires: Expires
     commitment: Digest
     """The SHA-256 of the statement of the first order, including its seed."""
@@ -265,6 +272,8 @@ class ShoeState(TypedDict):
     remaining: Remaining
     dealt: DealtCount
     piles: Piles
+    cut: NotRequired[CutPosition]
+    cut_reached: NotRequired[CutReached]
     expires: Expires
     commitment: Digest
     """The SHA-256 of the statement of the first order, including its seed."""
@@ -285,6 +294,8 @@ class ShoeChange(TypedDict):
     remaining: Remaining
     dealt: DealtCount
     piles: Piles
+    cut: NotRequired[CutPosition]
+    cut_reached: NotRequired[CutReached]
     expires: Expires
 
 
@@ -300,6 +311,8 @@ class CardsMoved(TypedDict):
     remaining: Remaining
     dealt: DealtCount
     piles: Piles
+    cut: NotRequired[CutPosition]
+    cut_reached: NotRequired[CutReached]
     expires: Expires
     cards: ShoeCards
 
@@ -316,6 +329,8 @@ class CardsSealed(TypedDict):
     remaining: Remaining
     dealt: DealtCount
     piles: Piles
+    cut: NotRequired[CutPosition]
+    cut_reached: NotRequired[CutReached]
     expires: Expires
     size: Count
     """How many cards were sealed."""
@@ -513,6 +528,8 @@ class ShoeRecord(TypedDict):
     client_seed: NotRequired[ClientSeed]
     commitment_id: NotRequired[str]
     """The commitment that the shoe used, if any. Both records have the same `commitment`."""
+    cut: NotRequired[CutPosition]
+    cut_range: NotRequired[CutRange]
     expires: NotRequired[Time]
     """Cards are dealt until this time."""
     root: NotRequired[Digest]
@@ -684,6 +701,14 @@ DrawnTo: TypeAlias = "PileName"
 
 PutOnPile: TypeAlias = "Literal['top', 'bottom']"
 
+CutCard: TypeAlias = "Union[int, CutRange]"
+
+CutRange: TypeAlias = "list[int]"
+
+CutPosition: TypeAlias = "int"
+
+CutReached: TypeAlias = "bool"
+
 PileName: TypeAlias = "str"
 
 CardNames: TypeAlias = "list[Union[int, str]]"
@@ -750,7 +775,7 @@ AddRecord = TypedDict(
         "kind": Required["Literal['add']"],
         "from": Required["Literal['dealt', 'out']"],
         "taken": Required["Literal['cards']"],
-        "cards": Required["SealedCards"],
+        "cards": NotRequired["SealedCards"],
         "to": Required["str"],
         "put": Required["Literal['top', 'bottom']"],
     },
@@ -794,6 +819,8 @@ ReshuffleRecord = TypedDict(
         "input": Required["Literal['range']"],
         "reference": NotRequired["Reference"],
         "client_seed": NotRequired["ClientSeed"],
+        "cut": NotRequired["CutPosition"],
+        "cut_range": NotRequired["CutRange"],
         "root": Required["Digest"],
     },
 )
