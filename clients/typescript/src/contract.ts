@@ -1166,6 +1166,7 @@ export interface components {
             commitment_id?: string;
             reference?: components["schemas"]["Reference"];
             unique_reference?: components["schemas"]["UniqueReference"];
+            cut?: components["schemas"]["CutCard"];
             /**
              * Format: uint64
              * @description After how many seconds the shoe expires and nothing more is dealt; never if omitted. At most a year and a
@@ -1217,6 +1218,11 @@ export interface components {
              * @enum {string}
              */
             cards: "remaining" | "all";
+            /**
+             * @description As for a new shoe. If omitted, the cut card is put where it was before, or drawn again from the same range,
+             *     which must be possible with the cards that are shuffled.
+             */
+            cut?: components["schemas"]["CutCard"];
             algorithm?: components["schemas"]["Algorithm"];
             client_seed?: components["schemas"]["ClientSeed"];
         };
@@ -1246,6 +1252,26 @@ export interface components {
          * @enum {string}
          */
         PutOnPile: "top" | "bottom";
+        /**
+         * @description How many cards lie before the cut card, at least 1 and fewer than all; or the least and the largest such number,
+         *     from which the service draws one with the seed of the order. If omitted, there is no cut card.
+         */
+        CutCard: number | components["schemas"]["CutRange"];
+        /**
+         * a range
+         * @description The least and the largest number of cards that may lie before the cut card.
+         */
+        CutRange: number[];
+        /**
+         * Format: uint64
+         * @description How many cards of the order lie before the cut card; omitted if there is none.
+         */
+        CutPosition: number;
+        /**
+         * @description Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
+         *     refused then: finish the round and reshuffle. Omitted if there is no cut card.
+         */
+        CutReached: boolean;
         PileName: string;
         /**
          * @description Cards, each by its number or its code. Aliases of the code are accepted, and for an item that is a string, its
@@ -1270,6 +1296,8 @@ export interface components {
             remaining: components["schemas"]["Remaining"];
             dealt: components["schemas"]["DealtCount"];
             piles: components["schemas"]["Piles"];
+            cut?: components["schemas"]["CutPosition"];
+            cut_reached?: components["schemas"]["CutReached"];
             expires: components["schemas"]["Expires"];
             /** @description The SHA-256 of the statement of the first order, including its seed. */
             commitment: components["schemas"]["Digest"];
@@ -1293,6 +1321,8 @@ export interface components {
             remaining: components["schemas"]["Remaining"];
             dealt: components["schemas"]["DealtCount"];
             piles: components["schemas"]["Piles"];
+            cut?: components["schemas"]["CutPosition"];
+            cut_reached?: components["schemas"]["CutReached"];
             expires: components["schemas"]["Expires"];
             /** @description The SHA-256 of the statement of the first order, including its seed. */
             commitment: components["schemas"]["Digest"];
@@ -1317,6 +1347,8 @@ export interface components {
             remaining: components["schemas"]["Remaining"];
             dealt: components["schemas"]["DealtCount"];
             piles: components["schemas"]["Piles"];
+            cut?: components["schemas"]["CutPosition"];
+            cut_reached?: components["schemas"]["CutReached"];
             expires: components["schemas"]["Expires"];
         };
         /** @description The moved cards, and the shoe after the change. */
@@ -1333,6 +1365,8 @@ export interface components {
             remaining: components["schemas"]["Remaining"];
             dealt: components["schemas"]["DealtCount"];
             piles: components["schemas"]["Piles"];
+            cut?: components["schemas"]["CutPosition"];
+            cut_reached?: components["schemas"]["CutReached"];
             expires: components["schemas"]["Expires"];
             cards: components["schemas"]["ShoeCards"];
         };
@@ -1350,6 +1384,8 @@ export interface components {
             remaining: components["schemas"]["Remaining"];
             dealt: components["schemas"]["DealtCount"];
             piles: components["schemas"]["Piles"];
+            cut?: components["schemas"]["CutPosition"];
+            cut_reached?: components["schemas"]["CutReached"];
             expires: components["schemas"]["Expires"];
             /** @description How many cards were sealed. */
             size: components["schemas"]["Count"];
@@ -1648,6 +1684,8 @@ export interface components {
              * @description The commitment that the shoe used, if any. Both records have the same `commitment`.
              */
             commitment_id?: string;
+            cut?: components["schemas"]["CutPosition"];
+            cut_range?: components["schemas"]["CutRange"];
             /** @description Cards are dealt until this time. */
             expires?: components["schemas"]["Time"];
             /** @description The root of the tree over the cards in their order; omitted for a deck that was not shuffled. */
@@ -1711,7 +1749,7 @@ export interface components {
             input?: never;
             reference?: never;
         });
-        /** @description The record of cards put on a pile. */
+        /** @description The record of cards put on a pile, or of a pile created without cards. */
         AddRecord: {
             /**
              * Format: uuid
@@ -1737,7 +1775,7 @@ export interface components {
             from: "dealt" | "out";
             /** @enum {string} */
             taken: "cards";
-            cards: components["schemas"]["SealedCards"];
+            cards?: components["schemas"]["SealedCards"];
             /** @description The pile. */
             to: string;
             /** @enum {string} */
@@ -1808,6 +1846,8 @@ export interface components {
             input: "range";
             reference?: components["schemas"]["Reference"];
             client_seed?: components["schemas"]["ClientSeed"];
+            cut?: components["schemas"]["CutPosition"];
+            cut_range?: components["schemas"]["CutRange"];
             /** @description The root of the tree over the cards in their order. */
             root: components["schemas"]["Digest"];
         };
