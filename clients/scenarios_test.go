@@ -229,8 +229,8 @@ func (p *player) stream(s step) (any, error) {
 }
 
 func (p *player) verify(texts map[string]any) (any, error) {
-	text := func(name string) []byte {
-		switch v := texts[name].(type) {
+	text := func(v any) []byte {
+		switch v := v.(type) {
 		case nil:
 			return nil
 		case string:
@@ -243,9 +243,13 @@ func (p *player) verify(texts map[string]any) (any, error) {
 			return text
 		}
 	}
-	verdict, checks, err := client.Verify(text("proof"), client.Given{
-		Key: string(text("key")), Items: text("items"), Order: text("order"), Commitment: text("commitment"),
-	})
+	var files [][]byte
+	for _, file := range texts["files"].([]any) {
+		files = append(files, text(file))
+	}
+	verdict, checks, err := client.Verify(client.Given{
+		Key: string(text(texts["key"])), Items: text(texts["items"]), Order: text(texts["order"]), Hand: text(texts["hand"]),
+	}, files...)
 	p.Log(checks)
 	return map[string]any{"verdict": string(verdict)}, err
 }

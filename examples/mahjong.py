@@ -46,5 +46,5 @@ print("tiles left in the wall:", len(wall.get("rest", [])))
 riffle.reveal_audit(wall["audit_id"], {"seed": wall["seed"]})
 proof = riffle.prove_audit(wall["audit_id"])
 tiles = [tile["code"] for tile in riffle.list_cards("mahjong136")["cards"]]
-verdict = verify(proof, key=riffle.get_log_key(), items=tiles, order=wall, commitment=committed)
-print("the wall:", verdict.verdict, "with the seeds of all:", proof["client_seed"] == client_seed)
+verdict = verify([committed, proof], key=riffle.get_log_key(), items=tiles, order=wall)
+print("the wall:", verdict["verdict"], "with the seeds of all:", proof["client_seed"] == client_seed)

@@ -2,13 +2,15 @@ package client
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
+	"strings"
 
+	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
 )
@@ -49,22 +51,23 @@ func Proofs(answer *http.Response) iter.Seq2[*AuditProof, error] {
 	}
 }
 
-// Given is what a proof is checked against. What is missing is not checked.
+// Given is what proofs are checked against. What is missing is not checked.
 type Given struct {
-	Key        string // the public key of the log, from another source than the proof
-	Items      []byte // the JSON array of the items that were shuffled
-	Salt       string // the salt of the items
-	Order      []byte // what was answered: a whole answer, or an array of items or positions
-	Commitment []byte // the proof file of the commitment that the shuffle used
+	Key       string // the public key of the log, from another source than the proofs
+	Items     []byte // the JSON array of the items that were shuffled
+	ItemsSalt string
+	Order     []byte // what was answered: a whole answer, or an array of items or positions
+	Hand      []byte // cards that were drawn from a shoe with their proofs: a whole answer, an array, or one
 }
 
 // Verdict is the outcome of [Verify] in a word.
 type Verdict string
 
-// The verdicts. VerdictUnchecked means that nothing is wrong and something could not be checked.
+// The verdicts. VerdictFalse means that something is false, and VerdictUnchecked that something
+// could not be checked.
 const (
 	VerdictVerified  Verdict = "verified"
-	VerdictFailed    Verdict = "failed"
+	VerdictFalse     Verdict = "false"
 	VerdictUnchecked Verdict = "unchecked"
 )
 
@@ -75,37 +78,77 @@ type Check struct {
 	Detail  string
 }
 
-// Verify verifies a proof file, as GET /audits/{id}/proof answers it, without the service and
-// without trusting anything but the key. The error says that what is given is not well-formed.
-func Verify(proof []byte, given Given) (Verdict, []Check, error) {
+// Verify verifies what belongs together, without the service and without trusting anything but the
+// key: the proof file of a shuffle and that of its commitment; all those of a shoe; or, given a hand,
+// those of the records that sealed its cards. The error says that what is given is not well-formed.
+func Verify(given Given, files ...[]byte) (Verdict, []Check, error) {
 	decks, err := deck.Builtin()
 	if err != nil {
 		return "", nil, err
 	}
-	against := &prooffile.Given{Key: string(bytes.TrimSpace([]byte(given.Key))), ItemsSalt: given.Salt, Decks: decks, Commitment: given.Commitment}
-	var noItems, noOrder error
-	if given.Items != nil {
-		against.Items, noItems = prooffile.ParseItems(given.Items)
+	against := &prooffile.Given{Key: strings.TrimSpace(given.Key), ItemsSalt: given.ItemsSalt, Decks: decks}
+	if against.Items, err = parse(given.Items, prooffile.ParseItems); err != nil {
+		return "", nil, fmt.Errorf("the items: %w", err)
 	}
-	if given.Order != nil {
-		against.Order, noOrder = prooffile.ParseOrder(given.Order)
+	if against.Order, err = parse(given.Order, prooffile.ParseOrder); err != nil {
+		return "", nil, fmt.Errorf("the order: %w", err)
 	}
-	if err := errors.Join(noItems, noOrder); err != nil {
-		return "", nil, err
+	if against.Hand, err = parse(given.Hand, prooffile.ParseHand); err != nil {
+		return "", nil, fmt.Errorf("the hand: %w", err)
+	}
+	var texts [][]byte
+	for _, file := range files {
+		for _, text := range prooffile.Split(file) {
+			if against.Commitment == nil && len(files) > 1 && isCommitment(text) {
+				against.Commitment = text
+				continue
+			}
+			texts = append(texts, text)
+		}
+	}
+	var steps prooffile.Steps
+	switch {
+	case len(texts) == 0:
+		return "", nil, errors.New("no proof was given")
+	case against.Hand != nil:
+		steps = prooffile.VerifyHand(texts, against).Steps
+	case len(texts) > 1:
+		steps = prooffile.VerifyShoe(texts, against).Steps
+	default:
+		steps = prooffile.VerifyRecord(texts[0], against).Steps
 	}
 	verdict, checks := VerdictVerified, []Check(nil)
-	for _, step := range prooffile.VerifyRecord(proof, against).Steps {
+	for _, step := range steps {
 		check := Check{Step: step.Name, Verdict: VerdictVerified, Detail: step.Detail}
 		switch {
 		case step.State == prooffile.Wrong:
-			check.Verdict, verdict = VerdictFailed, VerdictFailed
+			check.Verdict, verdict = VerdictFalse, VerdictFalse
 		case step.State == prooffile.Unchecked, given.Key == "" && step.Name == prooffile.StepProof: // anyone's key
 			check.Verdict = VerdictUnchecked
 			if verdict == VerdictVerified {
 				verdict = VerdictUnchecked
 			}
+		case step.State == prooffile.Skipped:
+			check.Verdict = VerdictUnchecked // nobody asked for it
 		}
 		checks = append(checks, check)
 	}
 	return verdict, checks, nil
+}
+
+// parse parses a text, if there is one.
+func parse[T any](text []byte, parser func([]byte) (*T, error)) (*T, error) {
+	if text == nil {
+		return nil, nil //nolint:nilnil // nothing was given
+	}
+	return parser(text)
+}
+
+func isCommitment(text []byte) bool {
+	file, err := prooffile.Parse(text)
+	if err != nil {
+		return false
+	}
+	record, err := audit.ParseRecord(file.Record)
+	return err == nil && record.Kind == audit.KindCommitment
 }

@@ -46,7 +46,8 @@ def at(value: Any, path: str) -> Any:
 
 def call(riffle: Any, step: dict[str, Any]) -> Any:
     if given := step.get("verify"):
-        return {"verdict": verify(given.pop("proof"), **given).verdict}
+        files = [proof for file in given.pop("files") for proof in (file if isinstance(file, list) else [file])]
+        return verify(files, **given)
     named = dict(step.get("query", {}))
     if "key" in step:
         named["idempotency_key"] = step["key"]

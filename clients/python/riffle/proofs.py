@@ -4,54 +4,55 @@ from __future__ import annotations
 
 import importlib
 import json
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, TypedDict, cast
+
+from .types import AuditProof
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step of a check. ``ok`` is None for a step that could not be checked."""
+class Step(TypedDict):
+    """One step of a check. ``ok`` is None for a step that was not checked."""
 
-    step: str
+    name: str
     ok: bool | None
-    detail: str
+    text: str
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """``unchecked`` means that nothing is wrong and something could not be checked."""
+class Verdict(TypedDict):
+    """``verified`` if everything that was given holds, ``false`` if something is false, else ``unchecked``."""
 
-    verdict: Literal["verified", "failed", "unchecked"]
+    verdict: Literal["verified", "false", "unchecked"]
+    headline: str
+    """The verdict in a sentence."""
+    notes: list[str]
+    """What else there is to say."""
     steps: list[Step]
 
 
 def verify(
-    proof: object,
+    files: str | AuditProof | Sequence[str | AuditProof],
     *,
     key: str | None = None,
     items: object = None,
-    salt: str | None = None,
+    items_salt: str | None = None,
     order: object = None,
-    commitment: object = None,
+    hand: object = None,
 ) -> Verdict:
-    """Verifies a proof file as specified in docs/spec.md, without the service.
+    """Verifies proof files without the service, as specified in docs/spec.md and docs/shoes.md.
 
-    ``key`` is the public key of the log, from another source than the proof; ``items`` are what was shuffled, and of a deck all
-    codes; ``order`` is what was answered, whole or as a list; ``commitment`` is the proof file of the commitment. What is
-    missing is not checked. Proofs, items and orders are texts, or values as the client returns them.
+    ``files`` are proof files of records, of commitments that they used, and of whole shoes. ``key`` is the public key of the
+    log, from another source than the files; ``items`` are what was shuffled, and of a deck all codes; ``order`` is what was
+    answered, whole or as a list; ``hand`` is cards that were drawn from a shoe with their proofs. What is missing is not
+    checked. All of them are texts, or values as the client returns them.
     """
     try:
-        verifier = importlib.import_module(".verifier", __package__)
+        verifier: Any = importlib.import_module(".verifier", __package__)
     except ModuleNotFoundError as missing:
         raise ModuleNotFoundError("verify takes the package cryptography: pip install cryptography") from missing
-    result: Any = verifier.verify(
-        _text(proof), key=key, items=_text(items), order=_text(order), commitment=_text(commitment), salt=salt
-    )
-    return Verdict(result.verdict, [Step(*step) for step in result.steps])
+    given = {"key": key, "items": _text(items), "items_salt": items_salt, "order": _text(order), "hand": _text(hand)}
+    texts = [_text(file) for file in ([files] if isinstance(files, (str, dict)) else files)]
+    return cast(Verdict, verifier.verify(texts, **given))
 
 
 def _text(value: object) -> str | None:
-    """Returns a text as it is and any other value as JSON, laid out as the service lays out proof files."""
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return value if value is None or isinstance(value, str) else json.dumps(value)

@@ -9,7 +9,7 @@ import type {components, paths} from './contract.js';
 
 export type {components, operations, paths} from './contract.js';
 export {verify} from './verify.mjs';
-export type {Step, Verdict} from './verify.mjs';
+export type {File, Given, Step, Verdict} from './verify.mjs';
 
 /** A problem document (RFC 9457). Rely on `status` and the pointers in `errors`; the texts may change. */
 export type Problem = components['schemas']['Problem'];

@@ -1,31 +1,38 @@
-/** One step of a check. `ok` is null for a step that could not be checked. */
+/** One step of a check. `ok` is null for a step that was not checked. */
 export interface Step {
-  step: string;
+  name: string;
   ok: boolean | null;
-  detail: string;
+  text: string;
 }
 
 export interface Verdict {
-  /** `unchecked` if nothing is wrong and something could not be checked. */
-  verdict: 'verified' | 'failed' | 'unchecked';
+  /** `verified` if everything that was given holds, `false` if something is false, else `unchecked`. */
+  verdict: 'verified' | 'false' | 'unchecked';
+  /** The verdict in a sentence. */
+  headline: string;
+  /** What else there is to say. */
+  notes: string[];
   steps: Step[];
-  /** The positions of the items of each shuffle, in their order; null if the proof has no seed. */
-  order: number[][] | null;
 }
 
-/** Texts that a proof is checked against. What is missing is not checked. */
+/** Texts that proofs are checked against. What is missing is not checked. */
 export interface Given {
-  /** The public key of the log, from another source than the proof. */
+  /** The public key of the log, from another source than the proofs. */
   key?: string;
   /** The JSON array of the items; of a deck, all codes. */
   items?: string;
-  /** The salt of the items. */
-  salt?: string;
+  itemsSalt?: string;
   /** What was answered: a whole response, or an array of items or positions. */
   order?: string;
-  /** The proof file of the commitment. */
-  commitment?: string;
+  /** Cards that were drawn from a shoe with their proofs: a whole response, an array of cards, or one. */
+  hand?: string;
 }
 
-/** Verifies a proof file as specified in docs/spec.md, without the service. It throws if what is given is not well-formed. */
-export function verify(proof: string, given?: Given): Promise<Verdict>;
+/** The text of a proof file, of a record or of a whole shoe, and its name if it has one. */
+export type File = string | {name: string; text: string};
+
+/**
+ * Verifies proof files without the service, as specified in docs/spec.md and docs/shoes.md: those of records, of commitments that
+ * they used, and of whole shoes. It never throws.
+ */
+export function verify(files: File | File[], given?: Given): Promise<Verdict & {proofs: (Verdict & {files: string[]})[]}>;

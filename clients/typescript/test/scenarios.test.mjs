@@ -40,9 +40,8 @@ async function play({random = [], faults = [], token = 'table', patience, steps}
 
 async function call(riffle, {operation, request, path, query, key, if_match, body, stream, verify: given}, fill) {
   if (given) {
-    const texts = Object.entries(fill(given)).map(([name, v]) => [name, typeof v === 'string' ? v : JSON.stringify(v)]);
-    const {proof, ...rest} = Object.fromEntries(texts);
-    return verify(proof, rest);
+    const text = (value) => typeof value === 'string' ? value : JSON.stringify(value), {files, ...texts} = fill(given);
+    return verify(files.map(text), Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, text(value)])));
   }
   const [method, pattern] = request.split(' '), header = {'Idempotency-Key': key && fill(key), 'If-Match': if_match};
   const init = {params: {path: fill(path), query: fill(query), header}, body: fill(body)};
