@@ -130,15 +130,13 @@ class Text(TypedDict):
 
 
 class Card(TypedDict):
-    code: str
-    """The code of the card within its deck type. Equal cards have the same code."""
+    code: CardCode
     name: Text
     glyph: str
     """The card in Unicode characters."""
     attributes: Union[dict[str, str], None]
     """Properties for games, such as suit and rank; null if there are none."""
-    instance: int
-    """Numbers cards with the same code, from 1, over all copies of the deck."""
+    instance: CardInstance
 
 
 class CardList(TypedDict):
@@ -213,12 +211,12 @@ class AddRequest(TypedDict):
 class ReturnRequest(TypedDict):
     cards: NotRequired[CardNames]
     put: NotRequired[Literal['top', 'bottom']]
-    """The end of the deck to put the cards at, in their order."""
+    """The end of the deck to put the cards at, in their order; the bottom if omitted."""
 
 
 class ReshuffleRequest(TypedDict):
     cards: NotRequired[Literal['remaining', 'all']]
-    """Shuffle the cards left in the deck, or all cards of the shoe."""
+    """Shuffle the cards left in the deck, or all cards of the shoe; those left if omitted."""
     cut: NotRequired[CutCard]
     """As for a new shoe. If omitted, the cut card is put where it was before, or drawn again from the same range,
     which must be possible with the cards that are shuffled.
@@ -367,18 +365,15 @@ class ShoeCard(TypedDict):
     """The number of the card: its index in the input of the shoe. It is unique and never changes, and requests
     can name the card by it.
     """
-    code: NotRequired[str]
-    """The code of the card within its deck type. Equal cards have the same code."""
-    instance: NotRequired[int]
-    """Numbers cards with the same code, from 1, over all copies of the deck."""
+    code: NotRequired[CardCode]
+    instance: NotRequired[CardInstance]
     item: NotRequired[Item]
     """The item as it was sent, or the number."""
     position: int
     """The position of the card in the order it was last sealed in, from 0."""
     sealed_by: str
     """The id of the record that has the root of that order."""
-    salt: NotRequired[Digest]
-    """The random-looking value that keeps the card from being guessed from its leaf."""
+    salt: NotRequired[CardSalt]
     path: NotRequired[list[Digest]]
     """The Merkle path from the card to the root."""
 
@@ -632,6 +627,8 @@ class FieldError(TypedDict):
 
 Item: TypeAlias = "Any"
 
+Items: TypeAlias = "list[Item]"
+
 ItemsSalt: TypeAlias = "str"
 
 DeckName: TypeAlias = "str"
@@ -716,6 +713,12 @@ CardNames: TypeAlias = "list[Union[int, str]]"
 ShoeCards: TypeAlias = "list[ShoeCard]"
 
 OpenedCard: TypeAlias = "ShoeCard"
+
+CardCode: TypeAlias = "str"
+
+CardInstance: TypeAlias = "int"
+
+CardSalt: TypeAlias = "Digest"
 
 ShoeID: TypeAlias = "str"
 

@@ -555,7 +555,8 @@ export interface paths {
          * Get the proof of a shoe
          * @description The proofs of all records of the shoe, from the first to the last, one per line and each as
          *     `GET /audits/{id}/proof` returns it: everything needed to check the whole shoe offline. The proofs have the
-         *     seeds once the shoe is closed, and never the shoe id.
+         *     seeds once the shoe is closed, and never the shoe id. `Accept: application/jsonl` gets the same lines under
+         *     that name.
          */
         get: operations["proveShoe"];
         put?: never;
@@ -883,12 +884,18 @@ export interface components {
             /** @description Makes the seed public at once. Without it only the caller gets the seed, until it is revealed. */
             reveal?: components["schemas"]["RevealTime"];
         } & ({
-            decks?: never;
-            parameters?: never;
-        } | unknown | {
+            items: components["schemas"]["Items"];
             decks?: never;
             parameters?: never;
         } | {
+            deck: components["schemas"]["DeckName"];
+        } | {
+            size: components["schemas"]["Count"];
+            decks?: never;
+            parameters?: never;
+        } | {
+            /** Format: uuid */
+            commitment_id: string;
             items?: never;
             deck?: never;
             size?: never;
@@ -913,7 +920,13 @@ export interface components {
             repeat?: components["schemas"]["Repeat"];
             reference?: components["schemas"]["Reference"];
             unique_reference?: components["schemas"]["UniqueReference"];
-        } & (unknown | unknown | unknown);
+        } & ({
+            items: components["schemas"]["Items"];
+        } | {
+            deck: components["schemas"]["DeckName"];
+        } | {
+            size: components["schemas"]["Count"];
+        });
         /** @description A shuffle. It has `items`, or `hands` and `rest`, or `shuffles`. */
         ShuffleResult: {
             /**
@@ -939,19 +952,26 @@ export interface components {
              */
             seed: components["schemas"]["Seed"];
         } & ({
+            items: components["schemas"]["Items"];
             hands?: never;
             rest?: never;
             shuffles?: never;
         } | {
+            hands: components["schemas"]["Items"][];
+            rest: components["schemas"]["Items"];
             items?: never;
             shuffles?: never;
         } | {
+            shuffles: components["schemas"]["Items"][];
             items?: never;
             hands?: never;
             rest?: never;
         });
         /** @description Any JSON value. */
-        Item: Record<string, never> | unknown[] | string | number | boolean | null;
+        Item: {
+            [key: string]: unknown;
+        } | unknown[] | string | number | boolean | null;
+        Items: components["schemas"]["Item"][];
         /**
          * @description A secret of your own that hides the items: without it, whoever guesses the whole list can confirm the guess by
          *     its digest in the public record. Take 16 random bytes in hex, new ones for each request. The service does not
@@ -1078,8 +1098,7 @@ export interface components {
             zh: string;
         };
         Card: {
-            /** @description The code of the card within its deck type. Equal cards have the same code. */
-            code: string;
+            code: components["schemas"]["CardCode"];
             name: components["schemas"]["Text"];
             /** @description The card in Unicode characters. */
             glyph: string;
@@ -1087,8 +1106,7 @@ export interface components {
             attributes: {
                 [key: string]: string;
             } | null;
-            /** @description Numbers cards with the same code, from 1, over all copies of the deck. */
-            instance: number;
+            instance: components["schemas"]["CardInstance"];
         };
         CardList: {
             type: components["schemas"]["DeckName"];
@@ -1174,12 +1192,18 @@ export interface components {
              */
             expires_in?: number;
         } & ({
-            decks?: never;
-            parameters?: never;
-        } | unknown | {
+            items: components["schemas"]["Items"];
             decks?: never;
             parameters?: never;
         } | {
+            deck: components["schemas"]["DeckName"];
+        } | {
+            size: components["schemas"]["Count"];
+            decks?: never;
+            parameters?: never;
+        } | {
+            /** Format: uuid */
+            commitment_id: string;
             items?: never;
             deck?: never;
             size?: never;
@@ -1205,19 +1229,17 @@ export interface components {
         ReturnRequest: {
             cards?: components["schemas"]["CardNames"];
             /**
-             * @description The end of the deck to put the cards at, in their order.
-             * @default bottom
+             * @description The end of the deck to put the cards at, in their order; the bottom if omitted.
              * @enum {string}
              */
-            put: "top" | "bottom";
+            put?: "top" | "bottom";
         };
         ReshuffleRequest: {
             /**
-             * @description Shuffle the cards left in the deck, or all cards of the shoe.
-             * @default remaining
+             * @description Shuffle the cards left in the deck, or all cards of the shoe; those left if omitted.
              * @enum {string}
              */
-            cards: "remaining" | "all";
+            cards?: "remaining" | "all";
             /**
              * @description As for a new shoe. If omitted, the cut card is put where it was before, or drawn again from the same range,
              *     which must be possible with the cards that are shuffled.
@@ -1420,10 +1442,8 @@ export interface components {
              *     can name the card by it.
              */
             card: number;
-            /** @description The code of the card within its deck type. Equal cards have the same code. */
-            code?: string;
-            /** @description Numbers cards with the same code, from 1, over all copies of the deck. */
-            instance?: number;
+            code?: components["schemas"]["CardCode"];
+            instance?: components["schemas"]["CardInstance"];
             /** @description The item as it was sent, or the number. */
             item?: components["schemas"]["Item"];
             /**
@@ -1436,18 +1456,29 @@ export interface components {
              * @description The id of the record that has the root of that order.
              */
             sealed_by: string;
-            /** @description The random-looking value that keeps the card from being guessed from its leaf. */
-            salt?: components["schemas"]["Digest"];
+            salt?: components["schemas"]["CardSalt"];
             /** @description The Merkle path from the card to the root. */
             path?: components["schemas"]["Digest"][];
         } & ({
+            code: components["schemas"]["CardCode"];
+            instance: components["schemas"]["CardInstance"];
             item?: never;
         } | {
+            item: components["schemas"]["Item"];
             code?: never;
             instance?: never;
         });
         /** @description A card with the proof that it was sealed. */
-        OpenedCard: components["schemas"]["ShoeCard"] & unknown;
+        OpenedCard: components["schemas"]["ShoeCard"] & {
+            salt: components["schemas"]["CardSalt"];
+            path: components["schemas"]["Digest"][];
+        };
+        /** @description The code of the card within its deck type. Equal cards have the same code. */
+        CardCode: string;
+        /** @description Numbers cards with the same code, from 1, over all copies of the deck. */
+        CardInstance: number;
+        /** @description The random-looking value that keeps the card from being guessed from its leaf. */
+        CardSalt: components["schemas"]["Digest"];
         /**
          * Format: uuid
          * @description **Secret.** Whoever has this id can draw from the shoe and see what was drawn. It is in no record.
@@ -3544,7 +3575,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/jsonl": components["schemas"]["ShoeProof"];
+                    "application/x-ndjson": components["schemas"]["ShoeProof"];
                 };
             };
             400: components["responses"]["BadRequest"];
