@@ -30,6 +30,11 @@ class Operations:
         answer: t.ShuffleResult = self._call("POST", "/shuffle", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
+    def draw_deck(self, type: str) -> str:
+        """Get a picture of a whole deck."""
+        answer: str = self._call("GET", f"/cards/{_path(type)}")
+        return answer
+
     def draw_card(self, type: str, file: str) -> str:
         """Get the picture of a card."""
         answer: str = self._call("GET", f"/cards/{_path(type)}/{_path(file)}")
@@ -218,6 +223,11 @@ class AsyncOperations:
     async def shuffle(self, request: t.ShuffleRequest, *, idempotency_key: str | None = None) -> t.ShuffleResult:
         """Shuffle a deck, a list of items or a range."""
         answer: t.ShuffleResult = await self._call("POST", "/shuffle", body=request, headers={"Idempotency-Key": idempotency_key})
+        return answer
+
+    async def draw_deck(self, type: str) -> str:
+        """Get a picture of a whole deck."""
+        answer: str = await self._call("GET", f"/cards/{_path(type)}")
         return answer
 
     async def draw_card(self, type: str, file: str) -> str:

@@ -596,6 +596,8 @@ class RevealRequest(TypedDict):
 
 class Status(TypedDict):
     status: Literal['alive', 'ready']
+    logs: NotRequired[list[dict[str, Any]]]
+    """All logs of a service that has several, as /readyz lists them."""
 
 
 class Problem(TypedDict):

@@ -36,6 +36,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cards/{type}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A deck type. A malformed name is answered like an unknown one. */
+                type: components["parameters"]["TypeInPath"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a picture of a whole deck
+         * @description Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
+         *     different cards is shown as far as that, and says how many more there are.
+         */
+        get: operations["drawDeck"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cards/{type}/{file}": {
         parameters: {
             query?: never;
@@ -50,8 +74,8 @@ export interface paths {
         };
         /**
          * Get the picture of a card
-         * @description The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size and are
-         *     legible from 60 pixels of width on.
+         * @description The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size, are legible
+         *     from 60 pixels of width on, and need no fonts.
          *
          *         <img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
          */
@@ -802,7 +826,8 @@ export interface paths {
          * Check that the service accepts traffic
          * @description 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
          *     five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-         *     its log has failed. Query parameters are ignored.
+         *     its log has failed. A service with several logs lists them, and answers 503 if none is ready; below the prefix
+         *     of a log it speaks of that one. Query parameters are ignored.
          */
         get: operations["readyz"];
         put?: never;
@@ -2002,6 +2027,12 @@ export interface components {
         Status: {
             /** @enum {string} */
             status: "alive" | "ready";
+            /** @description All logs of a service that has several, as /readyz lists them. */
+            logs?: {
+                name: string;
+                /** @description `ready`, `busy` if it is open and not ready, or `closed` if it cannot be opened. */
+                status: string;
+            }[];
         };
         /** @description A problem document (RFC 9457). */
         Problem: {
@@ -2070,7 +2101,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key of the token does not have the scope, or is for another log. */
+        /** @description The key of the token does not have the scope, or is for another log; or the log is retired, and nothing more is written to it. */
         Forbidden: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2534,6 +2565,38 @@ export interface operations {
             415: components["responses"]["WrongMediaType"];
             421: components["responses"]["OtherHost"];
             422: components["responses"]["Unprocessable"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    drawDeck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A deck type. A malformed name is answered like an unknown one. */
+                type: components["parameters"]["TypeInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["CacheableForever"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": unknown;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NoSuchDeck"];
+            421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];

@@ -11,10 +11,10 @@ const {RIFFLE_URL: url, RIFFLE_SCENARIOS: table} = process.env;
 for (const scenario of JSON.parse(readFileSync(table, 'utf8')).scenarios)
   test(scenario.name, {concurrency: true}, () => play(scenario));
 
-async function play({random = [], faults = [], token = 'table', patience, steps}) {
+async function play({random = [], faults = [], token = 'table', log, patience, steps}) {
   const saved = Object.fromEntries(random.map((name) => [name, randomUUID()]));
   const base = faults.length ? `${url}/faults/${randomUUID()}/${faults}` : url;
-  const riffle = new Riffle(base, {token: process.env[`RIFFLE_TOKEN_${token.toUpperCase()}`], patience});
+  const riffle = new Riffle(log ? `${base}/logs/${log}` : base, {token: process.env[`RIFFLE_TOKEN_${token.toUpperCase()}`], patience});
   const fill = (value) => {
     if (typeof value === 'string' && value.startsWith('$')) return saved[value.slice(1)];
     if (Array.isArray(value)) return value.map(fill);
