@@ -80,14 +80,14 @@ func (a *API) logFor(r *http.Request) (*Log, *http.Request) {
 		return a.main, r
 	}
 	path := strings.TrimPrefix(r.URL.Path, l.prefix)
-	if path == "" || path == "/metrics" {
+	escaped := r.URL.RawPath != "" && !strings.HasPrefix(r.URL.RawPath, l.prefix+"/")
+	if path == "" || path == "/metrics" || escaped { // a name has one spelling
 		return a.main, r
 	}
 	inner := *r
 	inner.URL = new(url.URL)
 	*inner.URL = *r.URL
-	inner.URL.Path = path
-	inner.URL.RawPath = strings.TrimPrefix(r.URL.RawPath, l.prefix) // of an escaped name it stays, and has no route
+	inner.URL.Path, inner.URL.RawPath = path, strings.TrimPrefix(r.URL.RawPath, l.prefix)
 	return l, &inner
 }
 

@@ -106,7 +106,7 @@ func TestPathsOfLogs(t *testing.T) {
 		"//logs/poker/decks", "/logs/a%2Eb/decks", "/logs/..%2Fpoker/decks",
 	} {
 		a := s.send(t, get(t, path))
-		if want := s.send(t, get(t, "/nowhere")); a.status != http.StatusNotFound || a.body != want.body {
+		if want := s.send(t, get(t, "/nothing/at/all")); a.status != http.StatusNotFound || a.body != want.body {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
 		}
 	}
@@ -130,6 +130,9 @@ func TestPathsOfLogs(t *testing.T) {
 	tile := "/logs/poker/log/tile/0%2F000.p/1" // clients that fill in templates escape the slashes
 	if a := s.send(t, get(t, tile)); a.status != http.StatusOK {
 		t.Errorf("%s: %d %s", tile, a.status, a.body)
+	}
+	if a := s.send(t, get(t, "/logs/poker/decks/")); a.status != http.StatusPermanentRedirect || a.header.Get("Location") != "../decks" {
+		t.Errorf("a slash too many: %d, to %q", a.status, a.header.Get("Location"))
 	}
 	preflight := request(t, "OPTIONS", "/logs/poker/audits?reference=a")
 	preflight.Header.Set("Origin", "https://game.example")
