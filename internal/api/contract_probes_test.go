@@ -161,7 +161,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 
 		{"drawDeck", 400, "noParameters", fixed(get(t, "/cards/standard52?page=2")), healthy},
 		{"drawDeck", 404, "noSuchDeck", fixed(get(t, "/cards/standard53")), healthy},
-		{"drawDeck", 503, "memoryFull", fixed(get(t, "/cards/sanguosha160")), noMemory},
+		{"drawDeck", 503, "Too many long requests are in flight. Nothing was done; retry in a second, or split the request.", fixed(get(t, "/cards/sanguosha160")), noMemory},
 
 		{"drawCard", 200, "", fixed(get(t, "/cards/standard52/AS.svg")), healthy},
 		{"drawCard", 400, "noParameters", fixed(get(t, "/cards/standard52/AS.svg?page=2")), healthy},
