@@ -77,6 +77,7 @@ func runScenarios(t *testing.T, proxy string, keys tokens) {
 			if s.Token == "" {
 				s.Token = "table"
 			}
+			var err error // of this scenario: others run beside it
 			if p.client, err = client.NewClientWithResponses(server, client.WithRetries(patience), client.WithToken(keys[s.Token])); err != nil {
 				t.Fatal(err)
 			}
