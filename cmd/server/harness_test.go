@@ -101,7 +101,7 @@ type server struct {
 	prefix string // of the paths of requests
 	cmd    *exec.Cmd
 	log    *logBuffer
-	stdout bytes.Buffer
+	stdout *bytes.Buffer
 	exited chan struct{}
 	client *http.Client
 	secure *tls.Config // of clients; nil for plain HTTP
@@ -158,7 +158,8 @@ func (s *server) run(command, args, env []string) {
 	}
 	s.cmd = exec.CommandContext(ctx, command[0], slices.Concat(command[1:], args)...)
 	s.cmd.Env = append(environment(), env...)
-	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, s.log
+	s.stdout = &bytes.Buffer{}
+	s.cmd.Stdout, s.cmd.Stderr = s.stdout, s.log
 	s.cmd.WaitDelay = waitLimit
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
