@@ -7,7 +7,7 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 
-.PHONY: run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers generate
+.PHONY: run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers generate pages
 
 run: ## run the service on localhost:8080, its data in ./data
 	go run ./cmd/server
@@ -39,9 +39,14 @@ clients: ## build and install the clients in three languages, and run their scen
 verifiers: ## run the JavaScript and Python verifiers over the test vectors
 	bash verifiers/run
 
-generate: ## generate the clients from openapi.yaml
+pages: ## check the pages in a real browser, and that the embedded files are made of their sources
+	bash .ci/pages
+
+generate: ## generate the clients from openapi.yaml, and the embedded files of the pages
 	go generate ./clients/go ./clients/python/generate
 	cd clients/typescript && npm ci && npm run generate
+	cd web && npm ci --ignore-scripts
+	go generate ./internal/web
 
 # On this command line PATH is the module's, and the shell needs one of its own.
 module: ## rename the Go module everywhere: make module PATH=git.example/games/riffle

@@ -1,9 +1,15 @@
-// Package riffle holds the contract that the service is held to and serves.
+// Package riffle holds what the service serves as it stands here: the contract that it is held to,
+// and its documentation.
 package riffle
 
-import _ "embed"
+import "embed"
 
 // Contract is openapi.yaml.
 //
 //go:embed openapi.yaml
 var Contract []byte
+
+// Docs are the guides and the reference, in Markdown, with their pictures.
+//
+//go:embed docs/*.md docs/*.svg docs/guides/*.md
+var Docs embed.FS

@@ -289,6 +289,21 @@ func (e ExpireRecordKind) Valid() bool {
 	}
 }
 
+// Defines values for HomeService.
+const (
+	Riffle HomeService = "riffle"
+)
+
+// Valid indicates whether the value is a known member of the HomeService enum.
+func (e HomeService) Valid() bool {
+	switch e {
+	case Riffle:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ItemsDigest.
 const (
 	Salted1 ItemsDigest = "salted/1"
@@ -1354,6 +1369,16 @@ type HandsName = string
 
 // HeldSeed The seed once it is revealed; null while it is secret, and for a record that has none to show.
 type HeldSeed = string
+
+// Home defines model for Home.
+type Home struct {
+	Checkpoint string      `json:"checkpoint"`
+	Contract   string      `json:"contract"`
+	Service    HomeService `json:"service"`
+}
+
+// HomeService defines model for Home.Service.
+type HomeService string
 
 // Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
 // space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
@@ -3332,6 +3357,13 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// Home Get what the service is
+	//
+	// Browsers, which accept HTML, get a page instead. Query parameters are ignored.
+	//
+	// Corresponds with GET / (the `Home` operationId).
+	Home(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAudits List the records of a game
 	//
 	// All records with the reference, in the order of the log, so that a second shuffle of the same round is
@@ -3828,6 +3860,23 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /shuffle (the `Shuffle` operationId).
 	Shuffle(ctx context.Context, params *ShuffleParams, body ShuffleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// Home Get what the service is
+//
+// Browsers, which accept HTML, get a page instead. Query parameters are ignored.
+//
+// Corresponds with GET / (the `Home` operationId).
+func (c *Client) Home(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewHomeRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // ListAudits List the records of a game
@@ -4815,6 +4864,33 @@ func (c *Client) Shuffle(ctx context.Context, params *ShuffleParams, body Shuffl
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewHomeRequest constructs an http.Request for the Home method
+func NewHomeRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewListAuditsRequest constructs an http.Request for the ListAudits method
@@ -6959,6 +7035,15 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// HomeWithResponse Get what the service is
+	//
+	// Browsers, which accept HTML, get a page instead. Query parameters are ignored.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET / (the `Home` operationId).
+	HomeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*HomeResp, error)
+
 	// ListAuditsWithResponse List the records of a game
 	//
 	// All records with the reference, in the order of the log, so that a second shuffle of the same round is
@@ -7505,6 +7590,61 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /shuffle (the `Shuffle` operationId).
 	ShuffleWithResponse(ctx context.Context, params *ShuffleParams, body ShuffleJSONRequestBody, reqEditors ...RequestEditorFn) (*ShuffleResp, error)
+}
+
+type HomeResp struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Home
+	// ApplicationProblemJSON421 the response for an HTTP 421 `application/problem+json` response
+	ApplicationProblemJSON421 *OtherHost
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Failed
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r HomeResp) GetJSON200() *Home {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
+func (r HomeResp) GetApplicationProblemJSON421() *OtherHost {
+	return r.ApplicationProblemJSON421
+}
+
+// GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r HomeResp) GetApplicationProblemJSON500() *Failed {
+	return r.ApplicationProblemJSON500
+}
+
+// GetBody returns the raw response body bytes
+func (r HomeResp) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r HomeResp) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r HomeResp) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r HomeResp) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type ListAuditsResp struct {
@@ -11474,6 +11614,21 @@ func (r ShuffleResp) ContentType() string {
 	return ""
 }
 
+// HomeWithResponse Get what the service is
+//
+// Browsers, which accept HTML, get a page instead. Query parameters are ignored.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET / (the `Home` operationId).
+func (c *ClientWithResponses) HomeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*HomeResp, error) {
+	rsp, err := c.Home(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseHomeResp(rsp)
+}
+
 // ListAuditsWithResponse List the records of a game
 //
 // All records with the reference, in the order of the log, so that a second shuffle of the same round is
@@ -12313,6 +12468,49 @@ func (c *ClientWithResponses) ShuffleWithResponse(ctx context.Context, params *S
 		return nil, err
 	}
 	return ParseShuffleResp(rsp)
+}
+
+// ParseHomeResp parses an HTTP response from a HomeWithResponse call
+func ParseHomeResp(rsp *http.Response) (*HomeResp, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &HomeResp{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Home
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 421:
+		var dest OtherHost
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON421 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Failed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/html) unsupported
+
+	}
+
+	return response, nil
 }
 
 // ParseListAuditsResp parses an HTTP response from a ListAuditsWithResponse call

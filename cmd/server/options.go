@@ -34,6 +34,7 @@ type options struct {
 	callers        callers
 	tls            *config.TLS // nil for plain HTTP
 	deckOfCards    bool
+	pages          bool
 	queue          int
 	patience       time.Duration
 	maxItems       uint64
@@ -130,6 +131,7 @@ func newOptions(stderr io.Writer) *options {
 	f.StringVar(&o.data, "data", "./data", "data `folder`, created if missing")
 	o.addFlags(f)
 	f.BoolVar(&o.deckOfCards, "deckofcards", true, "serve clients of deckofcardsapi under /api/deck/")
+	f.BoolVar(&o.pages, "pages", true, "serve pages for browsers: / and those that it links")
 	f.IntVar(&o.queue, "queue", 4096, "most records waiting for a commit; further requests are answered 503")
 	f.DurationVar(&o.patience, "patience", 2*time.Minute, "time that a record in flight waits for a database that cannot be reached; then the service ends")
 	f.Uint64Var(&o.maxItems, "max-items", 1_000_000, "most items in a shuffle, and in the answer to a draw")

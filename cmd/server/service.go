@@ -20,6 +20,7 @@ import (
 	"riffle/internal/deckofcards"
 	"riffle/internal/httpjson"
 	"riffle/internal/tracing"
+	"riffle/internal/web"
 )
 
 // A service is everything that run starts and stops.
@@ -56,9 +57,17 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	if !o.accessLog {
 		accessLog = nil
 	}
+	var home http.Handler
+	if o.pages {
+		pages, err := web.New(api.PrefixOf, riffle.Docs)
+		if err != nil {
+			return nil, err
+		}
+		home, mounted = pages, append(mounted, api.More{Routes: pages.Routes})
+	}
 	handler := api.New(api.Options{
 		Logger: logger, AccessLog: accessLog, Tracer: tracer, Metrics: metrics, Logs: o.logNames(), Gatherer: registry, Contract: riffle.Contract,
-		MaxBody: o.maxBody, Budget: budget, MaxConnections: connections, Admin: o.adminAddr != "", Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted,
+		MaxBody: o.maxBody, Budget: budget, MaxConnections: connections, Admin: o.adminAddr != "", Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted, Home: home,
 	})
 	handler.WatchLog(registry)
 	handler.WatchStore(registry)

@@ -30,7 +30,7 @@ import (
 )
 
 // Options of an API. All are needed but AccessLog, Logs, Admin, Tracer, Hosts, Origins, Policy,
-// Proxies, ReplayTime and More.
+// Proxies, ReplayTime, More and Home.
 type Options struct {
 	Logger         *slog.Logger
 	AccessLog      io.Writer // gets one line a request, in one call; nil for none
@@ -49,10 +49,11 @@ type Options struct {
 	Proxies        access.Proxies      // whose X-Forwarded-For is believed; by default none
 	ReplayTime     time.Duration       // that a replay may take, and a proof of a shoe until it is sent; 2 minutes
 	More           []More              // routes beyond those of the contract
+	Home           http.Handler        // answers browsers that ask for /; by default they get JSON, like programs
 }
 
 // More are routes beyond those of the contract, for callers with a scope. Their handlers find the
-// log of a request by [LogOf].
+// log of a request by [LogOf]. Those without a scope are for everybody, and need no log.
 type More struct {
 	Scope  access.Scope
 	Routes func(chi.Router)
@@ -112,6 +113,10 @@ func (a *API) routes() *chi.Mux {
 		}
 	}
 	for _, m := range a.More {
+		if m.Scope == open {
+			m.Routes(r)
+			continue
+		}
 		m.Routes(r.With(a.may(m.Scope), a.useLog))
 	}
 	return r
@@ -166,6 +171,7 @@ func (a *API) table() []route {
 		{access.Read, http.MethodGet, tilePath + "*", ofLog((*logAPI).tile)},
 		{access.Read, http.MethodGet, "/openapi.yaml", a.contract},
 		{access.Metrics, http.MethodGet, "/metrics", a.metrics},
+		{open, http.MethodGet, "/", a.home},
 		{open, http.MethodGet, "/healthz", a.healthz},
 		{open, http.MethodGet, "/readyz", a.readyz},
 	}

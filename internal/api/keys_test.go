@@ -14,7 +14,7 @@ import (
 // everybody.
 func scopeOf(method, path string) access.Scope {
 	switch {
-	case path == "/healthz" || path == "/readyz":
+	case path == "/" || path == "/healthz" || path == "/readyz":
 		return ""
 	case path == "/metrics":
 		return access.Metrics

@@ -149,6 +149,9 @@ func LogOf(w http.ResponseWriter) (s *services.Services, prefix string) {
 	return out.open.Services, out.log.prefix
 }
 
+// PrefixOf returns what the paths of the log begin with that the request is for which w answers.
+func PrefixOf(w http.ResponseWriter) string { return w.(*response).log.prefix }
+
 // NoteRejection counts that the request which w answers is answered 503 because of the error.
 func NoteRejection(w http.ResponseWriter, err error) {
 	if out, ok := w.(*response); ok {

@@ -101,7 +101,7 @@ func TestPathsOfLogs(t *testing.T) {
 	var requests bytes.Buffer
 	s := start(t, setup{logs: []string{"poker", "a.b"}, output: &requests})
 	for _, path := range []string{
-		"/logs", "/logs/", "/logs/poker", "/logs/poker/", "/logs/none/decks", "/logs/main/decks", "/logs//decks", "/logs/./decks", "/logs/../decks",
+		"/logs", "/logs/", "/logs/poker", "/logs/none/decks", "/logs/main/decks", "/logs//decks", "/logs/./decks", "/logs/../decks",
 		"/logs/poker/../decks", "/logs/poker/logs/a.b/decks", "/logs/poker%2Fdecks", "/logs/p%6Fker/decks", "/logs/POKER/decks", "/logs/poker/metrics",
 		"//logs/poker/decks", "/logs/a%2Eb/decks", "/logs/..%2Fpoker/decks",
 	} {
@@ -111,7 +111,7 @@ func TestPathsOfLogs(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{
-		"/logs/poker/decks": 200, "/logs/a.b/decks?": 200, "/logs/poker/decks?x=1": 400, "/logs/poker/shuffle": 405, "/logs/poker/openapi.yaml": 200,
+		"/logs/poker/": 200, "/logs/poker/decks": 200, "/logs/a.b/decks?": 200, "/logs/poker/decks?x=1": 400, "/logs/poker/shuffle": 405, "/logs/poker/openapi.yaml": 200,
 		"/logs/poker/log/key": 200, "/logs/poker/log/checkpoint": 200, "/logs/poker/log/tile/0/000.p/1": 404, "/logs/poker/cards/standard52/AS.svg": 200,
 		"/logs/poker/healthz": 200, "/logs/poker/readyz": 200,
 	} {

@@ -190,6 +190,11 @@ class Operations:
         answer: str = self._call("GET", "/log/key")
         return answer
 
+    def home(self) -> t.Home:
+        """Get what the service is."""
+        answer: t.Home = self._call("GET", "/")
+        return answer
+
     def healthz(self) -> t.Status:
         """Check that the process is alive."""
         answer: t.Status = self._call("GET", "/healthz")
@@ -383,6 +388,11 @@ class AsyncOperations:
     async def get_log_key(self) -> str:
         """Get the public key of the log."""
         answer: str = await self._call("GET", "/log/key")
+        return answer
+
+    async def home(self) -> t.Home:
+        """Get what the service is."""
+        answer: t.Home = await self._call("GET", "/")
         return answer
 
     async def healthz(self) -> t.Status:

@@ -594,6 +594,12 @@ class RevealRequest(TypedDict):
     seed: Seed
 
 
+class Home(TypedDict):
+    service: Literal['riffle']
+    contract: str
+    checkpoint: str
+
+
 class Status(TypedDict):
     status: Literal['alive', 'ready']
     logs: NotRequired[list[dict[str, Any]]]

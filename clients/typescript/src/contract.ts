@@ -795,6 +795,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what the service is
+         * @description Browsers, which accept HTML, get a page instead. Query parameters are ignored.
+         */
+        get: operations["home"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -2023,6 +2043,12 @@ export interface components {
         };
         RevealRequest: {
             seed: components["schemas"]["Seed"];
+        };
+        Home: {
+            /** @constant */
+            service: "riffle";
+            contract: string;
+            checkpoint: string;
         };
         Status: {
             /** @enum {string} */
@@ -3922,6 +3948,29 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             421: components["responses"]["OtherHost"];
             429: components["responses"]["TooMany"];
+            500: components["responses"]["Failed"];
+        };
+    };
+    home: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What it is, and the paths of this contract and of the log's checkpoint. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Home"];
+                    "text/html": unknown;
+                };
+            };
+            421: components["responses"]["OtherHost"];
             500: components["responses"]["Failed"];
         };
     };

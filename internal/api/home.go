@@ -1,0 +1,38 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// home answers GET /: browsers get a page, and programs what the service is and where its contract
+// is.
+func (a *API) home(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Add("Vary", "Accept")
+	if a.Home != nil && acceptsHTML(r) {
+		a.Home.ServeHTTP(w, r)
+		return nil
+	}
+	prefix := PrefixOf(w)
+	text, err := json.Marshal(struct {
+		Service    string `json:"service"`
+		Contract   string `json:"contract"`
+		Checkpoint string `json:"checkpoint"`
+	}{"riffle", prefix + "/openapi.yaml", prefix + "/log/checkpoint"})
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, append(text, '\n'))
+}
+
+// acceptsHTML reports whether a caller names HTML among what it accepts, as browsers do and programs
+// do not.
+func acceptsHTML(r *http.Request) bool {
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		if kind, parameters, _ := strings.Cut(part, ";"); strings.EqualFold(strings.TrimSpace(kind), "text/html") {
+			return strings.ReplaceAll(parameters, " ", "") != "q=0"
+		}
+	}
+	return false
+}

@@ -1,0 +1,162 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// docs are the documents of the project as pages. They are written in English.
+type docs struct {
+	files  fs.FS
+	pages  map[string]*document // by their paths below /docs/, such as guides/shoes
+	guides []*document
+	index  []byte // the sections of all documents, as JSON, to be searched
+}
+
+// A document is a file in Markdown, read as HTML.
+type document struct {
+	Path, Title string
+	body        template.HTML
+}
+
+// A section is what a search finds: a heading with the text below it.
+type section struct {
+	Path    string `json:"path"` // with the anchor of the heading
+	Title   string `json:"title"`
+	Heading string `json:"heading"`
+	Text    string `json:"text"`
+}
+
+// readDocs reads the documents in the folder docs of a file system. Its HTML is safe: what Markdown
+// has of HTML is left out.
+func readDocs(files fs.FS) (*docs, error) {
+	d := &docs{files: files, pages: map[string]*document{}}
+	names, err := fs.Glob(files, "docs/*.md")
+	if err != nil {
+		return nil, err
+	}
+	guides, err := fs.Glob(files, "docs/guides/*.md")
+	if err != nil {
+		return nil, err
+	}
+	var sections []section
+	for _, name := range append(guides, names...) {
+		source, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		place := strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), ".md")
+		page, found, err := readDocument(place, source)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		d.pages[place] = page
+		sections = append(sections, found...)
+		if strings.HasPrefix(place, "guides/") && !strings.HasSuffix(place, "/README") {
+			d.guides = append(d.guides, page)
+		}
+	}
+	d.index, err = json.Marshal(sections)
+	return d, err
+}
+
+var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+
+// alert is how GitHub marks a quote as a note or a warning.
+var alert = regexp.MustCompile(`(?m)^> \[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]$`)
+
+// readDocument reads the document whose path below /docs/ is place.
+func readDocument(place string, source []byte) (*document, []section, error) {
+	source = alert.ReplaceAllFunc(source, func(mark []byte) []byte {
+		kind := alert.FindSubmatch(mark)[1]
+		return fmt.Appendf(nil, "> **%c%s**\n>", kind[0], bytes.ToLower(kind[1:]))
+	})
+	tree := markdown.Parser().Parse(text.NewReader(source))
+	page := &document{Path: place, Title: place}
+	var sections []section
+	err := ast.Walk(tree, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch node := node.(type) {
+		case *ast.Heading:
+			heading := string(node.Lines().Value(source))
+			if node.Level == 1 {
+				page.Title = heading
+			}
+			id, _ := node.AttributeString("id")
+			sections = append(sections, section{Path: fmt.Sprintf("%s#%s", place, id), Title: page.Title, Heading: heading})
+		case *ast.Link:
+			node.Destination = []byte(target(place, string(node.Destination)))
+		default:
+			if node.Type() == ast.TypeBlock && len(sections) > 0 && node.Lines() != nil {
+				last := &sections[len(sections)-1]
+				last.Text = strings.TrimSpace(last.Text + " " + string(node.Lines().Value(source)))
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var body bytes.Buffer
+	if err := markdown.Renderer().Render(&body, source, tree); err != nil {
+		return nil, nil, err
+	}
+	page.body = template.HTML(body.String()) //nolint:gosec // goldmark leaves HTML out
+	return page, sections, nil
+}
+
+// target returns where a link leads in a document: pages lie beside each other as the files do.
+// Other files of the project than the contract are no pages.
+func target(place, link string) string {
+	name, anchor, _ := strings.Cut(link, "#")
+	to := path.Join("docs", path.Dir(place), name)
+	switch {
+	case name == "" || strings.Contains(name, "://") || to == "openapi.yaml":
+		return link
+	case strings.HasSuffix(name, ".md") && strings.HasPrefix(to, "docs/"):
+		return strings.TrimSuffix(strings.TrimSuffix(name, ".md")+"#"+anchor, "#")
+	}
+	return "#"
+}
+
+// serveDocument answers with a document or a picture in one.
+func (p *Pages) serveDocument(w http.ResponseWriter, r *http.Request) {
+	name := chi.URLParam(r, "*")
+	if page, found := p.docs().pages[name]; found {
+		p.serve(w, r, view{script: "docs", title: page.Title, policy: policy, body: page.body})
+		return
+	}
+	picture, err := fs.ReadFile(p.docs().files, "docs/"+name)
+	if err != nil || path.Ext(name) != ".svg" {
+		http.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "image/svg+xml")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(picture) //nolint:gosec // an embedded file; a caller who has left needs none
+}
+
+// serveIndex answers with the sections of all documents.
+func (p *Pages) serveIndex(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(p.docs().index) // a caller who has left needs no index
+}

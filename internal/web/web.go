@@ -1,0 +1,168 @@
+// Package web serves the pages: they show shuffles, and check them in the reader's browser.
+//
+// [Pages] is all of it. A page is a frame that the service fills in, with a title, a menu and the
+// names of its script and style, in the reader's language; the script draws the rest with what the
+// API answers. Scripts and styles are made of web/ by go generate and embedded. Nothing is loaded
+// from elsewhere, and nothing that a caller has sent is ever read as HTML.
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"sync"
+
+	"github.com/go-chi/chi/v5"
+	"golang.org/x/text/language"
+)
+
+//go:generate go run ./bundle
+
+//go:embed static page.html text.json
+var files embed.FS
+
+const (
+	// policy lets pages load what the service itself serves, and nothing else; images may also be
+	// drawn by the page.
+	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types riffle-workers"
+
+	// ownPolicy lets the worker that runs a reader's own function compile it, and nothing else.
+	ownPolicy = "default-src 'none'; script-src 'unsafe-eval'"
+
+	// contractPolicy is policy without Trusted Types, which the viewer of the contract does not know.
+	contractPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
+		"form-action 'none'; frame-ancestors 'none'"
+)
+
+// A page is a path and the script that draws it.
+type page struct{ Path, Script, policy string }
+
+var pages = []page{
+	{"/", "table", policy},
+	{"/verify", "verify", policy},
+	{"/fairness", "fairness", policy},
+	{"/explore", "explore", policy},
+	{"/docs", "contract", contractPolicy},
+}
+
+// languages are those that the pages speak, the default first.
+var languages = []language.Tag{language.English, language.Chinese}
+
+// Pages are the pages of all logs.
+type Pages struct {
+	prefix func(http.ResponseWriter) string
+	names  map[string]string            // of the files in static, by their entries
+	texts  map[string]map[string]string // by language and name
+	frame  *template.Template
+	assets map[string]asset
+	docs   func() *docs // read when they are asked for first
+}
+
+// A view is what a page shows.
+type view struct {
+	script, title, policy string
+	body                  template.HTML // that is there before the script runs
+}
+
+// New returns the pages. prefix returns what the paths of the log begin with that a request is for,
+// such as /logs/poker; it is called with the writer of the answer. documents have a folder docs, in
+// Markdown.
+func New(prefix func(http.ResponseWriter) string, documents fs.FS) (*Pages, error) {
+	p := &Pages{prefix: prefix}
+	if err := read("static/names.json", &p.names); err != nil {
+		return nil, err
+	}
+	if err := read("text.json", &p.texts); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.frame, err = template.ParseFS(files, "page.html"); err != nil {
+		return nil, err
+	}
+	p.docs = sync.OnceValue(func() *docs {
+		read, err := readDocs(documents)
+		if err != nil {
+			panic(err) // the documents are embedded, and were read by the tests
+		}
+		return read
+	})
+	p.assets, err = readAssets()
+	return p, err
+}
+
+// read decodes an embedded JSON file.
+func read(name string, value any) error {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, value); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// Routes adds the pages but the first, and their files, to a router.
+func (p *Pages) Routes(r chi.Router) {
+	get := func(pattern string, answer http.HandlerFunc) {
+		r.Get(pattern, answer)
+		r.Head(pattern, answer)
+	}
+	for _, page := range pages[1:] {
+		get(page.Path, func(w http.ResponseWriter, r *http.Request) {
+			p.serve(w, r, view{script: page.Script, policy: page.policy})
+		})
+	}
+	get("/docs/search.json", p.serveIndex)
+	get("/docs/*", p.serveDocument)
+	get("/static/{file}", func(w http.ResponseWriter, r *http.Request) {
+		p.serveAsset(w, r, chi.URLParam(r, "file"), "public, max-age=31536000, immutable")
+	})
+	// A service worker is for the paths beside its own.
+	get("/verify-worker.js", func(w http.ResponseWriter, r *http.Request) { p.serveAsset(w, r, p.names["verify-worker"], "no-cache") })
+}
+
+// ServeHTTP answers with the first page, which has the path of the service itself.
+func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.serve(w, r, view{script: pages[0].Script, policy: pages[0].policy})
+}
+
+// serve answers with the frame of a page.
+func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
+	tag, texts := p.language(r)
+	var body bytes.Buffer
+	err := p.frame.Execute(&body, map[string]any{
+		"Language": tag.String(), "Texts": texts, "Prefix": p.prefix(w), "Page": v.script, "Pages": pages, "Names": p.names,
+		"Title": cmp.Or(v.title, texts["title."+v.script]), "Body": v.body, "Guides": func() []*document { return p.docs().guides },
+		"Workers": fmt.Sprintf(`{"worker":%q,"own":%q}`, p.names["lab/worker"], p.names["lab/own"]),
+	})
+	if err != nil {
+		panic(err) // the template was tested with each page
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Language", tag.String())
+	h.Set("Content-Security-Policy", v.policy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-cache")
+	h.Add("Vary", "Accept-Language, Cookie")
+	_, _ = w.Write(body.Bytes()) // a caller who has left needs no page
+}
+
+// language returns the language that a reader has chosen with the switch on the page, or that the
+// browser asks for, and the texts in it.
+func (p *Pages) language(r *http.Request) (language.Tag, map[string]string) {
+	chosen := ""
+	if cookie, err := r.Cookie("language"); err == nil {
+		chosen = cookie.Value
+	}
+	_, index := language.MatchStrings(language.NewMatcher(languages), chosen, r.Header.Get("Accept-Language"))
+	return languages[index], p.texts[languages[index].String()]
+}

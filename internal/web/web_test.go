@@ -1,0 +1,205 @@
+package web
+
+import (
+	"compress/gzip"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+
+	"riffle"
+)
+
+// serve returns the answer to a GET of the pages of a log under a prefix, and its body.
+func serve(t *testing.T, prefix, path string, header http.Header) (*http.Response, string) {
+	t.Helper()
+	pages, err := New(func(http.ResponseWriter) string { return prefix }, riffle.Docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	router := chi.NewRouter()
+	router.Get("/", pages.ServeHTTP)
+	pages.Routes(router)
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	maps.Copy(request.Header, header)
+	recorder := httptest.NewRecorder()
+	router.ServeHTTP(recorder, request)
+	answer := recorder.Result()
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(body)
+}
+
+func TestPagesAreStrict(t *testing.T) {
+	for _, path := range []string{"/", "/verify", "/fairness", "/explore", "/docs", "/docs/guides/shoes"} {
+		answer, body := serve(t, "", path, nil)
+		csp := answer.Header.Get("Content-Security-Policy")
+		if answer.StatusCode != http.StatusOK || !strings.HasPrefix(csp, "default-src 'none';") || strings.Contains(csp, "unsafe") {
+			t.Errorf("%s is answered %s with the policy %q", path, answer.Status, csp)
+		}
+		if found := regexp.MustCompile(`<style|<script[^>]*>[^<]|<[^>]+ (style|on[a-z]+)=|(src|<link[^>]*href)="?http`).FindString(body); found != "" {
+			t.Errorf("%s has %s", path, found)
+		}
+	}
+}
+
+func TestPagesSpeakTheReadersLanguage(t *testing.T) {
+	for _, c := range []struct{ accept, cookie, want string }{
+		{"", "", "en"},
+		{"fr, en;q=0.5", "", "en"},
+		{"zh-CN,zh;q=0.9,en;q=0.8", "", "zh"},
+		{"zh-TW", "", "zh"},
+		{"en", "zh", "zh"},
+		{"zh", "en", "en"},
+		{"zh", "<script>", "zh"},
+		{strings.Repeat("a-", 10_000), "", "en"},
+	} {
+		answer, body := serve(t, "", "/", http.Header{"Accept-Language": {c.accept}, "Cookie": {"language=" + c.cookie}})
+		if got := answer.Header.Get("Content-Language"); got != c.want || !strings.Contains(body, `<html lang="`+c.want+`"`) {
+			t.Errorf("for %.40q with the choice %q the page is in %q, want %q", c.accept, c.cookie, got, c.want)
+		}
+	}
+}
+
+func TestTextsAreComplete(t *testing.T) {
+	var texts map[string]map[string]string
+	if err := read("text.json", &texts); err != nil {
+		t.Fatal(err)
+	}
+	names := slices.Sorted(maps.Keys(texts["en"]))
+	if got := slices.Sorted(maps.Keys(texts["zh"])); !slices.Equal(got, names) {
+		t.Errorf("the texts in Chinese are %v, want %v", got, names)
+	}
+	placeholder := regexp.MustCompile(`\{\d\}`)
+	for _, name := range names {
+		en, zh := placeholder.FindAllString(texts["en"][name], -1), placeholder.FindAllString(texts["zh"][name], -1)
+		slices.Sort(en)
+		slices.Sort(zh)
+		if !slices.Equal(slices.Compact(en), slices.Compact(zh)) {
+			t.Errorf("%s has the placeholders %v and %v", name, en, zh)
+		}
+	}
+}
+
+// TestPagesAreSmall sums up what a browser loads to show a page, as it is sent.
+func TestPagesAreSmall(t *testing.T) {
+	const most = 250_000
+	link := regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"|from"\./([^"]+)"`)
+	for _, page := range pages {
+		if page.policy == contractPolicy {
+			continue // the viewer of the contract is large
+		}
+		size, seen := 0, map[string]bool{}
+		var load func(path string)
+		load = func(path string) {
+			if seen[path] {
+				return
+			}
+			seen[path] = true
+			answer, body := serve(t, "", path, http.Header{"Accept-Encoding": {"gzip"}})
+			size += len(body)
+			if answer.Header.Get("Content-Encoding") == "gzip" {
+				body = unzip(t, body)
+			}
+			for _, found := range link.FindAllStringSubmatch(body, -1) {
+				if found[1] != "" {
+					load(found[1])
+				} else {
+					load("/static/" + found[2])
+				}
+			}
+		}
+		load(page.Path)
+		if t.Logf("%s takes %d bytes", page.Path, size); size > most || len(seen) < 4 {
+			t.Errorf("%s takes %d bytes in %d files, want at most %d", page.Path, size, len(seen), most)
+		}
+	}
+}
+
+func unzip(t *testing.T, zipped string) string {
+	t.Helper()
+	r, err := gzip.NewReader(strings.NewReader(zipped))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(plain)
+}
+
+func TestAssetsAreKept(t *testing.T) {
+	list, err := readAssets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range list {
+		for _, encoding := range []string{"", "gzip"} {
+			answer, body := serve(t, "", "/static/"+name, http.Header{"Accept-Encoding": {encoding}})
+			if answer.Header.Get("Content-Encoding") == "gzip" {
+				body = unzip(t, body)
+			}
+			if body != file.plain || !strings.Contains(answer.Header.Get("Cache-Control"), "immutable") || answer.Header.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("%s is answered %s with %v", name, answer.Status, answer.Header)
+			}
+			if csp := answer.Header.Get("Content-Security-Policy"); strings.Contains(csp, "unsafe-eval") != strings.HasPrefix(name, "own-") {
+				t.Errorf("%s has the policy %q", name, csp)
+			}
+		}
+	}
+	for _, name := range []string{"names.json", "none.js", "..%2fpage.html"} {
+		if answer, _ := serve(t, "", "/static/"+name, nil); answer.StatusCode != http.StatusNotFound {
+			t.Errorf("%s is answered %s", name, answer.Status)
+		}
+	}
+}
+
+func TestPagesHaveThePrefixOfTheirLog(t *testing.T) {
+	_, body := serve(t, "/logs/poker", "/", nil)
+	for _, want := range []string{`data-prefix="/logs/poker"`, `href="/logs/poker/"`, `src="/logs/poker/static/table-`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if found := regexp.MustCompile(`(?:href|src)="/[^l]`).FindString(body); found != "" {
+		t.Errorf("the page has %s, which is of another log", found)
+	}
+}
+
+// Links between documents lead to pages, and no document shows HTML of its own.
+func TestDocumentsLinkEachOther(t *testing.T) {
+	read, err := readDocs(riffle.Docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read.guides) < 10 || read.pages["spec"] == nil || read.pages["guides/shoes"] == nil {
+		t.Fatalf("there are %d guides and the pages %v", len(read.guides), slices.Sorted(maps.Keys(read.pages)))
+	}
+	for _, c := range []struct{ place, link, want string }{
+		{"guides/shoes", "../spec.md#record", "../spec#record"},
+		{"guides/shoes", "verify.md", "verify"},
+		{"guides/shoes", "#draw", "#draw"},
+		{"guides/shoes", "https://c2sp.org/", "https://c2sp.org/"},
+		{"guides/shoes", "../../openapi.yaml", "../../openapi.yaml"},
+		{"guides/shoes", "../../internal/deck/deck.go", "#"},
+		{"guides/shoes", "../../README.md", "#"},
+	} {
+		if got := target(c.place, c.link); got != c.want {
+			t.Errorf("%s of %s leads to %s, want %s", c.link, c.place, got, c.want)
+		}
+	}
+	page, sections, err := readDocument("x", []byte("# A <b>title\n\n<script>alert(1)</script>\n\n[x](javascript:alert)\n\ntext of *it*\n"))
+	if err != nil || strings.Contains(string(page.body), "<script") || strings.Contains(string(page.body), "javascript:") || len(sections) != 1 {
+		t.Errorf("%v: %s, %v", err, page.body, sections)
+	}
+}

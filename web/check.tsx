@@ -1,0 +1,60 @@
+// Checks of proofs in this browser, by the verifier that anyone can run: verifiers/riffle.mjs.
+import {verify} from '../verifiers/riffle.mjs';
+import {language, Problem, send, text} from './page';
+
+export interface Step { name: string; ok: boolean | null; text: string }
+
+/** A Check is what a verifier found out: of all that was given, and of each proof. */
+export interface Check { verdict: 'verified' | 'false' | 'unchecked'; headline: string; notes: string[]; steps: Step[]; proofs?: Check[] }
+
+/** A Text is that of a file, with the name that it is spoken of by. */
+export interface Text { name: string; text: string }
+
+/** check verifies proof files, with whatever else was given. */
+export async function check(files: Text[], options: {key?: string; items?: string; order?: string; hand?: string} = {}): Promise<Check> {
+  return await verify(files, options) as Check;
+}
+
+/** published fetches a proof, which exists once the log's next checkpoint covers the record. */
+async function published(id: string): Promise<string> {
+  for (let wait = 50; ; wait *= 2) {
+    try {
+      return await (await send(`/audits/${id}/proof`)).text();
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 503 || wait > 2000) throw error;
+      await new Promise((done) => setTimeout(done, wait));
+    }
+  }
+}
+
+/** proofsOf fetches the proof of a record, and that of the commitment that it used. */
+export async function proofsOf(id: string): Promise<Text[]> {
+  const proof = await published(id), files = [{name: id, text: proof}];
+  const {commitment_id: made} = JSON.parse((JSON.parse(proof) as {record: string}).record) as {commitment_id?: string};
+  if (made) files.push({name: made, text: await published(made)});
+  return files;
+}
+
+/** Verdict shows a check: the verdict in a line, then each step with what it showed. */
+export function Verdict({check}: {check: Check}) {
+  const parts = (check.proofs?.length ?? 0) > 1 ? check.proofs! : [check];
+  return (
+    <div role="status">
+      <p class={`verdict ${check.verdict}`}>{text(`verdict.${check.verdict}`)}</p>
+      {parts.map((part, i) => (
+        <div key={i} lang="en">
+          <p class={language === 'en' ? '' : 'quiet'}>{part.headline}</p>
+          {part.notes.map((note) => <p class="quiet" key={note}>{note}</p>)}
+          <ol class="steps">
+            {part.steps.map((step, i) => (
+              <li class={`step-${step.ok}`} key={i}>
+                <span class="mark" role="img" aria-label={text(`step.${step.ok}`)}>{step.ok === true ? '✓' : step.ok === false ? '✗' : '?'}</span>
+                <span><strong>{step.name}</strong> <span class="quiet">{step.text}</span></span>
+              </li>
+            ))}
+          </ol>
+        </div>
+      ))}
+    </div>
+  );
+}

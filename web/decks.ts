@@ -1,0 +1,19 @@
+// Deck types as GET /decks lists them.
+import {language, send} from './page';
+
+export interface Preset { name: string; sizes?: number[]; each?: number; players?: number }
+export interface Parameter { name: string; min: number; max: number; default: number }
+export interface DeckType {
+  type: string; name: {en: string; zh: string}; family: string; size: number; hands?: Preset[]; parameters?: Parameter[];
+}
+
+/** deckTypes returns the deck types of the log. */
+export async function deckTypes(): Promise<DeckType[]> {
+  return ((await (await send('/decks')).json()) as {decks: DeckType[]}).decks;
+}
+
+/** cardNames returns the names of the cards of a type by their codes. */
+export async function cardNames(type: string): Promise<Map<string, string>> {
+  const list: {code: string; name: {en: string; zh: string}}[] = (await (await send(`/decks/${type}/cards`)).json()).cards;
+  return new Map(list.map((card) => [card.code, card.name[language]]));
+}

@@ -1,0 +1,39 @@
+// The search of the docs.
+import {prefix, send, text} from './page';
+
+interface Section { path: string; title: string; heading: string; text: string }
+
+const input = document.getElementById('search') as HTMLInputElement, list = document.getElementById('found')!;
+let sections: Section[] | undefined;
+
+/** score is how well a section matches all words, 0 if one is missing. A word in a heading counts ten times. */
+function score(section: Section, words: string[]): number {
+  const heading = `${section.title} ${section.heading}`.toLowerCase(), body = section.text.toLowerCase();
+  let sum = 0;
+  for (const word of words) {
+    const points = (heading.includes(word) ? 10 : 0) + Math.min(5, body.split(word).length - 1);
+    if (points === 0) return 0;
+    sum += points;
+  }
+  return sum;
+}
+
+async function search(): Promise<void> {
+  const words = input.value.toLowerCase().split(/\s+/).filter((word) => word.length > 1);
+  sections ??= (await (await send('/docs/search.json')).json()) as Section[];
+  const found = sections.map((section) => ({section, points: score(section, words)})).filter(({points}) => words.length > 0 && points > 0)
+    .sort((a, b) => b.points - a.points).slice(0, 12);
+  list.replaceChildren(...found.map(({section}) => {
+    const item = document.createElement('li'), link = document.createElement('a');
+    link.href = `${prefix}/docs/${section.path}`;
+    link.textContent = section.heading === section.title ? section.title : `${section.title}: ${section.heading}`;
+    item.append(link);
+    return item;
+  }));
+  if (words.length > 0 && found.length === 0) list.textContent = text('docs.none');
+}
+
+input.addEventListener('input', () => void search());
+
+// What may be wider than the page is scrolled with the keyboard, too.
+document.querySelectorAll('.document pre, .document table').forEach((element) => element.setAttribute('tabindex', '0'));

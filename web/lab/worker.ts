@@ -1,0 +1,58 @@
+// Runs a shuffle many times, and says now and then what it shows.
+import {Meter, type Measurement} from './measure';
+import {send} from './service';
+import {algorithms, wrong} from './shuffles';
+
+/** A Job is what to run. Orders of a shuffle of the reader's own come as messages of their own. */
+export interface Job { n: number; runs: number; shuffle: string; prefix: string; token: string }
+
+/** A Report is what a worker says. done is null while it runs, and otherwise an error or "". */
+export interface Report { measurement: Measurement; done: string | null }
+
+/** Orders are permutations that another worker has made, one after the other. */
+export interface Orders { orders: Uint8Array; last: boolean }
+
+let meter: Meter | undefined;
+let reported = 0;
+
+function report(done: string | null): void {
+  if (done === null && performance.now() - reported < 150) return;
+  reported = performance.now();
+  postMessage({measurement: meter!.measurement(), done} satisfies Report);
+}
+
+/** pause lets messages in. */
+const pause = () => new Promise<void>((resume) => { setTimeout(resume); });
+
+async function run({n, runs, shuffle, prefix, token}: Job): Promise<void> {
+  const counted = meter = new Meter(n);
+  if (shuffle === 'own') return; // see Orders
+  if (algorithms.includes(shuffle)) {
+    while (counted.runs < runs) {
+      const repeat = Math.min(runs - counted.runs, Math.floor(1_000_000 / n));
+      await send({prefix, token, body: {size: n, repeat, algorithm: shuffle}}, (order) => counted.add(order), () => report(null));
+    }
+  } else {
+    const sorted = Uint8Array.from({length: n}, (_, i) => i), a = new Uint8Array(n);
+    while (counted.runs < runs) {
+      for (let i = Math.min(runs - counted.runs, 2000); i > 0; i--) {
+        a.set(sorted);
+        wrong[shuffle]!(a);
+        counted.add(a);
+      }
+      report(null);
+      await pause();
+    }
+  }
+  report('');
+}
+
+onmessage = ({data}: MessageEvent<Job | Orders>) => {
+  if ('orders' in data) {
+    const {n} = meter!;
+    for (let at = 0; at + n <= data.orders.length; at += n) meter!.add(data.orders.subarray(at, at + n));
+    report(data.last ? '' : null);
+    return;
+  }
+  run(data).catch((error: unknown) => report((error as Error).message));
+};

@@ -1,0 +1,64 @@
+// What all pages share: the log that they are about, their texts, and requests to the API.
+import texts from '../internal/web/text.json';
+
+const root = document.documentElement;
+
+/** prefix is "" for the main log, and like /logs/poker for another one. */
+export const prefix = root.dataset.prefix ?? '';
+
+/** language is that of the page, "en" or "zh". */
+export const language = root.lang as keyof typeof texts;
+
+type Name = keyof typeof texts.en;
+
+/** text returns a text in the language of the page, with {0}, {1} ... replaced. */
+export function text(name: Name, ...values: (string | number)[]): string {
+  return texts[language][name].replace(/\{(\d)\}/g, (_, i) => String(values[i]));
+}
+
+/** A Problem is an answer of the API that refuses a request, or the failure to get one. */
+export class Problem extends Error {
+  constructor(readonly status: number, message: string) {
+    super(message);
+  }
+}
+
+const tokenName = 'riffle-token';
+
+/** token returns the token that the reader gave. It is kept in this tab alone. */
+export const token = (): string => sessionStorage.getItem(tokenName) ?? '';
+
+export function setToken(value: string): void {
+  sessionStorage.setItem(tokenName, value.trim());
+}
+
+/** send sends a request to the API of the log and returns its answer. It throws a Problem. */
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  if (token() !== '') headers.set('Authorization', `Bearer ${token()}`);
+  let answer: Response;
+  try {
+    answer = await fetch(prefix + path, {...init, headers});
+  } catch {
+    throw new Problem(0, text('problem.unreachable'));
+  }
+  if (!answer.ok) throw new Problem(answer.status, await detailOf(answer));
+  return answer;
+}
+
+/** post sends a JSON body. */
+export function post(path: string, body: unknown): Promise<Response> {
+  return send(path, {
+    method: 'POST', body: JSON.stringify(body),
+    headers: {'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID()},
+  });
+}
+
+async function detailOf(answer: Response): Promise<string> {
+  try {
+    const problem: {detail?: string} = await answer.json();
+    return problem.detail ?? answer.statusText;
+  } catch {
+    return `${answer.status} ${answer.statusText}`;
+  }
+}

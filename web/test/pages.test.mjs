@@ -1,0 +1,233 @@
+// The pages in a real browser, over the real service.
+import assert from 'node:assert/strict';
+import {mkdtemp, readFile, rm, truncate, writeFile} from 'node:fs/promises';
+import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {browse, open, shuffle, start} from './service.mjs';
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const paths = ['/', '/verify', '/fairness', '/explore', '/docs', '/docs/guides/shuffle-and-draw', '/logs/poker/'];
+let service, browser, folder;
+
+before(async () => {
+  [browser, folder] = await Promise.all([browse(), mkdtemp(join(tmpdir(), 'riffle-files-'))]);
+  await writeFile(join(folder, 'logs.yaml'), 'logs: [{name: poker}]\n');
+  service = await start('-config', join(folder, 'logs.yaml'));
+});
+after(async () => {
+  await browser.close();
+  await service.stop();
+  await rm(folder, {recursive: true});
+});
+
+/** violations returns what axe finds on a page of WCAG 2.2 AA. */
+async function violations(page) {
+  const found = await page.evaluate(async () => axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}));
+  return found.violations.map(({id, nodes}) => `${id}: ${nodes.slice(0, 3).map(({html}) => html.slice(0, 120)).join(' | ')}`);
+}
+
+for (const path of paths) {
+  for (const [width, locale, colorScheme] of [[390, 'en', 'dark'], [390, 'zh-CN', 'light'], [1200, 'en', 'light'], [1200, 'zh-CN', 'dark']]) {
+    test(`${path} at ${width} px, ${locale}, ${colorScheme}`, async () => {
+      // axe is added past the policy of the page, which would refuse it.
+      const {page, wrong, close} = await open(browser, service.base + path, {viewport: {width, height: 900}, locale, colorScheme, bypassCSP: true});
+      await page.addScriptTag({path: axe});
+      assert.deepEqual(await violations(page), []);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
+      assert.deepEqual(wrong, []);
+      await close();
+    });
+  }
+}
+
+for (const path of ['/', '/logs/poker/']) {
+  test(`a shuffle is dealt and checked on the table at ${path}`, async () => {
+    const {page, wrong, close} = await open(browser, service.base + path);
+    await page.selectOption('form select', 'standard54');
+    await page.selectOption('#hands', 'doudizhu');
+    await page.click('button.main');
+    await page.waitForSelector('.hands');
+    assert.equal(await page.locator('.cards img').count(), 54);
+    await page.getByText('Check it here').click();
+    await page.waitForSelector('.verdict.verified');
+    assert.ok((await page.locator('#program').textContent()).startsWith(`curl ${service.base}${path}shuffle`));
+    assert.deepEqual(wrong, []);
+    await close();
+  });
+}
+
+test('roles lie face down', async () => {
+  const {page, close} = await open(browser, `${service.base}/`);
+  await page.selectOption('form select', 'werewolf12');
+  await page.click('button.main');
+  await page.waitForSelector('.cards button');
+  assert.equal(await page.locator('.cards button').count(), 12);
+  await page.locator('.cards button').first().press('Enter');
+  assert.equal(await page.locator('.cards button').count(), 11);
+  await close();
+});
+
+test('a refused request leaves the table as it is', async () => {
+  const {page, close} = await open(browser, `${service.base}/`);
+  await page.fill('input[name=draw]', '99');
+  await page.click('button.main');
+  await page.waitForSelector('[role=alert]');
+  assert.match(await page.locator('[role=alert]').textContent(), /99/);
+  assert.ok(await page.locator('button.main').isEnabled());
+  await close();
+});
+
+test('hostile text is shown as text', async () => {
+  const reference = '<img src=x onerror=alert(1)>';
+  const {audit_id: id} = await shuffle(service.base, {items: ['<script>alert(1)</script>', 'b'], reference, reveal: 'now'});
+  for (const path of [`/verify?id=${id}`, '/explore']) {
+    const {page, wrong, close} = await open(browser, service.base + path);
+    await page.getByText(reference).first().waitFor();
+    assert.equal(await page.locator('img[src=x]').count(), 0);
+    assert.deepEqual(wrong, []);
+    await close();
+  }
+});
+
+test('an audit link is opened, seen, checked and printed', async () => {
+  const {audit_id: id} = await shuffle(service.base, {deck: 'standard52', reveal: 'now'});
+  const {page, wrong, close} = await open(browser, `${service.base}/verify?id=${id}`);
+  await page.waitForSelector('.verdict.verified');
+  assert.ok(await page.locator('svg.code').isVisible());
+  assert.ok((await page.pdf()).length > 10_000);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('what is no proof gets a clear message, and the page lives on', async () => {
+  const {audit_id: id} = await shuffle(service.base, {size: 5, reveal: 'now'});
+  const {page, wrong, close} = await open(browser, `${service.base}/verify`);
+  const large = join(folder, 'large'), binary = join(folder, 'binary');
+  await writeFile(large, '');
+  await truncate(large, 1 << 30);
+  await writeFile(binary, Uint8Array.of(0xff, 0xfe, 0));
+  for (const [file, message] of [[large, /64 MiB/], [binary, /UTF-8/]]) {
+    await page.setInputFiles('input[type=file]', file);
+    await page.getByText(message).waitFor();
+  }
+  await page.fill('textarea', id);
+  await page.click('button.main');
+  await page.waitForSelector('.verdict.verified');
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('every vector gets its verdict', async () => {
+  const {verdicts} = JSON.parse(await readFile(new URL('../../testdata/riffle1/verdicts.json', import.meta.url)));
+  const {page, wrong, close} = await open(browser, `${service.base}/verify`);
+  const different = [];
+  for (const {name, verdict, files, key, items, order, hand} of verdicts) {
+    // The page tells by their members what the files are.
+    if (!files.every((file) => /"(record|tlog_proof)"/.test(file)) || hand !== undefined && !/"(path|salt)"/.test(hand)) continue;
+    const texts = [...files, key, items, order, hand].filter((text) => text !== undefined);
+    await page.evaluate(() => document.querySelectorAll('.report, [role=alert]').forEach((element) => element.setAttribute('data-old', '')));
+    await page.setInputFiles('input[type=file]', texts.map((text, i) => ({name: `${i}.json`, mimeType: 'application/json', buffer: Buffer.from(text)})));
+    const shown = page.locator('.report:not([data-old]) .verdict, [role=alert]:not([data-old])').first();
+    await shown.waitFor();
+    const got = await shown.getAttribute('class');
+    if (got !== `verdict ${verdict}`) different.push(`${name}: ${got}, want ${verdict}`);
+  }
+  assert.deepEqual(different, []);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('the page that checks works without a network', async () => {
+  const own = await start();
+  const {audit_id: id} = await shuffle(own.base, {size: 10, reveal: 'now'});
+  let proof;
+  do proof = await fetch(`${own.base}/audits/${id}/proof`); while (proof.status === 503);
+  const {page, close} = await open(browser, `${own.base}/verify`);
+  await page.waitForFunction(async () => (await (await caches.open('verify')).keys()).length > 3);
+  await own.stop();
+  await page.reload();
+  await page.fill('textarea', await proof.text());
+  await page.click('button.main');
+  await page.waitForSelector('.verdict');
+  assert.match(await page.locator('.steps').textContent(), /signed/);
+  await close();
+});
+
+test('the log only grew, or an alarm explains itself', async () => {
+  const own = await start();
+  await shuffle(own.base, {size: 5});
+  const {page, wrong, close} = await open(browser, `${own.base}/explore`);
+  await page.waitForSelector('table');
+  for (let i = 0; i < 5; i++) await shuffle(own.base, {size: 5});
+  await page.reload({waitUntil: 'networkidle'});
+  await page.getByText('5 records more').waitFor();
+  await page.fill('input[name=wanted]', '3');
+  await page.click('form button');
+  await page.getByText('The record is in the tree.').waitFor();
+  assert.deepEqual(wrong, []);
+  const other = await start(); // another log under the same address is a log that was rewritten
+  await shuffle(other.base, {size: 5});
+  await page.route(`${own.base}/log/**`, async (route) => route.fulfill({response: await route.fetch({url: route.request().url().replace(own.base, other.base)})}));
+  await page.reload({waitUntil: 'networkidle'});
+  await page.getByText('This log was rewritten').waitFor();
+  await close();
+  await own.stop();
+  await other.stop();
+});
+
+test('the laboratory tells a fair shuffle from a wrong one', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/fairness#n=4&shuffle=fisher-yates&runs=40000`);
+  for (const [shuffle, verdict] of [['fisher-yates', 'verified'], ['any-place', 'failed'], ['off-by-one', 'failed'], ['sattolo', 'unchecked'], ['riffle-3', 'failed']]) {
+    await page.selectOption('form select', shuffle);
+    await page.click('button.main');
+    await page.waitForSelector('button.main:enabled');
+    assert.match(await page.locator('.verdict').getAttribute('class'), new RegExp(verdict), shuffle);
+  }
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test("a function of the reader's own is measured, and stopped if it never ends", async () => {
+  const {page, close} = await open(browser, `${service.base}/fairness#n=5&shuffle=own&runs=2000`);
+  for (const [code, shown] of [['return a;', '.verdict.failed'], ['for (;;) {}', '[role=alert]'], ['return [1, 1, 1, 1, 1];', '[role=alert]']]) {
+    await page.fill('textarea', code);
+    await page.click('button.main');
+    await page.waitForSelector(shown);
+  }
+  const requests = [];
+  page.on('request', (request) => requests.push(request.url()));
+  await page.fill('textarea', 'fetch("/shuffle"); return a;');
+  await page.click('button.main');
+  await page.waitForSelector('button.main:enabled');
+  assert.deepEqual(requests.filter((url) => url.endsWith('/shuffle')), []);
+  await close();
+});
+
+test('with keys, a page asks for a token and keeps it in the tab', async () => {
+  const token = `rfl_${Buffer.alloc(32, 7).toString('base64url')}`;
+  const digest = Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))).toString('hex');
+  const file = join(folder, 'keys.yaml');
+  await writeFile(file, `keys:\n  - {name: page, sha256: ${digest}, may: [shuffle, read]}\n`);
+  const own = await start('-config', file);
+  const {page, close} = await open(browser, `${own.base}/`);
+  await page.fill('input[name=token]', token);
+  await page.click('.problem button');
+  await page.click('button.main');
+  await page.waitForSelector('.cards img');
+  assert.equal(await page.evaluate(() => sessionStorage.getItem('riffle-token')), token);
+  assert.equal(await page.evaluate(() => Object.values(localStorage).join('').includes('rfl_')), false);
+  await close();
+  await own.stop();
+});
+
+test('the docs are searched', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/docs/guides/verify`);
+  await page.fill('#search', 'cut card');
+  await page.waitForSelector('#found a');
+  await page.click('#found a');
+  await page.waitForSelector('main h1');
+  assert.deepEqual(wrong, []);
+  await close();
+});
