@@ -142,12 +142,9 @@ func (a *API) useLog(next http.Handler) http.Handler {
 	}))
 }
 
-// LogOf returns the services of the log that the request is for which w answers, and the prefix of
-// the log's paths. It is for handlers of [More] alone.
-func LogOf(w http.ResponseWriter) (s *services.Services, prefix string) {
-	out := w.(*response)
-	return out.open.Services, out.log.prefix
-}
+// LogOf returns the services of the log that the request is for which w answers. It is for handlers
+// of [More] that have a scope.
+func LogOf(w http.ResponseWriter) *services.Services { return w.(*response).open.Services }
 
 // PrefixOf returns what the paths of the log begin with that the request is for which w answers.
 func PrefixOf(w http.ResponseWriter) string { return w.(*response).log.prefix }

@@ -10,10 +10,12 @@ import (
 	"sync"
 )
 
-// An asset is a file that pages refer to. Its name has a hash of its bytes, so it never changes.
+// An asset is a file that pages refer to. Its name has a hash of its bytes, so it never changes. All
+// requests share the bytes, so that slow readers hold none of their own.
 type asset struct {
-	kind, plain string
-	zipped      func() string // compressed when it is asked for first
+	kind   string
+	plain  []byte
+	zipped func() []byte // compressed when it is asked for first
 }
 
 // kinds are the media types of assets.
@@ -28,17 +30,17 @@ func readAssets() (map[string]asset, error) {
 			return err
 		}
 		plain, err := files.ReadFile(name)
-		found[entry.Name()] = asset{kind, string(plain), sync.OnceValue(func() string { return compress(plain) })}
+		found[entry.Name()] = asset{kind, plain, sync.OnceValue(func() []byte { return compress(plain) })}
 		return err
 	})
 }
 
-func compress(plain []byte) string {
+func compress(plain []byte) []byte {
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
 	_, _ = w.Write(plain) // neither fails: a buffer takes everything
 	_ = w.Close()
-	return zipped.String()
+	return zipped.Bytes()
 }
 
 // serveAsset answers with a file, to be kept as caching says.
@@ -62,5 +64,5 @@ func (p *Pages) serveAsset(w http.ResponseWriter, r *http.Request, name, caching
 		h.Set("Content-Encoding", "gzip")
 		body = file.zipped()
 	}
-	_, _ = w.Write([]byte(body)) // a caller who has left needs no file
+	_, _ = w.Write(body) // a caller who has left needs no file
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io/fs"
 	"net/http"
 	"path"
@@ -21,16 +20,16 @@ import (
 
 // docs are the documents of the project as pages. They are written in English.
 type docs struct {
-	files  fs.FS
-	pages  map[string]*document // by their paths below /docs/, such as guides/shoes
-	guides []*document
-	index  []byte // the sections of all documents, as JSON, to be searched
+	pages    map[string]*document // by their paths below /docs/, such as guides/shoes
+	guides   []*document
+	pictures map[string][]byte // by their paths below /docs/
+	index    []byte            // the sections of all documents, as JSON, to be searched
 }
 
 // A document is a file in Markdown, read as HTML.
 type document struct {
 	Path, Title string
-	body        template.HTML
+	body        []byte // HTML
 }
 
 // A section is what a search finds: a heading with the text below it.
@@ -44,7 +43,7 @@ type section struct {
 // readDocs reads the documents in the folder docs of a file system. Its HTML is safe: what Markdown
 // has of HTML is left out.
 func readDocs(files fs.FS) (*docs, error) {
-	d := &docs{files: files, pages: map[string]*document{}}
+	d := &docs{pages: map[string]*document{}, pictures: map[string][]byte{}}
 	names, err := fs.Glob(files, "docs/*.md")
 	if err != nil {
 		return nil, err
@@ -68,6 +67,15 @@ func readDocs(files fs.FS) (*docs, error) {
 		sections = append(sections, found...)
 		if strings.HasPrefix(place, "guides/") && !strings.HasSuffix(place, "/README") {
 			d.guides = append(d.guides, page)
+		}
+	}
+	pictures, err := fs.Glob(files, "docs/*.svg")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range pictures {
+		if d.pictures[strings.TrimPrefix(name, "docs/")], err = fs.ReadFile(files, name); err != nil {
+			return nil, err
 		}
 	}
 	d.index, err = json.Marshal(sections)
@@ -117,7 +125,7 @@ func readDocument(place string, source []byte) (*document, []section, error) {
 	if err := markdown.Renderer().Render(&body, source, tree); err != nil {
 		return nil, nil, err
 	}
-	page.body = template.HTML(body.String()) //nolint:gosec // goldmark leaves HTML out
+	page.body = body.Bytes() // safe: goldmark leaves HTML out
 	return page, sections, nil
 }
 
@@ -139,11 +147,11 @@ func target(place, link string) string {
 func (p *Pages) serveDocument(w http.ResponseWriter, r *http.Request) {
 	name := chi.URLParam(r, "*")
 	if page, found := p.docs().pages[name]; found {
-		p.serve(w, r, view{script: "docs", title: page.Title, policy: policy, body: page.body})
+		p.serve(w, r, view{script: "docs", title: page.Title, policy: policy, document: page.body})
 		return
 	}
-	picture, err := fs.ReadFile(p.docs().files, "docs/"+name)
-	if err != nil || path.Ext(name) != ".svg" {
+	picture, found := p.docs().pictures[name]
+	if !found {
 		http.NotFound(w, r)
 		return
 	}
@@ -151,7 +159,7 @@ func (p *Pages) serveDocument(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "image/svg+xml")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	h.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(picture) //nolint:gosec // an embedded file; a caller who has left needs none
+	_, _ = w.Write(picture) // a caller who has left needs no picture
 }
 
 // serveIndex answers with the sections of all documents.

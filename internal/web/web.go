@@ -54,6 +54,8 @@ var pages = []page{
 // languages are those that the pages speak, the default first.
 var languages = []language.Tag{language.English, language.Chinese}
 
+var matcher = language.NewMatcher(languages)
+
 // Pages are the pages of all logs.
 type Pages struct {
 	prefix func(http.ResponseWriter) string
@@ -67,7 +69,7 @@ type Pages struct {
 // A view is what a page shows.
 type view struct {
 	script, title, policy string
-	body                  template.HTML // that is there before the script runs
+	document              []byte // HTML that is there before the script runs; nil for none
 }
 
 // New returns the pages. prefix returns what the paths of the log begin with that a request is for,
@@ -121,6 +123,10 @@ func (p *Pages) Routes(r chi.Router) {
 	}
 	get("/docs/search.json", p.serveIndex)
 	get("/docs/*", p.serveDocument)
+	get("/docs/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", p.prefix(w)+"/docs")
+		w.WriteHeader(http.StatusPermanentRedirect)
+	})
 	get("/static/{file}", func(w http.ResponseWriter, r *http.Request) {
 		p.serveAsset(w, r, chi.URLParam(r, "file"), "public, max-age=31536000, immutable")
 	})
@@ -136,15 +142,12 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve answers with the frame of a page.
 func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	tag, texts := p.language(r)
-	var body bytes.Buffer
-	err := p.frame.Execute(&body, map[string]any{
+	values := map[string]any{
 		"Language": tag.String(), "Texts": texts, "Prefix": p.prefix(w), "Page": v.script, "Pages": pages, "Names": p.names,
-		"Title": cmp.Or(v.title, texts["title."+v.script]), "Body": v.body, "Guides": func() []*document { return p.docs().guides },
+		"Title": cmp.Or(v.title, texts["title."+v.script]), "Document": v.document != nil, "Guides": func() []*document { return p.docs().guides },
 		"Workers": fmt.Sprintf(`{"worker":%q,"own":%q}`, p.names["lab/worker"], p.names["lab/own"]),
-	})
-	if err != nil {
-		panic(err) // the template was tested with each page
 	}
+	top, bottom := p.execute("top", values), p.execute("bottom", values)
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Language", tag.String())
@@ -153,7 +156,18 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache")
 	h.Add("Vary", "Accept-Language, Cookie")
-	_, _ = w.Write(body.Bytes()) // a caller who has left needs no page
+	for _, part := range [][]byte{top, v.document, bottom} { // all requests share the document
+		_, _ = w.Write(part) // a caller who has left needs no page
+	}
+}
+
+// execute returns a part of the frame.
+func (p *Pages) execute(part string, values map[string]any) []byte {
+	var text bytes.Buffer
+	if err := p.frame.ExecuteTemplate(&text, part, values); err != nil {
+		panic(err) // the template was tested with each page
+	}
+	return text.Bytes()
 }
 
 // language returns the language that a reader has chosen with the switch on the page, or that the
@@ -163,6 +177,6 @@ func (p *Pages) language(r *http.Request) (language.Tag, map[string]string) {
 	if cookie, err := r.Cookie("language"); err == nil {
 		chosen = cookie.Value
 	}
-	_, index := language.MatchStrings(language.NewMatcher(languages), chosen, r.Header.Get("Accept-Language"))
+	_, index := language.MatchStrings(matcher, chosen, r.Header.Get("Accept-Language"))
 	return languages[index], p.texts[languages[index].String()]
 }

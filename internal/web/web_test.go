@@ -149,7 +149,7 @@ func TestAssetsAreKept(t *testing.T) {
 			if answer.Header.Get("Content-Encoding") == "gzip" {
 				body = unzip(t, body)
 			}
-			if body != file.plain || !strings.Contains(answer.Header.Get("Cache-Control"), "immutable") || answer.Header.Get("Vary") != "Accept-Encoding" {
+			if body != string(file.plain) || !strings.Contains(answer.Header.Get("Cache-Control"), "immutable") || answer.Header.Get("Vary") != "Accept-Encoding" {
 				t.Errorf("%s is answered %s with %v", name, answer.Status, answer.Header)
 			}
 			if csp := answer.Header.Get("Content-Security-Policy"); strings.Contains(csp, "unsafe-eval") != strings.HasPrefix(name, "own-") {
@@ -170,6 +170,9 @@ func TestPagesHaveThePrefixOfTheirLog(t *testing.T) {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %s", want)
 		}
+	}
+	if answer, _ := serve(t, "/logs/poker", "/docs/", nil); answer.StatusCode != http.StatusPermanentRedirect || answer.Header.Get("Location") != "/logs/poker/docs" {
+		t.Errorf("/docs/ is answered %s with %v", answer.Status, answer.Header)
 	}
 	if found := regexp.MustCompile(`(?:href|src)="/[^l]`).FindString(body); found != "" {
 		t.Errorf("the page has %s, which is of another log", found)
