@@ -61,7 +61,7 @@ func build(m *testing.M) (code int, err error) {
 
 // waitLimit is how long a test waits for an event before it fails. It is generous because the
 // machine may be busy.
-const waitLimit = 30 * time.Second
+const waitLimit = 60 * time.Second
 
 // requireTool returns the path of a tool that the test needs, and otherwise ends the test with
 // skipOrFail.
