@@ -87,8 +87,9 @@ func CountShoes(ctx context.Context, c Counter, now time.Time) (uint64, error) {
 const expireAtOnce = 256
 
 // Expire calls expire for every claim with a prefix that is overdue, and returns how many expired.
-// An [ErrInFlight] or [ledger.ErrClaimed] of expire means that the claim is used at the last moment,
-// and is passed over.
+// An [ErrInFlight] or [ledger.ErrClaimed] of expire means that the claim is used at the last moment.
+// It is passed over, as is one whose record could not be read among so many other reads
+// ([ledger.ErrOverloaded]).
 func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context.Context, *ledger.Claim) error) (expired int, err error) {
 	q := ledger.ClaimQuery{Prefix: prefix, DueBy: j.Now().UnixMicro(), Limit: expireAtOnce}
 	for ctx.Err() == nil {
@@ -103,7 +104,7 @@ func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context
 		}
 		wait.Wait()
 		outcomes = slices.DeleteFunc(outcomes, func(err error) bool {
-			return errors.Is(err, ErrInFlight) || errors.Is(err, ledger.ErrClaimed)
+			return errors.Is(err, ErrInFlight) || errors.Is(err, ledger.ErrClaimed) || errors.Is(err, ledger.ErrOverloaded)
 		})
 		if err := errors.Join(outcomes...); err != nil {
 			return expired, err

@@ -87,8 +87,13 @@ func TestExpireEndsEveryOverdueClaim(t *testing.T) {
 		_, err = appendReveal(by, &journal.Entry{Claims: []ledger.Claim{taken}})
 		return err
 	}
-	var once sync.Once
+	var once, overload sync.Once
 	n, err := j.Expire(t.Context(), "thing ", func(ctx context.Context, c *ledger.Claim) error {
+		busy := false
+		overload.Do(func() { busy = true }) // one comes again when fewer read
+		if busy {
+			return ledger.ErrOverloaded
+		}
 		var race error
 		once.Do(func() { race = end(ctx, other, c) }) // one is used at the last moment
 		if race != nil {
