@@ -16,8 +16,15 @@ test: ## run every test, against the real binary, real databases, signals and ki
 	bash .ci/tools
 	go test ./...
 
-race: ## run every test under the race detector
-	go test -race ./...
+# Left out are functions that share nothing, repeated over every byte of their input: they take long
+# and have no races to find. Of the tests of the program, built with the detector, those run that
+# have much happen at once.
+SEQUENTIAL := AnyByteChanged|ChangedByte|ByteOfTheRecord|MutatedBodies|HashesByLevel|ElementsOf|ReadEnds
+CONCURRENT := UnderLoad|Concurrent|Replica|Lost|Shutdown|Stopping|Reload|Spans|SlowDisk|ManyReaders
+
+race: ## look for data races, in the tests of packages and in the program under load
+	go test -race -skip '$(SEQUENTIAL)' ./clients/go ./internal/...
+	go test -race -run '$(CONCURRENT)' ./cmd/server
 
 lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) ## check style, imports between packages, formatting and dead code
 	$(GOLANGCI_LINT) run ./...

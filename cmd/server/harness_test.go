@@ -34,6 +34,9 @@ var program string
 
 const version = "v0.0.0-test"
 
+// raced tells whether the tests run under the race detector, and with them the program.
+var raced bool
+
 func TestMain(m *testing.M) {
 	code, err := build(m)
 	if err != nil {
@@ -43,7 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build builds the program like a release, without cgo, and runs the tests.
+// build builds the program like a release, without cgo, or with the race detector if the tests have
+// it, and runs the tests.
 func build(m *testing.M) (code int, err error) {
 	folder, err := os.MkdirTemp("", "riffle-server-")
 	if err != nil {
@@ -52,7 +56,11 @@ func build(m *testing.M) (code int, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	program = filepath.Join(folder, "server")
 	command := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-X main.version="+version, "-o", program, ".")
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if raced {
+		command.Args = slices.Insert(command.Args, 2, "-race")
+	} else {
+		command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
 	if out, err := command.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("%w\n%s", err, out)
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // recorder returns three settings, and what they are set to: a text, a number and a list.
@@ -181,9 +180,9 @@ func TestReadMistakes(t *testing.T) {
 	}
 }
 
-// TestReadIsQuick reads the largest files that are the most work for their size. Libraries have
-// taken minutes for less.
-func TestReadIsQuick(t *testing.T) {
+// TestReadEnds reads the largest files that are the most work for their size. Libraries have taken
+// longer for less than a test may.
+func TestReadEnds(t *testing.T) {
 	for name, text := range map[string]string{
 		"a key again and again": strings.Repeat("data: 1\n", MaxSize/8),
 		"nested lists":          "hosts: " + strings.Repeat("[", MaxSize/2-8) + strings.Repeat("]", MaxSize/2-8),
@@ -194,11 +193,7 @@ func TestReadIsQuick(t *testing.T) {
 		"a long key":            strings.Repeat("k", MaxSize-3) + ": 1",
 		"a long list":           "hosts: [" + strings.Repeat("a,", MaxSize/2-8) + "]",
 	} {
-		start := time.Now()
 		f, _ := readText(t, text)
-		if took := time.Since(start); took > 20*time.Second {
-			t.Errorf("%s: reading took %s", name, took)
-		}
 		if valid := name == "a long list"; (f.Err() == nil) != valid {
 			t.Errorf("%s: %.200s", name, fmt.Sprint(f.Err()))
 		}
