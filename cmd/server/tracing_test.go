@@ -92,7 +92,7 @@ func TestSpans(t *testing.T) {
 	}
 	want := map[string]string{
 		"http.request.method": "POST", "http.route": "/shuffle", "http.response.status_code": "int_value:200", "client.address": "127.0.0.1",
-		"riffle.request_id": requestID, "riffle.key": "table", "riffle.audit_id": id,
+		"riffle.log": "main", "riffle.request_id": requestID, "riffle.key": "table", "riffle.audit_id": id,
 	}
 	if got := tracingtest.Attributes(request); !maps.Equal(got, want) || request.GetKind() != tracepb.Span_SPAN_KIND_SERVER {
 		t.Errorf("the request is described as %v, want %v", got, want)

@@ -36,7 +36,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 			a.logRequest(r, w, id, span, ended, ended.Sub(began))
 			if span != nil {
 				span.End(tracing.Request{
-					Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(), Status: w.status,
+					Log: log.name, Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(), Status: w.status,
 					Peer: share.Peer(r.RemoteAddr), ID: id, Key: w.caller.Key, AuditID: w.auditID,
 				})
 			}

@@ -31,6 +31,7 @@ type Span struct{ span oteltrace.Span }
 
 // A Request is what its span says of a request.
 type Request struct {
+	Log     string // the name of the log that it was for
 	Method  string // "other" for one that HTTP does not define
 	Route   string // the pattern of its route; empty for none
 	Status  int
@@ -48,7 +49,7 @@ func (s *Span) End(r Request) {
 	}
 	attributes := []attribute.KeyValue{
 		semconv.HTTPRequestMethodKey.String(method), semconv.HTTPResponseStatusCode(r.Status),
-		semconv.ClientAddress(r.Peer.String()), attribute.String("riffle.request_id", r.ID),
+		semconv.ClientAddress(r.Peer.String()), attribute.String("riffle.log", r.Log), attribute.String("riffle.request_id", r.ID),
 	}
 	if r.Route != "" {
 		name += " " + r.Route
