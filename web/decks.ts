@@ -4,7 +4,7 @@ import {language, send} from './page';
 export interface Preset { name: string; sizes?: number[]; each?: number; players?: number }
 export interface Parameter { name: string; min: number; max: number; default: number }
 export interface DeckType {
-  type: string; name: {en: string; zh: string}; family: string; size: number; hands?: Preset[]; parameters?: Parameter[];
+  type: string; name: {en: string; zh: string}; family: string; size: number; dead_wall?: number; hands?: Preset[]; parameters?: Parameter[];
 }
 
 /** deckTypes returns the deck types of the log. */

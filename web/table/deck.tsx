@@ -1,0 +1,60 @@
+// The fields of a form that say what is shuffled: a deck type with its parameters, and how many copies of it.
+import type {ComponentChildren} from 'preact';
+import type {DeckType} from '../decks';
+import {language, text} from '../page';
+
+/** algorithms are those of the service, the one that it uses by itself first. */
+const algorithms = ['fisher-yates', 'durstenfeld', 'inside-out', 'strike-out', 'sattolo'];
+
+/** An Asked is what both shuffles and shoes are asked for with. Members that are not given are left out. */
+export interface Asked { deck: string; decks?: number; parameters?: Record<string, number>; algorithm?: string; client_seed?: string }
+
+/** A Form reads the fields of a form as text, without white space around it. */
+export type Form = (field: string) => string;
+
+export function formOf(event: Event): Form {
+  event.preventDefault();
+  const form = new FormData(event.target as HTMLFormElement);
+  return (field) => String(form.get(field) ?? '').trim();
+}
+
+/** askedOf returns what the fields of DeckFields and OrderFields ask for. */
+export function askedOf(type: DeckType, given: Form): Asked {
+  const asked: Asked = {deck: type.type};
+  const parameters = (type.parameters ?? []).filter((p) => given(p.name) !== '').map((p) => [p.name, Number(given(p.name))]);
+  if (parameters.length > 0) asked.parameters = Object.fromEntries(parameters) as Record<string, number>;
+  if (Number(given('decks')) > 1) asked.decks = Number(given('decks'));
+  if (given('algorithm') !== 'fisher-yates') asked.algorithm = given('algorithm');
+  if (given('client_seed') !== '') asked.client_seed = given('client_seed');
+  return asked;
+}
+
+/** DeckFields asks for the deck type and its copies. */
+export function DeckFields({types, type, onType}: {types: DeckType[]; type: DeckType; onType: (name: string) => void}) {
+  return (
+    <>
+      <label>{text('table.deck')}
+        <select value={type.type} onChange={(event) => onType(event.currentTarget.value)}>
+          {types.map((type) => <option key={type.type} value={type.type}>{type.name[language]}</option>)}
+        </select>
+      </label>
+      {(type.parameters ?? []).map((p) => (
+        <label key={p.name}>{p.name}<input name={p.name} type="number" min={p.min} max={p.max} placeholder={String(p.default)} /></label>
+      ))}
+      <label>{text('table.decks')}<input name="decks" type="number" min="1" placeholder="1" /></label>
+    </>
+  );
+}
+
+/** OrderFields asks for the algorithm and a seed of the reader's own. */
+export function OrderFields({children}: {children?: ComponentChildren}) {
+  return (
+    <>
+      <label>{text('table.algorithm')}
+        <select name="algorithm">{algorithms.map((name) => <option key={name}>{name}</option>)}</select>
+      </label>
+      <label>{text('table.clientSeed')}<input name="client_seed" maxLength={256} placeholder={text('table.optional')} /></label>
+      {children}
+    </>
+  );
+}

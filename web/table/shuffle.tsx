@@ -1,0 +1,137 @@
+// One shuffle: asked for, dealt, and checked.
+import {useState} from 'preact/hooks';
+import {check, proofsOf, Verdict, type Check} from '../check';
+import {cardNames, type DeckType} from '../decks';
+import {post, prefix, Problem, send, text} from '../page';
+import {Refused} from '../refused';
+import {Cards, type Dealing} from './cards';
+import {askedOf, DeckFields, formOf, OrderFields, type Asked} from './deck';
+import {Programs} from './programs';
+import {mostTiles, Wall, type Place} from './wall';
+
+/** A Shuffle is the body of POST /shuffle. */
+interface Shuffle extends Asked { hands?: string | number[]; draw?: number; reveal: 'now' }
+
+interface Answer {
+  audit_id: string; log_index: number; commitment: string; seed: string;
+  items?: string[]; hands?: string[][]; rest?: string[];
+}
+
+/** A Dealt is an answer with what was asked for. */
+interface Dealt extends Dealing { body: Shuffle; answer: Answer; json: string }
+
+export function Shuffle({types}: {types: DeckType[]}) {
+  const [dealt, setDealt] = useState<Dealt>();
+  const [problem, setProblem] = useState<Problem>();
+  const [busy, setBusy] = useState(false);
+  const shuffle = (type: DeckType, body: Shuffle) => {
+    setBusy(true);
+    setProblem(undefined);
+    void (async () => {
+      const [answer, names] = await Promise.all([post('/shuffle', body), cardNames(type.type)]);
+      const json = await answer.text();
+      setDealt({type, names, body, answer: JSON.parse(json) as Answer, json});
+    })().catch((error: unknown) => setProblem(error as Problem)).finally(() => setBusy(false));
+  };
+  return (
+    <>
+      <Request types={types} busy={busy} onShuffle={shuffle} />
+      {problem && <Refused problem={problem} onToken={() => setProblem(undefined)} />}
+      <section class="felt" aria-label={text('table.cards')} aria-live="polite">
+        {dealt ? <Hands key={dealt.answer.audit_id} dealt={dealt} /> : <p class="empty">{text('table.empty')}</p>}
+      </section>
+      {dealt && (
+        <div class="columns">
+          <Proof key={dealt.answer.audit_id} dealt={dealt} />
+          <Programs path="/shuffle" body={dealt.body} answer={dealt.answer} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Request is the form that asks for a shuffle. */
+function Request({types, busy, onShuffle}: {types: DeckType[]; busy: boolean; onShuffle: (type: DeckType, body: Shuffle) => void}) {
+  const [name, setName] = useState('standard52');
+  const [hands, setHands] = useState('');
+  const type = types.find((type) => type.type === name) ?? types[0]!;
+  const submit = (event: Event) => {
+    const given = formOf(event), body: Shuffle = {...askedOf(type, given), reveal: 'now'};
+    if (hands === 'sizes') body.hands = given('sizes').split(/[\s,;]+/).filter(Boolean).map(Number);
+    else if (hands !== '') body.hands = hands;
+    if (given('draw') !== '') body.draw = Number(given('draw'));
+    onShuffle(type, body);
+  };
+  return (
+    <form class="panel" onSubmit={submit}>
+      <div class="fields">
+        <DeckFields types={types} type={type} onType={(name) => { setName(name); setHands(''); }} />
+        <label>{text('table.hands')}
+          <select value={hands} onChange={(event) => setHands(event.currentTarget.value)} id="hands">
+            <option value="">{text('table.hands.none')}</option>
+            {(type.hands ?? []).map((preset) => <option key={preset.name} value={preset.each && !preset.players ? `${preset.name}:4` : preset.name}>{preset.name}</option>)}
+            <option value="sizes">{text('table.hands.sizes')}</option>
+          </select>
+        </label>
+        {hands === 'sizes' && <label>{text('table.sizes')}<input name="sizes" defaultValue="5, 5" inputMode="numeric" pattern="[\d\s,;]+" required /></label>}
+        <label>{text('table.draw')}<input name="draw" type="number" min="0" placeholder={text('table.draw.all')} /></label>
+        <OrderFields />
+      </div>
+      <div class="actions"><button class="main" disabled={busy}>{text('table.shuffle')}</button></div>
+    </form>
+  );
+}
+
+/** Hands shows the cards that were dealt. What mahjong deals from is a wall. */
+function Hands({dealt: {type, names, body, answer}}: {dealt: Dealt}) {
+  const hands = answer.hands ?? [], rest = answer.rest ?? answer.items ?? [];
+  const dealing = {type, names}, size = type.size * (body.decks ?? 1), taken = hands.flat().length;
+  let from = 0;
+  const groups = hands.map((cards, i) => {
+    from += cards.length;
+    return {title: text('table.hand', i + 1), cards, from: from - cards.length};
+  });
+  const places: Place[] = Array.from({length: size}, (_, i) => {
+    if (i < taken) return 'gap';
+    const code = rest[i - taken];
+    return code === undefined ? 'down' : {code};
+  });
+  const wall = type.family === 'mahjong' && size <= mostTiles;
+  if (!wall && hands.length === 0) return <Cards codes={rest} {...dealing} from={0} />;
+  if (!wall && rest.length > 0) groups.push({title: text('table.rest'), cards: rest, from});
+  return (
+    <>
+      <div class={`hands${wall ? ' racks' : hands.every((hand) => hand.length < 3) ? ' many' : ''}`}>
+        {groups.map(({title, cards, from}) => <div key={title}><h2>{title}</h2><Cards codes={cards} {...dealing} from={from} /></div>)}
+      </div>
+      {wall && <Wall places={places} {...dealing} />}
+    </>
+  );
+}
+
+/** Proof shows where the record is, and checks it here. */
+function Proof({dealt: {answer, json}}: {dealt: Dealt}) {
+  const [result, setResult] = useState<Check>();
+  const [problem, setProblem] = useState('');
+  const run = () => {
+    setProblem('');
+    void (async () => {
+      const [proofs, key] = await Promise.all([proofsOf(answer.audit_id), send('/log/key').then((answer) => answer.text())]);
+      setResult(await check(proofs, {key, order: json}));
+    })().catch((error: unknown) => setProblem((error as Error).message));
+  };
+  return (
+    <section class="panel">
+      <h2>{text('table.record')}</h2>
+      <dl class="facts">
+        <dt>{text('table.auditId')}</dt><dd><a href={`${prefix}/verify?id=${answer.audit_id}`}>{answer.audit_id}</a></dd>
+        <dt>{text('table.place')}</dt><dd>{answer.log_index}</dd>
+        <dt>{text('table.commitment')}</dt><dd>{answer.commitment}</dd>
+        <dt>{text('table.seed')}</dt><dd>{answer.seed}</dd>
+      </dl>
+      <div class="actions"><button type="button" onClick={run}>{text('table.check')}</button></div>
+      {problem !== '' && <p role="alert">{problem}</p>}
+      {result && <Verdict check={result} />}
+    </section>
+  );
+}
