@@ -15,11 +15,11 @@ export async function check(files: Text[], options: {key?: string; items?: strin
   return await verify(files, options) as Check;
 }
 
-/** published fetches a proof, which exists once the log's next checkpoint covers the record. */
-async function published(id: string): Promise<string> {
+/** published fetches a proof by its path. It exists once the log's next checkpoint covers the record. */
+export async function published(path: string): Promise<string> {
   for (let wait = 50; ; wait *= 2) {
     try {
-      return await (await send(`/audits/${id}/proof`)).text();
+      return await (await send(path)).text();
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 503 || wait > 2000) throw error;
       await new Promise((done) => setTimeout(done, wait));
@@ -29,9 +29,9 @@ async function published(id: string): Promise<string> {
 
 /** proofsOf fetches the proof of a record, and that of the commitment that it used. */
 export async function proofsOf(id: string): Promise<Text[]> {
-  const proof = await published(id), files = [{name: id, text: proof}];
+  const proof = await published(`/audits/${id}/proof`), files = [{name: id, text: proof}];
   const {commitment_id: made} = JSON.parse((JSON.parse(proof) as {record: string}).record) as {commitment_id?: string};
-  if (made) files.push({name: made, text: await published(made)});
+  if (made) files.push({name: made, text: await published(`/audits/${made}/proof`)});
   return files;
 }
 

@@ -46,11 +46,11 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   return answer;
 }
 
-/** post sends a JSON body. */
-export function post(path: string, body: unknown): Promise<Response> {
+/** post sends a JSON body, with headers of its own. */
+export function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return send(path, {
     method: 'POST', body: JSON.stringify(body),
-    headers: {'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID()},
+    headers: {'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID(), ...headers},
   });
 }
 

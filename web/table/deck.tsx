@@ -1,13 +1,15 @@
-// The fields of a form that say what is shuffled: a deck type with its parameters, and how many copies of it.
-import type {ComponentChildren} from 'preact';
+// The fields of a form that say what is shuffled: a deck type with its parameters, and its copies.
 import type {DeckType} from '../decks';
 import {language, text} from '../page';
 
 /** algorithms are those of the service, the one that it uses by itself first. */
 const algorithms = ['fisher-yates', 'durstenfeld', 'inside-out', 'strike-out', 'sattolo'];
 
-/** An Asked is what both shuffles and shoes are asked for with. Members that are not given are left out. */
-export interface Asked { deck: string; decks?: number; parameters?: Record<string, number>; algorithm?: string; client_seed?: string }
+/** An Order is how cards are shuffled. Members that are not given are left out. */
+export interface Order { algorithm?: string; client_seed?: string }
+
+/** An Asked is what both shuffles and shoes are asked for with. */
+export interface Asked extends Order { deck: string; decks?: number; parameters?: Record<string, number> }
 
 /** A Form reads the fields of a form as text, without white space around it. */
 export type Form = (field: string) => string;
@@ -24,9 +26,15 @@ export function askedOf(type: DeckType, given: Form): Asked {
   const parameters = (type.parameters ?? []).filter((p) => given(p.name) !== '').map((p) => [p.name, Number(given(p.name))]);
   if (parameters.length > 0) asked.parameters = Object.fromEntries(parameters) as Record<string, number>;
   if (Number(given('decks')) > 1) asked.decks = Number(given('decks'));
-  if (given('algorithm') !== 'fisher-yates') asked.algorithm = given('algorithm');
-  if (given('client_seed') !== '') asked.client_seed = given('client_seed');
-  return asked;
+  return {...asked, ...orderOf(given)};
+}
+
+/** orderOf returns what OrderFields ask for. */
+export function orderOf(given: Form): Order {
+  const order: Order = {};
+  if (given('algorithm') !== 'fisher-yates') order.algorithm = given('algorithm');
+  if (given('client_seed') !== '') order.client_seed = given('client_seed');
+  return order;
 }
 
 /** DeckFields asks for the deck type and its copies. */
@@ -47,14 +55,13 @@ export function DeckFields({types, type, onType}: {types: DeckType[]; type: Deck
 }
 
 /** OrderFields asks for the algorithm and a seed of the reader's own. */
-export function OrderFields({children}: {children?: ComponentChildren}) {
+export function OrderFields() {
   return (
     <>
       <label>{text('table.algorithm')}
         <select name="algorithm">{algorithms.map((name) => <option key={name}>{name}</option>)}</select>
       </label>
       <label>{text('table.clientSeed')}<input name="client_seed" maxLength={256} placeholder={text('table.optional')} /></label>
-      {children}
     </>
   );
 }

@@ -1,12 +1,12 @@
-// An order of mahjong tiles as players build it: four walls of stacks that are two tiles high. Where there is room the
-// walls are a square, otherwise each is folded into two lines.
+// An order of mahjong tiles as players build it: four walls of stacks that are two tiles high. Where
+// there is room the walls are a square, otherwise each is folded into two lines.
 import {text} from '../page';
 import {Back, delayOf, Face, type Dealing} from './cards';
 
 /** mostTiles is how many tiles fit into a wall: those of the largest set. */
 export const mostTiles = 144;
 
-/** A Place is the code of a tile that lies there, "gap" where a hand got it, or "down" if it was not drawn. */
+/** A Place is the code of the tile there, "gap" where a hand got it, or "down" if it was not drawn. */
 export type Place = {code: string} | 'gap' | 'down';
 
 /** wallsOf returns the places of each wall, in stacks. */
@@ -25,7 +25,9 @@ export function Wall({places, ...dealing}: Dealing & {places: Place[]}) {
         {walls.map((stacks, wall) => (
           <ol key={wall} aria-label={text('wall.number', wall + 1)}>
             {stacks.map(({first, places}) => (
-              <li key={first} class={first >= alive ? 'dead' : ''} style={delayOf(first)}>{places.map((place, i) => <Tile key={i} place={place} {...dealing} />)}</li>
+              <li key={first} class={first >= alive ? 'dead' : ''} style={delayOf(first)}>
+                {places.map((place, i) => <Tile key={i} place={place} {...dealing} />)}
+              </li>
             ))}
           </ol>
         ))}

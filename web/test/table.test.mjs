@@ -11,7 +11,7 @@ after(async () => {
   await service.stop();
 });
 
-/** deal shuffles a deck type on the table, after what fill does to the form, and returns the page and the order of the answer. */
+/** deal shuffles a deck type, after what fill does to the form, and returns the page and the answer. */
 async function deal(deck, width, fill = async () => {}) {
   const opened = await open(browser, `${service.base}/`, {viewport: {width, height: 900}}), {page} = opened;
   await page.selectOption('form select', deck);
