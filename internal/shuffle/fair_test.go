@@ -1,16 +1,17 @@
 package shuffle_test
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"flag"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
 	"testing"
 
+	"riffle/internal/fairness"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
 )
@@ -128,13 +129,13 @@ func TestStatisticsOfFairShufflers(t *testing.T) {
 		smallWords(),
 	}
 	var mu sync.Mutex
-	var findings []finding
+	var findings []fairness.Finding
 	t.Run("subjects", func(t *testing.T) {
 		for _, sub := range subjects {
 			t.Run(sub.name, func(t *testing.T) {
 				t.Parallel()
 				for _, st := range sub.suite {
-					f := finding{sub.name + ", " + st.name, st.p(sub.make(t, label+st.name), samples(st))}
+					f := fairness.Finding{Name: sub.name + ", " + st.name, P: st.p(sub.make(t, label+st.name), samples(st))}
 					mu.Lock()
 					findings = append(findings, f)
 					mu.Unlock()
@@ -142,10 +143,11 @@ func TestStatisticsOfFairShufflers(t *testing.T) {
 			})
 		}
 	})
-	for _, f := range holm(findings, alpha) {
+	for _, f := range fairness.Caught(findings, alpha) {
 		t.Errorf("%v, significant among %d at %g", f, len(findings), alpha)
 	}
-	t.Logf("the least of %d p-values: %v", len(findings), findings[0])
+	least := slices.MinFunc(findings, func(a, b fairness.Finding) int { return cmp.Compare(a.P, b.P) })
+	t.Logf("the least of %d p-values: %v", len(findings), least)
 }
 
 func TestStatisticsOfSattoloAreOfSingleCycles(t *testing.T) {
@@ -154,59 +156,25 @@ func TestStatisticsOfSattoloAreOfSingleCycles(t *testing.T) {
 		for r := range uint64(2000 / thin) {
 			s.Seek(r)
 			order := shuffle.Order(shuffle.AlgorithmSattolo, pack(n), n, s)
-			if cycles(order) != 1 || fixedPoints(order) != 0 {
+			if fairness.Cycles(order) != 1 || fairness.FixedPoints(order) != 0 {
 				t.Fatalf("%d is no single cycle", order)
 			}
 		}
 	}
 }
 
-// TestLaws compares the laws with published moments and with all orders of seven.
-func TestLaws(t *testing.T) {
-	for _, v := range []struct {
-		name           string
-		law            []float64
-		mean, variance float64
-	}{
-		{"fixed points", fixedPointLaw(52), 1, 1},
-		{"cycles", cycleLaw(52), 4.538, 2.912},
-		{"rising sequences", risingSequenceLaw(52), 26.5, 4.417},
-		{"inversions", inversionLaw(52), 663, 63.36 * 63.36},
-		{"hearts in a hand", hypergeometric(52, 13, 13), 13. / 4, 13 * 1. / 4 * 3. / 4 * 39 / 51},
-	} {
-		sum := 0.0
-		for _, p := range v.law {
-			sum += p
-		}
-		mean, variance, _ := moments(v.law)
-		if math.Abs(sum-1) > 1e-12 || math.Abs(mean-v.mean) > 1e-3*v.mean || math.Abs(variance-v.variance) > 1e-3*v.variance {
-			t.Errorf("%s: sum %v, mean %v, variance %v, want 1, %v, %v", v.name, sum, mean, variance, v.mean, v.variance)
-		}
+// TestHandLaw compares the law of hands with published moments and with all orders of seven.
+func TestHandLaw(t *testing.T) {
+	law := hypergeometric(52, 13, 13)
+	mean, variance, _ := fairness.Moments(law)
+	if want := 13 * 1. / 4 * 3. / 4 * 39 / 51; math.Abs(mean-13./4) > 1e-12 || math.Abs(variance-want) > 1e-12 {
+		t.Errorf("mean %v, variance %v, want 3.25 and %v", mean, variance, want)
 	}
-	for _, v := range []struct {
-		name  string
-		value func([]uint8) int
-		law   []float64
-	}{
-		{"fixed points", fixedPoints, fixedPointLaw(7)},
-		{"cycles", cycles, cycleLaw(7)},
-		{"rising sequences", risingSequences, risingSequenceLaw(7)},
-		{"inversions", inversions, inversionLaw(7)},
-		{"below 3 in the first 4", func(order []uint8) int { return below(3)(order[:4]) }, hypergeometric(7, 3, 4)},
-	} {
-		seen := make([]int, len(v.law))
-		ranks := map[int]bool{}
-		permute(pack(7), 0, func(order []uint8) {
-			seen[v.value(order)]++
-			ranks[rank(order)] = true
-		})
-		for value, c := range seen {
-			if want := v.law[value] * 5040; math.Abs(float64(c)-want) > 1e-9 {
-				t.Errorf("%s: %d of the orders of seven have %d, want %v", v.name, c, value, want)
-			}
-		}
-		if len(ranks) != 5040 {
-			t.Errorf("%d ranks of 5040 orders", len(ranks))
+	law, seen := hypergeometric(7, 3, 4), make([]int, 5)
+	permute(pack(7), 0, func(order []uint8) { seen[below(3)(order[:4])]++ })
+	for value, c := range seen {
+		if want := law[value] * 5040; math.Abs(float64(c)-want) > 1e-9 {
+			t.Errorf("%d of the orders of seven have %d of the lowest three in the first four, want %v", c, value, want)
 		}
 	}
 }
@@ -221,20 +189,5 @@ func permute(a []uint8, from int, visit func([]uint8)) {
 		a[from], a[i] = a[i], a[from]
 		permute(a, from+1, visit)
 		a[from], a[i] = a[i], a[from]
-	}
-}
-
-func TestHolm(t *testing.T) {
-	findings := []finding{{"a", 0.04}, {"b", 0.001}, {"c", 0.011}, {"d", 0.03}}
-	var names []string
-	for _, f := range holm(findings, 0.05) {
-		names = append(names, f.of)
-	}
-	// 0.001 <= 0.05/4 and 0.011 <= 0.05/3, but 0.03 > 0.05/2, and nothing after it counts.
-	if !slices.Equal(names, []string{"b", "c"}) {
-		t.Errorf("significant: %v, want b and c", names)
-	}
-	if got := fmt.Sprint(holm([]finding{{"a", 0.01}, {"b", 0.04}}, 0.05)); got != "[a: p = 0.01 b: p = 0.04]" {
-		t.Errorf("significant: %v, want both", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"riffle/internal/fairness"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
 )
@@ -290,7 +291,7 @@ func TestEveryOrderHasExactlyOneRun(t *testing.T) {
 				t.Errorf("%s, n = %d: %d runs make %d orders, want %d", alg, n, runs, len(orders), want)
 			}
 			for order := range orders {
-				if alg == shuffle.AlgorithmSattolo && cycles([]uint8(order)) != 1 {
+				if alg == shuffle.AlgorithmSattolo && fairness.Cycles([]uint8(order)) != 1 {
 					t.Errorf("%s makes %d, which is more than one cycle", alg, []uint8(order))
 				}
 			}

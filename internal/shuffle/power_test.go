@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"riffle/internal/fairness"
 	"riffle/internal/shuffle"
 	"riffle/internal/shuffle/naive"
 )
@@ -175,19 +176,19 @@ func TestStatisticsCatchMutants(t *testing.T) {
 		for _, mutant := range mutants {
 			t.Run(mutant.name, func(t *testing.T) {
 				t.Parallel()
-				var findings []finding
+				var findings []fairness.Finding
 				for _, st := range mutant.suite {
-					findings = append(findings, finding{st.name, st.p(mutant.make(t, label+st.name), st.samples)})
+					findings = append(findings, fairness.Finding{Name: st.name, P: st.p(mutant.make(t, label+st.name), st.samples)})
 				}
-				caught := holm(findings, freshConfidence)
+				caught := fairness.Caught(findings, freshConfidence)
 				if len(caught) == 0 {
-					t.Errorf("not caught; the least p-value is of %v", findings[0])
+					t.Errorf("not caught: %v", findings)
 				}
 				t.Logf("caught by %d of %d statistics: %v", len(caught), len(findings), caught)
 				mu.Lock()
 				defer mu.Unlock()
 				for _, f := range caught {
-					caughtBy[f.of]++
+					caughtBy[f.Name]++
 				}
 			})
 		}

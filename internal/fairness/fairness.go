@@ -1,0 +1,140 @@
+// Package fairness measures whether a shuffle gives every order equally often.
+//
+// A [Meter] takes orders one by one and counts what they show. It keeps counts and not the orders, so
+// that its memory depends on the number of items alone. Its findings compare the counts with the law
+// that a fair shuffle follows, and [Caught] says which of them a fair shuffle would hardly ever give.
+// Each statistic can also be used by itself; all are chi-square tests or have laws in closed form.
+package fairness
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+const (
+	// MostItems is the size of the longest order.
+	MostItems = 256
+
+	// mostRanked is the size of the longest order all orders of which are counted.
+	mostRanked = 7
+
+	// leastRepeated is the size of the shortest order of which a repeat is rare in a million runs.
+	leastRepeated = 15
+
+	// enough is how often the rarest outcome of a chi-square test has to be expected for its p-value to
+	// hold far out in the tail.
+	enough = 10
+)
+
+// Alpha is how likely a fair shuffle is caught by mistake, at most: once in a million reports.
+const Alpha = 1e-6
+
+// A Finding is what one statistic found.
+type Finding struct {
+	Name    string
+	Runs    int     // how many were counted
+	Needed  int     // from how many runs on P holds
+	X       float64 // chi-square, if Freedom is not 0
+	Freedom int     // degrees of freedom
+	P       float64 // how likely a fair shuffle deviates as far
+
+	// Mean is that of the value that was counted, and Expected that of its law; Expected is 0 for a
+	// statistic that has no such value.
+	Mean, Expected float64
+}
+
+// Judged reports whether there were enough runs for P to hold.
+func (f Finding) Judged() bool { return f.Runs >= f.Needed }
+
+func (f Finding) String() string { return fmt.Sprintf("%s: p = %.3g", f.Name, f.P) }
+
+// Caught returns the findings that are significant when all that could be judged may be wrong together
+// with the probability alpha, the least p-value first (Holm, "A simple sequentially rejective multiple
+// test procedure", 1979).
+func Caught(findings []Finding, alpha float64) []Finding {
+	judged := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return !f.Judged() })
+	slices.SortStableFunc(judged, func(a, b Finding) int { return cmp.Compare(a.P, b.P) })
+	for i, f := range judged {
+		if f.P > alpha/float64(len(judged)-i) {
+			return judged[:i]
+		}
+	}
+	return judged
+}
+
+// A Statistic counts orders of the items 0, 1, ..., n-1: the item at each place.
+type Statistic interface {
+	Add(order []uint8)
+	Finding() Finding
+}
+
+// A Meter has all statistics of orders of one size. Those that are nil do not apply.
+type Meter struct {
+	N, Runs         int
+	Positions       *Positions
+	Orders          *Orders // up to 7 items, or 8 in a single cycle
+	Neighbours      *Neighbours
+	FixedPoints     *Values
+	Cycles          *Values
+	RisingSequences *Values
+	Inversions      *Values
+	Successive      *Successive
+	Repeats         *Repeats // from 15 items on
+
+	statistics []Statistic
+}
+
+// NewMeter returns a meter for orders of n items, from 2 to [MostItems], that should be uniform among
+// all orders.
+func NewMeter(n int) *Meter {
+	m := &Meter{
+		N: n, Positions: NewPositions(n), Neighbours: NewNeighbours(n), FixedPoints: NewFixedPoints(n), Cycles: NewCycles(n),
+		RisingSequences: NewRisingSequences(n), Inversions: NewInversions(n), Successive: NewSuccessive(n),
+	}
+	m.statistics = []Statistic{m.Positions}
+	if n <= mostRanked {
+		m.Orders = NewOrders(n)
+		m.statistics = append(m.statistics, m.Orders)
+	}
+	m.statistics = append(m.statistics, m.Neighbours, m.FixedPoints, m.Cycles, m.RisingSequences, m.Inversions, m.Successive)
+	if n >= leastRepeated {
+		m.Repeats = NewRepeats(n)
+		m.statistics = append(m.statistics, m.Repeats)
+	}
+	return m
+}
+
+// NewCyclicMeter returns a meter for orders of n items, from 3 to [MostItems], that should be uniform
+// among the single cycles through all items, as those of Sattolo's algorithm are.
+func NewCyclicMeter(n int) *Meter {
+	m := &Meter{N: n, Positions: NewSuccessors(n), Cycles: newSingleCycle(n)}
+	m.statistics = []Statistic{m.Positions}
+	if n <= mostRanked+1 {
+		m.Orders = NewSingleCycles(n)
+		m.statistics = append(m.statistics, m.Orders)
+	}
+	m.statistics = append(m.statistics, m.Cycles)
+	if n > leastRepeated {
+		m.Repeats = NewRepeats(n - 1)
+		m.statistics = append(m.statistics, m.Repeats)
+	}
+	return m
+}
+
+// Add counts one order.
+func (m *Meter) Add(order []uint8) {
+	m.Runs++
+	for _, s := range m.statistics {
+		s.Add(order)
+	}
+}
+
+// Findings returns what each statistic found.
+func (m *Meter) Findings() []Finding {
+	findings := make([]Finding, len(m.statistics))
+	for i, s := range m.statistics {
+		findings[i] = s.Finding()
+	}
+	return findings
+}

@@ -1,0 +1,82 @@
+package fairness
+
+// Positions counts every item at every place.
+type Positions struct {
+	N, Runs int
+	Counts  []int // place*N + item
+
+	cyclic bool
+}
+
+// NewPositions returns the statistic for orders of n items.
+func NewPositions(n int) *Positions { return &Positions{N: n, Counts: make([]int, n*n)} }
+
+// NewSuccessors returns the statistic for single cycles, in which no item stays.
+func NewSuccessors(n int) *Positions {
+	return &Positions{N: n, Counts: make([]int, n*n), cyclic: true}
+}
+
+// Add counts one order.
+func (s *Positions) Add(order []uint8) {
+	s.Runs++
+	for place, item := range order {
+		s.Counts[place*s.N+int(item)]++
+	}
+}
+
+// Expected returns how often each item should have come to each place; in single cycles, to each but
+// its own.
+func (s *Positions) Expected() float64 {
+	if s.cyclic {
+		return float64(s.Runs) / float64(s.N-1)
+	}
+	return float64(s.Runs) / float64(s.N)
+}
+
+// Finding compares the counts with the law. An order adds one to each row and column, so that x has the
+// mean n(n-1); x·(n-1)/n is chi-square with (n-1)² degrees of freedom.
+func (s *Positions) Finding() Finding {
+	f := Finding{Name: "positions", Runs: s.Runs, Needed: enough * s.N}
+	if s.cyclic {
+		f.X, f.Freedom = arcs(s.N, s.Runs, s.Counts)
+	} else {
+		f.X, f.Freedom = pearson(s.Counts, s.Expected())*float64(s.N-1)/float64(s.N), (s.N-1)*(s.N-1)
+	}
+	f.P = ChiSquare(f.X, f.Freedom)
+	return f
+}
+
+// Neighbours counts every item after every other. With the edge of the table before the first and after
+// the last, an order of n is a cycle through n+1.
+type Neighbours struct {
+	n, runs int
+	follows []int
+}
+
+// NewNeighbours returns the statistic for orders of n items.
+func NewNeighbours(n int) *Neighbours { return &Neighbours{n: n, follows: make([]int, (n+1)*(n+1))} }
+
+// Add counts one order.
+func (s *Neighbours) Add(order []uint8) {
+	s.runs++
+	before := s.n
+	for _, item := range order {
+		s.follows[before*(s.n+1)+int(item)]++
+		before = int(item)
+	}
+	s.follows[before*(s.n+1)+s.n]++
+}
+
+// Finding compares the counts with the law.
+func (s *Neighbours) Finding() Finding {
+	x, freedom := arcs(s.n+1, s.runs, s.follows)
+	return Finding{Name: "neighbours", Runs: s.runs, Needed: enough * s.n, X: x, Freedom: freedom, P: ChiSquare(x, freedom)}
+}
+
+// Joined returns how often an item was followed by the next one, and how often that is expected.
+func (s *Neighbours) Joined() (pairs int, expected float64) {
+	for item := range s.n - 1 {
+		pairs += s.follows[item*(s.n+1)+item+1]
+	}
+	return pairs, float64(s.runs) * float64(s.n-1) / float64(s.n)
+}

@@ -1,0 +1,176 @@
+package fairness
+
+import "math/bits"
+
+// leastMoments is from how many runs on the mean and the variance of a value are compared with the
+// normal law. With fewer its tails are too thin for values as lopsided as fixed points.
+const leastMoments = 20_000
+
+// Values counts how often an order has each value of something.
+type Values struct {
+	Name  string
+	Runs  int
+	Value func(order []uint8) int
+	Seen  []int     // by value
+	Law   []float64 // by value, of a fair shuffle
+}
+
+// NewValues returns the statistic of a value: law[v] is the probability of the value v.
+func NewValues(name string, value func(order []uint8) int, law []float64) *Values {
+	return &Values{Name: name, Value: value, Seen: make([]int, len(law)), Law: law}
+}
+
+// NewFixedPoints counts the items at their own place.
+func NewFixedPoints(n int) *Values { return NewValues("fixed_points", FixedPoints, FixedPointLaw(n)) }
+
+// NewCycles counts the cycles of the permutation.
+func NewCycles(n int) *Values { return NewValues("cycles", Cycles, CycleLaw(n)) }
+
+// newSingleCycle counts cycles where there should be one.
+func newSingleCycle(n int) *Values {
+	law := make([]float64, n+1)
+	law[1] = 1
+	return NewValues("cycles", Cycles, law)
+}
+
+// NewRisingSequences counts rising sequences.
+func NewRisingSequences(n int) *Values {
+	return NewValues("rising_sequences", RisingSequences, RisingSequenceLaw(n))
+}
+
+// NewInversions counts the pairs of items that changed sides.
+func NewInversions(n int) *Values { return NewValues("inversions", Inversions, InversionLaw(n)) }
+
+// Add counts one order.
+func (s *Values) Add(order []uint8) {
+	s.Runs++
+	s.Seen[s.Value(order)]++
+}
+
+// Finding compares the whole distribution with the law and, from 20,000 runs on, mean and variance as
+// well. p is then three times the least of the three; x is that of the distribution.
+func (s *Values) Finding() Finding {
+	f := Finding{Name: s.Name, Runs: s.Runs, Needed: s.needed()}
+	f.X, f.Freedom, f.P = Fit(s.Seen, s.Law)
+	mean, variance, fourth := Moments(s.Law)
+	first, second, runs := 0.0, 0.0, float64(s.Runs)
+	for v, c := range s.Seen {
+		off := float64(v) - mean
+		first += off * float64(c)
+		second += off * off * float64(c)
+	}
+	f.Mean, f.Expected = mean+first/runs, mean
+	if s.Runs >= leastMoments {
+		f.P = min(1, 3*min(f.P, normal(first/runs, variance, s.Runs), normal(second/runs-variance, fourth-variance*variance, s.Runs)))
+	}
+	return f
+}
+
+// needed returns from how many runs on there are two outcomes of which enough are expected.
+func (s *Values) needed() int {
+	most := 0.0
+	for _, p := range s.Law {
+		most = max(most, p)
+	}
+	if most == 1 {
+		return 1
+	}
+	return int(2*enough/(1-most)) + 1
+}
+
+// Moments returns the mean and the second and fourth central moments of a law.
+func Moments(law []float64) (mean, variance, fourth float64) {
+	for v, p := range law {
+		mean += float64(v) * p
+	}
+	for v, p := range law {
+		off := float64(v) - mean
+		variance += off * off * p
+		fourth += off * off * off * off * p
+	}
+	return mean, variance, fourth
+}
+
+// Successive counts the places that have the same item as in the run before. Of a fair shuffle, what
+// leads from each order to the next is a fair shuffle as well, and its fixed points are these places.
+type Successive struct {
+	Values
+	before []uint8
+}
+
+// NewSuccessive returns the statistic for orders of n items.
+func NewSuccessive(n int) *Successive {
+	s := &Successive{Values: *NewValues("successive", nil, FixedPointLaw(n))}
+	s.Value = func(order []uint8) (same int) {
+		for place, item := range order {
+			if s.before[place] == item {
+				same++
+			}
+		}
+		return same
+	}
+	return s
+}
+
+// Add counts one order, with the one before it.
+func (s *Successive) Add(order []uint8) {
+	if s.before != nil {
+		s.Values.Add(order)
+	}
+	s.before = append(s.before[:0], order...)
+}
+
+// FixedPoints returns how many items are at their own place.
+func FixedPoints(order []uint8) (points int) {
+	for place, item := range order {
+		if place == int(item) {
+			points++
+		}
+	}
+	return points
+}
+
+// Cycles returns how many cycles the permutation has.
+func Cycles(order []uint8) (number int) {
+	var seen [MostItems]bool
+	for first := range order {
+		if seen[first] {
+			continue
+		}
+		number++
+		for item := first; !seen[item]; item = int(order[item]) {
+			seen[item] = true
+		}
+	}
+	return number
+}
+
+// RisingSequences returns how many hands it takes to pick the items up in ascending order, going
+// through the deck once with each.
+func RisingSequences(order []uint8) int {
+	var place [MostItems]int
+	for position, item := range order {
+		place[item] = position
+	}
+	sequences := 1
+	for item := 1; item < len(order); item++ {
+		if place[item] < place[item-1] {
+			sequences++
+		}
+	}
+	return sequences
+}
+
+// Inversions returns how many pairs of items are in descending order.
+func Inversions(order []uint8) (pairs int) {
+	var seen [MostItems / 64]uint64
+	for _, item := range order {
+		word := int(item / 64)
+		pairs += bits.OnesCount64(seen[word] >> (item % 64))
+		for _, larger := range seen[word+1:] {
+			pairs += bits.OnesCount64(larger)
+		}
+		seen[word] |= 1 << (item % 64)
+	}
+	return pairs
+}
