@@ -1,5 +1,6 @@
 // Riffle is the offline companion of the shuffle service. It verifies proofs and checks logs
-// without the service or its secrets, and shuffles lines the way the service shuffles items.
+// without the service or its secrets, shuffles lines the way the service shuffles items, and measures
+// the shuffles of other programs.
 //
 // This file parses the command line and maps the outcome to an exit code; each command has its own
 // file. The code is 0 for success, 1 if something checked is false, and 2 if it could not be
@@ -54,6 +55,7 @@ type commands struct {
 
 	Verify     verify      `cmd:"" help:"Check proof files: that an order follows from its seed, and that its record is in the log."`
 	Shuffle    shuffleCmd  `cmd:"" help:"Shuffle lines, with a proof."`
+	Fairness   fairnessCmd `cmd:"" help:"Measure a program's shuffle by its orders."`
 	Log        logCommands `cmd:"" help:"The log of a service."`
 	Key        keyCommands `cmd:"" help:"Keys of callers."`
 	Completion completion  `cmd:"" help:"Print a script that completes the commands in a shell."`

@@ -32,7 +32,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"riffle": main})
+	testscript.Main(m, map[string]func(){"riffle": main, "orders": orders})
 }
 
 // TestScripts runs the scripts in testdata. Each finds these folders: data, of a service that was

@@ -33,6 +33,15 @@ func (s *Positions) Expected() float64 {
 	return float64(s.Runs) / float64(s.N)
 }
 
+// Distance returns how far items come from their places on average, over how far they should.
+func (s *Positions) Distance() float64 {
+	sum := 0
+	for cell, c := range s.Counts {
+		sum += c * max(cell/s.N-cell%s.N, cell%s.N-cell/s.N)
+	}
+	return float64(sum) / float64(s.Runs) * 3 / float64(s.N*s.N-1)
+}
+
 // Finding compares the counts with the law. An order adds one to each row and column, so that x has the
 // mean n(n-1); x·(n-1)/n is chi-square with (n-1)² degrees of freedom.
 func (s *Positions) Finding() Finding {

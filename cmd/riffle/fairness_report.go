@@ -1,0 +1,263 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"riffle/internal/audit/prooffile"
+	"riffle/internal/fairness"
+)
+
+// A fairnessReport says what orders show of the shuffle that gave them.
+type fairnessReport struct {
+	Verdict   string         `json:"verdict"` // one of the verdicts below
+	Headline  string         `json:"headline"`
+	Notes     []string       `json:"notes"`
+	Runs      int            `json:"runs"`
+	Items     []string       `json:"items"` // in their order before the shuffle
+	Cyclic    bool           `json:"cyclic"`
+	Tests     []fairnessTest `json:"tests"`
+	Positions [][]int        `json:"positions"`        // how often each item, by column, came to each place, by row
+	Orders    []orderCount   `json:"orders,omitempty"` // up to 5 items
+
+	meter *fairness.Meter
+}
+
+// Verdicts on a shuffle.
+const (
+	verdictPassed   = "passed"   // nothing was caught
+	verdictCaught   = "caught"   // something was
+	verdictUnjudged = "unjudged" // there were too few orders
+)
+
+// A fairnessTest is what one statistic found. The numbers that do not apply are nil.
+type fairnessTest struct {
+	Name      string   `json:"name"`
+	Runs      int      `json:"runs"`
+	Needed    int      `json:"needed"` // from how many runs on it can be judged
+	ChiSquare *float64 `json:"chi_square"`
+	Freedom   *int     `json:"degrees_of_freedom"`
+	Mean      *float64 `json:"mean"`
+	Expected  *float64 `json:"expected"`
+	P         *float64 `json:"p"` // nil if there are too few runs
+	Caught    bool     `json:"caught"`
+	Found     string   `json:"found,omitempty"`  // of what is caught, what it shows
+	Likely    string   `json:"likely,omitempty"` // and what that is likely to be
+}
+
+// An orderCount is how often one of all orders came up.
+type orderCount struct {
+	Order []string `json:"order"`
+	Runs  int      `json:"runs"`
+	Fair  float64  `json:"fair"`  // how often it should have
+	Naive float64  `json:"naive"` // how often it would have, had each place been swapped with any
+}
+
+// mostDrawn is how many items there can be for all their orders to be shown.
+const mostDrawn = 5
+
+// newFairnessReport judges what was measured. sorted says that the order before the shuffle is a guess.
+func newFairnessReport(m *fairness.Meter, items []string, cyclic, sorted bool) *fairnessReport {
+	r := &fairnessReport{Runs: m.Runs, Items: items, Cyclic: cyclic, Notes: []string{}, meter: m}
+	findings := m.Findings()
+	caught := map[string]bool{}
+	for _, f := range fairness.Caught(findings, fairness.Alpha) {
+		caught[f.Name] = true
+	}
+	for _, f := range findings {
+		r.Tests = append(r.Tests, newFairnessTest(f, caught[f.Name]))
+	}
+	r.explainAll(findings)
+	for row := range m.N {
+		r.Positions = append(r.Positions, m.Positions.Counts[row*m.N:(row+1)*m.N])
+	}
+	r.countOrders()
+	r.conclude(len(caught) > 0, findings[0], sorted)
+	return r
+}
+
+func newFairnessTest(f fairness.Finding, caught bool) fairnessTest {
+	t := fairnessTest{Name: f.Name, Runs: f.Runs, Needed: f.Needed, Caught: caught}
+	if f.Freedom > 0 {
+		t.Freedom = &f.Freedom
+		if !math.IsInf(f.X, 0) {
+			t.ChiSquare = &f.X
+		}
+	}
+	if f.Expected > 0 && f.Runs > 0 {
+		t.Mean, t.Expected = &f.Mean, &f.Expected
+	}
+	if f.Judged() {
+		t.P = &f.P
+	}
+	return t
+}
+
+func (r *fairnessReport) countOrders() {
+	if r.Cyclic || len(r.Items) > mostDrawn {
+		return
+	}
+	naive := fairness.NaiveLaw(len(r.Items))
+	for rank, runs := range r.meter.Orders.Counts {
+		count := orderCount{Runs: runs, Fair: float64(r.Runs) / float64(len(naive)), Naive: naive[rank] * float64(r.Runs)}
+		for _, item := range fairness.OrderOf(rank, len(r.Items)) {
+			count.Order = append(count.Order, r.Items[item])
+		}
+		r.Orders = append(r.Orders, count)
+	}
+}
+
+// conclude sets verdict, headline and notes. positions decides whether there is enough to judge.
+func (r *fairnessReport) conclude(caught bool, positions fairness.Finding, sorted bool) {
+	what := "a fair shuffle"
+	if r.Cyclic {
+		what = "a fair choice among single cycles"
+	}
+	these := "these " + plural(r.Runs, "order") + " show"
+	if r.Runs == 1 {
+		these = "this order shows"
+	}
+	read := fmt.Sprintf("Read: %s of %d items, %s to %s", plural(r.Runs, "order"), len(r.Items), r.name(0), r.name(len(r.Items)-1))
+	switch {
+	case caught:
+		r.Verdict, r.Headline = verdictCaught, fmt.Sprintf("Caught: %s would hardly ever give what %s.", what, these)
+	case !positions.Judged():
+		r.Verdict, r.Headline = verdictUnjudged, fmt.Sprintf("Not enough to judge: %s of %d items takes %s orders or more; %s are better.",
+			what, len(r.Items), comma(positions.Needed), comma(max(100_000, 10*positions.Needed)))
+	default:
+		r.Verdict, r.Headline = verdictPassed, fmt.Sprintf("Nothing caught: these %s look as those of %s do.", plural(r.Runs, "order"), what)
+		r.Notes = append(r.Notes, "What is unfair by less than so many orders can show, or can be predicted, is not ruled out.")
+	}
+	if first := r.Items[0]; sorted && first != "0" && first != "1" {
+		read += ", taken to be sorted before the shuffle"
+	}
+	r.Notes = append([]string{read + "."}, r.Notes...)
+}
+
+// err returns the error that gives the exit code of the verdict.
+func (r *fairnessReport) err() error {
+	switch r.Verdict {
+	case verdictCaught:
+		return errCaught
+	case verdictUnjudged:
+		return errTooFew
+	}
+	return nil
+}
+
+// text returns the report for people.
+func (r *fairnessReport) text(c *console) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n", r.Headline)
+	for _, note := range r.Notes {
+		fmt.Fprintf(&text, "%s\n", note)
+	}
+	fmt.Fprintf(&text, "\n%-18s%14s%8s%12s%12s%10s\n", "test", "chi-square", "df", "mean", "expected", "p")
+	for _, t := range r.Tests {
+		fmt.Fprintf(&text, "%-18s%14s%8s%12s%12s%10s  %s\n", t.Label(), t.Statistic(), t.Degrees(), decimal(t.Mean), decimal(t.Expected), t.PValue(), t.state(c))
+	}
+	for _, t := range r.Tests {
+		if t.Found != "" {
+			fmt.Fprintf(&text, "\n%s: %s\n", t.Label(), t.Found)
+		}
+		if t.Likely != "" {
+			fmt.Fprintf(&text, "  Likely: %s\n", t.Likely)
+		}
+	}
+	return text.String()
+}
+
+// Label returns the name of the test for people.
+func (t *fairnessTest) Label() string { return strings.ReplaceAll(t.Name, "_", " ") }
+
+// Statistic returns chi-square.
+func (t *fairnessTest) Statistic() string {
+	switch {
+	case t.ChiSquare != nil:
+		return decimal(t.ChiSquare)
+	case t.Freedom != nil:
+		return "infinite"
+	}
+	return ""
+}
+
+// Degrees returns the degrees of freedom.
+func (t *fairnessTest) Degrees() string {
+	if t.Freedom == nil {
+		return ""
+	}
+	return strconv.Itoa(*t.Freedom)
+}
+
+// PValue returns p.
+func (t *fairnessTest) PValue() string {
+	switch {
+	case t.P == nil:
+		return ""
+	case *t.P < 1e-15:
+		return "< 1e-15"
+	case *t.P < 1e-4:
+		return strconv.FormatFloat(*t.P, 'e', 1, 64)
+	}
+	return strconv.FormatFloat(*t.P, 'f', 4, 64)
+}
+
+// State says what became of the test.
+func (t *fairnessTest) State() string {
+	switch {
+	case t.P == nil:
+		return "needs " + comma(t.Needed)
+	case t.Caught:
+		return "CAUGHT"
+	}
+	return "ok"
+}
+
+func (t *fairnessTest) state(c *console) string {
+	if !c.colour {
+		return t.State()
+	}
+	colour := "32"
+	if t.P == nil {
+		colour = "33"
+	} else if t.Caught {
+		colour = "1;31"
+	}
+	return "\x1b[" + colour + "m" + t.State() + "\x1b[0m"
+}
+
+// Average returns the mean, and Law what a fair shuffle has.
+func (t *fairnessTest) Average() string { return decimal(t.Mean) }
+
+// Law returns the mean of a fair shuffle.
+func (t *fairnessTest) Law() string { return decimal(t.Expected) }
+
+func decimal(x *float64) string {
+	switch {
+	case x == nil:
+		return ""
+	case *x != 0 && math.Abs(*x) < 0.001:
+		return strconv.FormatFloat(*x, 'e', 1, 64)
+	case math.Abs(*x) < 1000:
+		return strconv.FormatFloat(*x, 'f', 3, 64)
+	}
+	return strconv.FormatFloat(*x, 'f', 1, 64)
+}
+
+// name returns an item for people.
+func (r *fairnessReport) name(item int) string {
+	return prooffile.Printable(fmt.Sprintf("%.40s", r.Items[item]))
+}
+
+func comma(n int) string { return humanize.Comma(int64(n)) }
+
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return comma(n) + " " + what
+}
