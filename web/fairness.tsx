@@ -3,8 +3,10 @@ import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {Distribution, Orders, Positions} from './lab/charts';
 import {Explain} from './lab/explain';
-import {factorial, mostOrders, type Finding, type Measurement} from './lab/measure';
+import {caught, factorial, judged, mostOrders, type Finding, type Measurement} from './lab/measure';
 import type {OwnJob} from './lab/own';
+import {Rings} from './lab/rings';
+import {findingsCSV, ordersCSV, positionsCSV, Save, save} from './lab/save';
 import {algorithms, wrong} from './lab/shuffles';
 import type {Job, Orders as OwnOrders, Report} from './lab/worker';
 import {prefix, text, token} from './page';
@@ -58,7 +60,14 @@ function Laboratory() {
     workers.current = [];
     setRunning(false);
   };
-  useEffect(() => stop, []);
+  useEffect(() => {
+    const restore = () => setSetting(fromLink());
+    addEventListener('hashchange', restore);
+    return () => {
+      removeEventListener('hashchange', restore);
+      stop();
+    };
+  }, []);
   const fail = (message: string) => {
     stop();
     setProblem(message);
@@ -83,7 +92,7 @@ function Laboratory() {
       stop();
       if (data.done !== '') setProblem(data.done);
     };
-    meter.postMessage({n, runs, shuffle, prefix, token: token()} satisfies Job);
+    meter.postMessage({n, runs, shuffle, cyclic: shuffle === 'sattolo', prefix, token: token()} satisfies Job);
     if (shuffle !== 'own') return;
     const own = begin('own', 'classic'), patience = () => setTimeout(() => fail(text('lab.endless')), silence);
     let timer = patience();
@@ -143,97 +152,84 @@ function nameOf(shuffle: string): string {
   return algorithms.includes(shuffle) ? shuffle : text(`lab.shuffle.${shuffle as 'own'}`);
 }
 
-/** doubtful is the p-value from which on a reader should doubt that a shuffle is fair, to be divided by the number of statistics. */
-const doubtful = 1e-4;
+/** verdictOf says in a word and a sentence what the findings show. */
+function verdictOf({runs, findings, cyclic}: Measurement, shuffle: string): [state: string, words: string] {
+  const [positions] = findings;
+  if (caught(findings).length > 0) {
+    const single = shuffle === 'sattolo' && caught(cyclic ?? []).length === 0;
+    return single ? ['unchecked', text('lab.verdict.single')] : ['failed', text('lab.verdict.caught', runs.toLocaleString())];
+  }
+  if (!positions || !judged(positions)) return ['unchecked', text('lab.verdict.unjudged', (positions?.needed ?? 1).toLocaleString())];
+  return ['verified', text('lab.verdict.fair', runs.toLocaleString())];
+}
 
 function Results({measurement, setting, running}: {measurement: Measurement; setting: Setting; running: boolean}) {
-  const {n, runs, findings} = measurement, least = Math.min(1, ...findings.map(({p}) => p));
-  const caught = least < doubtful / findings.length, single = setting.shuffle === 'sattolo', naive = setting.shuffle === 'any-place';
-  const verdict = caught ? single ? 'lab.verdict.single' : 'lab.verdict.caught' : 'lab.verdict.fair';
+  const {n, runs, findings, cyclic, orders} = measurement, [state, words] = verdictOf(measurement, setting.shuffle), naive = setting.shuffle === 'any-place';
   return (
     <section class="panel">
       <h2>{text('lab.results', nameOf(setting.shuffle), n, runs.toLocaleString())}</h2>
-      <p class={`verdict ${caught ? single ? 'unchecked' : 'failed' : 'verified'}`} role="status">{running ? '' : text(verdict, runs.toLocaleString())}</p>
+      <p class={`verdict ${state}`} role="status">{running ? '' : words}</p>
       <div class="columns">
         <div>
           <h3>{text('lab.positions')}</h3>
           <Positions measurement={measurement} />
           <p class="quiet">{text('lab.positions.scale')}</p>
+          <p>{deviation(measurement)}</p>
+          <Save id="positions" csv={positionsCSV(measurement)} />
         </div>
         <div>
           <Statistics findings={findings} n={n} />
+          {cyclic && <><h3>{text('lab.cyclic')}</h3><Statistics findings={cyclic} n={n - 1} /></>}
           {measurement.repeats !== undefined && <p class="quiet">{text('lab.repeats', measurement.repeats)}</p>}
           {naive && n <= mostOrders && <p>{text('lab.naive', n, n ** n, factorial(n))}</p>}
+          <div class="actions">
+            <button type="button" onClick={() => save('statistics.csv', 'text/csv', findingsCSV(measurement))}>CSV</button>
+            <a class="button" href={toLink(setting)}>{text('lab.link')}</a>
+          </div>
         </div>
       </div>
-      {measurement.orders && <><h3>{text('lab.orders', factorial(n))}</h3><Orders measurement={measurement} naive={naive} /></>}
+      {orders && <><h3>{text('lab.orders', factorial(n))}</h3><Orders measurement={measurement} naive={naive} /><Save id="orders" csv={ordersCSV(measurement)} /></>}
       <div class="hands">
         {(['fixedPoints', 'cycles', 'risingSequences'] as const).map((name) => (
-          <div key={name}><h3>{text(`lab.${name}`)}</h3><Distribution id={name} label={text(`lab.${name}`)} count={measurement[name]} runs={runs} /></div>
+          <div key={name}>
+            <h3>{text(`lab.${name}`)}</h3>
+            <Distribution id={name} label={text(`lab.${name}`)} count={measurement[name]} runs={runs} />
+            <p class="quiet">{mean(findings.find((finding) => finding.name === name))}</p>
+          </div>
         ))}
       </div>
-      <div class="actions">
-        <button type="button" onClick={() => save('positions.csv', 'text/csv', csvOf(measurement))}>CSV</button>
-        <button type="button" onClick={() => save('positions.svg', 'image/svg+xml', svgOf('positions'))}>SVG</button>
-        <button type="button" onClick={() => void savePicture('positions')}>PNG</button>
-        <a class="button" href={toLink(setting)}>{text('lab.link')}</a>
-      </div>
+      {runs > 0 && <Rings order={measurement.last} />}
     </section>
   );
 }
 
+/** deviation says which card came to which place most unlike what it should. */
+function deviation({n, runs, positions}: Measurement): string {
+  if (runs === 0) return '';
+  const off = (count: number) => Math.abs(count - runs / n), cell = positions.reduce((most, count, i) => off(count) > off(positions[most]!) ? i : most, 0);
+  return text('lab.deviation', cell % n + 1, Math.floor(cell / n) + 1, (positions[cell]! * n / runs).toFixed(2));
+}
+
+const mean = (finding?: Finding): string => finding?.mean === undefined ? '' : text('lab.mean', finding.mean.toFixed(3), finding.expected!.toFixed(3));
+
 function Statistics({findings, n}: {findings: Finding[]; n: number}) {
-  const p = (value: number) => value < 1e-15 ? '< 1e-15' : value < 1e-4 ? value.toExponential(1) : value.toFixed(4);
+  const p = (value: number) => value < 1e-15 ? '< 1e-15' : value < 1e-4 ? value.toExponential(1) : value.toFixed(4), wrong = caught(findings);
   return (
-    <div class="wide">
+    <div class="wide statistics">
       <table>
         <thead><tr><th scope="col">{text('lab.statistic')}</th><th scope="col">χ²</th><th scope="col">{text('lab.freedom')}</th><th scope="col">p</th></tr></thead>
         <tbody>
           {findings.map((finding) => (
-            <tr key={finding.name} class={finding.p < doubtful / findings.length ? 'false' : ''}>
+            <tr key={finding.name} class={wrong.includes(finding) ? 'false' : ''}>
               <td>{finding.name === 'repeats' ? text('lab.repeats.name') : text(`lab.${finding.name}`, factorial(n))}</td>
-              <td>{finding.x?.toFixed(1) ?? ''}</td><td>{finding.freedom ?? ''}</td><td class="mark">{p(finding.p)}</td>
+              <td>{finding.freedom ? finding.x!.toFixed(1).replace('Infinity', '∞') : ''}</td><td>{finding.freedom || ''}</td>
+              <td class="mark">{judged(finding) ? p(finding.p) : text('lab.needs', finding.needed.toLocaleString())}</td>
             </tr>
           ))}
         </tbody>
       </table>
     </div>
   );
-}
-
-function save(name: string, type: string, content: string | Blob): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([content], {type}));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
-
-/** csvOf returns how often each card came to each place. */
-function csvOf({n, positions}: Measurement): string {
-  const rows = Array.from({length: n}, (_, place) => [place + 1, ...positions.slice(place * n, place * n + n)].join(','));
-  return `place,${Array.from({length: n}, (_, card) => `card ${card + 1}`).join(',')}\n${rows.join('\n')}\n`;
-}
-
-function svgOf(id: string): string {
-  const svg = document.querySelector(`#${id} svg`)!.cloneNode(true) as SVGElement;
-  svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-  svg.setAttribute('style', 'background: white; color: black; font: 10px sans-serif');
-  return new XMLSerializer().serializeToString(svg);
-}
-
-async function savePicture(id: string): Promise<void> {
-  const image = new Image(), url = URL.createObjectURL(new Blob([svgOf(id)], {type: 'image/svg+xml'}));
-  image.src = url;
-  await image.decode();
-  const canvas = document.createElement('canvas');
-  canvas.width = image.width * 2;
-  canvas.height = image.height * 2;
-  const context = canvas.getContext('2d')!;
-  context.scale(2, 2);
-  context.drawImage(image, 0, 0);
-  URL.revokeObjectURL(url);
-  canvas.toBlob((blob) => { if (blob) save(`${id}.png`, 'image/png', blob); });
 }
 
 render(<Laboratory />, document.getElementById('main')!);

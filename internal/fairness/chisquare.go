@@ -79,7 +79,7 @@ func normal(off, variance float64, runs int) float64 {
 	if variance < 1e-9 { // the value is the same in all orders, but for rounding
 		return 1
 	}
-	return 2 * distuv.UnitNormal.Survival(math.Abs(off)/math.Sqrt(variance/float64(runs)))
+	return math.Erfc(math.Abs(off) / math.Sqrt(2*variance/float64(runs)))
 }
 
 // repeated returns the p-value of a number of rare events of which so many are expected. That there

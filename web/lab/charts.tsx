@@ -29,6 +29,7 @@ function Chart({options, label, id}: {options: Plot.PlotOptions; label: string; 
   useEffect(() => {
     const plot = Plot.plot({...options, ariaLabel: label, style: {background: 'transparent', color: 'inherit', overflow: 'visible'}});
     plot.querySelectorAll('style').forEach((style) => style.remove()); // the policy refuses them; style.css has what they say
+    plot.querySelectorAll('g').forEach((group) => ['aria-label', 'aria-description'].forEach((name) => group.removeAttribute(name))); // groups have no names
     place.current!.replaceChildren(plot);
   }, [options]);
   return <figure id={id} class="chart" ref={place} role="img" aria-label={label} />;
@@ -42,8 +43,9 @@ export function Positions({measurement: {n, runs, positions}}: {measurement: Mea
   const expected = runs / n, off = positions.map((count) => runs === 0 ? 0 : count / expected - 1);
   return (
     <Chart id="positions" label={text('lab.positions')} options={{
-      width: 460, height: 460, marginLeft: 44, marginBottom: 36, x: {label: text('lab.card'), ticks: ticksOf(n)}, y: {label: text('lab.place'), ticks: ticksOf(n), reverse: true},
-      color: {type: 'diverging', scheme: 'PuOr', domain: [-0.5, 0.5], clamp: true, legend: false},
+      width: 460, height: 460, marginLeft: 44, marginBottom: 36, x: {label: text('lab.card'), ticks: ticksOf(n), tickFormat: 'd'},
+      y: {label: text('lab.place'), ticks: ticksOf(n), tickFormat: 'd', reverse: true},
+      color: {type: 'diverging', scheme: 'PuOr', reverse: true, domain: [-0.5, 0.5], clamp: true, legend: false},
       marks: [Plot.raster(off, {width: n, height: n, x1: 0.5, y1: 0.5, x2: n + 0.5, y2: n + 0.5, imageRendering: 'pixelated'})],
     }} />
   );

@@ -15,12 +15,11 @@ function word(): number {
   return words[used++]!;
 }
 
-/** below returns a uniform integer below n, by rejection. */
+/** below returns a uniform integer below n, by multiplication and rejection (Lemire, 2019). n is far below 2^20, so that products are exact. */
 export function below(n: number): number {
-  const limit = 2 ** 32 - 2 ** 32 % n;
   for (;;) {
-    const x = word();
-    if (x < limit) return x % n;
+    const product = word() * n, low = product >>> 0;
+    if (low >= n || low >= 2 ** 32 % n) return Math.floor(product / 2 ** 32);
   }
 }
 

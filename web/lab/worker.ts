@@ -4,7 +4,7 @@ import {send} from './service';
 import {algorithms, wrong} from './shuffles';
 
 /** A Job is what to run. Orders of a shuffle of the reader's own come as messages of their own. */
-export interface Job { n: number; runs: number; shuffle: string; prefix: string; token: string }
+export interface Job { n: number; runs: number; shuffle: string; cyclic: boolean; prefix: string; token: string }
 
 /** A Report is what a worker says. done is null while it runs, and otherwise an error or "". */
 export interface Report { measurement: Measurement; done: string | null }
@@ -21,11 +21,8 @@ function report(done: string | null): void {
   postMessage({measurement: meter!.measurement(), done} satisfies Report);
 }
 
-/** pause lets messages in. */
-const pause = () => new Promise<void>((resume) => { setTimeout(resume); });
-
-async function run({n, runs, shuffle, prefix, token}: Job): Promise<void> {
-  const counted = meter = new Meter(n);
+async function run({n, runs, shuffle, cyclic, prefix, token}: Job): Promise<void> {
+  const counted = meter = new Meter(n, cyclic);
   if (shuffle === 'own') return; // see Orders
   if (algorithms.includes(shuffle)) {
     while (counted.runs < runs) {
@@ -41,7 +38,6 @@ async function run({n, runs, shuffle, prefix, token}: Job): Promise<void> {
         counted.add(a);
       }
       report(null);
-      await pause();
     }
   }
   report('');

@@ -1,0 +1,151 @@
+package fairness_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"riffle/internal/fairness"
+)
+
+var update = flag.Bool("update", false, "write the vectors that the tests build")
+
+// vectorsFile has orders, as how to make them, and what the statistics of this package find in them. The
+// laboratory in the browser has to find the same.
+const vectorsFile = "../../testdata/fairness.json"
+
+// A vector is one measurement.
+type vector struct {
+	Shuffle  string    `json:"shuffle"` // one of those below
+	N        int       `json:"n"`
+	Runs     int       `json:"runs"`
+	Findings []finding `json:"findings"`
+	Cyclic   []finding `json:"cyclic,omitempty"` // compared with single cycles
+}
+
+// A finding is a fairness.Finding. An infinite chi-square is "Infinity".
+type finding struct {
+	Name     string  `json:"name"`
+	Runs     int     `json:"runs"`
+	Needed   int     `json:"needed"`
+	X        any     `json:"x,omitempty"`
+	Freedom  int     `json:"freedom,omitempty"`
+	P        float64 `json:"p"`
+	Mean     float64 `json:"mean,omitempty"`
+	Expected float64 `json:"expected,omitempty"`
+}
+
+// xorshift is a small generator (Marsaglia, "Xorshift RNGs", 2003), so that other languages make the same
+// orders.
+func xorshift(state uint32) func(n int) int {
+	return func(n int) int {
+		state ^= state << 13
+		state ^= state >> 17
+		state ^= state << 5
+		return int(state % uint32(n))
+	}
+}
+
+// vectorShuffle returns a shuffle by name. That of few begins every run with one of 500 seeds.
+func vectorShuffle(name string) shuffler {
+	below, run := xorshift(2463534242), uint32(0)
+	switch name {
+	case "sattolo":
+		return func(a []uint8) { sattolo(a, below) }
+	case "any-place":
+		return func(a []uint8) { anyPlace(a, below) }
+	case "few":
+		return func(a []uint8) {
+			run++
+			fisherYates(a, xorshift(run%500+1))
+		}
+	}
+	return func(a []uint8) { fisherYates(a, below) }
+}
+
+func findingsOf(findings []fairness.Finding) (list []finding) {
+	for _, f := range findings {
+		v := finding{Name: f.Name, Runs: f.Runs, Needed: f.Needed, X: f.X, Freedom: f.Freedom, P: f.P, Mean: f.Mean, Expected: f.Expected}
+		switch {
+		case f.Name == "repeats":
+			v.X = nil
+		case math.IsInf(f.X, 1):
+			v.X = "Infinity"
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+func TestVectors(t *testing.T) {
+	var text bytes.Buffer
+	for i, v := range []vector{
+		{Shuffle: "fisher-yates", N: 2, Runs: 100},
+		{Shuffle: "fisher-yates", N: 3, Runs: 20},
+		{Shuffle: "fisher-yates", N: 3, Runs: 5000},
+		{Shuffle: "fisher-yates", N: 5, Runs: 20_000},
+		{Shuffle: "fisher-yates", N: 7, Runs: 60_000},
+		{Shuffle: "fisher-yates", N: 12, Runs: 2000},
+		{Shuffle: "fisher-yates", N: 52, Runs: 600},
+		{Shuffle: "fisher-yates", N: 52, Runs: 30_000},
+		{Shuffle: "fisher-yates", N: 136, Runs: 2000},
+		{Shuffle: "any-place", N: 3, Runs: 700},
+		{Shuffle: "any-place", N: 6, Runs: 8000},
+		{Shuffle: "any-place", N: 52, Runs: 1500},
+		{Shuffle: "any-place", N: 52, Runs: 25_000},
+		{Shuffle: "sattolo", N: 3, Runs: 200},
+		{Shuffle: "sattolo", N: 5, Runs: 3000},
+		{Shuffle: "sattolo", N: 8, Runs: 60_000},
+		{Shuffle: "sattolo", N: 52, Runs: 2000},
+		{Shuffle: "few", N: 15, Runs: 510},
+		{Shuffle: "few", N: 40, Runs: 2000},
+	} {
+		v.Findings = findingsOf(measure(fairness.NewMeter(v.N), v.Runs, vectorShuffle(v.Shuffle)).Findings())
+		if v.N > 2 {
+			v.Cyclic = findingsOf(measure(fairness.NewCyclicMeter(v.N), v.Runs, vectorShuffle(v.Shuffle)).Findings())
+		}
+		line, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&text, "%s%s", map[bool]string{true: "[\n", false: ",\n"}[i == 0], line)
+	}
+	text.WriteString("\n]\n")
+	if *update {
+		if err := os.WriteFile(vectorsFile, text.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := os.ReadFile(vectorsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []vector
+	for _, v := range []struct {
+		text []byte
+		to   *[]vector
+	}{{file, &want}, {text.Bytes(), &got}} {
+		if err := json.Unmarshal(v.text, v.to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := rounded(want), rounded(got); a != b {
+		t.Errorf("%s differs from what this test measures: run it with -update\n%s\n%s", vectorsFile, a, b)
+	}
+}
+
+// rounded returns vectors with ten digits, since processors that fuse multiplications differ in the last.
+func rounded(vectors []vector) string {
+	var text bytes.Buffer
+	for _, v := range vectors {
+		fmt.Fprintln(&text, v.Shuffle, v.N, v.Runs)
+		for _, f := range append(v.Findings, v.Cyclic...) {
+			fmt.Fprintf(&text, "%s %d %d %d %.10v %.10v %.10v %.10v\n", f.Name, f.Runs, f.Needed, f.Freedom, f.X, f.P, f.Mean, f.Expected)
+		}
+	}
+	return text.String()
+}

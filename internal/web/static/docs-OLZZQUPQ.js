@@ -1,1 +1,0 @@
-import"./chunk-YAGRM3ZH.js";import"./chunk-HMT26437.js";import"./chunk-SQE76S5B.js";
