@@ -19,7 +19,7 @@ test: ## run every test, against the real binary, real databases, signals and ki
 # Left out are packages that share nothing, and what repeats one function over every byte of its
 # input: they take long and have no races to find. Of the tests of the program, built with the
 # detector, those run that have much happen at once.
-SEQUENTIAL := /(audit|picture|shoe|shuffle)(/|$$)
+SEQUENTIAL := /(audit|fairness|picture|shoe|shuffle)(/|$$)
 REPETITIVE := ChangedByte|MutatedBodies|TestStore/HashesByLevel|ElementsOf|ReadEnds
 CONCURRENT := UnderLoad|Concurrent|Replica|Lost|Shutdown|Stopping|Reload|Spans|SlowDisk|ManyReaders
 

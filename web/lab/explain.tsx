@@ -40,7 +40,7 @@ export function Explain() {
       </ol>
       {frame.out && <ol class="slots" aria-label={text('lab.explain.out')}>{frame.out.map((card) => <li key={card}>{card + 1}</li>)}{frame.out.length === 0 && <li class="gone" />}</ol>}
       <p aria-live="polite" class="step">{text(`lab.step.${frame.words}`, ...frame.values)}</p>
-      <p class="quiet">{text('lab.choices', choices.join(' × '), choices.reduce((product, k) => product * k, 1).toLocaleString())}</p>
+      <p class="quiet">{text(name === 'sattolo' ? 'lab.choices.sattolo' : 'lab.choices', choices.join(' × '), choices.reduce((product, k) => product * k, 1).toLocaleString())}</p>
       <div class="actions">
         <button type="button" disabled={at === 0} onClick={() => setAt(at - 1)}>{text('lab.back')}</button>
         <button type="button" disabled={at === frames.length - 1} onClick={() => setAt(at + 1)}>{text('lab.next')}</button>

@@ -163,3 +163,18 @@ for (const [width, colorScheme, locale] of [[390, 'dark', 'zh-CN'], [1200, 'ligh
     await close();
   });
 }
+
+test('each algorithm is shown step by step, with its choices', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/fairness`);
+  for (const [name, choices] of [['strike-out', '6 × 5 × 4 × 3 × 2 × 1 = 720'], ['fisher-yates', '6 × 5 × 4 × 3 × 2 = 720'], ['durstenfeld', '6 × 5 × 4 × 3 × 2 = 720'],
+    ['inside-out', '1 × 2 × 3 × 4 × 5 × 6 = 720'], ['sattolo', '5 × 4 × 3 × 2 × 1 = 120. Six cards have 120 single cycles'], ['Swap each place with any', '6 × 6 × 6 × 6 × 6 × 6 = 46,656']]) {
+    await page.locator('.tabs').getByText(name, {exact: true}).click();
+    while (await page.getByText('Next step').isEnabled()) await page.getByText('Next step').click();
+    const cards = (await page.locator('.slots').last().locator('li').allTextContents()).map(Number);
+    assert.deepEqual(cards.toSorted(), [1, 2, 3, 4, 5, 6], name);
+    if (name === 'sattolo') assert.ok(cards.every((card, place) => card !== place + 1), 'a card stays');
+    await page.getByText(`Choices: ${choices}`).waitFor();
+  }
+  assert.deepEqual(wrong, []);
+  await close();
+});
