@@ -27,7 +27,8 @@ const (
 	enough = 10
 )
 
-// Alpha is how likely a fair shuffle is caught by mistake, at most: once in a million reports.
+// Alpha is how likely a fair shuffle is caught by mistake: once in a million reports. With the fewest
+// runs that are judged it is a few times that, since the laws of the statistics are approximations.
 const Alpha = 1e-6
 
 // A Finding is what one statistic found.

@@ -34,7 +34,7 @@ const enough = 10;
 /** leastMoments is from how many runs on mean and variance of a value are compared with the normal law. */
 const leastMoments = 20_000;
 
-/** alpha is how likely a fair shuffle is caught by mistake, at most. */
+/** alpha is how likely a fair shuffle is caught by mistake, or a few times that with the fewest runs. */
 const alpha = 1e-6;
 
 /** judged tells whether there were enough runs for p to hold. */
