@@ -42,6 +42,7 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		change(r)
 		return fixed(r)
 	}
+	known := func(r *http.Request) { r.Header.Set("If-None-Match", "*") }
 	audit := mustShuffle(t, shared, `{"size":3,"reference":"a"}`)
 	id := audit.AuditID
 	commitment := mustCommit(t, shared, `{"items":[1,2,3]}`).CommitmentID
@@ -159,11 +160,13 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"listCards", 400, "players must be an integer, written with digits only, such as 52; got four.", fixed(get(t, "/decks/undercover/cards?players=four")), healthy},
 		{"listCards", 422, "Parameter wolves is not one that undercover takes; there are players, undercover, blank.", fixed(get(t, "/decks/undercover/cards?wolves=4")), healthy},
 
+		{"drawDeck", 304, "", with(get(t, "/cards/standard52"), known), healthy},
 		{"drawDeck", 400, "noParameters", fixed(get(t, "/cards/standard52?page=2")), healthy},
 		{"drawDeck", 404, "noSuchDeck", fixed(get(t, "/cards/standard53")), healthy},
 		{"drawDeck", 503, "Too many long requests are in flight. Nothing was done; retry in a second, or split the request.", fixed(get(t, "/cards/sanguosha160")), noMemory},
 
 		{"drawCard", 200, "", fixed(get(t, "/cards/standard52/AS.svg")), healthy},
+		{"drawCard", 304, "", with(get(t, "/cards/standard52/AS.svg"), known), healthy},
 		{"drawCard", 400, "noParameters", fixed(get(t, "/cards/standard52/AS.svg?page=2")), healthy},
 		{"drawCard", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/10S.svg")), healthy}, // which is TS.svg
 		{"drawCard", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/AS")), healthy},

@@ -12,9 +12,10 @@ import (
 )
 
 // noSuchPath answers requests for paths that there are not. One that ends in a slash too many is
-// redirected; of the others the answer names the path that is spelled most like it.
+// redirected, and so is a browser that asks for a log without the slash after its name; of the
+// others the answer names the path that is spelled most like it.
 func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) error {
-	if to := a.withoutSlash(r); to != "" {
+	if to := cmp.Or(a.withoutSlash(r), a.pageOfLog(w, r)); to != "" {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Location", to)
 		w.WriteHeader(http.StatusPermanentRedirect) // with the same method and body
@@ -40,6 +41,16 @@ func (a *API) withoutSlash(r *http.Request) string {
 		to += "?" + r.URL.RawQuery
 	}
 	return to
+}
+
+// pageOfLog returns where a browser finds the first page of the log whose prefix it asks for,
+// relative to where it is; or "" if it asks for something else.
+func (a *API) pageOfLog(w http.ResponseWriter, r *http.Request) string {
+	name, found := strings.CutPrefix(r.URL.EscapedPath(), logsPath)
+	if !found || a.Home == nil || a.named[name] == nil || w.(*response).log != a.main || !acceptsHTML(r) {
+		return ""
+	}
+	return name + "/"
 }
 
 // elsewhere has paths by which the contract is found at other services.

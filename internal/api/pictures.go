@@ -1,6 +1,8 @@
 package api
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -32,7 +34,7 @@ func (a *logAPI) drawCard(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return notFound("There is no such picture. Cards are named by the codes that GET /decks/{type}/cards lists, as in AS.svg; %s.svg is the back.", backName)
 	}
-	sendPicture(w, drawn)
+	sendPicture(w, r, drawn)
 	return nil
 }
 
@@ -48,17 +50,35 @@ func (a *logAPI) drawDeck(w http.ResponseWriter, r *http.Request) error {
 	if err := leaseOf(w).Grow(int64(picture.MaxDeckSize(kind))); err != nil {
 		return err
 	}
-	sendPicture(w, picture.Deck(kind))
+	sendPicture(w, r, picture.Deck(kind))
 	return nil
 }
 
-// sendPicture sends an SVG document that never changes.
-func sendPicture(w http.ResponseWriter, drawn []byte) {
+// sendPicture sends an SVG document, or that the caller's copy is the same.
+func sendPicture(w http.ResponseWriter, r *http.Request, drawn []byte) {
+	digest := sha256.Sum256(drawn)
+	tag := fmt.Sprintf(`"%.16x"`, digest[:])
 	h := w.Header()
+	h.Set("Cache-Control", "public, max-age=86400") // a version of the service may draw it better
+	h.Set("ETag", tag)
+	if namesTag(r.Header.Values("If-None-Match"), tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
 	h.Set("Content-Type", "image/svg+xml")
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	// A picture that is opened by itself is a document of this service, and needs nothing but
 	// itself.
 	h.Set("Content-Security-Policy", "default-src 'none'")
 	sendBody(w, http.StatusOK, drawn)
+}
+
+// namesTag reports whether one of the values of If-None-Match names a tag. A proxy that compresses
+// pictures may have weakened it.
+func namesTag(values []string, tag string) bool {
+	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		if part = strings.TrimSpace(part); part == "*" || strings.TrimPrefix(part, "W/") == tag {
+			return true
+		}
+	}
+	return false
 }

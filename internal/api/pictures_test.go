@@ -43,3 +43,32 @@ func TestEveryDeckHasASheet(t *testing.T) {
 		}
 	}
 }
+
+// A caller who has a picture need not have it sent again, and one who has another one gets it.
+func TestPicturesHaveTags(t *testing.T) {
+	s := start(t, setup{})
+	for _, path := range []string{"/cards/standard52/AS.svg", "/cards/hanafuda48"} {
+		tag := s.send(t, get(t, path)).header.Get("ETag")
+		if other := s.send(t, get(t, "/cards/standard52/back.svg")).header.Get("ETag"); tag == "" || tag == other {
+			t.Fatalf("%s has the tag %q, and the back of a card %q", path, tag, other)
+		}
+		for _, c := range []struct {
+			named  []string
+			status int
+		}{
+			{[]string{tag}, 304},
+			{[]string{`"a"`, `W/"b" , W/` + tag}, 304},
+			{[]string{"*"}, 304},
+			{nil, 200},
+			{[]string{`"a"`}, 200},
+			{[]string{strings.Trim(tag, `"`)}, 200},
+			{[]string{strings.ToUpper(tag) + "x"}, 200},
+		} {
+			r := get(t, path)
+			r.Header["If-None-Match"] = c.named
+			if got := s.send(t, r); got.status != c.status || (got.body == "") != (c.status == 304) || got.header.Get("ETag") != tag {
+				t.Errorf("%s to one who has %q: %d %v", path, c.named, got.status, got.header)
+			}
+		}
+	}
+}

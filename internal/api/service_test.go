@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,7 @@ type setup struct {
 	origins  access.Origins                  // whose pages may write; none by default
 	policy   *access.Policy                  // who may do what; everybody everything by default
 	logs     []string                        // the names of more logs; none by default
+	home     http.Handler                    // the page of browsers; none by default
 }
 
 // A service is an API with the built-in deck types, over a store in a folder of the test.
@@ -148,7 +150,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
 	a := api.New(api.Options{
 		Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Logs: s.logs, Gatherer: s.gatherer,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(s.memory), MaxConnections: 1000, Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(s.memory), MaxConnections: 1000, Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay, Home: s.home,
 	})
 	served := map[string]*services.Services{}
 	for _, name := range append([]string{access.MainLog}, s.logs...) {

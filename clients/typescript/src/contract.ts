@@ -2106,6 +2106,15 @@ export interface components {
         Deadline: components["schemas"]["Time"];
     };
     responses: {
+        /** @description The picture is one that `If-None-Match` names. */
+        SamePicture: {
+            headers: {
+                "Cache-Control": components["headers"]["CacheablePicture"];
+                ETag: components["headers"]["PictureTag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The request is malformed. */
         BadRequest: {
             headers: {
@@ -2511,6 +2520,13 @@ export interface components {
         CacheableForADay: "public, max-age=86400";
         /** @description The answer never changes. */
         CacheableForever: "public, max-age=31536000, immutable";
+        /** @description The picture changes only with the version of the service or the operator's decks. */
+        CacheablePicture: "public, max-age=86400";
+        /**
+         * @description The picture as it is now, for `If-None-Match`.
+         * @example "5d41402abc4b2a76b9719d911017c592"
+         */
+        PictureTag: string;
         /**
          * @description The version of the shoe, for `If-Match`.
          * @example "1"
@@ -2611,13 +2627,15 @@ export interface operations {
             /** @description The picture. */
             200: {
                 headers: {
-                    "Cache-Control": components["headers"]["CacheableForever"];
+                    "Cache-Control": components["headers"]["CacheablePicture"];
+                    ETag: components["headers"]["PictureTag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "image/svg+xml": unknown;
                 };
             };
+            304: components["responses"]["SamePicture"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
@@ -2645,13 +2663,15 @@ export interface operations {
             /** @description The picture. */
             200: {
                 headers: {
-                    "Cache-Control": components["headers"]["CacheableForever"];
+                    "Cache-Control": components["headers"]["CacheablePicture"];
+                    ETag: components["headers"]["PictureTag"];
                     [name: string]: unknown;
                 };
                 content: {
                     "image/svg+xml": unknown;
                 };
             };
+            304: components["responses"]["SamePicture"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
