@@ -1,4 +1,4 @@
-// The search of the docs.
+// The search of the docs, and their menu, which is open where it is beside the text.
 import {prefix, send, text} from './page';
 
 interface Section { path: string; title: string; heading: string; text: string }
@@ -25,13 +25,17 @@ async function search(): Promise<void> {
     .sort((a, b) => b.points - a.points).slice(0, 12);
   list.replaceChildren(...found.map(({section}) => {
     const item = document.createElement('li'), link = document.createElement('a');
-    link.href = `${prefix}/docs/${section.path}`;
+    link.href = prefix + section.path;
     link.textContent = section.heading === section.title ? section.title : `${section.title}: ${section.heading}`;
     item.append(link);
     return item;
   }));
   if (words.length > 0 && found.length === 0) list.textContent = text('docs.none');
 }
+
+const beside = matchMedia('(min-width: 60rem)'), documents = document.getElementById('documents') as HTMLDetailsElement;
+documents.open = beside.matches;
+beside.addEventListener('change', () => { documents.open = beside.matches; });
 
 input.addEventListener('input', () => void search());
 

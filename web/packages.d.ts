@@ -1,3 +1,7 @@
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
-  export default function SwaggerUI(options: Record<string, unknown>): void;
+  interface Viewer {
+    preauthorizeApiKey(scheme: string, value: string): void;
+    getSystem(): {layoutActions: {show(place: string[], shown: boolean): void}};
+  }
+  export default function SwaggerUI(options: Record<string, unknown>): Viewer;
 }

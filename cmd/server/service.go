@@ -59,7 +59,7 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	}
 	var home http.Handler
 	if o.pages {
-		pages, err := web.New(api.PrefixOf, riffle.Docs)
+		pages, err := web.New(api.PrefixOf, riffle.Contract, riffle.Docs)
 		if err != nil {
 			return nil, err
 		}

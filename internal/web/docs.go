@@ -20,10 +20,12 @@ import (
 
 // docs are the documents of the project as pages. They are written in English.
 type docs struct {
-	pages    map[string]*document // by their paths below /docs/, such as guides/shoes
-	guides   []*document
-	pictures map[string][]byte // by their paths below /docs/
-	index    []byte            // the sections of all documents, as JSON, to be searched
+	pages     map[string]*document // by their paths below /docs/, such as guides/shoes
+	contract  *document
+	Guides    []*document // but the list of them, guides/README
+	Reference []*document
+	pictures  map[string][]byte // by their paths below /docs/
+	index     []byte            // the sections of all documents, as JSON, to be searched
 }
 
 // A document is a file in Markdown, read as HTML.
@@ -34,15 +36,15 @@ type document struct {
 
 // A section is what a search finds: a heading with the text below it.
 type section struct {
-	Path    string `json:"path"` // with the anchor of the heading
+	Path    string `json:"path"` // below that of the log, with the anchor of the heading
 	Title   string `json:"title"`
 	Heading string `json:"heading"`
 	Text    string `json:"text"`
 }
 
-// readDocs reads the documents in the folder docs of a file system. Its HTML is safe: what Markdown
-// has of HTML is left out.
-func readDocs(files fs.FS) (*docs, error) {
+// readDocs reads openapi.yaml and the documents in the folder docs of a file system. Their HTML is
+// safe: what Markdown has of HTML is left out.
+func readDocs(files fs.FS, contract []byte) (*docs, error) {
 	d := &docs{pages: map[string]*document{}, pictures: map[string][]byte{}}
 	names, err := fs.Glob(files, "docs/*.md")
 	if err != nil {
@@ -53,6 +55,9 @@ func readDocs(files fs.FS) (*docs, error) {
 		return nil, err
 	}
 	var sections []section
+	if d.contract, sections, err = readContract(contract); err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
 	for _, name := range append(guides, names...) {
 		source, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -65,8 +70,11 @@ func readDocs(files fs.FS) (*docs, error) {
 		}
 		d.pages[place] = page
 		sections = append(sections, found...)
-		if strings.HasPrefix(place, "guides/") && !strings.HasSuffix(place, "/README") {
-			d.guides = append(d.guides, page)
+		switch {
+		case path.Dir(place) == ".":
+			d.Reference = append(d.Reference, page)
+		case place != "guides/README":
+			d.Guides = append(d.Guides, page)
 		}
 	}
 	pictures, err := fs.Glob(files, "docs/*.svg")
@@ -82,7 +90,12 @@ func readDocs(files fs.FS) (*docs, error) {
 	return d, err
 }
 
-var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+// The cells of tables are aligned by an attribute, since the policy of pages refuses styles.
+var markdown = goldmark.New(
+	goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.TaskList,
+		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+)
 
 // alert is how GitHub marks a quote as a note or a warning.
 var alert = regexp.MustCompile(`(?m)^> \[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]$`)
@@ -94,6 +107,9 @@ func readDocument(place string, source []byte) (*document, []section, error) {
 		return fmt.Appendf(nil, "> **%c%s**\n>", kind[0], bytes.ToLower(kind[1:]))
 	})
 	tree := markdown.Parser().Parse(text.NewReader(source))
+	if err := link(tree, place); err != nil {
+		return nil, nil, err
+	}
 	page := &document{Path: place, Title: place}
 	var sections []section
 	err := ast.Walk(tree, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -107,9 +123,7 @@ func readDocument(place string, source []byte) (*document, []section, error) {
 				page.Title = heading
 			}
 			id, _ := node.AttributeString("id")
-			sections = append(sections, section{Path: fmt.Sprintf("%s#%s", place, id), Title: page.Title, Heading: heading})
-		case *ast.Link:
-			node.Destination = []byte(target(place, string(node.Destination)))
+			sections = append(sections, section{Path: fmt.Sprintf("%s#%s", path.Join("/docs", place), id), Title: page.Title, Heading: heading})
 		default:
 			if node.Type() == ast.TypeBlock && len(sections) > 0 && node.Lines() != nil {
 				last := &sections[len(sections)-1]
@@ -129,8 +143,30 @@ func readDocument(place string, source []byte) (*document, []section, error) {
 	return page, sections, nil
 }
 
-// target returns where a link leads in a document: pages lie beside each other as the files do.
-// Other files of the project than the contract are no pages.
+// link has the links of a document lead to pages. Those to other files of the project become text.
+func link(tree ast.Node, place string) error {
+	var links []*ast.Link
+	err := ast.Walk(tree, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		if link, found := node.(*ast.Link); found && entering {
+			links = append(links, link)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, link := range links {
+		if to := target(place, string(link.Destination)); to != "" {
+			link.Destination = []byte(to)
+			continue
+		}
+		for child := link.FirstChild(); child != nil; child = link.FirstChild() {
+			link.Parent().InsertBefore(link.Parent(), link, child)
+		}
+		link.Parent().RemoveChild(link.Parent(), link)
+	}
+	return err
+}
+
+// target returns where a link leads in a document, or "" if there is no page: pages lie beside each
+// other as the files do. Other files of the project than the contract are no pages.
 func target(place, link string) string {
 	name, anchor, _ := strings.Cut(link, "#")
 	to := path.Join("docs", path.Dir(place), name)
@@ -140,14 +176,14 @@ func target(place, link string) string {
 	case strings.HasSuffix(name, ".md") && strings.HasPrefix(to, "docs/"):
 		return strings.TrimSuffix(strings.TrimSuffix(name, ".md")+"#"+anchor, "#")
 	}
-	return "#"
+	return ""
 }
 
 // serveDocument answers with a document or a picture in one.
 func (p *Pages) serveDocument(w http.ResponseWriter, r *http.Request) {
 	name := chi.URLParam(r, "*")
 	if page, found := p.docs().pages[name]; found {
-		p.serve(w, r, view{script: "docs", title: page.Title, policy: policy, document: page.body})
+		p.serve(w, r, view{script: "docs", title: page.Title, policy: policy, document: page})
 		return
 	}
 	picture, found := p.docs().pictures[name]

@@ -69,13 +69,13 @@ type Pages struct {
 // A view is what a page shows.
 type view struct {
 	script, title, policy string
-	document              []byte // HTML that is there before the script runs; nil for none
+	document              *document // that is there before the script runs; nil for none
 }
 
 // New returns the pages. prefix returns what the paths of the log begin with that a request is for,
-// such as /logs/poker; it is called with the writer of the answer. documents have a folder docs, in
-// Markdown.
-func New(prefix func(http.ResponseWriter) string, documents fs.FS) (*Pages, error) {
+// such as /logs/poker; it is called with the writer of the answer. contract is openapi.yaml, and
+// documents have a folder docs, in Markdown.
+func New(prefix func(http.ResponseWriter) string, contract []byte, documents fs.FS) (*Pages, error) {
 	p := &Pages{prefix: prefix}
 	if err := read("static/names.json", &p.names); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func New(prefix func(http.ResponseWriter) string, documents fs.FS) (*Pages, erro
 		return nil, err
 	}
 	p.docs = sync.OnceValue(func() *docs {
-		read, err := readDocs(documents)
+		read, err := readDocs(documents, contract)
 		if err != nil {
 			panic(err) // the documents are embedded, and were read by the tests
 		}
@@ -118,7 +118,11 @@ func (p *Pages) Routes(r chi.Router) {
 	}
 	for _, page := range pages[1:] {
 		get(page.Path, func(w http.ResponseWriter, r *http.Request) {
-			p.serve(w, r, view{script: page.Script, policy: page.policy})
+			v := view{script: page.Script, policy: page.policy}
+			if page.policy == contractPolicy {
+				v.document = p.docs().contract
+			}
+			p.serve(w, r, v)
 		})
 	}
 	get("/docs/search.json", p.serveIndex)
@@ -144,7 +148,7 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	tag, texts := p.language(r)
 	values := map[string]any{
 		"Language": tag.String(), "Texts": texts, "Prefix": p.prefix(w), "Page": v.script, "Pages": pages, "Names": p.names,
-		"Title": cmp.Or(v.title, texts["title."+v.script]), "Document": v.document != nil, "Guides": func() []*document { return p.docs().guides },
+		"Title": cmp.Or(v.title, texts["title."+v.script]), "Document": v.document, "Docs": p.docs,
 		"Workers": fmt.Sprintf(`{"worker":%q,"own":%q}`, p.names["lab/worker"], p.names["lab/own"]),
 	}
 	top, bottom := p.execute("top", values), p.execute("bottom", values)
@@ -156,9 +160,11 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache")
 	h.Add("Vary", "Accept-Language, Cookie")
-	for _, part := range [][]byte{top, v.document, bottom} { // all requests share the document
-		_, _ = w.Write(part) // a caller who has left needs no page
+	_, _ = w.Write(top) // a caller who has left needs no page
+	if v.document != nil {
+		_, _ = w.Write(v.document.body) // which all requests share
 	}
+	_, _ = w.Write(bottom)
 }
 
 // execute returns a part of the frame.

@@ -19,7 +19,7 @@ import (
 // serve returns the answer to a GET of the pages of a log under a prefix, and its body.
 func serve(t *testing.T, prefix, path string, header http.Header) (*http.Response, string) {
 	t.Helper()
-	pages, err := New(func(http.ResponseWriter) string { return prefix }, riffle.Docs)
+	pages, err := New(func(http.ResponseWriter) string { return prefix }, riffle.Contract, riffle.Docs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,12 +181,12 @@ func TestPagesHaveThePrefixOfTheirLog(t *testing.T) {
 
 // Links between documents lead to pages, and no document shows HTML of its own.
 func TestDocumentsLinkEachOther(t *testing.T) {
-	read, err := readDocs(riffle.Docs)
+	read, err := readDocs(riffle.Docs, riffle.Contract)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(read.guides) < 10 || read.pages["spec"] == nil || read.pages["guides/shoes"] == nil {
-		t.Fatalf("there are %d guides and the pages %v", len(read.guides), slices.Sorted(maps.Keys(read.pages)))
+	if len(read.Guides) < 10 || read.pages["spec"] == nil || read.pages["guides/shoes"] == nil {
+		t.Fatalf("there are %d guides and the pages %v", len(read.Guides), slices.Sorted(maps.Keys(read.pages)))
 	}
 	for _, c := range []struct{ place, link, want string }{
 		{"guides/shoes", "../spec.md#record", "../spec#record"},
@@ -194,8 +194,8 @@ func TestDocumentsLinkEachOther(t *testing.T) {
 		{"guides/shoes", "#draw", "#draw"},
 		{"guides/shoes", "https://c2sp.org/", "https://c2sp.org/"},
 		{"guides/shoes", "../../openapi.yaml", "../../openapi.yaml"},
-		{"guides/shoes", "../../internal/deck/deck.go", "#"},
-		{"guides/shoes", "../../README.md", "#"},
+		{"guides/shoes", "../../internal/deck/deck.go", ""},
+		{"guides/shoes", "../../README.md", ""},
 	} {
 		if got := target(c.place, c.link); got != c.want {
 			t.Errorf("%s of %s leads to %s, want %s", c.link, c.place, got, c.want)

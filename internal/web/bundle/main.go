@@ -22,7 +22,7 @@ func main() {
 
 // entries are the sources that pages refer to. What they import is part of them.
 var entries = []string{
-	"table.tsx", "verify.tsx", "verify-worker.ts", "explore.tsx", "fairness.tsx", "lab/worker.ts", "lab/own.ts", "contract.ts", "docs.ts",
+	"table.tsx", "verify.tsx", "verify-worker.ts", "explore.tsx", "fairness.tsx", "lab/worker.ts", "lab/own.ts", "contract.tsx", "docs.ts",
 	"theme.ts", "style.css", "contract-style.css",
 }
 
