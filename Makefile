@@ -7,7 +7,7 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 
-.PHONY: run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers generate pages
+.PHONY: run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers generate picture pages
 
 run: ## run the service on localhost:8080, its data in ./data
 	go run ./cmd/server
@@ -46,6 +46,10 @@ clients: ## build and install the clients in three languages, and run their scen
 
 verifiers: ## run the JavaScript and Python verifiers over the test vectors
 	bash verifiers/run
+
+picture: ## write the picture of the README anew
+	go build -o $(BIN)/server ./cmd/server
+	cd web && npm ci --ignore-scripts && PICTURE=write RIFFLE_SERVER=$(BIN)/server node --test test/picture.test.mjs
 
 pages: ## check the pages in a real browser, and that the embedded files are made of their sources
 	bash .ci/pages
