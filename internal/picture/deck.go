@@ -40,7 +40,7 @@ func Deck(kind *deck.Type) []byte {
 	s.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="group"><title>%s</title>`,
 		w, h, escape(kind.Title.English))
 	s.add(`<rect width="%d" height="%d" fill="#f1f2f4"/>`, w, h)
-	title := legible(kind.Title.English)
+	title := legibleWithin(kind.Title.English, 2*mostOutline)
 	if more > 0 {
 		title += fmt.Sprintf(", and %d more cards", more)
 	}

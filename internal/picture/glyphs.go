@@ -47,7 +47,10 @@ const mostOutline = 5500
 
 // legible returns the line without the characters that have no outline, and cut off where its
 // outlines would be too long.
-func legible(line string) string {
+func legible(line string) string { return legibleWithin(line, mostOutline) }
+
+// legibleWithin is legible for outlines of most bytes.
+func legibleWithin(line string, most int) string {
 	var kept []rune
 	size := 0
 	for _, char := range strings.Join(strings.Fields(line), " ") {
@@ -55,7 +58,7 @@ func legible(line string) string {
 		if !found || char == ' ' && (len(kept) == 0 || kept[len(kept)-1] == ' ') {
 			continue
 		}
-		if size += len(g.path); size > mostOutline {
+		if size += len(g.path); size > most {
 			kept[len(kept)-1] = '…'
 			break
 		}

@@ -22,6 +22,9 @@ func TestGlyphsAreSorted(t *testing.T) {
 // takes go generate ./internal/picture.
 func TestNamesHaveOutlines(t *testing.T) {
 	for _, kind := range types(t) {
+		if title := kind.Title.English; legibleWithin(title, 2*mostOutline) != title {
+			t.Errorf("%s: %q", kind.Name, title)
+		}
 		for _, c := range kind.Faces() {
 			if english := bare(c.Name.English, " ("); legible(english) != english {
 				t.Errorf("%s: %q", c.Code, c.Name.English)
