@@ -9,7 +9,8 @@ import "embed"
 //go:embed openapi.yaml
 var Contract []byte
 
-// Docs are the guides and the reference, in Markdown, with their pictures.
+// Docs are the guides and the reference, in Markdown, with their pictures, and the licence of the
+// fonts that pictures of cards have their letters from.
 //
-//go:embed docs/*.md docs/*.svg docs/guides/*.md
+//go:embed docs/*.md docs/*.svg docs/guides/*.md internal/picture/OFL.txt
 var Docs embed.FS

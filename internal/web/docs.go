@@ -77,6 +77,16 @@ func readDocs(files fs.FS, contract []byte) (*docs, error) {
 			d.Guides = append(d.Guides, page)
 		}
 	}
+	licence, err := fs.ReadFile(files, "internal/picture/OFL.txt")
+	if err != nil {
+		return nil, err
+	}
+	fonts, _, err := readDocument("fonts", fmt.Appendf(nil, "# The fonts of the cards\n\n```text\n%s```\n", licence))
+	if err != nil {
+		return nil, err
+	}
+	d.pages[fonts.Path] = fonts // their licence goes where the service goes
+	d.Reference = append(d.Reference, fonts)
 	pictures, err := fs.Glob(files, "docs/*.svg")
 	if err != nil {
 		return nil, err

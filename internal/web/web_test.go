@@ -188,6 +188,9 @@ func TestDocumentsLinkEachOther(t *testing.T) {
 	if len(read.Guides) < 10 || read.pages["spec"] == nil || read.pages["guides/shoes"] == nil {
 		t.Fatalf("there are %d guides and the pages %v", len(read.Guides), slices.Sorted(maps.Keys(read.pages)))
 	}
+	if fonts := read.pages["fonts"]; fonts == nil || !strings.Contains(string(fonts.body), "SIL OPEN FONT LICENSE") {
+		t.Error("the licence of the fonts is not shown")
+	}
 	for _, c := range []struct{ place, link, want string }{
 		{"guides/shoes", "../spec.md#record", "../spec#record"},
 		{"guides/shoes", "verify.md", "verify"},
