@@ -1,7 +1,7 @@
 // Cards as pictures: in rows, as tiles, or face down until they are touched.
-import {useState} from 'preact/hooks';
+import {useEffect, useState} from 'preact/hooks';
 import type {DeckType} from '../decks';
-import {prefix, text} from '../page';
+import {prefix, send, text, token} from '../page';
 
 /** most is how many cards are drawn as pictures. */
 export const most = 312;
@@ -28,14 +28,34 @@ export function Cards({codes, from, ...dealing}: Dealing & {codes: string[]; fro
   );
 }
 
-const picture = (type: DeckType, name: string) => `${prefix}/cards/${type.type}/${encodeURIComponent(name)}.svg`;
+interface Drawn { type: DeckType; name: string; alt: string; title?: string }
+
+/** Picture shows a card, or the back of one. An image sends no token, so with keys in use it is fetched. */
+function Picture({type, name, alt, title}: Drawn) {
+  const path = `/cards/${type.type}/${encodeURIComponent(name)}.svg`, keyed = token() !== '';
+  const [fetched, setFetched] = useState<string>();
+  useEffect(() => { if (keyed) fetchPicture(path).then(setFetched, () => {}); }, [path, keyed]); // alt stays for one that fails
+  return <img src={keyed ? fetched : prefix + path} alt={alt} title={title} width="240" height="336" />;
+}
+
+const pictures = new Map<string, Promise<string>>();
+
+/** fetchPicture returns the address of a picture that it fetches once. */
+function fetchPicture(path: string): Promise<string> {
+  const known = pictures.get(path);
+  if (known) return known;
+  const fetching = send(path).then((answer) => answer.blob()).then((picture) => URL.createObjectURL(picture));
+  pictures.set(path, fetching);
+  fetching.catch(() => pictures.delete(path));
+  return fetching;
+}
 
 export function Face({code, type, names}: Dealing & {code: string}) {
-  return <img src={picture(type, code)} alt={names.get(code) ?? code} title={names.get(code)} width="240" height="336" />;
+  return <Picture type={type} name={code} alt={names.get(code) ?? code} title={names.get(code)} />;
 }
 
 export function Back({type, alt}: {type: DeckType; alt: string}) {
-  return <img src={picture(type, 'back')} alt={alt} width="240" height="336" />;
+  return <Picture type={type} name="back" alt={alt} />;
 }
 
 function FaceDown(card: Dealing & {code: string}) {

@@ -217,6 +217,7 @@ test('with keys, a page asks for a token and keeps it in the tab', async () => {
   await page.click('.problem button');
   await page.click('button.main');
   await page.waitForSelector('.cards img');
+  await page.waitForFunction(() => [...document.querySelectorAll('.cards img')].every((image) => image.naturalWidth > 0));
   assert.equal(await page.evaluate(() => sessionStorage.getItem('riffle-token')), token);
   assert.equal(await page.evaluate(() => Object.values(localStorage).join('').includes('rfl_')), false);
   await close();
