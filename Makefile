@@ -7,7 +7,7 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 
-.PHONY: run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers generate picture pages
+.PHONY: run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers generate picture pages page-speed
 
 run: ## run the service on localhost:8080, its data in ./data
 	go run ./cmd/server
@@ -53,6 +53,11 @@ picture: ## write the picture of the README anew
 
 pages: ## check the pages in a real browser, and that the embedded files are made of their sources
 	bash .ci/pages
+
+page-speed: ## print the first paint of every page, and how long /verify takes, in Chromium
+	cd web && npm ci --ignore-scripts
+	go build -o $(BIN)/server ./cmd/server
+	cd web && RIFFLE_SERVER=$(BIN)/server node speed.mjs
 
 generate: ## generate the clients from openapi.yaml, and the embedded files of the pages
 	go generate ./clients/go ./clients/python/generate

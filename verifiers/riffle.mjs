@@ -17,7 +17,15 @@ const {subtle} = globalThis.crypto;
 const MOST = 2 ** 24; // integers or keystreams for a record; longer ones are not replayed
 const MAX_CARDS = 4096, MAX_PILES = 256, MAX_SEALS = 4096; // of a shoe
 
-const sha256 = async (...parts) => new Uint8Array(await subtle.digest('SHA-256', await new Blob(parts).arrayBuffer()));
+const encoder = new TextEncoder(), utf8 = (text) => encoder.encode(text);
+function concat(parts) { // of bytes and texts; tens of thousands of Blobs, which could do it too, crash a tab of Chromium
+  const all = parts.map((part) => typeof part === 'string' ? utf8(part) : part);
+  const bytes = new Uint8Array(all.reduce((sum, {length}) => sum + length, 0));
+  let at = 0;
+  for (const part of all) { bytes.set(part, at); at += part.length; }
+  return bytes;
+}
+const sha256 = async (...parts) => new Uint8Array(await subtle.digest('SHA-256', concat(parts)));
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const unbase64 = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -177,7 +185,7 @@ function readRecord(text) {
     hands: (all) => all.every(between(1)) && all.reduce((sum, hand) => sum + hand) <= record.draw, // fails if it is empty
     parameters: (map) => !Array.isArray(map) && Object.keys(map).length > 0 && Object.values(map).every(between(0)),
     cut: isCut, cut_range: isCutRange,
-    client_seed: (seed) => like(/^[^\0]+$/)(seed) && new Blob([seed]).size <= 256, reveal: like(/^now$/),
+    client_seed: (seed) => like(/^[^\0]+$/)(seed) && utf8(seed).length <= 256, reveal: like(/^now$/),
     deadline: isLater, expires: isLater, reference: like(REFERENCE), commitment: like(DIGEST), root: like(DIGEST),
     commitment_id: (id) => like(UUID7)(id) && (kind === 'void' || 'client_seed' in record)};
   let members = (MEMBERS[kind] ?? 'id time kind spec').split(' ');
@@ -326,7 +334,7 @@ async function checkSignature({file: {key, origin, note, signatures}, steps}) {
   const own = signatures.filter(({by, data}) => by === key.name && hex(data).startsWith(key.id));
   let holds = false;
   try {
-    const verifier = await subtle.importKey('raw', key.point, 'Ed25519', false, ['verify']), text = new TextEncoder().encode(note);
+    const verifier = await subtle.importKey('raw', key.point, 'Ed25519', false, ['verify']), text = utf8(note);
     holds = (await Promise.all(own.map(({data}) => subtle.verify('Ed25519', verifier, data.slice(4), text)))).every(Boolean);
   } catch { // the key is no point of the curve
   }
@@ -402,10 +410,10 @@ async function replay(entry, given, heldBack) {
     steps.add('keys', 'wrong', 'the seed is not 1 to 213 different blocks of 32 bytes');
     return;
   }
-  const message = await new Blob(['riffle/1 key\n', hash, file.client_seed]).arrayBuffer();
+  const message = concat(['riffle/1 key\n', hash, file.client_seed]);
   entry.keys = await Promise.all(blocks.map((block) => deriveKey(block, message)));
   steps.add('keys', 'ok', `${blocks.length} derived from the seed, the commitment and a client seed of ` +
-    `${new Blob([file.client_seed]).size} bytes`);
+    `${utf8(file.client_seed).length} bytes`);
 
   const moving = size + size * draw / 2 ** 16; // strike-out takes one out of a list, which moves many
   const work = {'fisher-yates': draw, 'sattolo': draw, 'strike-out': moving}[algorithm] ?? size;
@@ -639,7 +647,11 @@ function match(cards, number, answered) {
 
 // ---- Shoes: sealing
 
-const bytes8 = (number) => unhex(number.toString(16).padStart(16, '0'));
+function bytes8(number) {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(number));
+  return bytes;
+}
 const leafOf = async (salt, position, text) => sha256(Uint8Array.of(0), await sha256(salt, bytes8(position), text));
 async function rootOfLeaves(leaves) {
   if (leaves.length < 2) return leaves[0] ?? sha256();
@@ -649,9 +661,10 @@ async function rootOfLeaves(leaves) {
 // Says why the cards in an order do not have the root in the record; undefined if they have.
 async function otherRoot({file, record}, order, cards) {
   const key = await subtle.importKey('raw', unhex(file.seed), {name: 'HMAC', hash: 'SHA-256'}, false, ['sign']);
+  const prefix = concat(['riffle/1 salt\n', unhex(record.commitment)]);
   const leaf = async (number, position) => {
-    const message = await new Blob(['riffle/1 salt\n', unhex(record.commitment), bytes8(position)]).arrayBuffer();
-    return leafOf(await subtle.sign('HMAC', key, message), position, cards.text(number));
+    const message = concat([prefix, bytes8(position)]);
+    return leafOf(new Uint8Array(await subtle.sign('HMAC', key, message)), position, cards.text(number));
   };
   const unknown = order.find((number) => number >= cards.size);
   if (unknown !== undefined) return `there is no card ${unknown}: the record is of ${cards.size}`;
