@@ -15,7 +15,7 @@ export async function check(files: Text[], options: {key?: string; items?: strin
   return await verify(files, options) as Check;
 }
 
-/** published fetches a proof by its path. It exists once the log's next checkpoint covers the record. */
+/** published fetches a proof, which exists once the log's next checkpoint covers its records. */
 export async function published(path: string): Promise<string> {
   for (let wait = 50; ; wait *= 2) {
     try {
@@ -27,13 +27,33 @@ export async function published(path: string): Promise<string> {
   }
 }
 
-/** proofsOf fetches the proof of a record, and that of the commitment that it used. */
-export async function proofsOf(id: string): Promise<Text[]> {
-  const proof = await published(`/audits/${id}/proof`), files = [{name: id, text: proof}];
-  const {commitment_id: made} = JSON.parse((JSON.parse(proof) as {record: string}).record) as {commitment_id?: string};
-  if (made) files.push({name: made, text: await published(`/audits/${made}/proof`)});
-  return files;
+/** A Shown is what a page shows of a record. */
+export interface Shown {
+  id: string; kind: string; time: string; reference?: string; algorithm?: string; size?: number; draw?: number; audit_id?: string; commitment_id?: string;
 }
+
+/** firstRecord returns the record of a proof, or of the first of several that have a line each. */
+export function firstRecord(text: string): Shown {
+  let proof: unknown;
+  try {
+    proof = JSON.parse(text);
+  } catch {
+    proof = JSON.parse(text.split('\n', 1)[0]!);
+  }
+  return JSON.parse((proof as {record: string}).record) as Shown;
+}
+
+/** withCommitment adds the proof of the commitment that the first record used. */
+export async function withCommitment(proofs: Text): Promise<Text[]> {
+  const {kind, commitment_id: made} = firstRecord(proofs.text);
+  return made && kind !== 'void' ? [proofs, {name: made, text: await published(`/audits/${made}/proof`)}] : [proofs];
+}
+
+/** proofsOf fetches the proof of a record, and that of the commitment that it used. */
+export const proofsOf = async (id: string): Promise<Text[]> => withCommitment({name: id, text: await published(`/audits/${id}/proof`)});
+
+/** proofsOfShoe fetches the proofs of all records of a shoe, and that of the commitment that it used. */
+export const proofsOfShoe = async (id: string): Promise<Text[]> => withCommitment({name: 'shoe', text: await published(`/shoes/${id}/proof`)});
 
 /** Verdict shows a check: the verdict in a line, then each step with what it showed. */
 export function Verdict({check}: {check: Check}) {

@@ -1,11 +1,12 @@
-// Checks what a reader gives: proofs, hands, shoes, or an audit id. Nothing but that id leaves the browser.
+// Checks what a reader gives: proofs, hands, shoes, or the id of a record or a shoe. Nothing but that id leaves the browser.
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import qrcode from 'qrcode-generator';
-import {check, proofsOf, Verdict, type Check, type Text} from './check';
+import {check, firstRecord, proofsOf, proofsOfShoe, Verdict, type Check, type Shown, type Text} from './check';
 import {keepOffline} from './offline';
 import {language, prefix, Problem, send, text} from './page';
 import {Refused} from './refused';
+import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
 
 /** mostBytes is how long a file may be that is read. The proof of the longest shoe has a tenth of it. */
 const mostBytes = 64 << 20;
@@ -39,12 +40,52 @@ function sort(texts: Text[]): Given {
   return given;
 }
 
-interface Found { check: Check; id?: string; texts: Text[] }
+/** Found is what was checked: id is what a link to it names, and key is that of the log if the service was asked for it. Files may be keyless. */
+interface Found { check: Check; texts: Text[]; id?: string; key?: string; shoe?: Shoe; hand?: Hand; keyless?: boolean }
+
+/** A LoneHand is a hand without the proofs of the records that sealed it. */
+class LoneHand extends Error {
+  constructor(readonly ids: string[], readonly texts: Text[]) {
+    super();
+  }
+}
 
 async function checkTexts(texts: Text[]): Promise<Found> {
   const {proofs, ...options} = sort(texts);
+  if (proofs.length === 0 && options.hand && sealers(options.hand).length > 0) throw new LoneHand(sealers(options.hand), texts);
   if (proofs.length === 0) throw new Problem(0, text('verify.noProof'));
-  return {check: await check(proofs, options), texts};
+  return {check: await check(proofs, options), texts, keyless: options.key === undefined};
+}
+
+const keyOfLog = async () => (await send('/log/key')).text();
+
+async function checkRecord(id: string): Promise<Found> {
+  const [texts, key] = await Promise.all([proofsOf(id), keyOfLog()]);
+  history.replaceState(null, '', `?id=${id}`);
+  return {check: await check(texts, {key}), texts, id, key};
+}
+
+async function checkShoe(shoeId: string, hand?: Hand): Promise<Found> {
+  const cards = hand && await (await send(`/shoes/${shoeId}/${hand.path}?proof=true`)).text();
+  const [texts, key] = await Promise.all([proofsOfShoe(shoeId), keyOfLog()]);
+  const shoe = await (await send(`/shoes/${shoeId}`)).json() as Shoe, id = shoe.status === 'closed' ? shoeId : shoe.audit_id;
+  history.replaceState(null, '', `?id=${id}`);
+  return {check: await check(texts, {key, hand: cards}), texts, id, key, shoe, hand};
+}
+
+async function checkWhole(first: string): Promise<Found> {
+  const [texts, key] = await Promise.all([byReference(first), keyOfLog()]);
+  return {check: await check(texts, {key}), texts, id: first, key};
+}
+
+async function checkWithKey({texts}: Found): Promise<Found> {
+  const key = await keyOfLog();
+  return {...await checkTexts([...texts, {name: 'key', text: key}]), key};
+}
+
+async function checkHand({ids, texts}: LoneHand): Promise<Found> {
+  const [key, ...proofs] = await Promise.all([keyOfLog(), ...ids.map(proofsOf)]), {hand} = sort(texts);
+  return {check: await check(proofs.flat(), {key, hand}), texts: proofs.flat(), key};
 }
 
 async function readFile(file: File): Promise<Text> {
@@ -59,37 +100,37 @@ async function readFile(file: File): Promise<Text> {
 
 function Verify() {
   const [found, setFound] = useState<Found>();
-  const [problem, setProblem] = useState<Problem>();
+  const [problem, setProblem] = useState<Problem | LoneHand>();
   const [busy, setBusy] = useState(false);
   const [over, setOver] = useState(false);
   const paste = useRef<HTMLTextAreaElement>(null);
-  const run = (work: () => Promise<Found>) => {
+  const last = useRef(() => undefined as void);
+  const run = (work: () => Promise<Found>, kept?: Found) => {
+    last.current = () => run(work);
     setBusy(true);
     setProblem(undefined);
-    setFound(undefined);
-    void work().then(setFound).catch((error: unknown) => setProblem(error instanceof Problem ? error : new Problem(0, (error as Error).message))).finally(() => setBusy(false));
+    setFound(kept);
+    void work().then(setFound)
+      .catch((error: unknown) => setProblem(error instanceof Problem || error instanceof LoneHand ? error : new Problem(0, (error as Error).message)))
+      .finally(() => setBusy(false));
   };
   const files = (list: FileList) => {
     const chosen = [...list];
     run(async () => checkTexts(await Promise.all(chosen.map(readFile))));
   };
-  const audit = (id: string) => run(async () => {
-    const proofs = await proofsOf(id), key = await (await send('/log/key')).text();
-    history.replaceState(null, '', `?id=${id}`);
-    return {check: await check(proofs, {key}), id, texts: proofs};
-  });
-  const linked = () => new URLSearchParams(location.search).get('id')?.trim().toLowerCase();
+  const look = (id: string) => run(() => isShoeId(id) ? checkShoe(id) : checkRecord(id));
   useEffect(() => {
-    const id = linked();
-    if (id) audit(id);
+    const id = new URLSearchParams(location.search).get('id')?.trim().toLowerCase();
+    if (id) look(id);
     keepOffline();
   }, []);
   const submit = (event: Event) => {
     event.preventDefault();
     const value = paste.current!.value.trim();
-    if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(value)) audit(value.toLowerCase());
+    if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(value)) look(value.toLowerCase());
     else run(() => checkTexts([{name: text('verify.pasted'), text: value}]));
   };
+  const first = found?.id && found.texts.length > 0 && shoeOf(firstRecord(found.texts[0]!.text));
   return (
     <div onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
       onDrop={(event) => { event.preventDefault(); setOver(false); if (event.dataTransfer?.files.length) files(event.dataTransfer.files); }}>
@@ -106,32 +147,43 @@ function Verify() {
         <p class="quiet">{text('verify.what')}</p>
       </form>
       {busy && <p class="panel" role="status">{text('verify.busy')}</p>}
-      {problem && <Refused problem={problem} onToken={() => { const id = linked(); if (id) audit(id); }} />}
-      {found && <Report found={found} />}
+      {problem instanceof LoneHand && (
+        <div class="panel warned" role="alert">
+          <p>{text('verify.lone', problem.ids.join(', '))}</p>
+          <div class="actions"><button type="button" onClick={() => run(() => checkHand(problem))}>{text('verify.lone.fetch')}</button></div>
+        </div>
+      )}
+      {problem instanceof Problem && <Refused problem={problem} onToken={last.current} />}
+      {found?.shoe && <State shoe={found.shoe} hand={found.hand} onHand={(hand) => run(() => checkShoe(found.shoe!.shoe_id, hand), found)} />}
+      {found && <Report found={found} onKey={() => run(() => checkWithKey(found))} />}
+      {first && !found?.shoe && <Part id={found!.id!} first={first} onWhole={(id) => run(() => checkWhole(id), found)} />}
     </div>
   );
 }
 
 /** Report is what can be printed: the verdict, the steps, what was checked, and a link to it. */
-function Report({found}: {found: Found}) {
+function Report({found, onKey}: {found: Found; onKey: () => void}) {
   const link = found.id && `${location.origin}${prefix}/verify?id=${found.id}`;
   return (
     <section class="panel report">
+      {found.hand && <h2>{found.hand.name}</h2>}
       <Verdict check={found.check} />
       {found.texts.flatMap(recordOf).slice(0, 20).map((record, i) => <Facts key={i} record={record} />)}
+      {found.key && <p class="quiet">{text('verify.key')} <code>{found.key.trim()}</code></p>}
       {link && <div class="link"><Code link={link} /><p><a href={link}>{link}</a></p></div>}
       <p class="quiet">{text('verify.when', new Date().toLocaleString(language))}</p>
-      <div class="actions"><button type="button" onClick={() => print()}>{text('verify.print')}</button></div>
+      <div class="actions">
+        {found.keyless && <button type="button" onClick={onKey}>{text('verify.key.use')}</button>}
+        <button type="button" onClick={() => print()}>{text('verify.print')}</button>
+      </div>
     </section>
   );
 }
 
-interface Shown { id: string; kind: string; time: string; reference?: string; algorithm?: string; size?: number; draw?: number }
-
-/** recordOf returns the record of the proof in a file, to be shown, if it has one. */
+/** recordOf returns the record of the first proof in a file, to be shown, if it has one. */
 function recordOf(file: Text): Shown[] {
   try {
-    return [JSON.parse((JSON.parse(file.text) as {record: string}).record) as Shown];
+    return [firstRecord(file.text)];
   } catch {
     return [];
   }

@@ -1,1 +1,0 @@
-import"./chunk-BLLRSBKO.js";import"./chunk-WVRLYDGE.js";import"./chunk-SQE76S5B.js";
