@@ -37,7 +37,7 @@ const beside = matchMedia('(min-width: 60rem)'), documents = document.getElement
 documents.open = beside.matches;
 beside.addEventListener('change', () => { documents.open = beside.matches; });
 
-input.addEventListener('input', () => void search());
+input.addEventListener('input', () => void search().catch((error: unknown) => { list.textContent = (error as Error).message; }));
 
 // What may be wider than the page is scrolled with the keyboard, too.
 document.querySelectorAll('.document pre, .document table').forEach((element) => element.setAttribute('tabindex', '0'));

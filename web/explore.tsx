@@ -1,50 +1,81 @@
 // The log: its checkpoint, whether it only grew since this browser last looked, its records, and the place of one in the tree.
 import {bytesToHex} from '@noble/hashes/utils.js';
 import {render} from 'preact';
-import {useEffect, useState} from 'preact/hooks';
-import {language, prefix, send, text, type Problem} from './page';
+import {useEffect, useRef, useState} from 'preact/hooks';
+import {language, prefix, Problem, send, text} from './page';
 import {Refused} from './refused';
-import {grew, join, leafHash, openCheckpoint, pathOf, Tiles, type Branch, type Checkpoint} from './tree';
+import {join, leafHash, openCheckpoint, pathOf, relate, Tiles, type Branch, type Checkpoint, type Relation} from './tree';
 
-/** A View is the log at a checkpoint, and the checkpoint that this browser saw last time. */
-interface View { checkpoint: Checkpoint; tiles: Tiles; key: string; seen?: {earlier: Checkpoint; at: number; grew: boolean} }
+/** A Seen is a checkpoint that this browser saw before. A log of another key has replaced the log. */
+interface Seen { earlier: Checkpoint; key: string; at: number; relation: Relation | 'replaced' }
+
+/** A View is the log at a checkpoint, and the one that this browser saw last time. */
+interface View { checkpoint: Checkpoint; tiles: Tiles; key: string; seen?: Seen }
 
 const storedName = `checkpoint ${prefix}`;
 
+/** often is after how many milliseconds the log is looked at again. */
+const often = 10_000;
+
 const fetchBytes = async (path: string) => new Uint8Array(await (await send(`/log/${path}`)).arrayBuffer());
 
-/** look fetches the checkpoint, compares it with the last one that this browser saw, and keeps it. */
-async function look(): Promise<View> {
-  const [key, note] = await Promise.all([send('/log/key').then((answer) => answer.text()), send('/log/checkpoint', {cache: 'no-cache'}).then((answer) => answer.text())]);
-  const checkpoint = await openCheckpoint(note, key), tiles = new Tiles(checkpoint.size, fetchBytes), view: View = {checkpoint, tiles, key};
-  const stored = localStorage.getItem(storedName);
-  if (stored !== null) {
-    const {note: before, key: pinned, at} = JSON.parse(stored) as {note: string; key: string; at: number};
-    const earlier = await openCheckpoint(before, pinned);
-    view.seen = {earlier, at, grew: pinned === key && await grew(tiles, earlier, checkpoint)};
-    if (!view.seen.grew) return view; // the evidence is kept
+/** recall returns the checkpoint that this browser kept, if it did. */
+async function recall(): Promise<{earlier: Checkpoint; key: string; at: number} | undefined> {
+  try {
+    const {note, key, at} = JSON.parse(localStorage.getItem(storedName)!) as {note: string; key: string; at: number};
+    return {earlier: await openCheckpoint(note, key), key, at};
+  } catch {
+    return undefined; // nothing, or nothing that any key has signed
   }
-  localStorage.setItem(storedName, JSON.stringify({note, key, at: Date.now()}));
-  return view;
 }
+
+/** look fetches the checkpoint, compares it with the last one that this browser saw, and keeps it. What it was compared with first stays in view. */
+async function look(current?: View): Promise<View> {
+  const fetchText = async (name: string) => (await send(`/log/${name}`, {cache: 'no-cache'})).text(); // also the key, for the log may be another one
+  const [key, note] = await Promise.all([fetchText('key'), fetchText('checkpoint')]);
+  const checkpoint = await openCheckpoint(note, key), tiles = new Tiles(checkpoint.size, fetchBytes), kept = await recall();
+  const seen: Seen | undefined = kept && {...kept, relation: kept.key === key ? await relate(tiles, kept.earlier, checkpoint) : 'replaced'};
+  if (seen && seen.relation !== 'grew') return {checkpoint, tiles, key, seen}; // the evidence is kept
+  if (current && current.checkpoint.root === checkpoint.root && !alarms(current)) return current;
+  localStorage.setItem(storedName, JSON.stringify({note, key, at: Date.now()}));
+  return {checkpoint, tiles, key, seen: current && !alarms(current) ? current.seen ?? seen : seen};
+}
+
+const alarms = ({seen}: View) => seen !== undefined && seen.relation !== 'grew';
 
 function Explore() {
   const [view, setView] = useState<View>();
   const [index, setIndex] = useState<number>();
+  const [visit, setVisit] = useState(0);
   const [problem, setProblem] = useState<Problem>();
-  const refresh = () => {
-    setProblem(undefined);
-    look().then(setView).catch((error: unknown) => setProblem(error as Problem));
+  const current = useRef<View | undefined>(undefined);
+  const refresh = async () => {
+    try {
+      setView(current.current = await look(current.current));
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(asProblem(error));
+    }
   };
-  useEffect(refresh, []);
+  const again = () => void refresh().then(() => setVisit(visit + 1));
+  useEffect(() => {
+    void refresh();
+    const timer = setInterval(() => { if (!document.hidden) void refresh(); }, often);
+    return () => clearInterval(timer);
+  }, []);
+  const forget = () => {
+    localStorage.removeItem(storedName);
+    current.current = undefined;
+    again();
+  };
   return (
     <>
       <h1>{text('explore.heading')}</h1>
       <p class="quiet">{text('explore.lead')}</p>
-      {problem && <Refused problem={problem} onToken={refresh} />}
+      {problem && <Refused problem={problem} onToken={again} />}
       {view && (
         <>
-          <Grown view={view} />
+          <Grown view={view} onForget={forget} />
           <div class="columns">
             <section class="panel">
               <h2>{text('explore.checkpoint')}</h2>
@@ -54,14 +85,16 @@ function Explore() {
                 <dt>{text('explore.root')}</dt><dd>{view.checkpoint.root}</dd>
                 <dt>{text('explore.key')}</dt><dd>{view.key.trim()}</dd>
               </dl>
-              <div class="actions"><button type="button" onClick={refresh}>{text('explore.refresh')}</button></div>
+              <div class="actions"><button type="button" onClick={again}>{text('explore.refresh')}</button></div>
             </section>
             <Search onFound={setIndex} />
           </div>
-          {index !== undefined && index < view.checkpoint.size && <Place key={`${index} ${view.checkpoint.size}`} view={view} index={index} onGo={setIndex} />}
+          {index !== undefined && (index < view.checkpoint.size ? <Place key={index} view={view} index={index} onGo={setIndex} /> :
+            <p class="panel problem" role="alert">{text('explore.beyond', index, view.checkpoint.size)}</p>)}
+          {view.checkpoint.size > 0 && <Growth view={view} />}
           <div class="columns">
             <Latest view={view} onGo={setIndex} />
-            <Unused onGo={setIndex} />
+            <Unused key={visit} onGo={setIndex} />
           </div>
         </>
       )}
@@ -69,42 +102,80 @@ function Explore() {
   );
 }
 
+const asProblem = (error: unknown) => error instanceof Problem ? error : new Problem(0, (error as Error).message);
+
 /** Grown says whether the log only grew since the last visit, and raises the alarm if it did not. */
-function Grown({view: {checkpoint, seen}}: {view: View}) {
+function Grown({view: {checkpoint, key, seen}, onForget}: {view: View; onForget: () => void}) {
   if (!seen) return <p class="panel">{text('explore.first')}</p>;
-  const when = new Date(seen.at).toLocaleString(language);
-  if (seen.grew) return <p class="panel good">✓ {text('explore.grew', (checkpoint.size - seen.earlier.size).toLocaleString(language), when)}</p>;
-  const evidence = `${seen.earlier.text}\n${checkpoint.text}`;
+  const {earlier, relation} = seen, when = new Date(seen.at).toLocaleString(language), sizes = [earlier.size, checkpoint.size].map((size) => size.toLocaleString(language));
+  if (relation === 'grew') return <p class="panel good" role="status">✓ {text('explore.grew', (checkpoint.size - earlier.size).toLocaleString(language), when)}</p>;
+  const why = text(`explore.alarm.${relation}.why`, when, ...sizes);
+  const evidence = `${why}\n\n${text('explore.alarm.evidence')}\n\n${seen.key.trim()}\n\n${earlier.text}\n${relation === 'replaced' ? `${key.trim()}\n\n` : ''}${checkpoint.text}`;
   return (
     <div class="panel problem" role="alert">
-      <h2>{text('explore.forked')}</h2>
-      <p>{text('explore.forked.why', when)}</p>
-      <pre tabIndex={0}>{evidence}</pre>
-      <div class="actions"><a class="button" download="two-checkpoints.txt" href={`data:text/plain;charset=utf-8,${encodeURIComponent(evidence)}`}>{text('explore.forked.save')}</a></div>
+      <h2>{text(`explore.alarm.${relation}`)}</h2>
+      <p>{why}</p>
+      <pre tabIndex={0}>{evidence.slice(why.length + 2)}</pre>
+      <div class="actions">
+        <a class="button" download="two-checkpoints.txt" href={`data:text/plain;charset=utf-8,${encodeURIComponent(evidence)}`}>{text('explore.alarm.save')}</a>
+        <button type="button" onClick={onForget}>{text('explore.alarm.forget')}</button>
+      </div>
     </div>
+  );
+}
+
+/** Growth draws how many records the log had when. */
+function Growth({view}: {view: View}) {
+  const place = useRef<HTMLElement>(null);
+  const [problem, setProblem] = useState<Problem>();
+  useEffect(() => {
+    import('./growth').then(({draw}) => draw(view.tiles, place.current!.clientWidth)).then((plot) => {
+      place.current?.replaceChildren(plot);
+      setProblem(undefined);
+    }).catch((error: unknown) => setProblem(asProblem(error)));
+  }, [view]);
+  return (
+    <section class="panel">
+      <h2>{text('explore.growth')}</h2>
+      <p class="quiet">{text('explore.growth.what')}</p>
+      {problem && <p role="alert">{problem.message}</p>}
+      <figure class="chart growth" ref={place} role="img" aria-label={text('explore.growth.label', view.checkpoint.size.toLocaleString(language))} />
+    </section>
   );
 }
 
 interface Going { onGo: (index: number) => void }
 interface Audit { log_index: number; record: {kind: string; time: string; reference?: string} }
 
+interface Page { audits: Audit[]; next: number | null }
+
 /** Search finds records by audit id, by place or by reference. */
 function Search({onFound}: {onFound: (index: number) => void}) {
-  const [found, setFound] = useState<Audit[]>([]);
-  const [problem, setProblem] = useState('');
+  const [found, setFound] = useState<Page>();
+  const [problem, setProblem] = useState<Problem>();
+  const last = useRef(() => undefined as void);
+  const run = (work: () => Promise<void>) => {
+    last.current = () => run(work);
+    setProblem(undefined);
+    work().catch((error: unknown) => setProblem(asProblem(error)));
+  };
+  const page = async (reference: string, from: number) => (await (await send(`/audits?reference=${encodeURIComponent(reference)}&from=${from}`)).json()) as Page;
+  const [wanted, setWanted] = useState('');
   const submit = (event: Event) => {
     event.preventDefault();
     const wanted = String(new FormData(event.target as HTMLFormElement).get('wanted')).trim();
-    setFound([]);
-    setProblem('');
-    void (async () => {
+    setFound(undefined);
+    setWanted(wanted);
+    run(async () => {
       if (/^\d{1,15}$/.test(wanted)) return onFound(Number(wanted));
       if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(wanted)) return onFound(((await (await send(`/audits/${wanted.toLowerCase()}`)).json()) as Audit).log_index);
-      const {audits} = (await (await send(`/audits?reference=${encodeURIComponent(wanted)}`)).json()) as {audits: Audit[]};
-      if (audits.length === 0) setProblem(text('explore.none'));
-      setFound(audits);
-    })().catch((error: unknown) => setProblem((error as Error).message));
+      setFound(await page(wanted, 0));
+    });
   };
+  const more = () => run(async () => {
+    const {audits, next} = await page(wanted, found!.next!);
+    setFound({audits: [...found!.audits, ...audits], next});
+  });
   return (
     <section class="panel">
       <h2>{text('explore.search')}</h2>
@@ -112,8 +183,10 @@ function Search({onFound}: {onFound: (index: number) => void}) {
         <label>{text('explore.search.what')}<input name="wanted" required maxLength={512} /></label>
         <div class="actions"><button>{text('explore.search.go')}</button></div>
       </form>
-      {problem !== '' && <p role="alert">{problem}</p>}
-      {found.length > 0 && <Records list={found.map((audit) => ({index: audit.log_index, ...audit.record}))} onGo={onFound} />}
+      {problem && <Refused problem={problem} onToken={last.current} />}
+      {found?.audits.length === 0 && <p role="status">{text('explore.none')}</p>}
+      {found && found.audits.length > 0 && <Records list={found.audits.map((audit) => ({index: audit.log_index, ...audit.record}))} onGo={onFound} />}
+      {found?.next != null && <div class="actions"><button type="button" onClick={more}>{text('explore.more')}</button></div>}
     </section>
   );
 }
@@ -125,7 +198,7 @@ const shortTime = (time: string) => time.slice(0, 19).replace('T', ' ');
 
 function Records({list, onGo}: Going & {list: Row[]}) {
   return (
-    <div class="wide">
+    <div class="wide records">
       <table>
         <thead><tr><th scope="col">{text('explore.place')}</th><th scope="col">{text('explore.kind')}</th><th scope="col">{text('explore.time')}</th><th scope="col">{text('explore.reference')}</th></tr></thead>
         <tbody>
@@ -144,42 +217,68 @@ function Records({list, onGo}: Going & {list: Row[]}) {
 const decode = (record: Uint8Array) => new TextDecoder().decode(record);
 
 function Latest({view, onGo}: Going & {view: View}) {
-  const [list, setList] = useState<Row[]>([]);
+  const [list, setList] = useState<Row[]>();
+  const [problem, setProblem] = useState<Problem>();
   useEffect(() => {
     const last = Array.from({length: Math.min(10, view.checkpoint.size)}, (_, i) => view.checkpoint.size - 1 - i);
-    Promise.all(last.map(async (index) => ({index, ...JSON.parse(decode(await view.tiles.record(index))) as Omit<Row, 'index'>}))).then(setList).catch(() => setList([]));
+    Promise.all(last.map(async (index) => ({index, ...JSON.parse(decode(await view.tiles.record(index))) as Omit<Row, 'index'>}))).then((rows) => {
+      setList(rows);
+      setProblem(undefined);
+    }).catch((error: unknown) => setProblem(asProblem(error)));
   }, [view]);
-  return <section class="panel"><h2>{text('explore.latest')}</h2>{list.length === 0 ? <p>{text('explore.empty')}</p> : <Records list={list} onGo={onGo} />}</section>;
+  return (
+    <section class="panel">
+      <h2>{text('explore.latest')}</h2>
+      {problem && <p role="alert">{problem.message}</p>}
+      {list && (list.length === 0 ? <p>{text('explore.empty')}</p> : <Records list={list} onGo={onGo} />)}
+    </section>
+  );
 }
 
-interface Commitment { commitment_id: string; log_index: number; deadline: string; status: string }
+interface Commitment { commitment_id: string; log_index: number; deadline: string; status: Status }
+type Status = 'void' | 'late' | 'open';
+interface Commitments { commitments: Commitment[]; next: string | null }
 
 /** Unused lists commitments that were made and not used: an operator could have made many and used the one it liked. */
 function Unused({onGo}: Going) {
-  const [list, setList] = useState<Commitment[]>([]);
-  useEffect(() => {
-    Promise.all(['void', 'late', 'open'].map(async (status) =>
-      ((await (await send(`/commitments?status=${status}&limit=20`)).json()) as {commitments: Commitment[]}).commitments)).then((lists) => setList(lists.flat())).catch(() => setList([]));
-  }, []);
+  const [lists, setLists] = useState<Record<Status, Commitments>>();
+  const [problem, setProblem] = useState<Problem>();
+  const page = async (status: Status, after: string | null) =>
+    (await (await send(`/commitments?status=${status}${after === null ? '' : `&after=${after}`}`)).json()) as Commitments;
+  const load = async () => setLists({void: await page('void', null), late: await page('late', null), open: await page('open', null)});
+  const refuse = (error: unknown) => setProblem(asProblem(error));
+  useEffect(() => { load().catch(refuse); }, []);
+  const more = async (status: Status) => {
+    const {commitments, next} = await page(status, lists![status].next);
+    setLists({...lists!, [status]: {commitments: [...lists![status].commitments, ...commitments], next}});
+  };
+  const all = lists ? (Object.entries(lists) as [Status, Commitments][]).filter(([, {commitments}]) => commitments.length > 0) : [];
+  const isWarning = all.some(([status]) => status !== 'open');
   return (
-    <section class={list.length > 0 ? 'panel warned' : 'panel'}>
+    <section class={isWarning ? 'panel warned' : 'panel'}>
       <h2>{text('explore.unused')}</h2>
       <p class="quiet">{text('explore.unused.why')}</p>
-      {list.length === 0 ? <p>{text('explore.unused.none')}</p> : (
-        <div class="wide">
-          <table>
-            <thead><tr><th scope="col">{text('explore.place')}</th><th scope="col">{text('explore.status')}</th><th scope="col">{text('explore.deadline')}</th></tr></thead>
-            <tbody>
-              {list.map((commitment) => (
-                <tr key={commitment.commitment_id}>
-                  <td><button type="button" onClick={() => onGo(commitment.log_index)}>{commitment.log_index}</button></td>
-                  <td>{commitment.status}</td><td>{shortTime(commitment.deadline)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+      {problem && <Refused problem={problem} onToken={() => { setProblem(undefined); load().catch(refuse); }} />}
+      {lists && all.length === 0 && <p>{text('explore.unused.none')}</p>}
+      {all.map(([status, {commitments, next}]) => (
+        <div key={status}>
+          <h3 class={status === 'open' ? '' : 'late'}>{text(`explore.unused.${status}`, `${commitments.length.toLocaleString(language)}${next === null ? '' : '+'}`)}</h3>
+          <div class="wide">
+            <table>
+              <thead><tr><th scope="col">{text('explore.place')}</th><th scope="col">{text(status === 'open' ? 'explore.until' : 'explore.deadline')}</th></tr></thead>
+              <tbody>
+                {commitments.map((commitment) => (
+                  <tr key={commitment.commitment_id}>
+                    <td><button type="button" onClick={() => onGo(commitment.log_index)}>{commitment.log_index}</button></td>
+                    <td>{shortTime(commitment.deadline)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {next !== null && <div class="actions"><button type="button" onClick={() => void more(status).catch(refuse)}>{text('explore.more')}</button></div>}
         </div>
-      )}
+      ))}
     </section>
   );
 }
@@ -194,8 +293,9 @@ function Place({view, index, onGo}: Going & {view: View; index: number}) {
       let hash = leafHash(bytes);
       for (const {start, sibling} of path) hash = sibling.start < start ? join(sibling.hash, hash) : join(hash, sibling.hash);
       setFound({record: decode(bytes), path, holds: bytesToHex(hash) === view.checkpoint.root});
+      setProblem('');
     })().catch((error: unknown) => setProblem((error as Error).message));
-  }, []);
+  }, [view]);
   if (problem !== '') return <p class="panel problem" role="alert">{problem}</p>;
   if (!found) return <p class="panel">…</p>;
   const record = JSON.parse(found.record) as {id: string};

@@ -58,11 +58,14 @@ export class Tiles {
 
   /** record returns the text of a record. */
   async record(index: number): Promise<Bytes> {
-    const bundle = await this.#get('entries', Math.floor(index / 256), this.size);
-    const view = new DataView(bundle.buffer, bundle.byteOffset, bundle.byteLength);
-    let at = 0;
-    for (let i = 0; i < index % 256; i++) at += 2 + view.getUint16(at);
-    return bundle.slice(at + 2, at + 2 + view.getUint16(at));
+    return (await this.bundle(Math.floor(index / 256)))[index % 256]!;
+  }
+
+  /** bundle returns the texts of the records from 256 * index on, which are fetched together. */
+  async bundle(index: number): Promise<Bytes[]> {
+    const bytes = await this.#get('entries', index, this.size), view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), records = [];
+    for (let at = 0; at < bytes.length; at += 2 + view.getUint16(at)) records.push(bytes.slice(at + 2, at + 2 + view.getUint16(at)));
+    return records;
   }
 
   /** get returns a tile of a level that has so many hashes or records. */
@@ -71,6 +74,7 @@ export class Tiles {
     const width = Math.min(256, all - 256 * index), names = groups.map((group, i) => i < groups.length - 1 ? `x${group}` : group);
     const path = `tile/${level}/${names.join('/')}${width < 256 ? `.p/${width}` : ''}`, known = this.#cache.get(path) ?? this.read(path);
     this.#cache.set(path, known);
+    known.catch(() => this.#cache.delete(path));
     return known;
   }
 }
@@ -103,12 +107,17 @@ function halfOf(size: number): number {
   return half;
 }
 
-/** grew reports whether the tree of a later checkpoint begins with that of an earlier one. */
-export async function grew(tiles: Tiles, earlier: Checkpoint, later: Checkpoint): Promise<boolean> {
-  if (later.size < earlier.size) return false;
+/** A Relation is what a later checkpoint is to an earlier one of the same key. All but grew are reasons for alarm. */
+export type Relation = 'grew' | 'shorter' | 'twoRoots' | 'rewritten' | 'broken';
+
+/** relate reports whether the tree of a later checkpoint, which has these tiles, begins with that of an earlier one. */
+export async function relate(tiles: Tiles, earlier: Checkpoint, later: Checkpoint): Promise<Relation> {
+  if (later.size < earlier.size) return 'shorter';
+  if (later.size === earlier.size) return later.root === earlier.root ? 'grew' : 'twoRoots';
   const read = (parts: {start: number; size: number}[]) => Promise.all(parts.map((part) => tiles.node(part.start, part.size)));
   const before = await read(cover(0, earlier.size)), after = await read(cover(earlier.size, later.size));
-  return bytesToHex(rootOf(before)) === earlier.root && bytesToHex(rootOf([...before, ...after])) === later.root;
+  if (bytesToHex(rootOf([...before, ...after])) !== later.root) return 'broken';
+  return bytesToHex(rootOf(before)) === earlier.root ? 'grew' : 'rewritten';
 }
 
 /** A Branch is a step from a record to the root: the node on the path, and its sibling, which a proof has. */

@@ -57,7 +57,7 @@ async function checkTexts(texts: Text[]): Promise<Found> {
   return {check: await check(proofs, options), texts, keyless: options.key === undefined};
 }
 
-const keyOfLog = async () => (await send('/log/key')).text();
+const keyOfLog = async () => (await send('/log/key', {cache: 'no-cache'})).text();
 
 async function checkRecord(id: string): Promise<Found> {
   const [texts, key] = await Promise.all([proofsOf(id), keyOfLog()]);

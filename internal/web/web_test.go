@@ -93,7 +93,7 @@ func TestTextsAreComplete(t *testing.T) {
 // TestPagesAreSmall sums up what a browser loads to show a page, as it is sent.
 func TestPagesAreSmall(t *testing.T) {
 	const most = 250_000
-	link := regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"|from"\./([^"]+)"`)
+	link := regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"|(?:from|import\()"\./([^"]+)"`)
 	for _, page := range pages {
 		if page.policy == contractPolicy {
 			continue // the viewer of the contract is large

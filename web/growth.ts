@@ -1,0 +1,39 @@
+// How a log grew, drawn from the times in a few of its records. It is loaded when there is something to draw.
+import * as Plot from '@observablehq/plot';
+import {text} from './page';
+import type {Tiles} from './tree';
+
+/** most is how many bundles of 256 records are read, and mostTimes how many times are taken from all of them. */
+const most = 16, mostTimes = 512;
+
+interface Point { time: Date; size: number }
+
+/** sample returns how many records the log had at which times. A log that has grown is asked for the same bundles, which browsers have. */
+async function sample(tiles: Tiles): Promise<Point[]> {
+  const last = Math.ceil(tiles.size / 256) - 1, points: Point[] = [];
+  let step = 1;
+  while (last / step >= most) step *= 2;
+  const wanted = Array.from({length: Math.floor(last / step) + 1}, (_, i) => i * step);
+  if (wanted.at(-1) !== last) wanted.push(last);
+  const bundles = await Promise.all(wanted.map((bundle) => tiles.bundle(bundle)));
+  bundles.forEach((records, i) => records.forEach((record, place) => {
+    if (place % Math.ceil(256 * wanted.length / mostTimes) !== 0 && place !== records.length - 1) return;
+    const {time} = JSON.parse(new TextDecoder().decode(record)) as {time: string};
+    points.push({time: new Date(time), size: 256 * wanted[i]! + place + 1});
+  }));
+  return points;
+}
+
+/** draw returns a picture of how the log has grown until now, so many pixels wide. */
+export async function draw(tiles: Tiles, width: number): Promise<Element> {
+  const points = await sample(tiles), line = [...points, {time: new Date(), size: tiles.size}];
+  const way = {x: 'time', y: 'size', curve: points.length < tiles.size ? 'linear' : 'step-after'} as const;
+  const plot = Plot.plot({
+    width, height: 220, marginLeft: 56, marginRight: 16, x: {type: 'time', label: null, ticks: Math.min(8, Math.floor(width / 90))},
+    y: {label: text('explore.size'), grid: true, domain: [0, tiles.size], ticks: Math.min(5, tiles.size), tickFormat: ','},
+    marks: [Plot.areaY(line, {...way, fill: 'var(--accent)', fillOpacity: 0.2}), Plot.lineY(line, {...way, stroke: 'var(--accent)', strokeWidth: 2})],
+    style: {background: 'transparent', color: 'inherit', overflow: 'visible'},
+  });
+  plot.querySelectorAll('style').forEach((style) => style.remove()); // the policy refuses them; style.css has what they say
+  return plot;
+}

@@ -1,0 +1,182 @@
+// What /explore shows of a log that grows, is empty, goes away or is replaced, and the other pages of a service that goes away.
+import assert from 'node:assert/strict';
+import {cp, mkdtemp, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {browse, open, shuffle, start} from './service.mjs';
+
+let browser;
+
+before(async () => { browser = await browse(); });
+after(() => browser.close());
+
+const pages = ['/', '/verify', '/fairness', '/explore', '/docs'];
+
+for (const path of pages) {
+  test(`${path} of an empty log`, async () => {
+    const service = await start();
+    const {page, wrong, close} = await open(browser, service.base + path);
+    await page.locator('main :is(h1, h2):visible').first().waitFor();
+    if (path === '/explore') await page.getByText('The log has no records yet.').waitFor();
+    assert.equal(await page.locator('[role=alert]').count(), 0);
+    assert.deepEqual(wrong, []);
+    await close();
+    await service.stop();
+  });
+}
+
+// What a reader does on each page, and what shows that it worked.
+const acts = {
+  '/': [(page) => page.click('button.main'), '.cards img'],
+  '/verify': [(page, id) => page.fill('textarea', id).then(() => page.click('button.main')), '.verdict.verified'],
+  '/explore': [(page) => page.getByText('Look again').click(), '.growth svg'],
+};
+
+/** withData starts a service that can be stopped and started again, with the same data or with other data, at the same address. */
+async function withData() {
+  const folder = await mkdtemp(join(tmpdir(), 'riffle-log-')), data = join(folder, 'data');
+  let service = await start('-data', data);
+  const {base} = service, address = `127.0.0.1:${new URL(base).port}`;
+  return {
+    base, data, folder,
+    stop: () => service.stop(),
+    async again(other = data) { service = await start('-data', other, '-addr', address); },
+    remove: () => rm(folder, {recursive: true}),
+  };
+}
+
+for (const [path, [act, done]] of Object.entries(acts)) {
+  test(`${path} says that the service is away, and works when it is back`, async () => {
+    const service = await withData(), {audit_id: id} = await shuffle(service.base, {deck: 'standard52', reveal: 'now'});
+    const {page, close} = await open(browser, service.base + path);
+    await service.stop();
+    await act(page, id);
+    await page.getByRole('alert').getByText('The service cannot be reached.').first().waitFor();
+    await service.again();
+    await act(page, id);
+    await page.getByRole('alert').waitFor({state: 'detached'});
+    await page.waitForSelector(done);
+    await close();
+    await service.stop();
+    await service.remove();
+  });
+}
+
+test('/docs says that the service is away, and searches when it is back', async () => {
+  const service = await withData(), {page, close} = await open(browser, `${service.base}/docs/guides/verify`);
+  await service.stop();
+  await page.fill('#search', 'cut');
+  await page.locator('#found').getByText('The service cannot be reached.').waitFor();
+  await service.again();
+  await page.fill('#search', 'cut card');
+  await page.waitForSelector('#found a');
+  await close();
+  await service.stop();
+  await service.remove();
+});
+
+test('/explore follows a log that grows', async () => {
+  const service = await start();
+  await shuffle(service.base, {size: 3});
+  const {page, wrong, close} = await open(browser, `${service.base}/explore`);
+  const label = (size) => page.getByRole('img', {name: `The number of records over time, now ${size}`}).locator('svg').first();
+  await label(1).waitFor();
+  for (let i = 0; i < 4; i++) await shuffle(service.base, {size: 3, reference: `hand ${i}`});
+  await page.getByText('The log only grew: 4 records more').waitFor(); // without being asked to
+  await label(5).waitFor();
+  await page.getByText('hand 3').waitFor();
+  assert.deepEqual(wrong, []);
+  await close();
+  await service.stop();
+});
+
+test('/explore lists all hits of a reference, page by page', async () => {
+  const service = await start();
+  for (let i = 0; i < 101; i++) await shuffle(service.base, {size: 2, reference: 'many'});
+  const {page, wrong, close} = await open(browser, `${service.base}/explore`), hits = page.locator('.panel', {has: page.locator('form')}).locator('tbody tr');
+  const find = async (wanted) => {
+    await page.fill('input[name=wanted]', wanted);
+    await page.click('form button');
+  };
+  await find('many');
+  await hits.nth(99).waitFor();
+  assert.equal(await hits.count(), 100);
+  await page.getByText('Show more').click();
+  await hits.nth(100).waitFor();
+  assert.equal(await page.getByText('Show more').count(), 0);
+  await find('nobody');
+  await page.getByText('No record has this reference.').waitFor();
+  await find('101');
+  await page.getByText('There is no record 101.').waitFor();
+  await find('100');
+  await page.getByText('The record is in the tree.').waitFor();
+  assert.deepEqual(wrong, []);
+  await close();
+  await service.stop();
+});
+
+test('/explore tells commitments that ran out from those that can be used', async () => {
+  const service = await start('-deadline', '2s'), commit = async (count) => {
+    for (let i = 0; i < count; i++) await fetch(`${service.base}/commitments`, {method: 'POST', body: '{"size": 5}', headers: {'Content-Type': 'application/json'}});
+  };
+  await commit(101);
+  const {page, close} = await open(browser, `${service.base}/explore`);
+  for (;;) {
+    const {commitments, next} = await (await fetch(`${service.base}/commitments?status=void`)).json();
+    if (next && commitments.length === 100) break;
+  }
+  await page.getByText('Look again').click();
+  await page.getByText('Ran out without being used: 100+').waitFor();
+  await page.getByText('Show more').click();
+  await page.getByText(/^Ran out without being used: 101$/).waitFor();
+  await commit(1);
+  await page.getByText('Look again').click();
+  await page.getByText('Can still be used: 1').waitFor();
+  await close();
+  await service.stop();
+});
+
+// What the log was when the browser saw it, what it is now, and the alarm: in numbers of records that were added to a common beginning.
+for (const [name, was, is, alarm] of [
+  ['rewritten', 1, 2, 'This log was rewritten'], ['of two roots', 2, 2, 'The log has two histories'], ['shorter', 2, 1, 'The log got shorter'],
+]) {
+  test(`/explore raises the alarm over a log that is ${name}`, async () => {
+    const service = await withData(), add = async (count) => { for (let i = 0; i < count; i++) await shuffle(service.base, {size: 4}); };
+    await add(1);
+    await service.stop();
+    const other = join(service.folder, 'other');
+    await cp(service.data, other, {recursive: true});
+    await service.again();
+    await add(was);
+    const {page, close} = await open(browser, `${service.base}/explore`);
+    await page.waitForSelector('.growth svg');
+    await service.stop();
+    await service.again(other);
+    await add(is);
+    await page.getByText('Look again').click();
+    const raised = page.getByRole('alert');
+    await raised.getByText(alarm).waitFor();
+    assert.equal((await raised.locator('pre').textContent()).match(/\n— /g).length, 2, 'both checkpoints are there, with their signatures');
+    await page.reload();
+    await raised.getByText(alarm).waitFor(); // it stays until the reader dismisses it
+    await raised.getByText('Forget the earlier one').click();
+    await page.getByText('This browser looks at this log for the first time.').waitFor();
+    await close();
+    await service.stop();
+    await service.remove();
+  });
+}
+
+test('/explore tells another log from one that was rewritten', async () => {
+  const service = await withData();
+  await shuffle(service.base, {size: 4});
+  const {page, close} = await open(browser, `${service.base}/explore`);
+  await service.stop();
+  await service.again(join(service.folder, 'new'));
+  await page.getByText('Look again').click();
+  await page.getByRole('alert').getByText('This is another log').waitFor();
+  await close();
+  await service.stop();
+  await service.remove();
+});
