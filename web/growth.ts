@@ -1,6 +1,6 @@
 // How a log grew, drawn from the times in a few of its records. It is loaded when there is something to draw.
 import * as Plot from '@observablehq/plot';
-import {text} from './page';
+import {language, text} from './page';
 import type {Tiles} from './tree';
 
 /** most is how many bundles of 256 records are read, and mostTimes how many times are taken from all of them. */
@@ -19,7 +19,8 @@ async function sample(tiles: Tiles): Promise<Point[]> {
   bundles.forEach((records, i) => records.forEach((record, place) => {
     if (place % Math.ceil(256 * wanted.length / mostTimes) !== 0 && place !== records.length - 1) return;
     const {time} = JSON.parse(new TextDecoder().decode(record)) as {time: string};
-    points.push({time: new Date(time), size: 256 * wanted[i]! + place + 1});
+    const before = points.at(-1)?.time.getTime() ?? 0; // records that were written at once may be of a moment earlier than the one before
+    points.push({time: new Date(Math.max(before, Date.parse(time))), size: 256 * wanted[i]! + place + 1});
   }));
   return points;
 }
@@ -30,7 +31,7 @@ export async function draw(tiles: Tiles, width: number): Promise<Element> {
   const way = {x: 'time', y: 'size', curve: points.length < tiles.size ? 'linear' : 'step-after'} as const;
   const plot = Plot.plot({
     width, height: 220, marginLeft: 56, marginRight: 16, x: {type: 'time', label: null, ticks: Math.min(8, Math.floor(width / 90))},
-    y: {label: text('explore.size'), grid: true, domain: [0, tiles.size], ticks: Math.min(5, tiles.size), tickFormat: ','},
+    y: {label: text('explore.size'), grid: true, domain: [0, tiles.size], ticks: Math.min(5, tiles.size), tickFormat: (size: number) => size.toLocaleString(language)},
     marks: [Plot.areaY(line, {...way, fill: 'var(--accent)', fillOpacity: 0.2}), Plot.lineY(line, {...way, stroke: 'var(--accent)', strokeWidth: 2})],
     style: {background: 'transparent', color: 'inherit', overflow: 'visible'},
   });

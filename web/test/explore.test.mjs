@@ -91,6 +91,27 @@ test('/explore follows a log that grows', async () => {
   await service.stop();
 });
 
+test('/explore draws the path of a record in trees of all shapes', async () => {
+  const service = await start(), {page, wrong, close} = await open(browser, `${service.base}/explore`, {viewport: {width: 390, height: 900}});
+  let size = 0;
+  for (const [records, ...shown] of [[1, [0, 0]], [2, [0, 1], [1, 1]], [3, [1, 2], [2, 1]], [255, [0, 8], [254, 7]], [257, [255, 9], [256, 1]]]) {
+    for (; size < records; size++) await shuffle(service.base, {size: 3});
+    await page.reload({waitUntil: 'networkidle'});
+    for (const [index, hashes] of shown) {
+      await page.fill('input[name=wanted]', String(index));
+      await page.click('form button');
+      await page.getByRole('heading', {name: `Record ${index}`, exact: true}).waitFor();
+      await page.getByText('The record is in the tree.').waitFor();
+      await page.getByRole('img', {name: `The path from record ${index} to the root of ${records} records takes ${hashes} hashes.`}).waitFor();
+      assert.equal(await page.locator('.tree g.lit rect').count(), hashes + 1);
+    }
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
+  }
+  assert.deepEqual(wrong, []);
+  await close();
+  await service.stop();
+});
+
 test('/explore lists all hits of a reference, page by page', async () => {
   const service = await start();
   for (let i = 0; i < 101; i++) await shuffle(service.base, {size: 2, reference: 'many'});
