@@ -41,7 +41,7 @@ function sort(texts: Text[]): Given {
 }
 
 /** Found is what was checked: id is what a link to it names, and key is that of the log if the service was asked for it. Files may be keyless. */
-interface Found { check: Check; texts: Text[]; id?: string; key?: string; shoe?: Shoe; hand?: Hand; keyless?: boolean }
+interface Found { check: Check; texts: Text[]; id?: string; key?: string; shoe?: Shoe; hand?: Hand; keyless?: boolean; whole?: boolean }
 
 /** A LoneHand is a hand without the proofs of the records that sealed it. */
 class LoneHand extends Error {
@@ -75,7 +75,7 @@ async function checkShoe(shoeId: string, hand?: Hand): Promise<Found> {
 
 async function checkWhole(first: string): Promise<Found> {
   const [texts, key] = await Promise.all([byReference(first), keyOfLog()]);
-  return {check: await check(texts, {key}), texts, id: first, key};
+  return {check: await check(texts, {key}), texts, id: first, key, whole: true};
 }
 
 async function checkWithKey({texts}: Found): Promise<Found> {
@@ -130,7 +130,7 @@ function Verify() {
     if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(value)) look(value.toLowerCase());
     else run(() => checkTexts([{name: text('verify.pasted'), text: value}]));
   };
-  const first = found?.id && found.texts.length > 0 && shoeOf(firstRecord(found.texts[0]!.text));
+  const first = found?.id && !found.shoe && !found.whole && shoeOf(firstRecord(found.texts[0]!.text));
   return (
     <div onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
       onDrop={(event) => { event.preventDefault(); setOver(false); if (event.dataTransfer?.files.length) files(event.dataTransfer.files); }}>
@@ -156,7 +156,7 @@ function Verify() {
       {problem instanceof Problem && <Refused problem={problem} onToken={last.current} />}
       {found?.shoe && <State shoe={found.shoe} hand={found.hand} onHand={(hand) => run(() => checkShoe(found.shoe!.shoe_id, hand), found)} />}
       {found && <Report found={found} onKey={() => run(() => checkWithKey(found))} />}
-      {first && !found?.shoe && <Part id={found!.id!} first={first} onWhole={(id) => run(() => checkWhole(id), found)} />}
+      {first && <Part id={found!.id!} first={first} onWhole={(id) => run(() => checkWhole(id), found)} />}
     </div>
   );
 }

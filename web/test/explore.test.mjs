@@ -55,7 +55,7 @@ for (const [path, [act, done]] of Object.entries(acts)) {
     await page.getByRole('alert').getByText('The service cannot be reached.').first().waitFor();
     await service.again();
     await act(page, id);
-    await page.getByRole('alert').waitFor({state: 'detached'});
+    await page.getByRole('alert').first().waitFor({state: 'detached'});
     await page.waitForSelector(done);
     await close();
     await service.stop();
