@@ -268,7 +268,8 @@ func TestReloadCertificates(t *testing.T) {
 	writeConfig(t, path, settings(other))
 	s.signal(syscall.SIGHUP)
 	until(t, "the certificate in other files is shown", func() bool { return s.shown("").Equal(other.leaf) })
-	if m, ok := s.logged("INFO", "reloaded"); !ok || fmt.Sprint(m["changed"]) != "map[certificate:true]" {
+	until(t, "the reload is logged", func() bool { _, ok := s.logged("INFO", "reloaded"); return ok })
+	if m, _ := s.logged("INFO", "reloaded"); fmt.Sprint(m["changed"]) != "map[certificate:true]" {
 		t.Errorf("the reload is logged as %v", m)
 	}
 	if failures() != 2 {
