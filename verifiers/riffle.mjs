@@ -1158,7 +1158,7 @@ function sayOfRecord({steps, file, record}, {order}, {log, missing, note, unchec
     note(words);
   } else if (isHeldBack({file, record}) && 'root' in record) {
     unchecked(`the record is in ${log}, and its seed is held back until the shoe is closed`);
-    note('The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone, with --hand.');
+    note('The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.');
   } else if (isHeldBack({file, record})) {
     unchecked(`the record is in ${log}, and its seed is held back, so that the order cannot be checked yet`);
     note('What was committed to cannot be exchanged until the seed is revealed.');
@@ -1170,7 +1170,7 @@ function sayOfRecord({steps, file, record}, {order}, {log, missing, note, unchec
   } else if (order) verified(`the order is the one given and ${fromSeed}`);
   else {
     verified(follows);
-    note('No order was given to compare it with: name the one that was answered with --order.');
+    note('No order was given to compare it with: give what was answered as well.');
   }
 }
 function sayOfHand(hand, {log, missing, note, unchecked, verified}) {

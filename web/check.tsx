@@ -1,6 +1,6 @@
 // Checks of proofs in this browser, by the verifier that anyone can run: verifiers/riffle.mjs.
 import {verify} from '../verifiers/riffle.mjs';
-import {language, Problem, send, text} from './page';
+import {hasText, language, Problem, send, text} from './page';
 
 export interface Step { name: string; ok: boolean | null; text: string }
 
@@ -55,7 +55,7 @@ export const proofsOf = async (id: string): Promise<Text[]> => withCommitment({n
 /** proofsOfShoe fetches the proofs of all records of a shoe, and that of the commitment that it used. */
 export const proofsOfShoe = async (id: string): Promise<Text[]> => withCommitment({name: 'shoe', text: await published(`/shoes/${id}/proof`)});
 
-/** Verdict shows a check: the verdict in a line, then each step with what it showed. */
+/** Verdict shows a check: the verdict in a line, then each step. */
 export function Verdict({check}: {check: Check}) {
   const parts = (check.proofs?.length ?? 0) > 1 ? check.proofs! : [check];
   return (
@@ -66,15 +66,24 @@ export function Verdict({check}: {check: Check}) {
           <p class={language === 'en' ? '' : 'quiet'}>{part.headline}</p>
           {part.notes.map((note) => <p class="quiet" key={note}>{note}</p>)}
           <ol class="steps">
-            {part.steps.map((step, i) => (
-              <li class={`step-${step.ok}`} key={i}>
-                <span class="mark" role="img" aria-label={text(`step.${step.ok}`)}>{step.ok === true ? '✓' : step.ok === false ? '✗' : '?'}</span>
-                <span><strong>{step.name}</strong> <span class="quiet">{step.text}</span></span>
-              </li>
-            ))}
+            {part.steps.map((step, i) => <Shows key={i} step={step} />)}
           </ol>
         </div>
       ))}
     </div>
+  );
+}
+
+/** Shows is what a step showed, in plain words and in those of the verifier. */
+function Shows({step: {name, ok, text: found}}: {step: Step}) {
+  const claim = `claim.${name}`;
+  return (
+    <li class={`step-${ok}`}>
+      <span class="mark" role="img" aria-label={text(`step.${ok}`)}>{ok === true ? '✓' : ok === false ? '✗' : '?'}</span>
+      <span>
+        {hasText(claim) && <strong class="claim" lang={language}>{text(claim)}</strong>}
+        <span class="quiet">{name}: {found}</span>
+      </span>
+    </li>
   );
 }

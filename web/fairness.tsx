@@ -9,7 +9,8 @@ import {Rings} from './lab/rings';
 import {findingsCSV, ordersCSV, positionsCSV, Save, save} from './lab/save';
 import {algorithms, wrong} from './lab/shuffles';
 import type {Job, Orders as OwnOrders, Report} from './lab/worker';
-import {prefix, text, token} from './page';
+import {prefix, Problem, text, token} from './page';
+import {Refused} from './refused';
 import {trusted} from './trusted';
 
 /** A Setting is what to measure. It stands in the link of the page. */
@@ -52,8 +53,8 @@ function Laboratory() {
   const [setting, setSetting] = useState(fromLink);
   const [measured, setMeasured] = useState(setting);
   const [measurement, setMeasurement] = useState<Measurement>();
-  const [running, setRunning] = useState(false);
-  const [problem, setProblem] = useState('');
+  const [running, setRunning] = useState(setting.shuffle in wrong); // the others write records, or are somebody else's
+  const [problem, setProblem] = useState<Problem>();
   const workers = useRef<Worker[]>([]);
   const stop = () => {
     workers.current.forEach((worker) => worker.terminate());
@@ -63,6 +64,7 @@ function Laboratory() {
   useEffect(() => {
     const restore = () => setSetting(fromLink());
     addEventListener('hashchange', restore);
+    if (running) start();
     return () => {
       removeEventListener('hashchange', restore);
       stop();
@@ -70,7 +72,7 @@ function Laboratory() {
   }, []);
   const fail = (message: string) => {
     stop();
-    setProblem(message);
+    setProblem(new Problem(0, message));
   };
   const begin = (name: 'worker' | 'own', type: WorkerType) => {
     const worker = new Worker(workerOf(name), {type});
@@ -80,17 +82,17 @@ function Laboratory() {
   };
   const start = () => {
     stop();
-    setProblem('');
+    setProblem(undefined);
     setMeasurement(undefined);
     setMeasured(setting);
     setRunning(true);
     history.replaceState(null, '', toLink(setting));
     const {n, runs, shuffle, code} = setting, meter = begin('worker', 'module');
     meter.onmessage = ({data}: MessageEvent<Report>) => {
-      setMeasurement(data.measurement);
-      if (data.done === null) return;
+      if (data.measurement.runs > 0) setMeasurement(data.measurement);
+      if (!data.done) return;
       stop();
-      if (data.done !== '') setProblem(data.done);
+      if (data.refused) setProblem(new Problem(data.refused.status, data.refused.message || text('problem.unreachable')));
     };
     meter.postMessage({n, runs, shuffle, cyclic: shuffle === 'sattolo', prefix, token: token()} satisfies Job);
     if (shuffle !== 'own') return;
@@ -109,7 +111,8 @@ function Laboratory() {
       <h1>{text('lab.heading')}</h1>
       <p class="quiet">{text('lab.lead')}</p>
       <Controls setting={setting} running={running} onChange={setSetting} onStart={start} onStop={stop} />
-      {problem !== '' && <p class="panel problem" role="alert">{problem}</p>}
+      {problem && <Refused problem={problem} onToken={start} />}
+      {running && !measurement && <div class="panel waiting" />}
       {measurement && <Results measurement={measurement} setting={measured} running={running} />}
       <Explain />
     </>

@@ -16,6 +16,9 @@ export function text(name: Name, ...values: (string | number)[]): string {
   return texts[language][name].replace(/\{(\d)\}/g, (_, i) => String(values[i]));
 }
 
+/** hasText reports whether there is a text with a name. */
+export const hasText = (name: string): name is Name => name in texts.en;
+
 /** A Problem is an answer of the API that refuses a request, or the failure to get one. */
 export class Problem extends Error {
   constructor(readonly status: number, message: string) {

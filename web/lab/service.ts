@@ -2,18 +2,28 @@
 
 export interface Request { prefix: string; token: string; body: {size: number; repeat: number; algorithm: string} }
 
-/** send asks for shuffles and calls each with every order. It calls progress now and then. */
+/** A Refusal says why there are no orders. Its status is 0 if no answer came, or only a part. */
+export class Refusal extends Error {
+  constructor(readonly status: number, message: string) {
+    super(message);
+  }
+}
+
+const lost = () => { throw new Refusal(0, ''); };
+
+/** send asks for shuffles and calls each with every order. It calls progress now and then, and throws a Refusal. */
 export async function send({prefix, token, body}: Request, each: (order: Uint8Array) => void, progress: () => void): Promise<void> {
   const answer = await fetch(`${prefix}/shuffle`, {
     method: 'POST', body: JSON.stringify(body),
     headers: {'Content-Type': 'application/json', ...(token !== '' && {Authorization: `Bearer ${token}`})},
-  });
-  if (!answer.ok) throw new Error(((await answer.json()) as {detail: string}).detail);
+  }).catch(lost);
+  if (!answer.ok) throw new Refusal(answer.status, ((await answer.json()) as {detail: string}).detail);
   // After the name of their member come the orders, which are nothing but numbers, until the next member.
   const name = body.repeat === 1 ? '"items":[' : '"shuffles":[', order = new Uint8Array(body.size), decoder = new TextDecoder();
   const reader = answer.body!.getReader();
+  const more = () => reader.read().catch(lost);
   let head = '', inside = false, ended = false, number = -1, place = 0;
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+  for (let part = await more(); !part.done; part = await more()) {
     let bytes = part.value;
     if (ended) continue;
     if (!inside) {

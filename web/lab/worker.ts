@@ -1,13 +1,13 @@
 // Runs a shuffle many times, and says now and then what it shows.
 import {Meter, type Measurement} from './measure';
-import {send} from './service';
+import {Refusal, send} from './service';
 import {algorithms, wrong} from './shuffles';
 
 /** A Job is what to run. Orders of a shuffle of the reader's own come as messages of their own. */
 export interface Job { n: number; runs: number; shuffle: string; cyclic: boolean; prefix: string; token: string }
 
-/** A Report is what a worker says. done is null while it runs, and otherwise an error or "". */
-export interface Report { measurement: Measurement; done: string | null }
+/** A Report is what a worker says. */
+export interface Report { measurement: Measurement; done: boolean; refused?: {status: number; message: string} }
 
 /** Orders are permutations that another worker has made, one after the other. */
 export interface Orders { orders: Uint8Array; last: boolean }
@@ -15,10 +15,10 @@ export interface Orders { orders: Uint8Array; last: boolean }
 let meter: Meter | undefined;
 let reported = 0;
 
-function report(done: string | null): void {
-  if (done === null && performance.now() - reported < 150) return;
+function report(done: boolean, refused?: Report['refused']): void {
+  if (!done && performance.now() - reported < 150) return;
   reported = performance.now();
-  postMessage({measurement: meter!.measurement(), done} satisfies Report);
+  postMessage({measurement: meter!.measurement(), done, refused} satisfies Report);
 }
 
 async function run({n, runs, shuffle, cyclic, prefix, token}: Job): Promise<void> {
@@ -27,7 +27,7 @@ async function run({n, runs, shuffle, cyclic, prefix, token}: Job): Promise<void
   if (algorithms.includes(shuffle)) {
     while (counted.runs < runs) {
       const repeat = Math.min(runs - counted.runs, Math.floor(1_000_000 / n));
-      await send({prefix, token, body: {size: n, repeat, algorithm: shuffle}}, (order) => counted.add(order), () => report(null));
+      await send({prefix, token, body: {size: n, repeat, algorithm: shuffle}}, (order) => counted.add(order), () => report(false));
     }
   } else {
     const sorted = Uint8Array.from({length: n}, (_, i) => i), a = new Uint8Array(n);
@@ -37,18 +37,21 @@ async function run({n, runs, shuffle, cyclic, prefix, token}: Job): Promise<void
         wrong[shuffle]!(a);
         counted.add(a);
       }
-      report(null);
+      report(false);
     }
   }
-  report('');
+  report(true);
 }
 
 onmessage = ({data}: MessageEvent<Job | Orders>) => {
   if ('orders' in data) {
     const {n} = meter!;
     for (let at = 0; at + n <= data.orders.length; at += n) meter!.add(data.orders.subarray(at, at + n));
-    report(data.last ? '' : null);
+    report(data.last);
     return;
   }
-  run(data).catch((error: unknown) => report((error as Error).message));
+  run(data).catch((error: unknown) => {
+    if (error instanceof Refusal) report(true, {status: error.status, message: error.message});
+    else reportError(error);
+  });
 };

@@ -1,7 +1,9 @@
 // What the laboratory measures is what Go measures: the statistics of internal/fairness, on the same orders.
 import assert from 'node:assert/strict';
-import {readFile} from 'node:fs/promises';
+import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {after, before, test} from 'node:test';
 import {browse, open, start} from './service.mjs';
 
@@ -67,7 +69,7 @@ test("the laboratory's worker finds what Go finds in the same orders", async () 
       const meter = new Worker(policy.createScriptURL(`/static/${worker ?? name}`), {type: 'module'});
       meter.postMessage({n, runs, shuffle: 'own', cyclic: true, prefix: '', token: ''});
       meter.postMessage({orders: new Uint8Array(bytes), last: true});
-      return new Promise((found) => { meter.onmessage = ({data}) => { if (data.done !== null) found(data.measurement); }; });
+      return new Promise((found) => { meter.onmessage = ({data}) => { if (data.done) found(data.measurement); }; });
     }, {...vector, base64: Buffer.from(ordersOf(vector)).toString('base64')});
     const of = `${vector.shuffle} of ${vector.n}, ${vector.runs} runs`;
     compare(measured.findings, vector.findings, of);
@@ -177,4 +179,35 @@ test('each algorithm is shown step by step, with its choices', async () => {
   }
   assert.deepEqual(wrong, []);
   await close();
+});
+
+test('the laboratory shows a result at once, unless it would write records', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/fairness`);
+  await page.waitForSelector('.verdict.failed');
+  await close();
+  const linked = await open(browser, `${service.base}/fairness#n=5&shuffle=fisher-yates&runs=2000`);
+  assert.equal(await linked.page.locator('.verdict, .waiting').count(), 0);
+  assert.deepEqual([...wrong, ...linked.wrong], []);
+  await linked.close();
+});
+
+test('with keys, the laboratory asks for a token, and says that the service has gone', async () => {
+  const token = `rfl_${Buffer.alloc(32, 3).toString('base64url')}`;
+  const digest = Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))).toString('hex');
+  const folder = await mkdtemp(join(tmpdir(), 'riffle-lab-')), file = join(folder, 'keys.yaml');
+  await writeFile(file, `keys:\n  - {name: laboratory, sha256: ${digest}, may: [shuffle]}\n`);
+  const own = await start('-config', file), {page, close} = await open(browser, `${own.base}/fairness#n=5&shuffle=fisher-yates&runs=2000`);
+  await page.click('button.main');
+  await page.fill('input[name=token]', token);
+  await page.click('.problem button');
+  await page.waitForSelector('.verdict');
+  await own.stop();
+  await page.click('button.main');
+  await page.getByText('The service cannot be reached').waitFor();
+  await page.selectOption('select', 'any-place'); // needs no service
+  await page.click('button.main');
+  await page.waitForSelector('.verdict.failed');
+  assert.equal(await page.locator('.problem').count(), 0);
+  await close();
+  await rm(folder, {recursive: true});
 });

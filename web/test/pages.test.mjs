@@ -134,6 +134,8 @@ test('every vector gets its verdict', async () => {
     await shown.waitFor();
     const got = await shown.getAttribute('class');
     if (got !== `verdict ${verdict}`) different.push(`${name}: ${got}, want ${verdict}`);
+    const untold = await page.locator('.report:not([data-old]) .steps li:not(:has(.claim))').allTextContents();
+    if (untold.length > 0) different.push(`${name}: not in plain words: ${untold}`);
   }
   assert.deepEqual(different, []);
   assert.deepEqual(wrong, []);
