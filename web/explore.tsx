@@ -2,7 +2,7 @@
 import {bytesToHex} from '@noble/hashes/utils.js';
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {language, prefix, Problem, send, text} from './page';
+import {language, prefix, Problem, send, shortTime, text} from './page';
 import {Refused} from './refused';
 import {join, leafHash, openCheckpoint, pathOf, relate, Tiles, type Branch, type Checkpoint, type Relation} from './tree';
 
@@ -192,9 +192,6 @@ function Search({onFound}: {onFound: (index: number) => void}) {
 }
 
 interface Row { index: number; kind: string; time: string; reference?: string }
-
-/** shortTime leaves the fraction of a second out. */
-const shortTime = (time: string) => time.slice(0, 19).replace('T', ' ');
 
 function Records({list, onGo}: Going & {list: Row[]}) {
   return (

@@ -19,6 +19,9 @@ export function text(name: Name, ...values: (string | number)[]): string {
 /** hasText reports whether there is a text with a name. */
 export const hasText = (name: string): name is Name => name in texts.en;
 
+/** shortTime returns a time of the API without the fraction of a second. It is in UTC, as it was. */
+export const shortTime = (time: string) => time.slice(0, 19).replace('T', ' ');
+
 /** A Problem is an answer of the API that refuses a request, or the failure to get one. */
 export class Problem extends Error {
   constructor(readonly status: number, message: string) {

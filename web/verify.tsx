@@ -4,7 +4,7 @@ import {useEffect, useRef, useState} from 'preact/hooks';
 import qrcode from 'qrcode-generator';
 import {check, firstRecord, proofsOf, proofsOfShoe, Verdict, type Check, type Shown, type Text} from './check';
 import {keepOffline} from './offline';
-import {language, prefix, Problem, send, text} from './page';
+import {prefix, Problem, send, shortTime, text} from './page';
 import {Refused} from './refused';
 import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
 
@@ -171,7 +171,7 @@ function Report({found, onKey}: {found: Found; onKey: () => void}) {
       {found.texts.flatMap(recordOf).slice(0, 20).map((record, i) => <Facts key={i} record={record} />)}
       {found.key && <p class="quiet">{text('verify.key')} <code>{found.key.trim()}</code></p>}
       {link && <div class="link"><Code link={link} /><p><a href={link}>{link}</a></p></div>}
-      <p class="quiet">{text('verify.when', new Date().toLocaleString(language))}</p>
+      <p class="quiet">{text('verify.when', shortTime(new Date().toISOString()))}</p>
       <div class="actions">
         {found.keyless && <button type="button" onClick={onKey}>{text('verify.key.use')}</button>}
         <button type="button" onClick={() => print()}>{text('verify.print')}</button>
