@@ -1,22 +1,14 @@
 // The docs in a real browser: the contract, whose requests can be sent, and the documents, which can be searched.
 import assert from 'node:assert/strict';
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {browse, open, start} from './service.mjs';
+import {browse, open, startWith, startWithKey} from './service.mjs';
 
-let service, browser, folder;
+let service, browser;
 
-before(async () => {
-  [browser, folder] = await Promise.all([browse(), mkdtemp(join(tmpdir(), 'riffle-files-'))]);
-  await writeFile(join(folder, 'logs.yaml'), 'logs: [{name: poker}]\n');
-  service = await start('-config', join(folder, 'logs.yaml'));
-});
+before(async () => { [browser, service] = await Promise.all([browse(), startWith('logs: [{name: poker}]')]); });
 after(async () => {
   await browser.close();
   await service.stop();
-  await rm(folder, {recursive: true});
 });
 
 /** execute sends the request of the operation that is open in the viewer, and returns the answer that the viewer shows. */
@@ -48,11 +40,7 @@ for (const log of ['', '/logs/poker']) {
 }
 
 test('with keys, the contract and its requests take a token', async () => {
-  const token = `rfl_${Buffer.alloc(32, 7).toString('base64url')}`;
-  const digest = Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))).toString('hex');
-  const file = join(folder, 'keys.yaml');
-  await writeFile(file, `keys:\n  - {name: page, sha256: ${digest}, may: [shuffle, read]}\n`);
-  const own = await start('-config', file);
+  const own = await startWithKey('shuffle, read'), {token} = own;
   const {page, close} = await open(browser, `${own.base}/docs#/shuffles/shuffle`);
   await page.fill('input[name=token]', token);
   await page.click('.problem button');

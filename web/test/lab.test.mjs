@@ -1,11 +1,9 @@
 // What the laboratory measures is what Go measures: the statistics of internal/fairness, on the same orders.
 import assert from 'node:assert/strict';
-import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {readFile} from 'node:fs/promises';
 import {createRequire} from 'node:module';
-import {tmpdir} from 'node:os';
-import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {browse, open, start} from './service.mjs';
+import {browse, open, start, startWithKey} from './service.mjs';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const vectors = JSON.parse(await readFile(new URL('../../testdata/fairness.json', import.meta.url), 'utf8'));
@@ -192,11 +190,7 @@ test('the laboratory shows a result at once, unless it would write records', asy
 });
 
 test('with keys, the laboratory asks for a token, and says that the service has gone', async () => {
-  const token = `rfl_${Buffer.alloc(32, 3).toString('base64url')}`;
-  const digest = Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))).toString('hex');
-  const folder = await mkdtemp(join(tmpdir(), 'riffle-lab-')), file = join(folder, 'keys.yaml');
-  await writeFile(file, `keys:\n  - {name: laboratory, sha256: ${digest}, may: [shuffle]}\n`);
-  const own = await start('-config', file), {page, close} = await open(browser, `${own.base}/fairness#n=5&shuffle=fisher-yates&runs=2000`);
+  const own = await startWithKey('shuffle'), {token} = own, {page, close} = await open(browser, `${own.base}/fairness#n=5&shuffle=fisher-yates&runs=2000`);
   await page.click('button.main');
   await page.fill('input[name=token]', token);
   await page.click('.problem button');
@@ -209,5 +203,4 @@ test('with keys, the laboratory asks for a token, and says that the service has 
   await page.waitForSelector('.verdict.failed');
   assert.equal(await page.locator('.problem').count(), 0);
   await close();
-  await rm(folder, {recursive: true});
 });

@@ -5,16 +5,14 @@ import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {browse, open, shuffle, start} from './service.mjs';
+import {browse, open, shuffle, start, startWith, startWithKey} from './service.mjs';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const paths = ['/', '/verify', '/fairness', '/explore', '/docs', '/docs#/shuffles/shuffle', '/docs/guides/shuffle-and-draw', '/logs/poker/'];
 let service, browser, folder;
 
 before(async () => {
-  [browser, folder] = await Promise.all([browse(), mkdtemp(join(tmpdir(), 'riffle-files-'))]);
-  await writeFile(join(folder, 'logs.yaml'), 'logs: [{name: poker}]\n');
-  service = await start('-config', join(folder, 'logs.yaml'));
+  [browser, service, folder] = await Promise.all([browse(), startWith('logs: [{name: poker}]'), mkdtemp(join(tmpdir(), 'riffle-files-'))]);
 });
 after(async () => {
   await browser.close();
@@ -209,11 +207,7 @@ test("a function of the reader's own is measured, and stopped if it never ends",
 });
 
 test('with keys, a page asks for a token and keeps it in the tab', async () => {
-  const token = `rfl_${Buffer.alloc(32, 7).toString('base64url')}`;
-  const digest = Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))).toString('hex');
-  const file = join(folder, 'keys.yaml');
-  await writeFile(file, `keys:\n  - {name: page, sha256: ${digest}, may: [shuffle, read]}\n`);
-  const own = await start('-config', file);
+  const own = await startWithKey('shuffle, read'), {token} = own;
   const {page, close} = await open(browser, `${own.base}/`);
   await page.fill('input[name=token]', token);
   await page.click('.problem button');

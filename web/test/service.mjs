@@ -1,6 +1,7 @@
 // The service and a browser, for tests of the pages.
 import {spawn} from 'node:child_process';
-import {mkdtemp, rm} from 'node:fs/promises';
+import {createHash} from 'node:crypto';
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {chromium} from 'playwright-core';
@@ -23,6 +24,23 @@ export async function start(...flags) {
     await new Promise((done) => { child.exitCode === null ? child.on('exit', done) : done(); });
     await rm(data, {recursive: true});
   }};
+}
+
+/** startWith starts the service with a configuration file. */
+export async function startWith(config) {
+  const folder = await mkdtemp(join(tmpdir(), 'riffle-config-')), file = join(folder, 'riffle.yaml');
+  await writeFile(file, config);
+  const service = await start('-config', file);
+  return {...service, async stop() {
+    await service.stop();
+    await rm(folder, {recursive: true});
+  }};
+}
+
+/** startWithKey starts the service for callers with a key that has scopes, and returns its token as well. */
+export async function startWithKey(scopes) {
+  const token = `rfl_${Buffer.alloc(32, 7).toString('base64url')}`, digest = createHash('sha256').update(token).digest('hex');
+  return {...await startWith(`keys: [{name: page, sha256: ${digest}, may: [${scopes}]}]\n`), token};
 }
 
 /** browse starts Chromium, or the browser that CHROMIUM names. */

@@ -1,19 +1,17 @@
 // Shoes on the table: opened, dealt, shared with others, interrupted, closed and checked.
 import assert from 'node:assert/strict';
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {mkdtemp, rm} from 'node:fs/promises';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {browse, open, start} from './service.mjs';
+import {browse, open, start, startWith, startWithKey} from './service.mjs';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 let service, browser, folder;
 
 before(async () => {
-  [browser, folder] = await Promise.all([browse(), mkdtemp(join(tmpdir(), 'riffle-shoes-'))]);
-  await writeFile(join(folder, 'logs.yaml'), 'logs: [{name: poker}]\n');
-  service = await start('-config', join(folder, 'logs.yaml'));
+  [browser, service, folder] = await Promise.all([browse(), startWith('logs: [{name: poker}]'), mkdtemp(join(tmpdir(), 'riffle-shoes-'))]);
 });
 after(async () => {
   await browser.close();
@@ -263,11 +261,7 @@ test('items are shown as the text that they are', async () => {
 });
 
 test('with keys, a shoe is dealt and checked with the token of the tab', async () => {
-  const token = `rfl_${Buffer.alloc(32, 9).toString('base64url')}`;
-  const digest = Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))).toString('hex');
-  const file = join(folder, 'keys.yaml');
-  await writeFile(file, `keys:\n  - {name: page, sha256: ${digest}, may: [deal, read]}\n`);
-  const own = await start('-config', file);
+  const own = await startWithKey('deal, read'), {token} = own;
   const {page, close} = await open(browser, `${own.base}/#shoe`);
   await page.fill('input[name=token]', token);
   await page.click('.problem button');
