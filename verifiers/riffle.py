@@ -1471,8 +1471,7 @@ class Verdict:
             self.notes.append(words)
         elif entry.is_held_back() and "root" in record:
             self.unchecked(f"the record is in {self.log}, and its seed is held back until the shoe is closed")
-            self.notes.append("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone, with "
-                              "--hand.")
+            self.notes.append("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.")
         elif entry.is_held_back():
             self.unchecked(f"the record is in {self.log}, and its seed is held back, so that the order cannot be checked yet")
             self.notes.append("What was committed to cannot be exchanged until the seed is revealed.")
@@ -1488,7 +1487,7 @@ class Verdict:
             self.verified(f"the order is the one given and {from_seed}")
         else:
             self.verified(follows)
-            self.notes.append("No order was given to compare it with: name the one that was answered with --order.")
+            self.notes.append("No order was given to compare it with: give what was answered as well.")
 
     def of_hand(self):
         proven, others, missing = self.found.proven, self.found.others, self.found.missing

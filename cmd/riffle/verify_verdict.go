@@ -121,7 +121,7 @@ func (v *verdict) ofRecord(steps prooffile.Steps, e *prooffile.Entry, given *pro
 	switch {
 	case e.HeldBack() && e.Record.Root != nil:
 		v.unchecked("the record is in %s, and its seed is held back until the shoe is closed", log)
-		v.note("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone, with --hand.")
+		v.note("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.")
 	case e.HeldBack():
 		v.unchecked("the record is in %s, and its seed is held back, so that the order cannot be checked yet", log)
 		v.note("What was committed to cannot be exchanged until the seed is revealed.")
@@ -137,7 +137,7 @@ func (v *verdict) ofRecord(steps prooffile.Steps, e *prooffile.Entry, given *pro
 		v.verified(steps, "the order is the one given and "+fromSeed+log)
 	default:
 		v.verified(steps, follows+log)
-		v.note("No order was given to compare it with: name the one that was answered with --order.")
+		v.note("No order was given to compare it with: give what was answered as well.")
 	}
 	v.committed(steps, e)
 	if v.Verdict == verdictVerified && e.Record.Kind == audit.KindShuffle && !e.Record.UsesCommitment() {
