@@ -140,12 +140,15 @@ func TestReconcilesLostDatabase(t *testing.T) {
 			}
 		}
 	}()
-	shuffled := func() float64 {
-		return servers[0].metric("riffle_items_shuffled_total", "") + servers[1].metric("riffle_items_shuffled_total", "")
+	recovered := func() {
+		t.Helper()
+		for _, s := range servers {
+			before := s.metric("riffle_items_shuffled_total", "")
+			until(t, "shuffles are answered again", func() bool { return s.metric("riffle_items_shuffled_total", "") > before+10*20 })
+		}
 	}
 	for n := range 12 {
-		before := shuffled()
-		until(t, "shuffles are answered again", func() bool { return shuffled() > before+20*20 })
+		recovered()
 		if n%4 < 3 {
 			db.cutConnections(t)
 			continue
@@ -157,6 +160,7 @@ func TestReconcilesLostDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	recovered()
 	close(end)
 	stop.Wait()
 	close(loads)
