@@ -2,11 +2,9 @@ package main
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"math"
-	"os"
 	"strings"
 )
 
@@ -80,17 +78,9 @@ func (r *fairnessReport) writePage(path string) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("the page: %w", err)
-	}
-	err = page.Execute(file, struct {
+	return writeHTML(path, page, struct {
 		*fairnessReport
 		Version       string
 		Width, Height int
 	}{r, version, chartWidth, chartHeight})
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("the page: %w", err)
-	}
-	return nil
 }

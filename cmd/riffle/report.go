@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"os"
@@ -36,16 +37,20 @@ func writeReport(path string, f *findings) error {
 	if err != nil {
 		return err
 	}
+	return writeHTML(path, page, struct {
+		*findings
+		Version, Time string
+	}{f, version, time.Now().UTC().Format(audit.TimeFormat)})
+}
+
+// writeHTML writes a page with its values to a file, which it replaces.
+func writeHTML(path string, page *template.Template, values any) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("the report: %w", err)
 	}
-	err = page.Execute(file, struct {
-		*findings
-		Version, Time string
-	}{f, version, time.Now().UTC().Format(audit.TimeFormat)})
-	if err := file.Close(); err != nil {
+	if err := errors.Join(page.Execute(file, values), file.Close()); err != nil {
 		return fmt.Errorf("the report: %w", err)
 	}
-	return err
+	return nil
 }
