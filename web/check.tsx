@@ -27,6 +27,9 @@ export async function published(path: string): Promise<string> {
   }
 }
 
+/** keyOfLog returns the key of the log, also if another log has replaced the one that the browser knows. */
+export const keyOfLog = async (): Promise<string> => (await send('/log/key', {cache: 'no-cache'})).text();
+
 /** A Shown is what a page shows of a record. */
 export interface Shown {
   id: string; kind: string; time: string; reference?: string; algorithm?: string; size?: number; draw?: number; audit_id?: string; commitment_id?: string;

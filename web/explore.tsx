@@ -2,7 +2,7 @@
 import {bytesToHex} from '@noble/hashes/utils.js';
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {language, prefix, Problem, send, shortTime, text} from './page';
+import {isId, language, prefix, Problem, send, shortTime, text} from './page';
 import {Refused} from './refused';
 import {join, leafHash, openCheckpoint, pathOf, relate, Tiles, type Branch, type Checkpoint, type Relation} from './tree';
 
@@ -168,7 +168,7 @@ function Search({onFound}: {onFound: (index: number) => void}) {
     setWanted(wanted);
     run(async () => {
       if (/^\d{1,15}$/.test(wanted)) return onFound(Number(wanted));
-      if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(wanted)) return onFound(((await (await send(`/audits/${wanted.toLowerCase()}`)).json()) as Audit).log_index);
+      if (isId(wanted)) return onFound(((await (await send(`/audits/${wanted.toLowerCase()}`)).json()) as Audit).log_index);
       setFound(await page(wanted, 0));
     });
   };

@@ -19,6 +19,9 @@ export function text(name: Name, ...values: (string | number)[]): string {
 /** hasText reports whether there is a text with a name. */
 export const hasText = (name: string): name is Name => name in texts.en;
 
+/** isId reports whether a reader has given an id, of a record or of a shoe. */
+export const isId = (given: string) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(given);
+
 /** shortTime returns a time of the API without the fraction of a second. It is in UTC, as it was. */
 export const shortTime = (time: string) => time.slice(0, 19).replace('T', ' ');
 

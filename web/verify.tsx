@@ -2,9 +2,9 @@
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import qrcode from 'qrcode-generator';
-import {check, firstRecord, proofsOf, proofsOfShoe, Verdict, type Check, type Shown, type Text} from './check';
+import {check, firstRecord, keyOfLog, proofsOf, proofsOfShoe, Verdict, type Check, type Shown, type Text} from './check';
 import {keepOffline} from './offline';
-import {prefix, Problem, send, shortTime, text} from './page';
+import {isId, prefix, Problem, send, shortTime, text} from './page';
 import {Refused} from './refused';
 import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
 
@@ -56,8 +56,6 @@ async function checkTexts(texts: Text[]): Promise<Found> {
   if (proofs.length === 0) throw new Problem(0, text('verify.noProof'));
   return {check: await check(proofs, options), texts, keyless: options.key === undefined};
 }
-
-const keyOfLog = async () => (await send('/log/key', {cache: 'no-cache'})).text();
 
 async function checkRecord(id: string): Promise<Found> {
   const [texts, key] = await Promise.all([proofsOf(id), keyOfLog()]);
@@ -127,7 +125,7 @@ function Verify() {
   const submit = (event: Event) => {
     event.preventDefault();
     const value = paste.current!.value.trim();
-    if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(value)) look(value.toLowerCase());
+    if (isId(value)) look(value.toLowerCase());
     else run(() => checkTexts([{name: text('verify.pasted'), text: value}]));
   };
   const first = found?.id && !found.shoe && !found.whole && shoeOf(firstRecord(found.texts[0]!.text));

@@ -1,8 +1,8 @@
 // What the log has of a shoe: its records, and once it is closed its seeds and the check of all of it.
 import {Fragment} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
-import {check, published, Verdict, type Check} from '../check';
-import {prefix, send, text} from '../page';
+import {check, keyOfLog, published, Verdict, type Check} from '../check';
+import {prefix, text} from '../page';
 import {pathOf, recordOf, type Logged, type Owned} from './owner';
 import type {Change} from './shoe';
 
@@ -65,7 +65,7 @@ function Whole({id}: {id: string}) {
     setBusy(true);
     setProblem('');
     void (async () => {
-      const [proof, key] = await Promise.all([proofOf(id), send('/log/key').then((answer) => answer.text())]);
+      const [proof, key] = await Promise.all([proofOf(id), keyOfLog()]);
       setResult({check: await check([{name: text('shoe.proof'), text: proof}], {key}), proof});
     })().catch((error: unknown) => setProblem((error as Error).message)).finally(() => setBusy(false));
   };

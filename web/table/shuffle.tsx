@@ -1,8 +1,8 @@
 // One shuffle: asked for, dealt, and checked.
 import {useState} from 'preact/hooks';
-import {check, proofsOf, Verdict, type Check} from '../check';
+import {check, keyOfLog, proofsOf, Verdict, type Check} from '../check';
 import {cardNames, type DeckType} from '../decks';
-import {post, prefix, Problem, send, text} from '../page';
+import {post, prefix, Problem, text} from '../page';
 import {Refused} from '../refused';
 import {Cards, type Dealing} from './cards';
 import {askedOf, DeckFields, formOf, OrderFields, type Asked} from './deck';
@@ -116,7 +116,7 @@ function Proof({dealt: {answer, json}}: {dealt: Dealt}) {
   const run = () => {
     setProblem('');
     void (async () => {
-      const [proofs, key] = await Promise.all([proofsOf(answer.audit_id), send('/log/key').then((answer) => answer.text())]);
+      const [proofs, key] = await Promise.all([proofsOf(answer.audit_id), keyOfLog()]);
       setResult(await check(proofs, {key, order: json}));
     })().catch((error: unknown) => setProblem((error as Error).message));
   };
