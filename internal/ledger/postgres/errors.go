@@ -67,6 +67,18 @@ func classify(ctx context.Context, err error) error {
 	return err
 }
 
+// cannotAppend reports whether a classified error means that the server may be of no use to a
+// writer, although it accepts connections and answers reads: another one should be tried first. A
+// former primary that its standbys have left lets a commit wait until the time is over, and those
+// behind it until lock_timeout. After a rollback, the same server may succeed.
+func cannotAppend(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) && e.Code[:2] == rollbackClass {
+		return false
+	}
+	return errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrNoSpace)
+}
+
 // isConnectionError reports whether an error that the server did not send is about the connection,
 // or an attempt to connect.
 func isConnectionError(err error) bool {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"net"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -109,5 +112,66 @@ func TestReadFromFormerPrimaryIsDiscarded(t *testing.T) {
 	}, selectHead)
 	if !errors.Is(err, errFormerPrimary) || !errors.Is(err, ledger.ErrUnavailable) {
 		t.Errorf("%v, want errFormerPrimary", err)
+	}
+}
+
+// A standby is promoted while the primary goes on, as when only its Patroni is killed. There a
+// session waits for the standby for good: its process was killed, and it has the head locked.
+func TestPrimaryWithoutStandbyIsLeft(t *testing.T) {
+	t.Parallel()
+	former, key := newAbsentStandby(t), newKeyFile(t)
+	standby := former.Standby(t)
+	hosts := postgrestest.URLAt(former.Address()+","+standby.Address(), database(t, former.url))
+	l := former.openLog(t, hosts, key)
+	former.wait(t, true)
+	entries := ledgertest.Entries("promoted", 2)
+	wantAnswered(t, startAppend(l, entries[0]))
+	if err := standby.Exec(t.Context(), "SELECT pg_promote()"); err != nil {
+		t.Fatal(err)
+	}
+	killed, err := pgconn.Connect(t.Context(), former.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed.Frontend().SendQuery(&pgproto3.Query{String: "UPDATE head SET size = size"})
+	if err := killed.Frontend().Flush(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return former.waiting(t, "") == 1 })
+	if err := killed.Conn().Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	wantAnswered(t, startAppend(l, entries[1]))
+	if size := former.size(t); size != "1" {
+		t.Errorf("the former primary shows %s records, want 1", size)
+	}
+	if n := query(t, standby.URL(database(t, former.url)), "SELECT count(*)::text FROM entries")[0]; n != "2" {
+		t.Errorf("the primary has %s records, want 2", n)
+	}
+}
+
+func TestServersThatAWriterLeaves(t *testing.T) {
+	for code, want := range map[string]bool{
+		"55P03": true,  // lock_timeout
+		"57014": true,  // canceled, or statement_timeout
+		"57P01": true,  // shut down
+		"57P05": true,  // idle_session_timeout
+		"25006": true,  // has become a standby
+		"25P04": true,  // transaction_timeout
+		"53100": true,  // disk full
+		"53200": true,  // out of memory
+		"08006": true,  // connection failure
+		"40001": false, // serialization failure
+		"40P01": false, // deadlock
+		"23505": false, // conflict
+		"42501": false, // no privilege
+	} {
+		if got := cannotAppend(classify(t.Context(), &pgconn.PgError{Code: code})); got != want {
+			t.Errorf("SQLSTATE %s: %t, want %t", code, got, want)
+		}
+	}
+	if !cannotAppend(classify(t.Context(), context.DeadlineExceeded)) {
+		t.Error("a server that does not answer in time is not left")
 	}
 }

@@ -54,9 +54,9 @@ var errWarning = errors.New("the server warned")
 type writer struct {
 	config  *pgx.ConnConfig
 	primary *primary
-	conn    *pgx.Conn // closed after a batch whose outcome is unknown
+	conn    *pgx.Conn // closed after a failure of the server, see cannotAppend
 	warning string    // of the server, since the last statement was begun
-	avoid   string    // address of the server that did not answer in time, for the next connection
+	avoid   string    // address of the server that was left, for the next connection
 }
 
 // dialing is a key for the contexts in which a writer connects.
@@ -82,7 +82,7 @@ func (w *writer) configure(config *pgx.ConnConfig) {
 	config.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler { return dropConnection{conn} }
 	config.ValidateConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
 		if address := conn.Conn().RemoteAddr().String(); address == w.avoid {
-			return fmt.Errorf("%s did not answer in time before; other servers are tried first", address)
+			return fmt.Errorf("%s was left; other servers are tried first", address)
 		}
 		return validate(ctx, conn)
 	}
@@ -95,7 +95,8 @@ func (w *writer) configure(config *pgx.ConnConfig) {
 	w.config = config
 }
 
-// connect opens the connection, unless it is open, and prepares the statement.
+// connect opens the connection, unless it is open, and prepares the statement. The server that was
+// left before is tried last, since it may be the only one.
 func (w *writer) connect(ctx context.Context) error {
 	if w.conn != nil && !w.conn.IsClosed() {
 		if w.primary.check(w.conn.PgConn()) == nil {
@@ -106,7 +107,11 @@ func (w *writer) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, dialing{}, true), timeout)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, w.config)
-	w.avoid = "" // only once, since it may be the only server
+	if err != nil && w.avoid != "" {
+		w.avoid = ""
+		conn, err = pgx.ConnectConfig(ctx, w.config)
+	}
+	w.avoid = ""
 	if err != nil {
 		return err
 	}
@@ -120,7 +125,7 @@ func (w *writer) connect(ctx context.Context) error {
 }
 
 // do connects, and calls f to execute statements in the given time. A commit counts only if the
-// server did not warn.
+// server did not warn. A server that cannot append is left.
 func (w *writer) do(ctx context.Context, f func(ctx context.Context) error) error {
 	if err := w.connect(ctx); err != nil {
 		return classify(ctx, err)
@@ -130,18 +135,17 @@ func (w *writer) do(ctx context.Context, f func(ctx context.Context) error) erro
 	w.warning = ""
 	err := f(limited)
 	if err == nil && w.warning != "" {
-		return fmt.Errorf("%w: %w: %s", ledger.ErrUnavailable, errWarning, w.warning)
+		err = fmt.Errorf("%w: %w: %s", ledger.ErrUnavailable, errWarning, w.warning)
 	}
-	var e *pgconn.PgError
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.As(err, &e) && e.Code == readOnly:
-		w.close()
-	case limited.Err() != nil:
-		w.avoid = w.conn.PgConn().Conn().RemoteAddr().String()
 	}
-	return classify(ctx, err)
+	err = classify(ctx, err)
+	if cannotAppend(err) {
+		w.avoid = w.conn.PgConn().Conn().RemoteAddr().String()
+		w.close()
+	}
+	return err
 }
 
 // append commits the batch. After an error that leaves the outcome unknown, pgx closes the

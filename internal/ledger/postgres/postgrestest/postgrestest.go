@@ -61,6 +61,21 @@ func For(t testing.TB, settings ...string) *Cluster {
 	if errors.Is(err, ErrMissing) {
 		Without(t, err)
 	}
+	return closeWith(t, c, err)
+}
+
+// Standby starts a server that streams from this one, under the name of standby, and closes it with
+// the test.
+func (c *Cluster) Standby(t testing.TB) *Cluster {
+	t.Helper()
+	s, err := start(c.binaries, c.settings, "pg_basebackup", "--write-recovery-conf", "--checkpoint=fast",
+		"-d", fmt.Sprintf("host=127.0.0.1 port=%d user=riffle application_name=standby", c.port))
+	return closeWith(t, s, err)
+}
+
+// closeWith closes a cluster that was started with the test.
+func closeWith(t testing.TB, c *Cluster, err error) *Cluster {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +103,11 @@ func Start(settings ...string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	return start(binaries, settings, "initdb", "-U", "riffle", "--auth=trust", "--encoding=UTF8", "--no-locale")
+}
+
+// start makes a cluster by a program of PostgreSQL, and starts the server.
+func start(binaries string, settings []string, program string, args ...string) (*Cluster, error) {
 	// Not t.TempDir: if the tests run as root, the server runs as another user, who cannot read
 	// that.
 	folder, err := os.MkdirTemp("", "riffle-postgres-")
@@ -95,7 +115,7 @@ func Start(settings ...string) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{folder: folder, binaries: binaries, settings: settings}
-	if err := c.initialize(); err != nil {
+	if err := c.initialize(program, args...); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -124,8 +144,8 @@ func findServer() (string, error) {
 	return filepath.Dir(path), nil
 }
 
-// initialize makes the cluster and starts the server.
-func (c *Cluster) initialize() error {
+// initialize makes the cluster by a program and starts the server.
+func (c *Cluster) initialize(program string, args ...string) error {
 	if os.Getuid() == 0 {
 		owner, err := user.Lookup("postgres")
 		if err != nil {
@@ -143,9 +163,9 @@ func (c *Cluster) initialize() error {
 			return err
 		}
 	}
-	initdb := c.command(context.Background(), "initdb", "-D", c.data(), "-U", "riffle", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync")
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
+	args = append(args, "-D", c.data(), "--no-sync")
+	if out, err := c.command(context.Background(), program, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", program, err, out)
 	}
 	var err error
 	if c.port, err = freePort(); err != nil {
