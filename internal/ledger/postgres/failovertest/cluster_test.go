@@ -251,7 +251,7 @@ func (c *cluster) viaHosts() string {
 	for _, n := range c.nodes {
 		hosts = append(hosts, fmt.Sprint("127.0.0.1:", n.pg))
 	}
-	return fmt.Sprintf("postgres://riffle@%s/riffle", strings.Join(hosts, ","))
+	return fmt.Sprintf("postgres://riffle@%s/riffle?sslmode=prefer", strings.Join(hosts, ","))
 }
 
 // guard has the kernel's end of a pipe kill everything in the folder when this process ends,
@@ -413,6 +413,12 @@ func (n *node) signal(s syscall.Signal) {
 	}
 }
 
+// waiting returns the application whose commit on the node waits for a standby; "" for none.
+func (c *cluster) waiting(n *node) (application string) {
+	_ = c.query(n.pg, "SELECT application_name FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = 'riffle'", &application)
+	return application
+}
+
 // exec executes SQL as the superuser.
 func (c *cluster) exec(n *node, commands ...string) {
 	c.t.Helper()
@@ -423,7 +429,8 @@ func (c *cluster) exec(n *node, commands ...string) {
 	}
 }
 
-func (c *cluster) query(port int, sql string) error {
+// query executes SQL as the superuser, and scans the first row if there are destinations.
+func (c *cluster) query(port int, sql string, to ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port))
@@ -431,6 +438,9 @@ func (c *cluster) query(port int, sql string) error {
 		return err
 	}
 	defer func() { _ = conn.Close(ctx) }()
+	if len(to) > 0 {
+		return conn.QueryRow(ctx, sql).Scan(to...)
+	}
 	_, err = conn.Exec(ctx, sql)
 	return err
 }

@@ -40,6 +40,7 @@ type replica struct {
 	cmd                      *exec.Cmd
 	log                      bytes.Buffer
 	exited                   chan struct{}
+	killed                   bool
 
 	mu       sync.Mutex
 	answered []time.Time // when shuffles were answered
@@ -49,7 +50,7 @@ type replica struct {
 type load struct {
 	t        *testing.T
 	cluster  *cluster
-	replicas []*replica
+	replicas map[string]*replica
 	keys     string // folder of the keys
 	stop     context.CancelFunc
 	wait     sync.WaitGroup
@@ -60,20 +61,20 @@ type load struct {
 	statuses    map[string]int       // of answers to shuffles
 }
 
-// startLoad starts a replica for each way to reach the primary, and callers of both.
+// startLoad starts a replica by way of haproxy, two by a URL with all servers, and their callers.
 func startLoad(t *testing.T, c *cluster) *load {
 	t.Helper()
-	l := &load{t: t, cluster: c, indexes: map[uuid.UUID]uint64{}, checkpoints: map[string]bool{}, statuses: map[string]int{}}
+	l := &load{t: t, cluster: c, replicas: map[string]*replica{}, indexes: map[uuid.UUID]uint64{}, checkpoints: map[string]bool{}, statuses: map[string]int{}}
 	l.keys = filepath.Join(c.folder, "keys")
 	if err := os.Mkdir(l.keys, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, url := range map[string]string{"haproxy": c.viaProxy(), "hosts": c.viaHosts()} {
-		r := &replica{name: name, data: filepath.Join(c.folder, "replica-"+name), url: url, address: fmt.Sprint("127.0.0.1:", freePort(t))}
+	for name, url := range map[string]string{"haproxy": c.viaProxy(), "hosts": c.viaHosts(), "hosts2": c.viaHosts()} {
+		r := &replica{name: name, data: filepath.Join(c.folder, "replica-"+name), url: url + "&application_name=" + name, address: fmt.Sprint("127.0.0.1:", freePort(t))}
 		if err := os.Mkdir(r.data, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		l.replicas = append(l.replicas, r)
+		l.replicas[name] = r
 		l.start(r)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -101,8 +102,8 @@ func startLoad(t *testing.T, c *cluster) *load {
 func (l *load) start(r *replica) {
 	l.t.Helper()
 	r.log.Reset()
-	r.exited = make(chan struct{})
-	r.cmd = exec.Command(server, "-addr", r.address, "-data", r.data, "-store", r.url,
+	r.exited, r.killed = make(chan struct{}), false
+	r.cmd = exec.Command(server, "-addr", r.address, "-access-log=false", "-data", r.data, "-store", r.url,
 		"-key", filepath.Join(l.keys, "log.key"), "-seed-key", filepath.Join(l.keys, "seed.key"), "-origin", "failover.test/log")
 	r.cmd.Dir, r.cmd.Stderr = r.data, &r.log
 	if err := r.cmd.Start(); err != nil {
@@ -112,6 +113,14 @@ func (l *load) start(r *replica) {
 		_ = r.cmd.Wait()
 		close(r.exited)
 	}()
+}
+
+// kill kills the server of a replica. Nobody waits for its answers until it is started again.
+func (l *load) kill(name string) {
+	r := l.replicas[name]
+	_ = r.cmd.Process.Kill()
+	<-r.exited
+	r.killed = true
 }
 
 // running reports whether the server has not ended.
@@ -210,10 +219,13 @@ func (r *replica) answers() int {
 	return len(r.answered)
 }
 
-// awaitAnswers waits until every replica has answered n more shuffles.
+// awaitAnswers waits until every replica that is not killed has answered n more shuffles.
 func (l *load) awaitAnswers(n int) {
 	l.t.Helper()
 	for _, r := range l.replicas {
+		if r.killed {
+			continue
+		}
 		want := r.answers() + n
 		l.cluster.await("shuffles are answered by way of "+r.name, func() bool {
 			if !r.running() {
