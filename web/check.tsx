@@ -1,6 +1,6 @@
 // Checks of proofs in this browser, by the verifier that anyone can run: verifiers/riffle.mjs.
 import {verify} from '../verifiers/riffle.mjs';
-import {hasText, language, Problem, send, text} from './page';
+import {hasText, language, path, Problem, send, text, type Path} from './page';
 
 export interface Step { name: string; ok: boolean | null; text: string }
 
@@ -16,7 +16,7 @@ export async function check(files: Text[], options: {key?: string; items?: strin
 }
 
 /** published fetches a proof, which exists once the log's next checkpoint covers its records. */
-export async function published(path: string): Promise<string> {
+export async function published(path: Path): Promise<string> {
   for (let wait = 50; ; wait *= 2) {
     try {
       return await (await send(path)).text();
@@ -28,7 +28,7 @@ export async function published(path: string): Promise<string> {
 }
 
 /** keyOfLog returns the key of the log, also if another log has replaced the one that the browser knows. */
-export const keyOfLog = async (): Promise<string> => (await send('/log/key', {cache: 'no-cache'})).text();
+export const keyOfLog = async (): Promise<string> => (await send(path(['log', 'key']), {cache: 'no-cache'})).text();
 
 /** A Shown is what a page shows of a record. */
 export interface Shown {
@@ -49,14 +49,14 @@ export function firstRecord(text: string): Shown {
 /** withCommitment adds the proof of the commitment that the first record used. */
 export async function withCommitment(proofs: Text): Promise<Text[]> {
   const {kind, commitment_id: made} = firstRecord(proofs.text);
-  return made && kind !== 'void' ? [proofs, {name: made, text: await published(`/audits/${made}/proof`)}] : [proofs];
+  return made && kind !== 'void' ? [proofs, {name: made, text: await published(path(['audits', made, 'proof']))}] : [proofs];
 }
 
 /** proofsOf fetches the proof of a record, and that of the commitment that it used. */
-export const proofsOf = async (id: string): Promise<Text[]> => withCommitment({name: id, text: await published(`/audits/${id}/proof`)});
+export const proofsOf = async (id: string): Promise<Text[]> => withCommitment({name: id, text: await published(path(['audits', id, 'proof']))});
 
 /** proofsOfShoe fetches the proofs of all records of a shoe, and that of the commitment that it used. */
-export const proofsOfShoe = async (id: string): Promise<Text[]> => withCommitment({name: 'shoe', text: await published(`/shoes/${id}/proof`)});
+export const proofsOfShoe = async (id: string): Promise<Text[]> => withCommitment({name: 'shoe', text: await published(path(['shoes', id, 'proof']))});
 
 /** Verdict shows a check: the verdict in a line, then each step. */
 export function Verdict({check}: {check: Check}) {

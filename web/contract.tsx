@@ -2,14 +2,14 @@
 // once the address names an operation.
 import {render} from 'preact';
 import './docs';
-import {send, type Problem} from './page';
+import {path, send, type Problem} from './page';
 import {Refused} from './refused';
 
 const main = document.getElementById('main')!, notice = document.createElement('div');
 let viewer: Promise<void> | undefined;
 
 async function load(): Promise<void> {
-  await send('/openapi.yaml', {method: 'HEAD'}); // which the viewer cannot ask a token for
+  await send(path(['openapi.yaml']), {method: 'HEAD'}); // which the viewer cannot ask a token for
   const {show} = await import('./viewer');
   main.replaceChildren();
   main.classList.remove('document');

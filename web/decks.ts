@@ -1,5 +1,5 @@
 // Deck types as GET /decks lists them.
-import {language, send} from './page';
+import {language, path, send} from './page';
 
 export interface Preset { name: string; sizes?: number[]; each?: number; players?: number }
 export interface Parameter { name: string; min: number; max: number; default: number }
@@ -9,11 +9,11 @@ export interface DeckType {
 
 /** deckTypes returns the deck types of the log. */
 export async function deckTypes(): Promise<DeckType[]> {
-  return ((await (await send('/decks')).json()) as {decks: DeckType[]}).decks;
+  return ((await (await send(path(['decks']))).json()) as {decks: DeckType[]}).decks;
 }
 
 /** cardNames returns the names of the cards of a type by their codes. */
 export async function cardNames(type: string): Promise<Map<string, string>> {
-  const list: {code: string; name: {en: string; zh: string}}[] = (await (await send(`/decks/${type}/cards`)).json()).cards;
+  const list: {code: string; name: {en: string; zh: string}}[] = (await (await send(path(['decks', type, 'cards']))).json()).cards;
   return new Map(list.map((card) => [card.code, card.name[language]]));
 }

@@ -1,5 +1,5 @@
 // The search of the docs, and their menu, which is open where it is beside the text.
-import {prefix, send, text} from './page';
+import {path, prefix, send, text} from './page';
 
 interface Section { path: string; title: string; heading: string; text: string }
 
@@ -20,7 +20,7 @@ function score(section: Section, words: string[]): number {
 
 async function search(): Promise<void> {
   const words = input.value.toLowerCase().split(/\s+/).filter((word) => word.length > 1);
-  sections ??= (await (await send('/docs/search.json')).json()) as Section[];
+  sections ??= (await (await send(path(['docs', 'search.json']))).json()) as Section[];
   const found = sections.map((section) => ({section, points: score(section, words)})).filter(({points}) => words.length > 0 && points > 0)
     .sort((a, b) => b.points - a.points).slice(0, 12);
   list.replaceChildren(...found.map(({section}) => {

@@ -2,7 +2,7 @@
 import {bytesToHex} from '@noble/hashes/utils.js';
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {isId, language, prefix, Problem, send, shortTime, text} from './page';
+import {isId, language, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {join, leafHash, openCheckpoint, pathOf, relate, Tiles, type Branch, type Checkpoint, type Relation} from './tree';
 
@@ -17,7 +17,7 @@ const storedName = `checkpoint ${prefix}`;
 /** often is after how many milliseconds the log is looked at again. */
 const often = 10_000;
 
-const fetchBytes = async (path: string) => new Uint8Array(await (await send(`/log/${path}`)).arrayBuffer());
+const fetchBytes = async (tile: string) => new Uint8Array(await (await send(path(['log', ...tile.split('/')]))).arrayBuffer());
 
 /** recall returns the checkpoint that this browser kept, if it did. */
 async function recall(): Promise<{earlier: Checkpoint; key: string; at: number} | undefined> {
@@ -31,7 +31,7 @@ async function recall(): Promise<{earlier: Checkpoint; key: string; at: number} 
 
 /** look fetches the checkpoint, compares it with the last one that this browser saw, and keeps it. What it was compared with first stays in view. */
 async function look(current?: View): Promise<View> {
-  const fetchText = async (name: string) => (await send(`/log/${name}`, {cache: 'no-cache'})).text(); // also the key, for the log may be another one
+  const fetchText = async (name: string) => (await send(path(['log', name]), {cache: 'no-cache'})).text(); // also the key, for the log may be another one
   const [key, note] = await Promise.all([fetchText('key'), fetchText('checkpoint')]);
   const checkpoint = await openCheckpoint(note, key), tiles = new Tiles(checkpoint.size, fetchBytes), kept = await recall();
   const seen: Seen | undefined = kept && {...kept, relation: kept.key === key ? await relate(tiles, kept.earlier, checkpoint) : 'replaced'};
@@ -159,7 +159,7 @@ function Search({onFound}: {onFound: (index: number) => void}) {
     setProblem(undefined);
     work().catch((error: unknown) => setProblem(asProblem(error)));
   };
-  const page = async (reference: string, from: number) => (await (await send(`/audits?reference=${encodeURIComponent(reference)}&from=${from}`)).json()) as Page;
+  const page = async (reference: string, from: number) => (await (await send(path(['audits'], {reference, from: String(from)}))).json()) as Page;
   const [wanted, setWanted] = useState('');
   const submit = (event: Event) => {
     event.preventDefault();
@@ -168,7 +168,7 @@ function Search({onFound}: {onFound: (index: number) => void}) {
     setWanted(wanted);
     run(async () => {
       if (/^\d{1,15}$/.test(wanted)) return onFound(Number(wanted));
-      if (isId(wanted)) return onFound(((await (await send(`/audits/${wanted.toLowerCase()}`)).json()) as Audit).log_index);
+      if (isId(wanted)) return onFound(((await (await send(path(['audits', wanted.toLowerCase()]))).json()) as Audit).log_index);
       setFound(await page(wanted, 0));
     });
   };
@@ -241,7 +241,7 @@ function Unused({onGo}: Going) {
   const [lists, setLists] = useState<Record<Status, Commitments>>();
   const [problem, setProblem] = useState<Problem>();
   const page = async (status: Status, after: string | null) =>
-    (await (await send(`/commitments?status=${status}${after === null ? '' : `&after=${after}`}`)).json()) as Commitments;
+    (await (await send(path(['commitments'], {status, ...(after !== null && {after})}))).json()) as Commitments;
   const load = async () => setLists({void: await page('void', null), late: await page('late', null), open: await page('open', null)});
   const refuse = (error: unknown) => setProblem(asProblem(error));
   useEffect(() => { load().catch(refuse); }, []);
@@ -305,7 +305,7 @@ function Place({view, index, onGo}: Going & {view: View; index: number}) {
           <div class="actions">
             <button type="button" disabled={index === 0} onClick={() => onGo(index - 1)}>← {index - 1}</button>
             <button type="button" disabled={index + 1 >= view.checkpoint.size} onClick={() => onGo(index + 1)}>{index + 1} →</button>
-            <a class="button" href={`${prefix}/verify?id=${record.id}`}>{text('explore.verify')}</a>
+            <a class="button" href={verifyLink(record.id)}>{text('explore.verify')}</a>
           </div>
         </div>
         <div>

@@ -33,7 +33,7 @@ function fromLink(): Setting {
   const shuffle = link.get('shuffle') ?? '';
   return {
     n: within('n', 2, 136, 3), runs: within('runs', 1, 1_000_000, 100_000), code: link.get('code') ?? example,
-    shuffle: algorithms.includes(shuffle) || shuffle in wrong || shuffle === 'own' ? shuffle : 'any-place',
+    shuffle: algorithms.includes(shuffle) || Object.hasOwn(wrong, shuffle) || shuffle === 'own' ? shuffle : 'any-place',
   };
 }
 
@@ -53,7 +53,7 @@ function Laboratory() {
   const [setting, setSetting] = useState(fromLink);
   const [measured, setMeasured] = useState(setting);
   const [measurement, setMeasurement] = useState<Measurement>();
-  const [running, setRunning] = useState(setting.shuffle in wrong); // the others write records, or are somebody else's
+  const [running, setRunning] = useState(Object.hasOwn(wrong, setting.shuffle)); // the others write records, or are somebody else's
   const [problem, setProblem] = useState<Problem>();
   const workers = useRef<Worker[]>([]);
   const stop = () => {

@@ -19,8 +19,10 @@ export function text(name: Name, ...values: (string | number)[]): string {
 /** hasText reports whether there is a text with a name. */
 export const hasText = (name: string): name is Name => name in texts.en;
 
+const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, wordForm = /^[\w-]+(\.[\w-]+)*$/;
+
 /** isId reports whether a reader has given an id, of a record or of a shoe. */
-export const isId = (given: string) => /^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(given);
+export const isId = (given: string) => idForm.test(given);
 
 /** shortTime returns a time of the API without the fraction of a second. It is in UTC, as it was. */
 export const shortTime = (time: string) => time.slice(0, 19).replace('T', ' ');
@@ -32,6 +34,25 @@ export class Problem extends Error {
   }
 }
 
+/** A Path leads to an operation of the log's API. Only path makes one. */
+export type Path = string & {readonly path: unique symbol};
+
+/**
+ * path returns the path of parts: words, numbers, and the ids that follow audits and shoes. It throws a Problem for a part that is
+ * something else, such as .. or text with a slash, whoever it is from. A query is encoded.
+ */
+export function path(parts: (string | number)[], query: Record<string, string> = {}): Path {
+  parts.forEach((part, i) => {
+    const form = ['audits', 'shoes'].includes(String(parts[i - 1])) ? idForm : wordForm;
+    if (!form.test(String(part))) throw new Problem(0, text('problem.path', String(part).slice(0, 200)));
+  });
+  const search = new URLSearchParams(query).toString();
+  return `/${parts.join('/')}${search && `?${search}`}` as Path;
+}
+
+/** verifyLink returns the link to the check of a record or a shoe. */
+export const verifyLink = (id: string): string => prefix + path(['verify'], {id});
+
 const tokenName = 'riffle-token';
 
 /** token returns the token that the reader gave. It is kept in this tab alone. */
@@ -42,7 +63,7 @@ export function setToken(value: string): void {
 }
 
 /** send sends a request to the API of the log and returns its answer. It throws a Problem. */
-export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+export async function send(path: Path, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (token() !== '') headers.set('Authorization', `Bearer ${token()}`);
   let answer: Response;
@@ -56,7 +77,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
 }
 
 /** post sends a JSON body, with headers of its own. */
-export function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+export function post(path: Path, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return send(path, {
     method: 'POST', body: JSON.stringify(body),
     headers: {'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID(), ...headers},

@@ -1,13 +1,13 @@
 // What /verify shows of shoes: what can be checked now and what once the shoe is closed, the cards that were drawn, and the way
 // from one record to all others. The id of a shoe lets whoever has it draw cards, so it is in no link before the shoe is closed.
 import {published, type Shown, type Text, withCommitment} from './check';
-import {prefix, Problem, send, text} from './page';
+import {path, Problem, send, text, verifyLink, type Path} from './page';
 
 /** A Shoe is what its id leads to. */
 export interface Shoe { shoe_id: string; audit_id: string; status: 'open' | 'closed' | 'expired'; dealt: number; piles: Record<string, {remaining: number}> }
 
 /** A Hand is cards that were drawn, and lie together: where the service lists them, and as what. */
-export interface Hand { path: string; name: string }
+export interface Hand { place: string[]; name: string }
 
 export const isShoeId = (id: string) => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id);
 
@@ -19,8 +19,8 @@ export function shoeOf({kind, id, audit_id: of}: Shown): string | undefined {
 
 /** State says what can be checked of a shoe, and offers to check the cards that were drawn. */
 export function State({shoe, hand, onHand}: {shoe: Shoe; hand?: Hand; onHand: (hand: Hand) => void}) {
-  const hands = [{path: 'dealt', name: text('verify.dealt', shoe.dealt), count: shoe.dealt}, ...Object.entries(shoe.piles).map(([pile, {remaining}]) =>
-    ({path: `piles/${pile}`, name: text('verify.pile', pile, remaining), count: remaining}))].filter(({count}) => count > 0);
+  const hands = [{place: ['dealt'], name: text('verify.dealt', shoe.dealt), count: shoe.dealt}, ...Object.entries(shoe.piles).map(([pile, {remaining}]) =>
+    ({place: ['piles', pile], name: text('verify.pile', pile, remaining), count: remaining}))].filter(({count}) => count > 0);
   return (
     <section class="panel">
       <h2>{text(`verify.shoe.${shoe.status}`)}</h2>
@@ -29,7 +29,7 @@ export function State({shoe, hand, onHand}: {shoe: Shoe; hand?: Hand; onHand: (h
       <h3 id="hands">{text('verify.hands')}</h3>
       {hands.length === 0 ? <p>{text('verify.hands.none')}</p> : (
         <div class="tabs" role="group" aria-labelledby="hands">
-          {hands.map(({path, name}) => <button key={path} type="button" aria-pressed={path === hand?.path} onClick={() => onHand({path, name})}>{name}</button>)}
+          {hands.map(({place, name}) => <button key={String(place)} type="button" aria-pressed={String(place) === String(hand?.place)} onClick={() => onHand({place, name})}>{name}</button>)}
         </div>
       )}
     </section>
@@ -44,7 +44,7 @@ export function Part({id, first, onWhole}: {id: string; first: string; onWhole: 
       <p>{text('verify.part.what')}</p>
       <div class="actions">
         <button type="button" onClick={() => onWhole(first)}>{text('verify.part.whole')}</button>
-        {id !== first && <a class="button" href={`${prefix}/verify?id=${first}`}>{text('verify.part.first')}</a>}
+        {id !== first && <a class="button" href={verifyLink(first)}>{text('verify.part.first')}</a>}
       </div>
     </section>
   );
@@ -52,18 +52,18 @@ export function Part({id, first, onWhole}: {id: string; first: string; onWhole: 
 
 interface Audits { audits: {audit_id: string; record: Shown}[]; next: number | null }
 
-const read = async <T,>(path: string) => (await (await send(path)).json()) as T;
+const read = async <T,>(path: Path) => (await (await send(path)).json()) as T;
 
 /** byReference fetches the proofs of all records of a shoe, which can be found without its id if it has a reference. */
 export async function byReference(first: string): Promise<Text[]> {
-  const {record: {reference}} = await read<{record: Shown}>(`/audits/${first}`), ids: string[] = [], lines: string[] = [];
+  const {record: {reference}} = await read<{record: Shown}>(path(['audits', first])), ids: string[] = [], lines: string[] = [];
   if (reference === undefined) throw new Problem(0, text('verify.part.none'));
   for (let from: number | null = 0; from !== null;) {
-    const page: Audits = await read(`/audits?reference=${encodeURIComponent(reference)}&from=${from}&limit=1000`);
+    const page: Audits = await read(path(['audits'], {reference, from: String(from), limit: '1000'}));
     ids.push(...page.audits.filter(({record}) => shoeOf(record) === first).map(({audit_id: id}) => id));
     from = page.next;
   }
-  for (let i = 0; i < ids.length; i += 16) lines.push(...await Promise.all(ids.slice(i, i + 16).map((id) => published(`/audits/${id}/proof`))));
+  for (let i = 0; i < ids.length; i += 16) lines.push(...await Promise.all(ids.slice(i, i + 16).map((id) => published(path(['audits', id, 'proof'])))));
   return withCommitment({name: first, text: lines.join('\n')});
 }
 

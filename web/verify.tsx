@@ -4,7 +4,7 @@ import {useEffect, useRef, useState} from 'preact/hooks';
 import qrcode from 'qrcode-generator';
 import {check, firstRecord, keyOfLog, proofsOf, proofsOfShoe, Verdict, type Check, type Shown, type Text} from './check';
 import {keepOffline} from './offline';
-import {isId, prefix, Problem, send, shortTime, text} from './page';
+import {isId, path, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
 import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
 
@@ -59,15 +59,15 @@ async function checkTexts(texts: Text[]): Promise<Found> {
 
 async function checkRecord(id: string): Promise<Found> {
   const [texts, key] = await Promise.all([proofsOf(id), keyOfLog()]);
-  history.replaceState(null, '', `?id=${id}`);
+  history.replaceState(null, '', verifyLink(id));
   return {check: await check(texts, {key}), texts, id, key};
 }
 
 async function checkShoe(shoeId: string, hand?: Hand): Promise<Found> {
-  const cards = hand && await (await send(`/shoes/${shoeId}/${hand.path}?proof=true`)).text();
+  const cards = hand && await (await send(path(['shoes', shoeId, ...hand.place], {proof: 'true'}))).text();
   const [texts, key] = await Promise.all([proofsOfShoe(shoeId), keyOfLog()]);
-  const shoe = await (await send(`/shoes/${shoeId}`)).json() as Shoe, id = shoe.status === 'closed' ? shoeId : shoe.audit_id;
-  history.replaceState(null, '', `?id=${id}`);
+  const shoe = await (await send(path(['shoes', shoeId]))).json() as Shoe, id = shoe.status === 'closed' ? shoeId : shoe.audit_id;
+  history.replaceState(null, '', verifyLink(id));
   return {check: await check(texts, {key, hand: cards}), texts, id, key, shoe, hand};
 }
 
@@ -161,7 +161,7 @@ function Verify() {
 
 /** Report is what can be printed: the verdict, the steps, what was checked, and a link to it. */
 function Report({found, onKey}: {found: Found; onKey: () => void}) {
-  const link = found.id && `${location.origin}${prefix}/verify?id=${found.id}`;
+  const link = found.id && location.origin + verifyLink(found.id);
   return (
     <section class="panel report">
       {found.hand && <h2>{found.hand.name}</h2>}

@@ -1,6 +1,6 @@
 // The viewer of the contract, with requests that can be sent to this log.
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
-import {prefix, token} from './page';
+import {prefix, text, token} from './page';
 
 interface Parameter { required?: boolean; example?: unknown; examples?: unknown; style?: string }
 interface Operation { parameters?: Parameter[] }
@@ -38,7 +38,8 @@ export function show(main: HTMLElement): void {
     defaultModelsExpandDepth: 0,
     syntaxHighlight: false, // its colours are hard to read, and it is slow
     // The contract itself takes a token, too, where keys are in use.
-    requestInterceptor: (request: {headers: Record<string, string>}) => {
+    requestInterceptor: (request: {url: string; headers: Record<string, string>}) => {
+      if (/\/(\.|%2e){1,2}(?![^/?#])/i.test(request.url)) throw new Error(text('problem.path', '..')); // a value that would lead to another operation
       if (token() !== '' && !request.headers.Authorization) request.headers.Authorization = `Bearer ${token()}`;
       return request;
     },

@@ -1,7 +1,7 @@
 // Cards as pictures: in rows, as tiles, or face down until they are touched.
 import {useEffect, useState} from 'preact/hooks';
 import type {DeckType} from '../decks';
-import {prefix, send, text, token} from '../page';
+import {path, prefix, send, text, token, type Path} from '../page';
 
 /** most is how many cards are drawn as pictures. */
 export const most = 312;
@@ -32,16 +32,16 @@ interface Drawn { type: DeckType; name: string; alt: string; title?: string }
 
 /** Picture shows a card, or the back of one. An image sends no token, so with keys in use it is fetched. */
 function Picture({type, name, alt, title}: Drawn) {
-  const path = `/cards/${type.type}/${encodeURIComponent(name)}.svg`, keyed = token() !== '';
+  const picture = path(['cards', type.type, `${name}.svg`]), keyed = token() !== '';
   const [fetched, setFetched] = useState<string>();
-  useEffect(() => { if (keyed) fetchPicture(path).then(setFetched, () => {}); }, [path, keyed]); // alt stays for one that fails
-  return <img src={keyed ? fetched : prefix + path} alt={alt} title={title} width="240" height="336" />;
+  useEffect(() => { if (keyed) fetchPicture(picture).then(setFetched, () => {}); }, [picture, keyed]); // alt stays for one that fails
+  return <img src={keyed ? fetched : prefix + picture} alt={alt} title={title} width="240" height="336" />;
 }
 
 const pictures = new Map<string, Promise<string>>();
 
 /** fetchPicture returns the address of a picture that it fetches once. */
-function fetchPicture(path: string): Promise<string> {
+function fetchPicture(path: Path): Promise<string> {
   const known = pictures.get(path);
   if (known) return known;
   const fetching = send(path).then((answer) => answer.blob()).then((picture) => URL.createObjectURL(picture));

@@ -60,7 +60,7 @@ export function Draw({owned: {piles}, busy, change}: {owned: Owned; busy: boolea
   const submit = (event: SubmitEvent) => {
     const given = formOf(event), pile = given('pile'), burn = (event.submitter as HTMLButtonElement | null)?.name === 'burn';
     const to = burn ? burnt : given('to'), from = given('from');
-    change(pile === '' ? '/draw' : `/piles/${pile}/draw`, {count: Number(given('count')), ...(from !== 'top' && {from}), ...(to !== '' && {to})});
+    change(pile === '' ? ['draw'] : ['piles', pile, 'draw'], {count: Number(given('count')), ...(from !== 'top' && {from}), ...(to !== '' && {to})});
   };
   return (
     <form class="panel" onSubmit={submit}>
@@ -88,7 +88,7 @@ export function Draw({owned: {piles}, busy, change}: {owned: Owned; busy: boolea
 
 /** Move puts the chosen cards on a pile, or back into the deck. */
 export function Move({cards, piles, busy, change, onNone}: {cards: number[]; piles: Pile[]; busy: boolean; change: Change; onNone: () => void}) {
-  const submit = (event: Event) => change(`/piles/${formOf(event)('onto')}/add`, {cards});
+  const submit = (event: Event) => change(['piles', formOf(event)('onto'), 'add'], {cards});
   return (
     <form class="panel chosen" onSubmit={submit}>
       <div class="actions">
@@ -96,7 +96,7 @@ export function Move({cards, piles, busy, change, onNone}: {cards: number[]; pil
         <label>{text('shoe.pile')}<input name="onto" list="put-on" pattern={names} maxLength={255} autocomplete="off" required /></label>
         <PileNames id="put-on" piles={piles} />
         <button class="main" disabled={busy || cards.length === 0}>{text('shoe.put')}</button>
-        <button type="button" disabled={busy || cards.length === 0} onClick={() => change('/return', {cards})}>{text('shoe.return')}</button>
+        <button type="button" disabled={busy || cards.length === 0} onClick={() => change(['return'], {cards})}>{text('shoe.return')}</button>
         <button type="button" disabled={cards.length === 0} onClick={onNone}>{text('shoe.none')}</button>
       </div>
     </form>
@@ -107,7 +107,7 @@ export function Move({cards, piles, busy, change, onNone}: {cards: number[]; pil
 export function Reshuffle({busy, change}: {busy: boolean; change: Change}) {
   const submit = (event: Event) => {
     const given = formOf(event);
-    change('/reshuffle', {cards: given('cards'), ...cutOf(given), ...orderOf(given)});
+    change(['reshuffle'], {cards: given('cards'), ...cutOf(given), ...orderOf(given)});
   };
   return (
     <details class="panel">

@@ -2,12 +2,12 @@
 import {Fragment} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
 import {check, keyOfLog, published, Verdict, type Check} from '../check';
-import {prefix, text} from '../page';
-import {pathOf, recordOf, type Logged, type Owned} from './owner';
+import {path, prefix, text, verifyLink} from '../page';
+import {recordOf, type Logged, type Owned} from './owner';
 import type {Change} from './shoe';
 
 /** proofOf returns the proof of a whole shoe. */
-const proofOf = (id: string): Promise<string> => published(`${pathOf(id)}/proof`);
+const proofOf = (id: string): Promise<string> => published(path(['shoes', id, 'proof']));
 
 /** recordsOf returns the records that the proof of a whole shoe has. */
 function recordsOf(proof: string): Logged[] {
@@ -32,7 +32,7 @@ export function History({owned, busy, change, onLook}: Properties) {
     <section class="panel">
       <h2>{text('shoe.record')}</h2>
       <dl class="facts">
-        <dt>{text('table.auditId')}</dt><dd><a href={`${prefix}/verify?id=${state.audit_id}`}>{state.audit_id}</a></dd>
+        <dt>{text('table.auditId')}</dt><dd><a href={verifyLink(state.audit_id)}>{state.audit_id}</a></dd>
         <dt>{text('table.place')}</dt><dd>{state.log_index}</dd>
         <dt>{text('shoe.version')}</dt><dd>{version}</dd>
         <dt>{text('table.commitment')}</dt><dd>{state.commitment}</dd>
@@ -43,11 +43,11 @@ export function History({owned, busy, change, onLook}: Properties) {
       </dl>
       <h3>{text('shoe.moves')}</h3>
       <ol class="moves">
-        {records.map((record) => <li key={record.id}>{described(record)} <a href={`${prefix}/verify?id=${record.id}`}>{text('shoe.proof')}</a></li>)}
+        {records.map((record) => <li key={record.id}>{described(record)} <a href={verifyLink(record.id)}>{text('shoe.proof')}</a></li>)}
       </ol>
       {status === 'closed' ? <Whole id={id} /> : <p class="quiet">{text('shoe.close.why')}</p>}
       <div class="actions">
-        {status !== 'closed' && <button type="button" disabled={busy} onClick={() => change('/close', {})}>{text('shoe.close')}</button>}
+        {status !== 'closed' && <button type="button" disabled={busy} onClick={() => change(['close'], {})}>{text('shoe.close')}</button>}
         <button type="button" disabled={busy} onClick={onLook}>{text('explore.refresh')}</button>
         <a class="button" href="#shoe">{text('shoe.another')}</a>
       </div>

@@ -1,6 +1,6 @@
 // A shoe as its owner sees it, from the API.
 import {cardNames, type DeckType} from '../decks';
-import {send} from '../page';
+import {path, send, type Path} from '../page';
 import type {Dealing} from './cards';
 
 /** A State is what GET /shoes/{id} answers. */
@@ -25,13 +25,10 @@ export interface Logged {
 /** An Owned is a shoe with the cards outside its deck. What it deals is known if that is a deck. */
 export interface Owned { state: State; piles: Pile[]; dealing?: Dealing }
 
-const get = async <T>(path: string): Promise<T> => await (await send(path)).json() as T;
-
-/** pathOf returns where the shoe with an id is, whatever was given as the id. */
-export const pathOf = (id: string) => `/shoes/${encodeURIComponent(id)}`;
+const get = async <T>(path: Path): Promise<T> => await (await send(path)).json() as T;
 
 /** recordOf returns the record with an audit id. */
-export const recordOf = async (id: string): Promise<Logged> => (await get<{record: Logged}>(`/audits/${id}`)).record;
+export const recordOf = async (id: string): Promise<Logged> => (await get<{record: Logged}>(path(['audits', id]))).record;
 
 /** dealingOf returns what the cards of a shoe are of. */
 async function dealingOf({audit_id}: State, types: DeckType[]): Promise<Dealing | undefined> {
@@ -42,9 +39,9 @@ async function dealingOf({audit_id}: State, types: DeckType[]): Promise<Dealing 
 
 /** load returns a shoe. What was loaded before says what it deals, which never changes. */
 export async function load(id: string, types: DeckType[], before?: Owned): Promise<Owned> {
-  const state = await get<State>(pathOf(id)), names = Object.keys(state.piles);
-  const places = ['dealt', ...names.map((name) => `piles/${name}`)];
-  const lists = await Promise.all(places.map((place) => get<{version: number; cards: Card[]}>(`${pathOf(id)}/${place}`)));
+  const state = await get<State>(path(['shoes', id])), names = Object.keys(state.piles);
+  const places = [['dealt'], ...names.map((name) => ['piles', name])];
+  const lists = await Promise.all(places.map((place) => get<{version: number; cards: Card[]}>(path(['shoes', id, ...place]))));
   if (lists.some(({version}) => version !== state.version)) return load(id, types, before); // somebody has just changed it
   return {state, piles: ['', ...names].map((name, i) => ({name, cards: lists[i]!.cards})), dealing: before?.dealing ?? await dealingOf(state, types)};
 }

@@ -14,7 +14,7 @@ interface Properties { pile: Cards; dealing?: Dealing; chosen: number[]; onChoos
 export function Pile({pile: {name, cards}, dealing, chosen, onChoose, busy, change}: Properties) {
   const hides = dealing !== undefined && (name === burnt || dealing.type.family === 'roles');
   const [shown, show] = useState(!hides);
-  const path = name === '' ? '' : `/piles/${name}`;
+  const place = name === '' ? [] : ['piles', name];
   return (
     <section class="pile">
       <h2>{name === '' ? text('shoe.dealt') : name} ({cards.length})</h2>
@@ -32,8 +32,8 @@ export function Pile({pile: {name, cards}, dealing, chosen, onChoose, busy, chan
           {cards.length > most && <p>{text('shoe.more', cards.length - most)}</p>}
           <div class="actions">
             {hides && <button type="button" aria-pressed={shown} onClick={() => show(!shown)}>{text('shoe.look')}</button>}
-            {change && name !== '' && <button type="button" disabled={busy} onClick={() => change(`${path}/shuffle`, {})}>{text('shoe.shuffle')}</button>}
-            {change && <button type="button" disabled={busy} onClick={() => change(`${path}/return`, {})}>{text('shoe.return')}</button>}
+            {change && name !== '' && <button type="button" disabled={busy} onClick={() => change([...place, 'shuffle'], {})}>{text('shoe.shuffle')}</button>}
+            {change && <button type="button" disabled={busy} onClick={() => change([...place, 'return'], {})}>{text('shoe.return')}</button>}
           </div>
         </>
       )}

@@ -2,20 +2,20 @@
 // the page, behind the #.
 import {useEffect, useRef, useState} from 'preact/hooks';
 import type {DeckType} from '../decks';
-import {language, post, Problem, text} from '../page';
+import {language, path, post, Problem, text, type Path} from '../page';
 import {Refused} from '../refused';
 import {Back} from './cards';
 import {Draw, Move, Open, Reshuffle} from './controls';
 import {History} from './history';
-import {load, pathOf, type Owned} from './owner';
+import {load, type Owned} from './owner';
 import {Pile} from './pile';
 import {Programs} from './programs';
 
 /** A Call is a request to the API with its answer. */
-interface Call { path: string; body: unknown; answer: {shoe_id: string} }
+interface Call { path: Path; body: unknown; answer: {shoe_id: string} }
 
-/** A Change asks for a change of the shoe: a path below that of the shoe, and a body. */
-export type Change = (path: string, body: unknown) => void;
+/** A Change asks for a change of the shoe: the parts of a path below that of the shoe, and a body. */
+export type Change = (parts: string[], body: unknown) => void;
 
 /**
  * useCall returns a function that posts a request. The same request gets the same key until done is
@@ -24,7 +24,7 @@ export type Change = (path: string, body: unknown) => void;
 function useCall() {
   const asked = useRef({request: '', key: ''});
   return {
-    async call(path: string, body: unknown, version?: number): Promise<Call> {
+    async call(path: Path, body: unknown, version?: number): Promise<Call> {
       const request = JSON.stringify([path, body, version]);
       if (asked.current.request !== request) asked.current = {request, key: crypto.randomUUID()};
       const headers: Record<string, string> = {'Idempotency-Key': asked.current.key};
@@ -57,7 +57,7 @@ export function Shoe({types, id}: {types: DeckType[]; id: string}) {
   useEffect(look, [id]);
   const open = (body: unknown) => attempt(async () => {
     try {
-      const opened = await call('/shoes', body);
+      const opened = await call(path(['shoes']), body);
       done();
       setLast(opened);
       location.hash = `shoe=${opened.answer.shoe_id}`;
@@ -65,9 +65,9 @@ export function Shoe({types, id}: {types: DeckType[]; id: string}) {
       throw explained(error as Problem);
     }
   });
-  const change: Change = (path, body) => attempt(async () => {
+  const change: Change = (parts, body) => attempt(async () => {
     try {
-      setLast(await call(pathOf(id) + path, body, owned!.state.version));
+      setLast(await call(path(['shoes', id, ...parts]), body, owned!.state.version));
       setLoaded(await load(id, types, owned));
       done();
     } catch (error) {

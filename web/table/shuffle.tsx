@@ -2,7 +2,7 @@
 import {useState} from 'preact/hooks';
 import {check, keyOfLog, proofsOf, Verdict, type Check} from '../check';
 import {cardNames, type DeckType} from '../decks';
-import {post, prefix, Problem, text} from '../page';
+import {path, post, Problem, text, verifyLink} from '../page';
 import {Refused} from '../refused';
 import {Cards, type Dealing} from './cards';
 import {askedOf, DeckFields, formOf, OrderFields, type Asked} from './deck';
@@ -28,7 +28,7 @@ export function Shuffle({types}: {types: DeckType[]}) {
     setBusy(true);
     setProblem(undefined);
     void (async () => {
-      const [answer, names] = await Promise.all([post('/shuffle', body), cardNames(type.type)]);
+      const [answer, names] = await Promise.all([post(path(['shuffle']), body), cardNames(type.type)]);
       const json = await answer.text();
       setDealt({type, names, body, answer: JSON.parse(json) as Answer, json});
     })().catch((error: unknown) => setProblem(error as Problem)).finally(() => setBusy(false));
@@ -124,7 +124,7 @@ function Proof({dealt: {answer, json}}: {dealt: Dealt}) {
     <section class="panel">
       <h2>{text('table.record')}</h2>
       <dl class="facts">
-        <dt>{text('table.auditId')}</dt><dd><a href={`${prefix}/verify?id=${answer.audit_id}`}>{answer.audit_id}</a></dd>
+        <dt>{text('table.auditId')}</dt><dd><a href={verifyLink(answer.audit_id)}>{answer.audit_id}</a></dd>
         <dt>{text('table.place')}</dt><dd>{answer.log_index}</dd>
         <dt>{text('table.commitment')}</dt><dd>{answer.commitment}</dd>
         <dt>{text('table.seed')}</dt><dd>{answer.seed}</dd>

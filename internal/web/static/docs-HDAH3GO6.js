@@ -1,1 +1,0 @@
-import"./chunk-TSKXHMTN.js";import"./chunk-DJRC2FIM.js";import"./chunk-SQE76S5B.js";
