@@ -4,17 +4,17 @@ import {useEffect, useRef, useState} from 'preact/hooks';
 import {Distribution, Orders, Positions} from './lab/charts';
 import {Explain} from './lab/explain';
 import {caught, factorial, judged, mostOrders, type Finding, type Measurement} from './lab/measure';
-import type {OwnJob} from './lab/own';
+import type {OwnJob, Sent} from './lab/own';
 import {Rings} from './lab/rings';
 import {findingsCSV, ordersCSV, positionsCSV, Save, save} from './lab/save';
 import {algorithms, wrong} from './lab/shuffles';
-import type {Job, Orders as OwnOrders, Report} from './lab/worker';
+import type {Job, Orders as Sorted, Report} from './lab/worker';
 import {prefix, Problem, text, token} from './page';
 import {Refused} from './refused';
 import {trusted} from './trusted';
 
-/** A Setting is what to measure. It stands in the link of the page. */
-interface Setting { n: number; shuffle: string; runs: number; code: string }
+/** A Setting says what to measure. The link of the page has it. linked: the code came with the link. */
+interface Setting { n: number; shuffle: string; runs: number; code: string; linked?: boolean }
 
 const example = `// a has the cards in order. Return it shuffled.
 for (let i = 0; i < a.length; i++) {
@@ -32,7 +32,7 @@ function fromLink(): Setting {
   };
   const shuffle = link.get('shuffle') ?? '';
   return {
-    n: within('n', 2, 136, 3), runs: within('runs', 1, 1_000_000, 100_000), code: link.get('code') ?? example,
+    n: within('n', 2, 136, 3), runs: within('runs', 1, 1_000_000, 100_000), code: link.get('code') ?? example, linked: link.has('code'),
     shuffle: algorithms.includes(shuffle) || Object.hasOwn(wrong, shuffle) || shuffle === 'own' ? shuffle : 'any-place',
   };
 }
@@ -40,14 +40,29 @@ function fromLink(): Setting {
 const toLink = ({n, shuffle, runs, code}: Setting) =>
   `#${new URLSearchParams({n: String(n), shuffle, runs: String(runs), ...(shuffle === 'own' && {code})}).toString()}`;
 
-/** workerOf returns the address of a worker of this page. */
-function workerOf(name: 'worker' | 'own'): string {
+/** fileOf returns the address of a file that this page runs in a place of its own. */
+function fileOf(name: 'worker' | 'own'): string {
   const names = JSON.parse(document.documentElement.dataset.workers!) as Record<string, string>;
-  return trusted(`${prefix}/static/${names[name]}`);
+  return `${prefix}/static/${names[name]}`;
 }
 
-/** silence is how long a function of the reader's own may take for 500 runs, in milliseconds. */
-const silence = 5000;
+/** silence is the time that a function may take for a batch of runs, in milliseconds. */
+const silence = 5000, batch = 500;
+
+/**
+ * ordersOf returns what the frame has sent if these are orders of n cards, at most so many. The code that checks them there runs beside
+ * the function, which may send anything.
+ */
+function ordersOf(sent: unknown, n: number, most: number): Uint8Array | undefined {
+  const orders: unknown = (sent as Sent & {orders: unknown} | null)?.orders;
+  if (!(orders instanceof Uint8Array) || orders.length === 0 || orders.length % n !== 0 || orders.length > n * most) return undefined;
+  const copy = orders.slice(), seen = new Uint32Array(n); // in which order a card was seen last
+  return copy.every((card, i) => {
+    const order = Math.floor(i / n) + 1, isNew = card < n && seen[card] !== order;
+    seen[card] = order;
+    return isNew;
+  }) ? copy : undefined;
+}
 
 function Laboratory() {
   const [setting, setSetting] = useState(fromLink);
@@ -55,10 +70,10 @@ function Laboratory() {
   const [measurement, setMeasurement] = useState<Measurement>();
   const [running, setRunning] = useState(Object.hasOwn(wrong, setting.shuffle)); // the others write records, or are somebody else's
   const [problem, setProblem] = useState<Problem>();
-  const workers = useRef<Worker[]>([]);
+  const ends = useRef<(() => void)[]>([]);
   const stop = () => {
-    workers.current.forEach((worker) => worker.terminate());
-    workers.current = [];
+    ends.current.forEach((end) => end());
+    ends.current = [];
     setRunning(false);
   };
   useEffect(() => {
@@ -74,11 +89,35 @@ function Laboratory() {
     stop();
     setProblem(new Problem(0, message));
   };
-  const begin = (name: 'worker' | 'own', type: WorkerType) => {
-    const worker = new Worker(workerOf(name), {type});
-    worker.onerror = () => fail(text('lab.broken'));
-    workers.current.push(worker);
-    return worker;
+  /** runOwn has a frame of no origin run the code, and passes on the orders that come from there. */
+  const runOwn = ({code, n, runs}: Setting, meter: Worker) => {
+    const frame = document.createElement('iframe'), {port1: port, port2: other} = new MessageChannel();
+    let left = runs, timer: ReturnType<typeof setTimeout>;
+    const wait = () => { timer = setTimeout(() => fail(text('lab.endless')), silence); };
+    frame.sandbox.add('allow-scripts');
+    frame.hidden = true;
+    frame.src = fileOf('own');
+    frame.onload = () => {
+      wait();
+      frame.contentWindow!.postMessage({code, n, runs, batch} satisfies OwnJob, '*', [other]); // an opaque origin has no name
+    };
+    port.onmessage = ({data}: MessageEvent<unknown>) => {
+      clearTimeout(timer);
+      const orders = ordersOf(data, n, Math.min(left, batch)), error = (data as {error?: unknown} | null)?.error;
+      if (!orders) return fail(typeof error === 'string' ? text('lab.threw', error.slice(0, 300)) : text('lab.broken'));
+      left -= orders.length / n;
+      meter.postMessage({orders, last: left === 0} satisfies Sorted, [orders.buffer]);
+      if (left > 0) wait();
+      else end();
+    };
+    port.onmessageerror = () => fail(text('lab.broken'));
+    const end = () => {
+      clearTimeout(timer);
+      port.close();
+      frame.remove();
+    };
+    ends.current.push(end);
+    document.body.append(frame);
   };
   const start = () => {
     stop();
@@ -87,7 +126,9 @@ function Laboratory() {
     setMeasured(setting);
     setRunning(true);
     history.replaceState(null, '', toLink(setting));
-    const {n, runs, shuffle, code} = setting, meter = begin('worker', 'module');
+    const {n, runs, shuffle} = setting, meter = new Worker(trusted(fileOf('worker')), {type: 'module'});
+    ends.current.push(() => meter.terminate());
+    meter.onerror = () => fail(text('lab.broken'));
     meter.onmessage = ({data}: MessageEvent<Report>) => {
       if (data.measurement.runs > 0) setMeasurement(data.measurement);
       if (!data.done) return;
@@ -95,16 +136,7 @@ function Laboratory() {
       if (data.refused) setProblem(new Problem(data.refused.status, data.refused.message || text('problem.unreachable')));
     };
     meter.postMessage({n, runs, shuffle, cyclic: shuffle === 'sattolo', prefix, token: token()} satisfies Job);
-    if (shuffle !== 'own') return;
-    const own = begin('own', 'classic'), patience = () => setTimeout(() => fail(text('lab.endless')), silence);
-    let timer = patience();
-    own.onmessage = ({data}: MessageEvent<OwnOrders | {error: string}>) => {
-      clearTimeout(timer);
-      if ('error' in data) return fail(data.error);
-      meter.postMessage(data);
-      if (!data.last) timer = patience();
-    };
-    own.postMessage({code, n, runs} satisfies OwnJob);
+    if (shuffle === 'own') runOwn(setting, meter);
   };
   return (
     <>
@@ -138,7 +170,10 @@ function Controls({setting, running, onChange, onStart, onStop}: ControlsProps) 
         <label>{text('lab.runs')}<input type="number" min="1" max="1000000" value={setting.runs} onInput={(event) => set({runs: number(event)})} required /></label>
       </div>
       {setting.shuffle === 'own' && (
-        <label>{text('lab.code')}<textarea value={setting.code} rows={7} spellcheck={false} onInput={(event) => set({code: event.currentTarget.value})} /></label>
+        <>
+          <label>{text('lab.code')}<textarea value={setting.code} rows={7} spellcheck={false} onInput={(event) => set({code: event.currentTarget.value, linked: false})} /></label>
+          <p class="quiet">{setting.linked && <strong>{text('lab.own.linked')}</strong>} {text('lab.own')}</p>
+        </>
       )}
       <div class="actions">
         <button class="main" disabled={running}>{text('lab.run')}</button>

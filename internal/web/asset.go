@@ -3,9 +3,13 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -14,15 +18,19 @@ import (
 // requests share the bytes, so that slow readers hold none of their own.
 type asset struct {
 	kind   string
+	policy string
 	plain  []byte
 	zipped func() []byte // compressed when it is asked for first
 }
 
 // kinds are the media types of assets.
-var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+var kinds = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8",
+}
 
-// readAssets returns the embedded assets by name.
-func readAssets() (map[string]asset, error) {
+// readAssets returns the embedded assets by name. workers are the names of those that are workers of
+// pages and do what pages may do. All others get nothing if a browser is led to them.
+func readAssets(workers ...string) (map[string]asset, error) {
 	found := map[string]asset{}
 	return found, fs.WalkDir(files, "static", func(name string, entry fs.DirEntry, err error) error {
 		kind := kinds[path.Ext(name)]
@@ -30,9 +38,31 @@ func readAssets() (map[string]asset, error) {
 			return err
 		}
 		plain, err := files.ReadFile(name)
-		found[entry.Name()] = asset{kind, plain, sync.OnceValue(func() []byte { return compress(plain) })}
+		allowed := "default-src 'none'; sandbox; frame-ancestors 'none'"
+		if script, ok := scriptOf(plain); ok {
+			allowed = fmt.Sprintf(ownPolicy, integrity(script))
+		} else if slices.Contains(workers, entry.Name()) {
+			allowed = policy
+		}
+		found[entry.Name()] = newAsset(kind, allowed, plain)
 		return err
 	})
+}
+
+func newAsset(kind, policy string, plain []byte) asset {
+	return asset{kind, policy, plain, sync.OnceValue(func() []byte { return compress(plain) })}
+}
+
+// scriptOf returns the script of a document that has nothing else, as bundle makes it.
+func scriptOf(document []byte) ([]byte, bool) {
+	script, found := bytes.CutPrefix(document, []byte("<!doctype html><script>"))
+	return bytes.TrimSuffix(script, []byte("</script>\n")), found
+}
+
+// integrity returns the digest of a file in the form of subresource integrity.
+func integrity(file []byte) string {
+	digest := sha256.Sum256(file)
+	return "sha256-" + base64.StdEncoding.EncodeToString(digest[:])
 }
 
 func compress(plain []byte) []byte {
@@ -43,19 +73,11 @@ func compress(plain []byte) []byte {
 	return zipped.Bytes()
 }
 
-// serveAsset answers with a file, to be kept as caching says.
-func (p *Pages) serveAsset(w http.ResponseWriter, r *http.Request, name, caching string) {
-	file, found := p.assets[name]
-	if !found {
-		http.NotFound(w, r)
-		return
-	}
+// serve answers with the file, to be kept as caching says.
+func (file asset) serve(w http.ResponseWriter, r *http.Request, caching string) {
 	h := w.Header()
 	h.Set("Content-Type", file.kind)
-	h.Set("Content-Security-Policy", policy)
-	if name == p.names["lab/own"] {
-		h.Set("Content-Security-Policy", ownPolicy)
-	}
+	h.Set("Content-Security-Policy", file.policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", caching)
 	h.Set("Vary", "Accept-Encoding")

@@ -32,8 +32,14 @@ const (
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types riffle-workers"
 
-	// ownPolicy lets the worker that runs a reader's own function compile it, and nothing else.
-	ownPolicy = "default-src 'none'; script-src 'unsafe-eval'"
+	// labPolicy also lets the laboratory frame the document that runs a function of somebody's own.
+	labPolicy = policy + "; frame-src 'self'"
+
+	// ownPolicy applies to this document and to the worker that it starts. Its origin is opaque, so it
+	// has no storage, and it can request nothing. It runs the script with a digest, which compiles the
+	// function.
+	ownPolicy = "default-src 'none'; script-src '%s' 'unsafe-eval'; worker-src blob:; base-uri 'none'; form-action 'none'; " +
+		"frame-ancestors 'self'; sandbox allow-scripts"
 
 	// contractPolicy is policy without Trusted Types, which the viewer of the contract does not know.
 	contractPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
@@ -46,7 +52,7 @@ type page struct{ Path, Script, policy string }
 var pages = []page{
 	{"/", "table", policy},
 	{"/verify", "verify", policy},
-	{"/fairness", "fairness", policy},
+	{"/fairness", "fairness", labPolicy},
 	{"/explore", "explore", policy},
 	{"/docs", "contract", contractPolicy},
 }
@@ -60,6 +66,7 @@ var matcher = language.NewMatcher(languages)
 type Pages struct {
 	prefix func(http.ResponseWriter) string
 	names  map[string]string            // of the files in static, by their entries
+	kept   []string                     // the files of the page that works without a network
 	texts  map[string]map[string]string // by language and name
 	frame  *template.Template
 	assets map[string]asset
@@ -80,6 +87,9 @@ func New(prefix func(http.ResponseWriter) string, contract []byte, documents fs.
 	if err := read("static/names.json", &p.names); err != nil {
 		return nil, err
 	}
+	if err := read("static/verify.json", &p.kept); err != nil {
+		return nil, err
+	}
 	if err := read("text.json", &p.texts); err != nil {
 		return nil, err
 	}
@@ -94,7 +104,7 @@ func New(prefix func(http.ResponseWriter) string, contract []byte, documents fs.
 		}
 		return read
 	})
-	p.assets, err = readAssets()
+	p.assets, err = readAssets(p.names["lab/worker"], p.names["verify-worker"])
 	return p, err
 }
 
@@ -132,10 +142,13 @@ func (p *Pages) Routes(r chi.Router) {
 		w.WriteHeader(http.StatusPermanentRedirect)
 	})
 	get("/static/{file}", func(w http.ResponseWriter, r *http.Request) {
-		p.serveAsset(w, r, chi.URLParam(r, "file"), "public, max-age=31536000, immutable")
+		if file, found := p.assets[chi.URLParam(r, "file")]; found {
+			file.serve(w, r, "public, max-age=31536000, immutable")
+		} else {
+			http.NotFound(w, r)
+		}
 	})
-	// A service worker is for the paths beside its own.
-	get("/verify-worker.js", func(w http.ResponseWriter, r *http.Request) { p.serveAsset(w, r, p.names["verify-worker"], "no-cache") })
+	get("/verify-worker.js", p.serveWorker) // a service worker is for the paths beside its own
 }
 
 // ServeHTTP answers with the first page, which has the path of the service itself.
@@ -145,19 +158,13 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers with the frame of a page.
 func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
-	tag, texts := p.language(r)
-	values := map[string]any{
-		"Language": tag.String(), "Texts": texts, "Prefix": p.prefix(w), "Page": v.script, "Pages": pages, "Names": p.names,
-		"Title": cmp.Or(v.title, texts["title."+v.script]), "Document": v.document, "Docs": p.docs,
-		"Workers": fmt.Sprintf(`{"worker":%q,"own":%q}`, p.names["lab/worker"], p.names["lab/own"]),
-	}
-	top, bottom := p.execute("top", values), p.execute("bottom", values)
+	tag := p.language(r).String()
+	top, bottom := p.render(tag, p.prefix(w), v)
 	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Language", tag.String())
-	h.Set("Content-Security-Policy", v.policy)
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
+	for name, value := range headersOf(v.policy) {
+		h.Set(name, value)
+	}
+	h.Set("Content-Language", tag)
 	h.Set("Cache-Control", "no-cache")
 	h.Add("Vary", "Accept-Language, Cookie")
 	_, _ = w.Write(top) // a caller who has left needs no page
@@ -165,6 +172,25 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 		_, _ = w.Write(v.document.body) // which all requests share
 	}
 	_, _ = w.Write(bottom)
+}
+
+// headersOf returns the headers that a page has in each language, and without a network.
+func headersOf(policy string) map[string]string {
+	return map[string]string{
+		"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer",
+		"X-Content-Type-Options": "nosniff",
+	}
+}
+
+// render returns what comes before and after the document of a page, in a language.
+func (p *Pages) render(tag, prefix string, v view) (top, bottom []byte) {
+	texts := p.texts[tag]
+	values := map[string]any{
+		"Language": tag, "Texts": texts, "Prefix": prefix, "Page": v.script, "Pages": pages, "Names": p.names,
+		"Title": cmp.Or(v.title, texts["title."+v.script]), "Document": v.document, "Docs": p.docs,
+		"Workers": fmt.Sprintf(`{"worker":%q,"own":%q}`, p.names["lab/worker"], p.names["lab/own"]),
+	}
+	return p.execute("top", values), p.execute("bottom", values)
 }
 
 // execute returns a part of the frame.
@@ -177,12 +203,12 @@ func (p *Pages) execute(part string, values map[string]any) []byte {
 }
 
 // language returns the language that a reader has chosen with the switch on the page, or that the
-// browser asks for, and the texts in it.
-func (p *Pages) language(r *http.Request) (language.Tag, map[string]string) {
+// browser asks for.
+func (p *Pages) language(r *http.Request) language.Tag {
 	chosen := ""
 	if cookie, err := r.Cookie("language"); err == nil {
 		chosen = cookie.Value
 	}
 	_, index := language.MatchStrings(matcher, chosen, r.Header.Get("Accept-Language"))
-	return languages[index], p.texts[languages[index].String()]
+	return languages[index]
 }

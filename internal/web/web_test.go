@@ -2,6 +2,8 @@ package web
 
 import (
 	"compress/gzip"
+	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -139,6 +141,10 @@ func unzip(t *testing.T, zipped string) string {
 }
 
 func TestAssetsAreKept(t *testing.T) {
+	var names map[string]string
+	if err := read("static/names.json", &names); err != nil {
+		t.Fatal(err)
+	}
 	list, err := readAssets()
 	if err != nil {
 		t.Fatal(err)
@@ -152,8 +158,16 @@ func TestAssetsAreKept(t *testing.T) {
 			if body != string(file.plain) || !strings.Contains(answer.Header.Get("Cache-Control"), "immutable") || answer.Header.Get("Vary") != "Accept-Encoding" {
 				t.Errorf("%s is answered %s with %v", name, answer.Status, answer.Header)
 			}
-			if csp := answer.Header.Get("Content-Security-Policy"); strings.Contains(csp, "unsafe-eval") != strings.HasPrefix(name, "own-") {
-				t.Errorf("%s has the policy %q", name, csp)
+			want := "default-src 'none'; sandbox; frame-ancestors 'none'"
+			switch name {
+			case names["lab/own"]:
+				script := strings.TrimSuffix(strings.TrimPrefix(body, "<!doctype html><script>"), "</script>\n")
+				want = fmt.Sprintf(ownPolicy, integrity([]byte(script)))
+			case names["lab/worker"], names["verify-worker"]:
+				want = policy
+			}
+			if csp := answer.Header.Get("Content-Security-Policy"); csp != want {
+				t.Errorf("%s has the policy %q, want %q", name, csp, want)
 			}
 		}
 	}
@@ -161,6 +175,48 @@ func TestAssetsAreKept(t *testing.T) {
 		if answer, _ := serve(t, "", "/static/"+name, nil); answer.StatusCode != http.StatusNotFound {
 			t.Errorf("%s is answered %s", name, answer.Status)
 		}
+	}
+}
+
+// TestWorkerKnowsWhatItServes compares the digests in the service worker with the answers.
+func TestWorkerKnowsWhatItServes(t *testing.T) {
+	names := map[string]bool{}
+	for _, prefix := range []string{"", "/logs/poker"} {
+		_, script := serve(t, prefix, "/verify-worker.js", nil)
+		text, _, found := strings.Cut(strings.TrimPrefix(script, "const kept = "), ";\n")
+		var worker struct {
+			Cache, Page string
+			Files       map[string]kept
+		}
+		if err := json.Unmarshal([]byte(text), &worker); err != nil || !found {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if names[worker.Cache] = true; !strings.HasPrefix(worker.Cache, "verify "+prefix+" sha256-") || worker.Page != prefix+"/verify" {
+			t.Errorf("the worker of %q keeps %s in %q", prefix, worker.Page, worker.Cache)
+		}
+		for path, file := range worker.Files {
+			for _, language := range []string{"en", "zh"} {
+				answer, body := serve(t, prefix, strings.TrimPrefix(path, prefix), http.Header{"Accept-Language": {language}})
+				if answer.StatusCode != http.StatusOK || !slices.Contains(strings.Fields(file.Integrity), integrity([]byte(body))) {
+					t.Errorf("%s in %s is answered %s, without a digest among %s", path, language, answer.Status, file.Integrity)
+				}
+				for name, value := range file.Headers {
+					if got := answer.Header.Get(name); got != value {
+						t.Errorf("%s of %s is %q, and from the cache %q", name, path, got, value)
+					}
+				}
+			}
+		}
+		// All that the page loads is kept.
+		_, page := serve(t, prefix, "/verify", nil)
+		for _, link := range regexp.MustCompile(`(?:href|src)="([^"]+/static/[^"]+|/static/[^"]+)"`).FindAllStringSubmatch(page, -1) {
+			if _, kept := worker.Files[link[1]]; !kept {
+				t.Errorf("%s is not kept", link[1])
+			}
+		}
+	}
+	if len(names) != 2 {
+		t.Error("two logs share a cache")
 	}
 }
 

@@ -9,7 +9,7 @@ export interface Job { n: number; runs: number; shuffle: string; cyclic: boolean
 /** A Report is what a worker says. */
 export interface Report { measurement: Measurement; done: boolean; refused?: {status: number; message: string} }
 
-/** Orders are permutations that another worker has made, one after the other. */
+/** Orders are permutations that the page has checked, one after the other. */
 export interface Orders { orders: Uint8Array; last: boolean }
 
 let meter: Meter | undefined;

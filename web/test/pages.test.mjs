@@ -146,7 +146,7 @@ test('the page that checks works without a network', async () => {
   let proof;
   do proof = await fetch(`${own.base}/audits/${id}/proof`); while (proof.status === 503);
   const {page, close} = await open(browser, `${own.base}/verify`);
-  await page.waitForFunction(async () => (await (await caches.open('verify')).keys()).length > 3);
+  await page.evaluate(async () => { await navigator.serviceWorker.ready; });
   await own.stop();
   await page.reload();
   await page.fill('textarea', await proof.text());

@@ -1,5 +1,6 @@
-// Bundle makes the files of internal/web/static from the sources in web/, and the names that pages
-// refer to them by. It needs the packages that web/package.json names: npm ci in web/.
+// Bundle makes the files of internal/web/static from the sources in web/, the names that pages refer
+// to them by, and the list of those that the page /verify needs. It needs the packages that
+// web/package.json names: npm ci in web/.
 package main
 
 import (
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -50,10 +52,13 @@ func bundle(sources, folder string) error {
 	if len(result.Errors) > 0 {
 		return errors.New("the sources have errors")
 	}
-	names, err := namesOf(result.Metafile)
-	if err != nil {
+	var meta metafile
+	if err := json.Unmarshal([]byte(result.Metafile), &meta); err != nil {
 		return err
 	}
+	names := meta.names()
+	own := names["lab/own"]
+	names["lab/own"] = strings.TrimSuffix(own, ".js") + ".html"
 	if err := os.RemoveAll(folder); err != nil {
 		return err
 	}
@@ -61,30 +66,67 @@ func bundle(sources, folder string) error {
 		return err
 	}
 	for _, file := range result.OutputFiles {
+		if filepath.Base(file.Path) == own { // which a frame runs, so it is a document
+			file.Path = filepath.Join(folder, names["lab/own"])
+			file.Contents = fmt.Appendf(nil, "<!doctype html><script>%s</script>\n", file.Contents)
+		}
 		if err := os.WriteFile(file.Path, file.Contents, 0o600); err != nil {
 			return err
 		}
 	}
-	text, err := json.MarshalIndent(names, "", "  ")
+	if err := write(filepath.Join(folder, "names.json"), names); err != nil {
+		return err
+	}
+	needed := []string{names["style"], names["theme"]}
+	meta.load(names["verify"], &needed)
+	return write(filepath.Join(folder, "verify.json"), needed)
+}
+
+// write writes a value as JSON.
+func write(path string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, "names.json"), append(text, '\n'), 0o600)
+	return os.WriteFile(path, append(text, '\n'), 0o600)
 }
 
-// namesOf returns the name of the file that each entry became.
-func namesOf(metafile string) (map[string]string, error) {
-	var meta struct {
-		Outputs map[string]struct{ EntryPoint string }
+// A metafile says what esbuild made, by paths.
+type metafile struct {
+	Outputs map[string]struct {
+		EntryPoint string
+		Imports    []struct {
+			Path     string
+			External bool
+		}
 	}
-	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
-		return nil, err
-	}
+}
+
+// names returns the name of the file that each entry became.
+func (m *metafile) names() map[string]string {
 	names := map[string]string{}
-	for path, output := range meta.Outputs {
+	for path, output := range m.Outputs {
 		if output.EntryPoint != "" {
 			names[strings.TrimSuffix(output.EntryPoint, filepath.Ext(output.EntryPoint))] = filepath.Base(path)
 		}
 	}
-	return names, nil
+	return names
+}
+
+// load adds a file and all that it imports to those that are loaded.
+func (m *metafile) load(name string, loaded *[]string) {
+	if slices.Contains(*loaded, name) {
+		return
+	}
+	*loaded = append(*loaded, name)
+	for path, output := range m.Outputs {
+		if filepath.Base(path) != name {
+			continue
+		}
+		for _, imported := range output.Imports {
+			if !imported.External {
+				m.load(filepath.Base(imported.Path), loaded)
+			}
+		}
+	}
 }
