@@ -277,7 +277,7 @@ func (r *logReport) checkCopy(store ledger.Store) error {
 		r.step(copyStep, "there is none at %s, so records missing at the end of the log would not show", r.copyFile)
 		return nil
 	}
-	if err := ledger.CheckRollback(r.ctx, store, r.verifier, r.copyFile, r.second); err != nil {
+	if err := ledger.CheckRollback(r.ctx, store, r.verifier, ledger.Anchor{Source: r.copyFile, Note: r.second}); err != nil {
 		if err := r.unreadable(err); err != nil {
 			return err
 		}

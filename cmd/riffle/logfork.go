@@ -82,7 +82,7 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 		return fmt.Errorf("the new log cannot have the origin of the old one, %s: use --new-origin to name another, such as %s-2", last.Origin, last.Origin)
 	}
 	report := &forkReport{Origin: last.Origin, Signed: string(second), To: last.Size, Records: []lostRecord{}, Follows: k.NewOrigin}
-	if err := k.compare(ctx, data, copyFile, second, verifier, report); err != nil {
+	if err := k.compare(ctx, data, ledger.Anchor{Source: copyFile, Note: second}, verifier, report); err != nil {
 		return err
 	}
 	if err := os.Mkdir(k.NewData, 0o700); err != nil {
@@ -112,7 +112,7 @@ func (k *logFork) Run(ctx context.Context, c *console) error {
 
 // compare fills in what the store has, and what it has lost. It returns an error if it has lost
 // nothing.
-func (k *logFork) compare(ctx context.Context, data, copyFile string, second []byte, verifier note.Verifier, report *forkReport) (err error) {
+func (k *logFork) compare(ctx context.Context, data string, anchor ledger.Anchor, verifier note.Verifier, report *forkReport) (err error) {
 	store, name, err := openStore(ctx, data, k.Log.own(k.Store, "RIFFLE_STORE"))
 	if err != nil {
 		return err
@@ -122,8 +122,8 @@ func (k *logFork) compare(ctx context.Context, data, copyFile string, second []b
 	if err != nil {
 		return err
 	}
-	if err := ledger.CheckRollback(ctx, store, verifier, copyFile, second); err == nil {
-		return fmt.Errorf("%s has every record of %s: the log has lost nothing, so start its service", name, copyFile)
+	if err := ledger.CheckRollback(ctx, store, verifier, anchor); err == nil {
+		return fmt.Errorf("%s has every record of %s: the log has lost nothing, so start its service", name, anchor.Source)
 	} else if !errors.Is(err, ledger.ErrCorrupt) {
 		return err
 	}
@@ -136,8 +136,8 @@ func (k *logFork) compare(ctx context.Context, data, copyFile string, second []b
 		return err
 	}
 	defer func() { err = errors.Join(err, lost.Close()) }()
-	if err := ledger.CheckRollback(ctx, lost, verifier, copyFile, second); err != nil {
-		return fmt.Errorf("%s does not have the records of %s: %w", lostName, copyFile, err)
+	if err := ledger.CheckRollback(ctx, lost, verifier, anchor); err != nil {
+		return fmt.Errorf("%s does not have the records of %s: %w", lostName, anchor.Source, err)
 	}
 	from, err := firstDifference(ctx, store, lost, report.To)
 	if err != nil {

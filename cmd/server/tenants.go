@@ -53,7 +53,7 @@ type tenant struct {
 	all     *tenants
 	queue   int
 	wait    time.Duration // -patience
-	opened  bool          // this process has had the log open before; of the goroutine that opens it
+	seen    []byte        // last checkpoint of the log when it was open before; of the goroutine that opens it
 
 	mu       sync.Mutex
 	log      *ledger.Log        // nil while the log is closed
@@ -211,7 +211,7 @@ func (l *tenant) open(ctx context.Context) error {
 	served := services.New(log, l.rules, serving)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.opened, l.log, l.services = true, log, served
+	l.log, l.services = log, served
 	l.stop = func() {}
 	if !l.retired {
 		l.stop = l.startExpiry(served)
@@ -267,6 +267,7 @@ func (l *tenant) close() error {
 	if err := l.log.Close(); err != nil {
 		l.logger.Warn("closing a log that has failed", "error", oneLine(err))
 	}
+	l.seen = l.log.Durable() // after Close, which waits for the commit in flight
 	l.log, l.services = nil, nil
 	return failure
 }
@@ -314,9 +315,10 @@ func loadDecks(folder string) (*deck.Catalogue, error) {
 }
 
 // openLog opens the ledger, in PostgreSQL if -store names a database and in SQLite otherwise. One
-// that this process has had open is never begun again: its files are missing.
+// that this process has had open is never begun again, and must extend what it had then: an older
+// copy of its folder has an older second copy of the checkpoint, too.
 func (l *tenant) openLog(ctx context.Context) (*ledger.Log, error) {
-	mustExist := l.mustExist() || l.opened
+	mustExist := l.mustExist() || l.seen != nil
 	if mustExist {
 		if err := l.exists(); err != nil {
 			return nil, err
@@ -333,7 +335,8 @@ func (l *tenant) openLog(ctx context.Context) (*ledger.Log, error) {
 	}
 	log, err := ledger.Open(ctx, store, ledger.Options{
 		Folder: l.data, KeyFile: l.key, SeedKey: l.seedKey, SeedKeyFile: l.seedKeyFile,
-		Origin: l.origin, ReadOnly: l.retired, MustExist: mustExist, Queue: l.queue, Patience: l.wait, Observe: l.metrics.Commit,
+		Origin: l.origin, ReadOnly: l.retired, MustExist: mustExist,
+		Anchors: []ledger.Anchor{{Source: "what this process last signed or saw", Note: l.seen}}, Queue: l.queue, Patience: l.wait, Observe: l.metrics.Commit,
 	})
 	if errors.Is(err, ledger.ErrNoLog) {
 		err = l.noLog(err)
@@ -364,7 +367,7 @@ func (l *tenant) exists() error {
 // noLog adds what to do about a log that is not there and has to be.
 func (l *tenant) noLog(err error) error {
 	switch {
-	case l.opened:
+	case l.seen != nil:
 		return fmt.Errorf("%w, and this process has had it open. Put its folder back as it was, or restore a backup", err)
 	case l.retired:
 		return fmt.Errorf("%w, and a retired one is never begun. Put its folder back as it was, or restore a backup", err)

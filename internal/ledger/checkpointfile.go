@@ -70,6 +70,11 @@ func (c *checkpointFile) write(size uint64, checkpoint []byte) error {
 	return nil
 }
 
+// replace replaces the content by a checkpoint that may be shorter.
+func (c *checkpointFile) replace(checkpoint []byte) error {
+	return errors.Join(c.write(c.size, checkpoint), c.file.Truncate(int64(len(checkpoint))))
+}
+
 func (c *checkpointFile) sync() error {
 	c.mu.Lock()
 	dirty := c.dirty
@@ -86,20 +91,20 @@ func (c *checkpointFile) sync() error {
 
 func (c *checkpointFile) close() error { return errors.Join(c.sync(), c.file.Close()) }
 
-// CheckRollback checks that the store has every record of the checkpoint in text, which was read
-// from the checkpoint file at path. An empty text is a file that was never written. The error says
-// what the operator can do.
-func CheckRollback(ctx context.Context, store Store, verifier note.Verifier, path string, text []byte) error {
-	if len(text) == 0 {
+// CheckRollback checks that the store has every record of the anchor. It returns [ErrCorrupt] if
+// not, and another error for an anchor that the key did not sign. Errors say what the operator can
+// do.
+func CheckRollback(ctx context.Context, store Store, verifier note.Verifier, anchor Anchor) error {
+	if len(anchor.Note) == 0 {
 		return nil
 	}
-	last, err := proof.OpenCheckpoint(text, verifier)
+	last, err := proof.OpenCheckpoint(anchor.Note, verifier)
 	if errors.Is(err, proof.ErrSignature) {
-		return fmt.Errorf("%s is of another log, or was changed: %w. Start with the key and the store that belong to this data folder", path, err)
+		return fmt.Errorf("%s is of another log, or was changed: %w. Start with the key and the store that belong to this data folder", anchor.Source, err)
 	} else if err != nil {
 		return fmt.Errorf("%s cannot be read: %w. It protects against starting with an older backup of the store. "+
 			"Find out elsewhere how many records the log must have (a monitor, a replica, a proof); "+
-			"only if the store has them, and `riffle log check` finds nothing wrong, remove the file and start again", path, err)
+			"only if the store has them, and `riffle log check` finds nothing wrong, remove the file and start again", anchor.Source, err)
 	}
 	head, err := store.Head(ctx)
 	if err != nil {
@@ -108,14 +113,14 @@ func CheckRollback(ctx context.Context, store Store, verifier note.Verifier, pat
 	if head.Size < last.Size || len(head.Checkpoint) == 0 {
 		return fmt.Errorf("%w: the store has %d records, and %s is a signed checkpoint of %d: the store lost records, or comes from an older backup. "+
 			"Put the newer store back. To go on without those records would fork the log; if they are lost, `riffle log fork` begins a new one with a new key, "+
-			"in a data folder and a store of its own; keep this one for its proofs", ErrCorrupt, head.Size, path, last.Size)
+			"in a data folder and a store of its own; keep this one for its proofs", ErrCorrupt, head.Size, anchor.Source, last.Size)
 	}
 	_, c, err := openHead(head, verifier)
 	if err != nil {
 		return err
 	}
 	if err := extends(ctx, store, c, last); errors.Is(err, ErrCorrupt) {
-		return fmt.Errorf("%w. The store and %s are of two histories: records were changed, or the log was forked. Put the right store back", err, path)
+		return fmt.Errorf("%w. The store and %s are of two histories: records were changed, or the log was forked. Put the right store back", err, anchor.Source)
 	} else if err != nil {
 		return err
 	}

@@ -2,8 +2,12 @@ package ledger_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -44,6 +48,85 @@ func TestOpenRejectsRolledBackStore(t *testing.T) {
 	grow(t, folder, "longer", 500)
 	copyFile(t, checkpoint, filepath.Join(folder, ledger.CheckpointName))
 	wantOpenError(t, folder, ledger.Options{}, "two histories")
+}
+
+// TestOpenRejectsFolderBehindAnchor puts a whole folder back, with its checkpoint file. What the
+// process knows from before shows that it is older, or of another history.
+func TestOpenRejectsFolderBehindAnchor(t *testing.T) {
+	folder, older := t.TempDir(), t.TempDir()
+	grow(t, folder, "before", 300)
+	copyFolder(t, folder, older)
+	l := openFolder(t, folder)
+	appendEntry(t, l, ledgertest.Entries("after", 1)[0])
+	anchors := []ledger.Anchor{{Source: "the test"}, {Source: "what was acknowledged", Note: l.Durable()}} // maybe not published yet
+	closeLog(t, l)
+	if !bytes.Equal(l.Durable(), anchors[1].Note) {
+		t.Errorf("after Close the checkpoint is %q, want %q", l.Durable(), anchors[1].Note)
+	}
+	for _, c := range []struct {
+		name string
+		grow int // records that the copy gets
+		want []string
+	}{
+		{"older", 0, []string{"has 300 records", "what was acknowledged is a signed checkpoint of 301", "Put the newer store back"}},
+		{"another history", 1, []string{"the 301 records do not continue the 301", "The store and what was acknowledged are of two histories"}},
+		{"a longer other history", 900, []string{"the 1200 records do not continue the 301", "two histories"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			copied := t.TempDir()
+			copyFolder(t, older, copied)
+			grow(t, copied, "fork", c.grow)
+			wantOpenError(t, copied, ledger.Options{Anchors: anchors}, c.want...)
+			// A restart does not know the anchor, but the checkpoint file has it now.
+			wantOpenError(t, copied, ledger.Options{}, "the store", filepath.Join(copied, ledger.CheckpointName))
+			if got := readFile(t, filepath.Join(copied, ledger.CheckpointName)); !bytes.Equal(got, anchors[1].Note) {
+				t.Errorf("the checkpoint file has %q, want %q", got, anchors[1].Note)
+			}
+		})
+	}
+
+	other := t.TempDir()
+	grow(t, other, "other", 400)
+	wantOpenError(t, other, ledger.Options{Anchors: anchors}, "what was acknowledged is of another log")
+	grow(t, other, "other again", 1)
+	empty := t.TempDir()
+	wantOpenError(t, empty, ledger.Options{Anchors: anchors}, "its key is not there")
+	copyFile(t, filepath.Join(folder, ledger.KeyName), filepath.Join(empty, ledger.KeyName))
+	wantOpenError(t, empty, ledger.Options{Anchors: anchors}, "has 0 records")
+
+	// Another process may have appended.
+	grow(t, folder, "by another", 700)
+	removeFile(t, filepath.Join(folder, ledger.CheckpointName))
+	closeLog(t, open(t, openStore(t, folder), ledger.Options{Folder: folder, Anchors: anchors}))
+}
+
+// A store that cannot be read says nothing about its records.
+func TestUnreadableStoreIsNoOtherHistory(t *testing.T) {
+	folder := t.TempDir()
+	grow(t, folder, "before", 1)
+	l := openFolder(t, folder)
+	anchor := ledger.Anchor{Source: "the test", Note: l.Durable()}
+	closeLog(t, l)
+	grow(t, folder, "after", 1)
+	newest := readFile(t, filepath.Join(folder, ledger.CheckpointName))
+	s := openStore(t, folder)
+	_, err := ledger.Open(t.Context(), unreadableStore{s}, ledger.Options{Folder: folder, Anchors: []ledger.Anchor{anchor}})
+	if !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrCorrupt) {
+		t.Errorf("%v, want ErrUnavailable", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := readFile(t, filepath.Join(folder, ledger.CheckpointName)); !bytes.Equal(got, newest) {
+		t.Errorf("the checkpoint file has %q, want %q", got, newest)
+	}
+}
+
+// An unreadableStore returns its head and no hashes.
+type unreadableStore struct{ ledger.Store }
+
+func (unreadableStore) Hashes(context.Context, int, uint64, int) ([]tlog.Hash, error) {
+	return nil, ledger.ErrUnavailable
 }
 
 func TestOpenRejectsDamagedCheckpointFile(t *testing.T) {

@@ -150,6 +150,14 @@ func copyFile(t *testing.T, from, to string) {
 	writeFile(t, to, readFile(t, from))
 }
 
+// copyFolder copies the log of a folder, which is closed, into an empty folder.
+func copyFolder(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func moveFile(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.Rename(from, to); err != nil {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"riffle/internal/ledger/proof"
@@ -31,6 +32,8 @@ type Options struct {
 	ReadOnly  bool // take no entries; implies MustExist
 	MustExist bool // return ErrNoLog unless the store has a log and Folder its checkpoint file
 
+	Anchors []Anchor // the log has to extend each, besides the checkpoint file
+
 	SeedKey     []byte // encrypts sidecars, 32 bytes; default: that in SeedKeyFile
 	SeedKeyFile string // default seed.key beside KeyFile, made unless sidecars are encrypted already
 
@@ -39,6 +42,13 @@ type Options struct {
 	Observe  func(Commit)     // called by the writer after each commit; may be nil
 	Now      func() time.Time // default time.Now
 	Random   io.Reader        // for new keys; default crypto/rand.Reader
+}
+
+// An Anchor is a checkpoint of the log that is known from outside of its store. It detects a store
+// that was rolled back or forked.
+type Anchor struct {
+	Source string // where it is from, for errors
+	Note   []byte // the signed checkpoint; empty if nothing is known yet
 }
 
 func (o *Options) setDefaults() {
@@ -70,7 +80,8 @@ func (o *Options) setDefaults() {
 // the caller has to close it.
 //
 // It returns [ErrCorrupt] unless the head is signed by the key, the last records lead to the signed
-// root, and the store has the records of the checkpoint file. Its cost does not grow with the log.
+// root, and the store has the records of the checkpoint file and of all anchors. Its cost does not
+// grow with the log.
 func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 	options.setDefaults()
 	l := &Log{
@@ -110,11 +121,15 @@ func (l *Log) open(ctx context.Context) error {
 	if l.checkpoint, last, err = openCheckpointFile(path); err != nil {
 		return fmt.Errorf("opening the checkpoint file: %w", err)
 	}
-	if l.key, err = l.loadKey(begun || len(last) > 0); err != nil {
+	anchors := append([]Anchor{{Source: path, Note: last}}, l.options.Anchors...)
+	exists := begun || slices.ContainsFunc(anchors, func(a Anchor) bool { return len(a.Note) > 0 })
+	if l.key, err = l.loadKey(exists); err != nil {
 		return err
 	}
-	if err := CheckRollback(ctx, l.store, l.key.Verifier, path, last); err != nil {
-		return err
+	for _, a := range anchors {
+		if err := l.checkAnchor(ctx, a); err != nil {
+			return err
+		}
 	}
 	if !begun {
 		if l.vault, err = l.openVault(head); err != nil {
@@ -140,6 +155,16 @@ func (l *Log) open(ctx context.Context) error {
 		return fmt.Errorf("checking the last records of the log: %w. Run `riffle log check` on a copy of the store to see what is wrong", err)
 	}
 	return nil
+}
+
+// checkAnchor checks that the store extends the anchor. If it does not, the checkpoint file gets the
+// anchor: the next start must not accept the store because this process has ended.
+func (l *Log) checkAnchor(ctx context.Context, a Anchor) error {
+	err := CheckRollback(ctx, l.store, l.key.Verifier, a)
+	if errors.Is(err, ErrCorrupt) {
+		err = errors.Join(err, l.checkpoint.replace(a.Note))
+	}
+	return err
 }
 
 // mustExist returns [ErrNoLog] unless the log has begun and the checkpoint file at path has a

@@ -99,6 +99,10 @@ func (l *Log) Checkpoint(ctx context.Context) []byte {
 	return l.published.Load().text
 }
 
+// Durable returns the signed checkpoint of all records that were acknowledged, returned or
+// published, also after Close: the [Anchor] of a log that is opened again.
+func (l *Log) Durable() []byte { return l.durable.Load().Checkpoint }
+
 // Prove returns a proof that the record at an index is in the log, under a published checkpoint.
 // It waits for the checkpoint of a record that was just appended, and returns [ErrNotPublished] if
 // that takes longer than ten seconds.

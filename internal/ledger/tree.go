@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/mod/sumdb/note"
@@ -187,6 +188,9 @@ func extends(ctx context.Context, store Store, c, earlier proof.Checkpoint) erro
 		return nil
 	}
 	consistency, err := tlog.ProveTree(int64(c.Size), int64(earlier.Size), hashReader(ctx, store, c))
+	if errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
+		return err
+	}
 	if err == nil {
 		err = tlog.CheckTree(consistency, int64(c.Size), c.Root, int64(earlier.Size), earlier.Root)
 	}
