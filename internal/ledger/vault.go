@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/fips140"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -30,7 +32,10 @@ const SeedKeySize = 32
 // A salt is random, and used for at most 2²⁸ sidecars. Hashes are as good as random, so the
 // probability that two sidecars under one salt have the same nonce is at most 2⁻⁴¹.
 //
-// Sidecars of earlier versions are under a key for each record: see decryptV1.
+// In FIPS 140-3 mode (GODEBUG=fips140=on or only) the nonce is from the module's random generator
+// instead, as SP 800-38D, 8.2.2 demands, and is stored between the salt and the output. Each mode
+// decrypts the sidecars of both, and sidecars of earlier versions, which are under a key for each
+// record: see decryptV1.
 type Vault struct {
 	key     []byte
 	name    []byte                 // identifies the key and reveals nothing about it
@@ -93,7 +98,7 @@ func (v *Vault) encrypt(record tlog.Hash, sidecar []byte) []byte {
 		v.current.Store(k)
 	}
 	out := append(make([]byte, 0, saltSize+len(sidecar)+k.aead.Overhead()), k.salt[:]...)
-	return k.aead.Seal(out, record[:nonceSize], sidecar, record[:])
+	return k.aead.Seal(out, record[:k.aead.NonceSize()], sidecar, record[:])
 }
 
 // Decrypt returns the decrypted sidecar of an entry, or nil if it has none. [ErrCorrupt]: it was
@@ -103,9 +108,14 @@ func (v *Vault) Decrypt(e *Stored) ([]byte, error) {
 		return e.Sidecar, nil
 	}
 	if len(e.Sidecar) >= saltSize {
-		k := v.cachedSubkey([saltSize]byte(e.Sidecar))
-		if sidecar, err := k.aead.Open(nil, e.Hash[:nonceSize], e.Sidecar[saltSize:], e.Hash[:]); err == nil {
+		k, sealed := v.cachedSubkey([saltSize]byte(e.Sidecar)), e.Sidecar[saltSize:]
+		if sidecar, err := open(k.aead, e.Hash[:nonceSize], sealed, e.Hash[:]); err == nil {
 			return sidecar, nil
+		}
+		if len(sealed) >= nonceSize { // from FIPS 140-3 mode
+			if sidecar, err := open(k.aead, sealed[:nonceSize], sealed[nonceSize:], e.Hash[:]); err == nil {
+				return sidecar, nil
+			}
 		}
 	}
 	sidecar, err := v.decryptV1(e)
@@ -119,7 +129,7 @@ func (v *Vault) Decrypt(e *Stored) ([]byte, error) {
 // HMAC-SHA-256 of the record's hash, with a nonce of zeros and no additional data.
 func (v *Vault) decryptV1(e *Stored) ([]byte, error) {
 	var nonce [nonceSize]byte
-	return newAEAD(v.derive(e.Hash[:])).Open(nil, nonce[:], e.Sidecar, nil)
+	return open(newAEAD(v.derive(e.Hash[:])), nonce[:], e.Sidecar, nil)
 }
 
 // cachedSubkey returns the subkey of a salt, which mostly is that of the call before.
@@ -147,16 +157,29 @@ func (v *Vault) derive(message []byte) []byte {
 	return mac.Sum(nil)
 }
 
+// newAEAD returns AES-256-GCM, which in FIPS 140-3 mode draws its nonces and has a NonceSize of 0.
 func newAEAD(key []byte) cipher.AEAD {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		panic("ledger: " + err.Error()) // unreachable: the key has 32 bytes
 	}
-	aead, err := cipher.NewGCM(block)
+	newGCM := cipher.NewGCM
+	if fips140.Enabled() {
+		newGCM = cipher.NewGCMWithRandomNonce
+	}
+	aead, err := newGCM(block)
 	if err != nil {
-		panic("ledger: " + err.Error()) // unreachable: AES has blocks of 16 bytes
+		panic("ledger: " + err.Error()) // unreachable: the cipher is that of crypto/aes
 	}
 	return aead
+}
+
+// open decrypts what was encrypted with a nonce, in either mode.
+func open(aead cipher.AEAD, nonce, sealed, hash []byte) ([]byte, error) {
+	if aead.NonceSize() == 0 {
+		nonce, sealed = nil, slices.Concat(nonce, sealed)
+	}
+	return aead.Open(nil, nonce, sealed, hash)
 }
 
 // ParseSeedKey parses a seed key: 64 hex digits, with or without a newline.

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/fips140"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,22 +21,6 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 )
-
-// gcm returns AES-256-GCM under HMAC-SHA-256 of a message.
-func gcm(t *testing.T, key, message []byte) cipher.AEAD {
-	t.Helper()
-	mac := hmac.New(sha256.New, key)
-	mac.Write(message)
-	block, err := aes.NewCipher(mac.Sum(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	aead, err := cipher.NewGCM(block)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return aead
-}
 
 func TestSidecarsAreStoredEncrypted(t *testing.T) {
 	folder := t.TempDir()
@@ -77,8 +64,21 @@ func TestSidecarsDecryptAsDocumented(t *testing.T) {
 	closeLog(t, l)
 	hash := tlog.RecordHash(entry.Record)
 	encrypted := storedEntries(t, folder)[0].Sidecar
-	aead := gcm(t, key, append([]byte("riffle salt "), encrypted[:16]...))
-	if got, err := aead.Open(nil, hash[:12], encrypted[16:], hash[:]); err != nil || !bytes.Equal(got, entry.Sidecar) {
+	nonceAndOutput := slices.Concat(hash[:12], encrypted[16:])
+	if fips140.Enabled() {
+		nonceAndOutput = encrypted[16:]
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write(append([]byte("riffle salt "), encrypted[:16]...))
+	block, err := aes.NewCipher(mac.Sum(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := aead.Open(nil, nil, nonceAndOutput, hash[:]); err != nil || !bytes.Equal(got, entry.Sidecar) {
 		t.Errorf("%x decrypts to %x, %v", encrypted, got, err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, ledger.SeedKeyName)); !errors.Is(err, os.ErrNotExist) {
@@ -86,21 +86,42 @@ func TestSidecarsDecryptAsDocumented(t *testing.T) {
 	}
 }
 
-func TestSidecarsOfEarlierVersionsDecrypt(t *testing.T) {
-	key := bytes.Repeat([]byte{7}, ledger.SeedKeySize)
-	vault, err := ledger.OpenVault(ledger.Head{}, key)
+// Each of these was written once, and decrypts in every mode.
+func TestStoredFormsDecrypt(t *testing.T) {
+	vault, err := ledger.OpenVault(ledger.Head{}, bytes.Repeat([]byte{7}, ledger.SeedKeySize))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range [][]byte{{}, []byte("seed"), bytes.Repeat([]byte{9}, 32), bytes.Repeat([]byte{9}, 5000)} {
-		hash := tlog.RecordHash(secret)
-		e := ledger.Stored{Entry: ledger.Entry{Hash: hash, Sidecar: gcm(t, key, hash[:]).Seal(nil, make([]byte, 12), secret, nil)}}
-		if got, err := vault.Decrypt(&e); err != nil || !bytes.Equal(got, secret) {
-			t.Errorf("%x decrypts to %x, %v", e.Sidecar, got, err)
+	for name, text := range map[string]string{
+		"without a salt":             "7fc26d1433cd06be0950afd6bc1357b2da20f04b53d40a30c5280c04e6e191",
+		"with a nonce of the record": "a752d2e9a1b07cb892b64dbde5e6c5b22d83b68ce3b1c056eb5eb7cabb16e1b5722c5592fd87c1d7fe6fa29ce6676d",
+		"with a nonce of its own":    "a752d2e9a1b07cb892b64dbde5e6c5b23b62a529c078aa736c7428954cd6451fbd36b7537f3587ddc054c7fb9f2378a654117dd8768a4313bd49bf",
+	} {
+		sidecar, err := hex.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := ledger.Stored{Entry: ledger.Entry{Hash: tlog.RecordHash([]byte("a record")), Sidecar: sidecar}}
+		if got, err := vault.Decrypt(&e); err != nil || string(got) != "a seed and more" {
+			t.Errorf("%s: %s decrypts to %q, %v", name, text, got, err)
 		}
 		e.Hash[31] ^= 1
 		if got, err := vault.Decrypt(&e); !errors.Is(err, ledger.ErrCorrupt) {
-			t.Errorf("beside another record it decrypts to %x, %v", got, err)
+			t.Errorf("%s: beside another record it decrypts to %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestSidecarsInFIPSMode runs the tests of sidecars again in the modes that a process starts in.
+func TestSidecarsInFIPSMode(t *testing.T) {
+	if fips140.Enabled() {
+		t.Skip("this is FIPS 140-3 mode")
+	}
+	for _, mode := range []string{"on", "only"} {
+		command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=Sidecar|Subkey|StoredForms|SeedKey")
+		command.Env = append(os.Environ(), "GODEBUG=fips140="+mode)
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Errorf("fips140=%s: %v\n%s", mode, err, out)
 		}
 	}
 }

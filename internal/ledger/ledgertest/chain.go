@@ -2,6 +2,7 @@ package ledgertest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"testing"
 
@@ -17,7 +18,7 @@ func Entries(label string, n int) []ledger.Entry {
 	entries := make([]ledger.Entry, n)
 	for i := range entries {
 		entries[i] = ledger.Entry{
-			ID:      uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "%s %d", label, i)),
+			ID:      uuid.NewHash(sha256.New(), uuid.NameSpaceOID, fmt.Appendf(nil, "%s %d", label, i), 8),
 			Record:  fmt.Appendf(nil, `{"label":%q,"i":%d,"pad":"%s"}`, label, i, bytes.Repeat([]byte("♠"), i%50)),
 			Sidecar: bytes.Repeat([]byte{byte(i), 0, 0xff}, i%40+1),
 		}

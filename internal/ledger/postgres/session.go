@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/fips140"
 	"errors"
 	"fmt"
 	"net"
@@ -49,6 +50,9 @@ func parseURL(location string) (*pgxpool.Config, error) {
 	}
 	if !query.Has("target_session_attrs") && os.Getenv("PGTARGETSESSIONATTRS") == "" {
 		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	if fips140.Enforced() && c.RequireAuth == "" {
+		c.RequireAuth = "!md5" // which would panic
 	}
 	c.AfterConnect = setUpSession
 	if !query.Has("pool_max_conns") {
