@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"riffle/internal/access"
 )
 
 // writeConfig writes a configuration file, or replaces it in one step.
@@ -109,12 +111,16 @@ func TestPrecedence(t *testing.T) {
 
 func TestCheckConfig(t *testing.T) {
 	t.Parallel()
+	const empty = ":1:1: the file sets nothing, as one does that is not written whole; write a new one elsewhere, and rename it"
 	for _, c := range []struct {
 		name, text string
 		env, args  []string
 		want       []string // mistakes, without the path
 	}{
-		{name: "empty"},
+		{name: "empty", want: []string{empty}},
+		{name: "white space", text: "\n \n", want: []string{empty}},
+		{name: "nothing but comments", text: "# queue: 5\n---\n", want: []string{empty}},
+		{name: "no settings, said explicitly", text: "{}"},
 		{name: "valid", text: "queue: 5\nhosts:\n- a\n- b\nlog-level: debug\ndeckofcards: false\ndrain: 1.5s\nstore: ''"},
 		{name: "every kind of mistake", text: "queue: many\nmax_items: 5\nhosts: [a, 'https://b']\nmax-body: 0\nlog-level: loud\nqueue: 1\ndrain: 5\nconfig: x", want: []string{
 			`:1:8: queue: invalid value "many": parse error; the default is 4096`,
@@ -308,4 +314,70 @@ func TestHealthcheckReadsConfig(t *testing.T) {
 	if code, _, _ := runToExit(t, nil, "-healthcheck", "-config", path, "-addr", "127.0.0.1:1"); code != 1 {
 		t.Errorf("at another address: %d", code)
 	}
+}
+
+// TestReloadFailsClosed has the configuration file emptied, truncated and lost in every way that a
+// full disk or an editor could, and sends SIGHUP: the keys stay, and each is logged as an error.
+func TestReloadFailsClosed(t *testing.T) {
+	t.Parallel()
+	token := access.NewToken()
+	whole := fmt.Sprintf("queue: 50\nkeys:\n  - name: table\n    sha256: %x\n    may: [shuffle]\n", token.Digest())
+	before := func(text string) string { return whole[:strings.Index(whole, text)] }
+	l, path := configured(t, whole)
+	s := l.start(t)
+	shuffle := func(token access.Token) int {
+		return s.askAs(token, http.MethodPost, "/shuffle", `{"size": 5}`).StatusCode
+	}
+	put := func(text string) func() error {
+		return func() error { return os.WriteFile(path, []byte(text), 0o600) } // in place, as an editor may
+	}
+	replace := func(with func() error) func() error {
+		return func() error { return errors.Join(os.Remove(path), with()) }
+	}
+	refused := func(what string) {
+		t.Helper()
+		errs := len(s.messages("ERROR"))
+		s.signal(syscall.SIGHUP)
+		until(t, what+" is logged as an error", func() bool { return len(s.messages("ERROR")) > errs })
+	}
+	for _, v := range []struct {
+		name string
+		ruin func() error
+	}{
+		{"empty", put("")},
+		{"one line break", put("\n")},
+		{"nothing but comments", put("# keys\n---\n")},
+		{"filled with zeros", put(strings.Repeat("\x00", len(whole)))},
+		{"an empty mapping", put("{}\n")},
+		{"without keys", put("queue: 50\n")},
+		{"an empty list of keys", put("keys: []\n")},
+		{"cut in the name of keys", put(before("ys:"))},
+		{"cut behind keys:", put(before("  - name"))},
+		{"cut in the first key", put(before("    may"))},
+		{"cut in a list", put(before("]"))},
+		{"deleted", func() error { return os.Remove(path) }},
+		{"a folder", func() error { return os.Mkdir(path, 0o700) }},
+		{"a link to itself", replace(func() error { return os.Symlink(path, path) })},
+		{"a pipe", replace(func() error { return syscall.Mkfifo(path, 0o600) })},
+	} {
+		if err := v.ruin(); err != nil {
+			t.Fatalf("%s: %v", v.name, err)
+		}
+		refused(v.name)
+		if got := [2]int{shuffle(""), shuffle(token)}; got != [2]int{401, 200} {
+			t.Errorf("%s: a shuffle without the token is answered %d, and with it %d", v.name, got[0], got[1])
+		}
+	}
+	if m, ok := s.logged("INFO", "reloaded"); ok {
+		t.Errorf("a ruined file was applied: %v", m)
+	}
+	writeConfig(t, path, "queue: 50\nanonymous: {may: [read]}\n") // without keys, but explicitly
+	s.signal(syscall.SIGHUP)
+	until(t, "the keys are gone", func() bool { return shuffle(token) == 401 })
+	writeConfig(t, path, "queue: 50\n")
+	refused("a file without anonymous")
+	writeConfig(t, path, "anonymous: {may: [shuffle, deal, read, metrics]}\nqueue: 50\n")
+	s.signal(syscall.SIGHUP)
+	until(t, "everybody may shuffle", func() bool { return shuffle("") == 200 })
+	s.stop()
 }

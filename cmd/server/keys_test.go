@@ -93,7 +93,7 @@ func TestTrustedProxies(t *testing.T) {
 	l, _ := configured(t, "anonymous: {may: [read], rate: 0.001, burst: 1}\ntrusted-proxies: [127.0.0.1]\n")
 	s := l.start(t)
 	var got []int
-	for _, from := range []string{"198.51.100.1", "198.51.100.1", "198.51.100.2", "203.0.113.9, 198.51.100.2", ""} {
+	for _, from := range []string{"198.51.100.1", "198.51.100.1", "198.51.100.2", "203.0.113.9, 198.51.100.2", "", "198.51.100.3:4711", "198.51.100.3:4712", "[2001:db8::1]:443", "[2001:db8::1]:444"} {
 		got = append(got, s.askAs("", http.MethodGet, "/decks", "", "X-Forwarded-For", from).StatusCode)
 	}
 	if want := []int{200, 429, 200, 429, 200}; !slices.Equal(got, want) {

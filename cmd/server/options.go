@@ -243,6 +243,9 @@ type callers struct {
 // policy returns what the callers may do.
 func (c callers) policy() *access.Policy { return access.NewPolicy(c.keys, c.anonymous) }
 
+// given reports whether the file says anything of callers.
+func (c callers) given() bool { return len(c.keys) > 0 || c.anonymous != nil }
+
 // names returns the names of the keys.
 func (c callers) names() []string {
 	names := []string{}

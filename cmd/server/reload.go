@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -39,7 +40,7 @@ func (r *reloader) reload() {
 	}
 	o, err := r.parse()
 	if err == nil {
-		err = r.checkRemoved(o)
+		err = cmp.Or(r.checkCallers(o), r.checkRemoved(o))
 	}
 	if err != nil {
 		r.logger.Error("reloading failed, and nothing was changed", "file", file, "mistakes", lines(err))
@@ -83,6 +84,16 @@ func (r *reloader) warn(name, value string) {
 		to = ""
 	}
 	r.logger.Warn(name+" changed"+to+" in "+r.running.config+"; it applies after a restart", "setting", name)
+}
+
+// checkCallers returns the mistake of a file that lets everybody do everything only because it says
+// nothing of callers any more, as one does that was truncated.
+func (r *reloader) checkCallers(o *options) error {
+	if o.callers.given() || !r.running.callers.given() {
+		return nil
+	}
+	return config.Mistakes{{Path: r.running.config, Text: "there are no keys any more, so that everybody could do everything; " +
+		"if that is wanted, say so with anonymous: {may: [shuffle, deal, read, metrics]}"}}
 }
 
 // checkRemoved returns the mistake of a file that does not name a log any more which has open shoes,

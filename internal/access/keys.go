@@ -4,20 +4,27 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
+
+	"riffle/internal/hint"
 )
 
 // A Scope is something that a caller may do.
 type Scope string
 
-// The scopes. Every route needs one of them, but those that are always open.
+// The scopes. Every route needs one of them, but health checks and pages.
 const (
 	Shuffle Scope = "shuffle" // shuffles, commitments and reveals
 	Deal    Scope = "deal"    // shoes, and decks of deckofcardsapi
 	Read    Scope = "read"    // what the log makes public
 	Metrics Scope = "metrics"
 )
+
+// Page is in place of a scope for the files of pages, which everybody may read within the limits of
+// callers without a token. No key has it.
+const Page Scope = "page"
 
 // Scopes lists all scopes.
 func Scopes() []Scope { return []Scope{Shuffle, Deal, Read, Metrics} }
@@ -26,7 +33,7 @@ func Scopes() []Scope { return []Scope{Shuffle, Deal, Read, Metrics} }
 // without padding (RFC 4648, 5). Only its digest is ever stored.
 type Token string
 
-const tokenPrefix = "rfl_"
+const tokenPrefix = hint.TokenPrefix
 
 // NewToken draws a token from the operating system's generator.
 func NewToken() Token {
@@ -62,8 +69,11 @@ type Grant struct {
 const MainLog = "main"
 
 // CheckName returns an error unless a key or a log may have the name, which stands in paths, logs
-// and metrics.
+// and metrics. It is no token.
 func CheckName(name string) error {
+	if hint.Mask(name) != name {
+		return errors.New("a name must not have a token in it, which is secret; choose one like table-server")
+	}
 	if name == "" || len(name) > 64 || name[0] == '.' || strings.Trim(name, nameLetters) != "" {
 		return fmt.Errorf("a name has 1 to 64 letters, digits, dashes, underscores and, but for the first, dots, like table-server; got %q", name)
 	}

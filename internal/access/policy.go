@@ -84,6 +84,10 @@ func (p *Policy) Open() bool {
 	return p.anonymous != nil && len(p.anonymous.May) == len(Scopes()) && len(p.anonymous.Logs) == 0
 }
 
+// Public reports whether callers without a token may do something in a log, so that what they get
+// is for everybody.
+func (p *Policy) Public(scope Scope, log string) bool { return p.anonymous.allow(scope, log) == nil }
+
 // A Caller is who sends a request. The zero value may do nothing.
 type Caller struct {
 	Key     string // its name; empty for an anonymous caller
@@ -95,11 +99,11 @@ type Caller struct {
 // policy without keys takes no notice of tokens: the header may be for a proxy.
 func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 	if len(p.keys) == 0 {
-		return p.stranger(peer), nil
+		return p.Stranger(peer), nil
 	}
-	if strings.Contains(r.URL.RawQuery, tokenPrefix) {
-		for _, values := range r.URL.Query() {
-			if slices.ContainsFunc(values, looksLikeToken) {
+	if strings.ContainsAny(r.URL.RawQuery, "_%") { // no token is without _, which may be escaped
+		for name, values := range r.URL.Query() {
+			if looksLikeToken(name) || slices.ContainsFunc(values, looksLikeToken) {
 				return Caller{}, ErrTokenInQuery
 			}
 		}
@@ -107,7 +111,7 @@ func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 	headers := r.Header.Values("Authorization")
 	switch {
 	case len(headers) == 0:
-		return p.stranger(peer), nil
+		return p.Stranger(peer), nil
 	case len(headers) > 1:
 		return Caller{}, ErrTwoTokens
 	}
@@ -123,8 +127,8 @@ func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 	return Caller{Key: c.Name, grant: &c.Grant, limiter: c.limiter}, nil
 }
 
-// stranger returns the anonymous caller that is a peer.
-func (p *Policy) stranger(peer netip.Addr) Caller {
+// Stranger returns the anonymous caller that is a peer, whatever token it shows.
+func (p *Policy) Stranger(peer netip.Addr) Caller {
 	c := Caller{grant: p.anonymous}
 	if p.anonymous == nil || p.anonymous.Rates == (Rates{}) {
 		return c
@@ -138,17 +142,27 @@ func (p *Policy) stranger(peer netip.Addr) Caller {
 	return c
 }
 
+// allow returns nil if the grant is for something in a log. A nil grant is for nothing but pages.
+func (g *Grant) allow(scope Scope, log string) error {
+	switch {
+	case scope == Page:
+	case g == nil || !slices.Contains(g.May, scope):
+		return ErrScope
+	case len(g.Logs) > 0 && !slices.Contains(g.Logs, log):
+		return ErrLog
+	}
+	return nil
+}
+
 // Take returns an error unless the caller may do something in a log now. writes says that it may
 // write records.
 func (c *Caller) Take(now time.Time, scope Scope, log string, writes bool) error {
-	switch {
-	case c.Key == "" && (c.grant == nil || !slices.Contains(c.grant.May, scope)):
+	if err := c.grant.allow(scope, log); err != nil && c.Key == "" {
 		return ErrAnonymous
-	case !slices.Contains(c.grant.May, scope):
-		return ErrScope
-	case len(c.grant.Logs) > 0 && !slices.Contains(c.grant.Logs, log):
-		return ErrLog
-	case c.limiter == nil:
+	} else if err != nil {
+		return err
+	}
+	if c.limiter == nil {
 		return nil
 	}
 	if wait := c.limiter.take(now, writes); wait > 0 {

@@ -214,7 +214,7 @@ func TestPeers(t *testing.T) {
 	}
 	many := netip.MustParseAddr("10.0.0.0")
 	for range 1_000_000 {
-		_ = p.stranger(many)
+		_ = p.Stranger(many)
 		many = many.Next()
 	}
 	if err := ask("192.0.2.7"); err != nil {

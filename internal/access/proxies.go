@@ -2,7 +2,9 @@ package access
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -10,15 +12,36 @@ import (
 type Proxies []netip.Prefix
 
 // MarshalText returns the networks, separated by commas.
-func (p Proxies) MarshalText() ([]byte, error) { return []byte(strings.Join(p.Texts(), ",")), nil }
-
-// Texts returns the networks, such as "10.0.0.0/8".
-func (p Proxies) Texts() []string {
+func (p Proxies) MarshalText() ([]byte, error) {
 	var texts []string
 	for _, network := range p {
 		texts = append(texts, network.String())
 	}
-	return texts
+	return []byte(strings.Join(texts, ",")), nil
+}
+
+// Client returns where a request comes from that arrived from an address, with the values of
+// X-Forwarded-For: the last of these hops that is no proxy. The address is not valid if all are, or
+// if the entry before them is none.
+func (p Proxies) Client(from string, forwarded []string) netip.Addr {
+	hops := append(slices.Collect(entries(strings.Join(forwarded, ","))), from)
+	for _, hop := range slices.Backward(hops) {
+		address := parseHop(hop)
+		if !address.IsValid() || !slices.ContainsFunc(p, func(proxy netip.Prefix) bool { return proxy.Contains(address) }) {
+			return address
+		}
+	}
+	return netip.Addr{}
+}
+
+// parseHop parses an address as proxies write it: with a port or without, an IPv6 address with a
+// port in brackets. An IPv4 address is in its own form, and a zone is left out.
+func parseHop(text string) netip.Addr {
+	if host, _, err := net.SplitHostPort(text); err == nil {
+		text = host
+	}
+	address, _ := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
+	return address.Unmap().WithZone("")
 }
 
 // UnmarshalText parses addresses and networks, separated by commas, such as "10.0.0.0/8, ::1".

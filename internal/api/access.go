@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
 	"github.com/go-chi/cors"
 	"github.com/google/uuid"
 
@@ -126,12 +125,14 @@ func (a *API) findPeer(next http.Handler) http.Handler {
 	if len(a.Proxies) == 0 {
 		return next
 	}
-	return middleware.ClientIPFromXFF(a.Proxies.Texts()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if client := middleware.GetClientIPAddr(r.Context()); client.IsValid() {
-			r.RemoteAddr = netip.AddrPortFrom(client, 0).String() // of a copy: the context is another one
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if client := a.Proxies.Client(r.RemoteAddr, r.Header.Values("X-Forwarded-For")); client.IsValid() {
+			forwarded := *r
+			forwarded.RemoteAddr = netip.AddrPortFrom(client, 0).String()
+			r = &forwarded
 		}
 		next.ServeHTTP(w, r)
-	}))
+	})
 }
 
 // exposed are the fields of answers that pages of other origins may read.

@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"riffle/internal/access"
+	"riffle/internal/hint"
 )
 
 // MaxSize is the size of the largest file that is read, in bytes.
@@ -39,7 +40,7 @@ type File struct {
 	path     string
 	values   map[string]position // where the value of each setting is
 	mistakes Mistakes
-	logNames []*yaml.Node // of the logs that keys are for
+	logNames []*yaml.Node // of the logs that callers are for
 }
 
 type position struct{ line, column int }
@@ -114,7 +115,8 @@ func (f *File) Err() error {
 }
 
 func (f *File) mistake(at position, format string, args ...any) {
-	f.mistakes = append(f.mistakes, Mistake{Path: f.path, Line: at.line, Column: at.column, Text: fmt.Sprintf(format, args...)})
+	text := hint.Mask(fmt.Sprintf(format, args...)) // a token may be in the wrong place
+	f.mistakes = append(f.mistakes, Mistake{Path: f.path, Line: at.line, Column: at.column, Text: text})
 }
 
 // Mistakes are all that is wrong with a file, in the order of the file.

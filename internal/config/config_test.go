@@ -77,10 +77,12 @@ func readText(t testing.TB, text string) (f *File, got map[string]string) {
 
 func TestReadSets(t *testing.T) {
 	for text, want := range map[string]map[string]string{
-		"":                                   {},
-		"# nothing\n":                        {},
-		"---\n":                              {},
-		"---\n# nothing\n":                   {},
+		"":                                   nil,
+		" \n\t\n":                            nil,
+		"# nothing\n":                        nil,
+		"---\n":                              nil,
+		"---\n# nothing\n":                   nil,
+		"{}":                                 {},
 		"---\ndata: a\n...":                  {"data": "a"},
 		"data: ./data # here\nmax-items: 5":  {"data": "./data", "max-items": "5"},
 		"data: ''":                           {"data": ""},

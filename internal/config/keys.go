@@ -24,7 +24,7 @@ func (f *File) readKeys(list *yaml.Node) {
 	for _, node := range list.Content {
 		var key access.Key
 		before := len(f.mistakes)
-		fields := f.rates(&key.Rates)
+		fields := f.grant(&key.Grant)
 		fields["name"] = func(value *yaml.Node) {
 			name, ok := f.scalar("name", value)
 			if !ok {
@@ -56,12 +56,6 @@ func (f *File) readKeys(list *yaml.Node) {
 			}
 			hashes[key.Digest] = value.Line
 		}
-		fields["may"] = func(value *yaml.Node) { key.May = f.scopes(value) }
-		fields["logs"] = func(value *yaml.Node) {
-			if key.Logs = f.texts("logs", value); len(key.Logs) == len(value.Content) {
-				f.logNames = append(f.logNames, value.Content...)
-			}
-		}
 		if f.mapping(node, "each of keys", fields); len(f.mistakes) > before {
 			continue
 		}
@@ -72,8 +66,6 @@ func (f *File) readKeys(list *yaml.Node) {
 			f.mistake(at(node), "the key has no sha256; add sha256: ...")
 		case len(key.May) == 0:
 			f.mistake(at(node), "the key has nothing it may do; add may: [read]")
-		case key.Logs != nil && len(key.Logs) == 0:
-			f.mistake(at(node), "the key is for no log; leave logs out for every log")
 		}
 		f.Keys = append(f.Keys, key)
 	}
@@ -82,19 +74,31 @@ func (f *File) readKeys(list *yaml.Node) {
 // readAnonymous reads what callers without a key may do.
 func (f *File) readAnonymous(value *yaml.Node) {
 	f.Anonymous = &access.Grant{}
-	fields := f.rates(&f.Anonymous.Rates)
-	fields["may"] = func(value *yaml.Node) { f.Anonymous.May = f.scopes(value) }
-	f.mapping(value, "anonymous", fields)
+	f.mapping(value, "anonymous", f.grant(f.Anonymous))
 }
 
-// rates returns the functions that read limits.
-func (f *File) rates(r *access.Rates) map[string]func(*yaml.Node) {
+// grant returns the functions that read what a caller may do, and how often.
+func (f *File) grant(g *access.Grant) map[string]func(*yaml.Node) {
 	return map[string]func(*yaml.Node){
-		"rate":    func(value *yaml.Node) { r.Requests = f.number("rate", value) },
-		"burst":   func(value *yaml.Node) { r.Burst = int(f.whole("burst", value)) },
-		"records": func(value *yaml.Node) { r.Records = f.number("records", value) },
-		"bytes":   func(value *yaml.Node) { r.Bytes = f.number("bytes", value) },
+		"may":     func(value *yaml.Node) { g.May = f.scopes(value) },
+		"logs":    func(value *yaml.Node) { g.Logs = f.logsOf(value) },
+		"rate":    func(value *yaml.Node) { g.Requests = f.number("rate", value) },
+		"burst":   func(value *yaml.Node) { g.Burst = int(f.whole("burst", value)) },
+		"records": func(value *yaml.Node) { g.Records = f.number("records", value) },
+		"bytes":   func(value *yaml.Node) { g.Bytes = f.number("bytes", value) },
 	}
+}
+
+// logsOf returns the names of the logs that a grant is for, which have to exist.
+func (f *File) logsOf(value *yaml.Node) []string {
+	names := f.texts("logs", value)
+	if len(names) == len(value.Content) {
+		f.logNames = append(f.logNames, value.Content...)
+	}
+	if value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
+		f.mistake(at(value), "logs has no log; leave it out for every log")
+	}
+	return names
 }
 
 // number returns a number from 0.

@@ -21,7 +21,7 @@ var (
 
 func TestReadKeys(t *testing.T) {
 	f, _ := readText(t, `
-anonymous: {may: [read], rate: 50, burst: 100}
+anonymous: {may: [read], logs: [main], rate: 50, burst: 100}
 keys:
   - name: table-server
     sha256: `+aHash+`
@@ -39,7 +39,7 @@ keys:
 		}},
 		{Name: "monitor", Digest: bSum, Grant: access.Grant{May: []access.Scope{access.Metrics}}},
 	}
-	wantAnonymous := &access.Grant{May: []access.Scope{access.Read}, Rates: access.Rates{Requests: 50, Burst: 100}}
+	wantAnonymous := &access.Grant{May: []access.Scope{access.Read}, Logs: []string{"main"}, Rates: access.Rates{Requests: 50, Burst: 100}}
 	if f.Err() != nil || !reflect.DeepEqual(f.Keys, wantKeys) || !reflect.DeepEqual(f.Anonymous, wantAnonymous) {
 		t.Errorf("%+v, %+v, %v", f.Keys, f.Anonymous, f.Err())
 	}
@@ -67,7 +67,7 @@ func TestReadKeysMistakes(t *testing.T) {
 		{"no hash", key("name: a, may: [read]"), "riffle.yaml:2:3: the key has no sha256; add sha256: ..."},
 		{"no scope", key("name: a, sha256: %s", aHash), "riffle.yaml:2:3: the key has nothing it may do; add may: [read]"},
 		{"empty scopes", key("name: a, sha256: %s, may: []", aHash), "riffle.yaml:2:3: the key has nothing it may do; add may: [read]"},
-		{"no log", key("%s, logs: []", valid), "riffle.yaml:2:3: the key is for no log; leave logs out for every log"},
+		{"no log", key("%s, logs: []", valid), "riffle.yaml:2:106: logs has no log; leave it out for every log"},
 		{"a token for its hash", key("name: a, sha256: rfl_secret, may: [read]"), "riffle.yaml:2:21: sha256 must be the SHA-256 of the token, 64 hex digits"},
 		{"name with a slash", key("name: a/b, sha256: %s, may: [read]", aHash), `riffle.yaml:2:10: a name has 1 to 64 letters, digits, dashes, underscores and, but for the first, dots, like table-server; got "a/b"`},
 		{"unknown scope", key("name: a, sha256: %s, may: [read, suffle]", aHash), `riffle.yaml:2:99: unknown scope "suffle"; did you mean shuffle?`},
@@ -76,7 +76,12 @@ func TestReadKeysMistakes(t *testing.T) {
 		{"endless rate", "anonymous: {rate: Inf, bytes: NaN}", `riffle.yaml:1:19: rate must be a number from 0, such as 50 or 0.5, got "Inf"` + "\n" +
 			`riffle.yaml:1:31: bytes must be a number from 0, such as 50 or 0.5, got "NaN"`},
 		{"broken burst", "anonymous: {burst: 0.5}", `riffle.yaml:1:20: burst must be a whole number from 0, such as 100, got "0.5"`},
-		{"anonymous name", "anonymous: {name: a}", `riffle.yaml:1:13: unknown key "name"; there are burst, bytes, may, rate, records`},
+		{"anonymous name", "anonymous: {name: a}", `riffle.yaml:1:13: unknown key "name"; there are burst, bytes, logs, may, rate, records`},
+		{"an anonymous log that there is not", "anonymous: {may: [read], logs: [mein]}", `riffle.yaml:1:33: unknown log "mein"; did you mean main?`},
+		{"no anonymous log", "anonymous: {may: [read], logs: []}", "riffle.yaml:1:32: logs has no log; leave it out for every log"},
+		{"a token for a name", key("name: rfl_secret, sha256: %s, may: [read]", aHash), "riffle.yaml:2:10: a name must not have a token in it, which is secret; choose one like table-server"},
+		{"a token for a scope", "anonymous: {may: [rfl_secret]}", `riffle.yaml:1:19: unknown scope "rfl_..."; there are shuffle, deal, read, metrics`},
+		{"a token for a member", "anonymous: {rfl_secret: 1}", `riffle.yaml:1:13: unknown key "rfl_..."; there are burst, bytes, logs, may, rate, records`},
 		{"list for anonymous", "anonymous: [read]", "riffle.yaml:1:12: anonymous must have keys and values, such as burst: ..."},
 		{"alias in a key", key("name: &x a, sha256: %s, may: [read]", aHash), "riffle.yaml:2:10: anchors (&) and aliases (*) are not accepted; quote a text that begins so"},
 		{"duplicates", key("%s", valid) + "- {" + valid + "}", `riffle.yaml:3:10: duplicate name "a"; the key in line 2 has it already` + "\n" +

@@ -16,10 +16,11 @@ import (
 	"riffle/internal/hint"
 )
 
-// read reads the text of the file: at most one document, which is a mapping.
+// read reads the text of the file: one document, which is a mapping.
 //
 // What YAML would let a file mean in more than one way is a mistake: duplicate keys, anchors and
-// aliases, tags, several documents, and keys without a value.
+// aliases, tags, several documents, and keys without a value. So is a file without any key: an
+// editor or a full disk may have truncated it, and without keys for callers all is open.
 func (f *File) read(text []byte, settings map[string]Setting, newLog func() map[string]Setting) {
 	if !f.checkText(text) {
 		return
@@ -30,7 +31,8 @@ func (f *File) read(text []byte, settings map[string]Setting, newLog func() map[
 		return
 	}
 	var first, second yaml.Node
-	if err := loader.Load(&first); errors.Is(err, io.EOF) {
+	if err := loader.Load(&first); errors.Is(err, io.EOF) || err == nil && isEmpty(first.Content[0]) {
+		f.mistake(position{1, 1}, "the file sets nothing, as one does that is not written whole; write a new one elsewhere, and rename it")
 		return
 	} else if err != nil {
 		f.syntaxMistake(text, err)
@@ -42,9 +44,7 @@ func (f *File) read(text []byte, settings map[string]Setting, newLog func() map[
 	}
 	keys["keys"], keys["anonymous"], keys["tls"] = f.readKeys, f.readAnonymous, f.readTLS
 	keys["logs"] = func(list *yaml.Node) { f.readLogs(list, newLog) }
-	if root := first.Content[0]; !isEmpty(root) {
-		f.mapping(root, "the file", keys)
-	}
+	f.mapping(first.Content[0], "the file", keys)
 	f.checkLogNames()
 	if err := loader.Load(&second); err == nil {
 		f.mistake(at(&second), "a second document begins here; a file has one")

@@ -1,11 +1,27 @@
 // Package hint helps errors to say what a caller may have meant. It never repeats more than the head
-// of what was sent, and what it costs does not depend on how long that is.
+// of what was sent, and what it costs does not depend on how long that is. [Mask] takes tokens out of
+// all that is answered or logged.
 package hint
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
+
+// TokenPrefix is what every token begins with.
+const TokenPrefix = "rfl_"
+
+// secret finds tokens and the heads of tokens: the prefix and what base64url has.
+var secret = regexp.MustCompile(TokenPrefix + "[A-Za-z0-9_-]+")
+
+// Mask returns a text without the secret parts of the tokens in it, whole or truncated.
+func Mask(text string) string {
+	if !strings.Contains(text, TokenPrefix) {
+		return text
+	}
+	return secret.ReplaceAllString(text, TokenPrefix+"...")
+}
 
 // most is how many bytes of a text are repeated in an error.
 const most = 40

@@ -42,3 +42,14 @@ func TestOr(t *testing.T) {
 		}
 	}
 }
+
+func TestMask(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "rfl_": "rfl_", "Bearer rfl_... and the 43": "Bearer rfl_... and the 43",
+		"rfl_" + strings.Repeat("A", 43): "rfl_...", "rfl_-": "rfl_...", "a rfl_b_c-d.e rfl_f\n": "a rfl_....e rfl_...\n", "xrfl_rfl_a": "xrfl_...",
+	} {
+		if got := hint.Mask(text); got != want {
+			t.Errorf("%q is masked as %q, want %q", text, got, want)
+		}
+	}
+}
