@@ -2236,7 +2236,7 @@ type Spec string
 
 // Status defines model for Status.
 type Status struct {
-	// Logs All logs of a service that has several, as /readyz lists them.
+	// Logs All logs of a service that has several, as /readyz at the admin address lists them.
 	Logs []struct {
 		Name string `json:"name"`
 
@@ -3573,8 +3573,8 @@ type ClientInterface interface {
 	//
 	// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 	// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-	// its log has failed. A service with several logs lists them, and answers 503 if none is ready; below the prefix
-	// of a log it speaks of that one. Query parameters are ignored.
+	// its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
+	// below the prefix of a log it speaks of that one. Query parameters are ignored.
 	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4298,8 +4298,8 @@ func (c *Client) Contract(ctx context.Context, reqEditors ...RequestEditorFn) (*
 //
 // 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 // five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-// its log has failed. A service with several logs lists them, and answers 503 if none is ready; below the prefix
-// of a log it speaks of that one. Query parameters are ignored.
+// its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
+// below the prefix of a log it speaks of that one. Query parameters are ignored.
 //
 // Corresponds with GET /readyz (the `Readyz` operationId).
 func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7287,8 +7287,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 	// five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-	// its log has failed. A service with several logs lists them, and answers 503 if none is ready; below the prefix
-	// of a log it speaks of that one. Query parameters are ignored.
+	// its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
+	// below the prefix of a log it speaks of that one. Query parameters are ignored.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11998,8 +11998,8 @@ func (c *ClientWithResponses) ContractWithResponse(ctx context.Context, reqEdito
 //
 // 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
 // five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-// its log has failed. A service with several logs lists them, and answers 503 if none is ready; below the prefix
-// of a log it speaks of that one. Query parameters are ignored.
+// its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
+// below the prefix of a log it speaks of that one. Query parameters are ignored.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -96,7 +96,7 @@ func TestTrustedProxies(t *testing.T) {
 	for _, from := range []string{"198.51.100.1", "198.51.100.1", "198.51.100.2", "203.0.113.9, 198.51.100.2", "", "198.51.100.3:4711", "198.51.100.3:4712", "[2001:db8::1]:443", "[2001:db8::1]:444"} {
 		got = append(got, s.askAs("", http.MethodGet, "/decks", "", "X-Forwarded-For", from).StatusCode)
 	}
-	if want := []int{200, 429, 200, 429, 200}; !slices.Equal(got, want) {
+	if want := []int{200, 429, 200, 429, 200, 200, 429, 200, 429}; !slices.Equal(got, want) {
 		t.Errorf("requests through the proxy: %v, want %v", got, want)
 	}
 	l, _ = configured(t, "anonymous: {may: [read], rate: 0.001, burst: 1}\n")
@@ -107,5 +107,90 @@ func TestTrustedProxies(t *testing.T) {
 	}
 	if want := []int{200, 429}; !slices.Equal(got, want) {
 		t.Errorf("requests that say they come from elsewhere: %v, want %v", got, want)
+	}
+}
+
+// TestCallersOfTheFacade has clients of deckofcardsapi send each other's Idempotency-Key, and tokens
+// where they do not belong.
+func TestCallersOfTheFacade(t *testing.T) {
+	t.Parallel()
+	a, b := access.NewToken(), access.NewToken()
+	l, _ := configured(t, fmt.Sprintf("keys:\n- {name: a, sha256: %x, may: [deal, read]}\n- {name: b, sha256: %x, may: [deal]}\n", a.Digest(), b.Digest()))
+	s := l.start(t)
+	ask := func(token access.Token, path string, headers ...string) *answer {
+		t.Helper()
+		answered, err := s.ask(http.MethodGet, path, "", append(headers, "Authorization", "Bearer "+string(token))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answered
+	}
+	const draw = "/api/deck/new/draw/?count=2"
+	first := ask(a, draw, "Idempotency-Key", "1")
+	if again := ask(a, draw, "Idempotency-Key", "1"); first.status != http.StatusOK || string(again.body) != string(first.body) {
+		t.Errorf("a retry is answered %v, and first %v", again, first)
+	}
+	foreign := ask(b, draw, "Idempotency-Key", "1")
+	if foreign.status != http.StatusConflict || !strings.Contains(string(foreign.body), "another caller") || strings.Contains(string(foreign.body), "_id") {
+		t.Errorf("a retry of another caller is answered %v", foreign)
+	}
+	var deck struct {
+		ID string `json:"deck_id"`
+	}
+	s.read(first, &deck)
+	for _, path := range []string{
+		"/pile/" + string(a) + "/list/", "/pile/" + string(a) + "/draw/?count=2", "/pile/x/draw/?cards=" + string(a), "/draw/?count=" + string(a), "/draw/?" + string(a)[:30],
+	} {
+		if refused := ask(a, "/api/deck/"+deck.ID+path); strings.Contains(string(refused.body), string(a)[4:14]) {
+			t.Errorf("%s is answered %v", path, refused)
+		}
+	}
+	if strings.Contains(s.log.String(), string(a)[4:14]) {
+		t.Errorf("a token is in the log:\n%s", s.log)
+	}
+	picture := ask(a, "/static/img/AS.svg")
+	if caching := picture.header.Get("Cache-Control"); picture.status != http.StatusOK || caching != "private, max-age=86400" {
+		t.Errorf("without anonymous readers, a picture is answered %d with Cache-Control %q", picture.status, caching)
+	}
+}
+
+// TestPagesAreLimited has strangers load pages beyond the limit of callers without a token. Health
+// checks and keys have others.
+func TestPagesAreLimited(t *testing.T) {
+	t.Parallel()
+	token := access.NewToken()
+	for _, path := range []string{"/", "/verify", "/docs", "/docs/spec", "/static/nothing.js", "/verify-worker.js"} {
+		l, _ := configured(t, fmt.Sprintf("keys: [{name: k, sha256: %x, may: [read]}]\nanonymous: {rate: 0.001, burst: 2}\n", token.Digest()))
+		s := l.start(t)
+		for i := range 4 {
+			got := s.askAs("", http.MethodGet, path, "", "Accept", "text/html").StatusCode
+			if limited := got == http.StatusTooManyRequests; limited != (i >= 2) {
+				t.Errorf("request %d for %s is answered %d", i, path, got)
+			}
+		}
+		for _, free := range []string{"/healthz", "/readyz"} {
+			if got := s.get(free).status; got != http.StatusOK {
+				t.Errorf("%s is answered %d", free, got)
+			}
+		}
+		if got := s.askAs(token, http.MethodGet, "/decks", "").StatusCode; got != http.StatusOK {
+			t.Errorf("a key is answered %d", got)
+		}
+		s.stop()
+	}
+}
+
+// TestAnonymousLogs lets strangers read one log of two.
+func TestAnonymousLogs(t *testing.T) {
+	t.Parallel()
+	l, _ := configured(t, "logs: [{name: poker}]\nanonymous: {may: [read, shuffle], logs: [poker]}\n")
+	s := l.start(t)
+	for path, want := range map[string]int{
+		"/decks": 401, "/log/checkpoint": 401, "/decks/standard52": 401, "/": 200,
+		"/logs/poker/decks": 200, "/logs/poker/log/checkpoint": 200, "/logs/poker/decks/standard52": 200,
+	} {
+		if got := s.get(path).status; got != want {
+			t.Errorf("%s is answered %d, want %d", path, got, want)
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"riffle/internal/hint"
 )
 
 // flushAt is how many bytes of the access log wait at most.
@@ -25,11 +27,11 @@ type logOutput struct {
 
 func newLogOutput(w io.Writer) *logOutput { return &logOutput{w: w} }
 
-// Write writes a line at once.
+// Write writes a line at once, without the tokens that it may have from a path or an error.
 func (o *logOutput) Write(line []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.waiting = append(o.waiting, line...)
+	o.waiting = append(o.waiting, hint.Mask(string(line))...)
 	return len(line), o.flushLocked()
 }
 

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"riffle/internal/access"
 )
 
 // A brokenWriter fails once.
@@ -19,6 +21,17 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 		return 0, errors.New("no space left on device")
 	}
 	return w.Builder.Write(p)
+}
+
+// A token that an error or a path has in it is not in the log.
+func TestLogOutputMasksTokens(t *testing.T) {
+	var w strings.Builder
+	log := newLogOutput(&w).logger(slog.LevelInfo)
+	token := string(access.NewToken())
+	log.Error("request failed", "path", "/"+token, "error", errors.New("no "+token[:20]+" and no "+token))
+	if text := w.String(); strings.Contains(text, token[4:10]) || !strings.Contains(text, `"path":"/rfl_...","error":"no rfl_... and no rfl_..."`) {
+		t.Errorf("the log has %s", text)
+	}
 }
 
 // Lines keep their order, those of the access log wait, and a write that failed is not the end of

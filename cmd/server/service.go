@@ -50,7 +50,7 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	var mounted []api.More
 	if o.deckOfCards {
 		facade := deckofcards.New(deckofcards.Options{
-			Log: decksOf, Logger: logger, Budget: budget, Reject: api.NoteRejection, Note: api.NoteRecord,
+			Log: decksOf, Cache: api.Cache, Logger: logger, Budget: budget, Reject: api.NoteRejection, Note: api.NoteRecord,
 		})
 		mounted = append(mounted, api.More{Scope: access.Deal, Routes: facade.Routes}, api.More{Scope: access.Read, Routes: facade.Pictures})
 	}
@@ -63,7 +63,7 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 		if err != nil {
 			return nil, err
 		}
-		home, mounted = pages, append(mounted, api.More{Routes: pages.Routes})
+		home, mounted = pages, append(mounted, api.More{Scope: access.Page, Routes: pages.Routes})
 	}
 	handler := api.New(api.Options{
 		Logger: logger, AccessLog: accessLog, Tracer: tracer, Metrics: metrics, Logs: o.logNames(), Gatherer: registry, Contract: riffle.Contract,

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 )
 
 // may lets requests through whose callers have a scope and are within their limits. It lets
-// preflights through: browsers send them without a token.
+// preflights through: browsers send them without a token. Nobody needs one for pages.
 func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
 	writes := scope == access.Shuffle || scope == access.Deal
 	return func(next http.Handler) http.Handler {
@@ -31,12 +32,17 @@ func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
 			if scope == access.Read {
 				showAll(w.Header())
 			}
-			caller, err := a.policy.Load().Identify(r, share.Peer(r.RemoteAddr))
+			policy, peer := a.policy.Load(), share.Peer(r.RemoteAddr)
+			caller, err := policy.Stranger(peer), error(nil)
+			if scope != access.Page {
+				caller, err = policy.Identify(r, peer)
+			}
 			if err != nil {
 				return err
 			}
 			out := w.(*response) // of observe
 			out.caller = caller
+			out.public = scope == access.Read && policy.Public(scope, out.log.name)
 			now := time.Now()
 			err = caller.Take(now, scope, out.log.name, writes)
 			if left := caller.Remaining(now); left.Burst > 0 {
@@ -49,6 +55,22 @@ func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
 			return nil
 		})
 	}
+}
+
+// CallerOf returns the name of the key of the request that w answers; empty for none.
+func CallerOf(w http.ResponseWriter) string { return w.(*response).caller.Key }
+
+// Cache says for how long an answer that only reads may be cached, such as "max-age=300": by shared
+// caches if callers without a token may read the log that w answers for, and otherwise by its caller
+// alone.
+func Cache(w http.ResponseWriter, lifetime string) {
+	h := w.Header()
+	if out, ok := w.(*response); ok && out.public {
+		h.Set("Cache-Control", "public, "+lifetime)
+		return
+	}
+	h.Set("Cache-Control", "private, "+lifetime)
+	h.Add("Vary", "Authorization")
 }
 
 // NoteRecord notes that the request which w answers has written a record: for the access log, and
@@ -176,19 +198,16 @@ func (a *API) crossOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// checkSite refuses a GET that writes when a page of another site has made the browser send it, by
-// a link, an image or a script. Browsers say so in Sec-Fetch-Site, which no page can change; other
+// checkSite refuses to write when a page of another site has made the browser ask for it, by a link,
+// an image, a script or a beacon. Browsers say so in Sec-Fetch-Site, which no page can change; other
 // clients do not send the header. Pages of the listed origins may.
-func (a *API) checkSite(r *http.Request) error {
-	if a.origins.Load().Allow(r.Header.Get("Origin")) {
-		return nil
-	}
-	for _, site := range r.Header.Values("Sec-Fetch-Site") {
-		if site == "cross-site" {
+func (a *API) checkSite(next handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if slices.Contains(r.Header["Sec-Fetch-Site"], "cross-site") && !a.origins.Load().Allow(r.Header.Get("Origin")) {
 			return problemCrossSite()
 		}
+		return next(w, r)
 	}
-	return nil
 }
 
 func problemCrossSite() *problem {

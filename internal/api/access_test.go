@@ -70,3 +70,35 @@ func TestRejectsForeignHosts(t *testing.T) {
 		t.Errorf("a path that does not exist, under a foreign name: %d", answer.StatusCode)
 	}
 }
+
+// A page of another site writes nothing, not even by a beacon without a type, for which the browser
+// asks nobody.
+func TestRejectsCrossSiteWrites(t *testing.T) {
+	origins, err := access.ParseOrigins("https://game.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, setup{origins: origins})
+	shoe := mustCreateShoe(t, s, `{"size":40}`).path()
+	for path, body := range map[string]string{"/shuffle": `{"size":3}`, "/commitments": `{"size":3}`, "/shoes": `{"size":3}`, shoe + "/draw": `{}`} {
+		for _, origin := range []string{"", "https://evil.example", "null", "https://game.example"} {
+			r := post(t, path, body)
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+			if origin == "" {
+				r.Header.Del("Content-Type")
+			} else {
+				r.Header.Set("Origin", origin)
+			}
+			before := s.logSize()
+			a := s.send(t, r)
+			if listed := origin == "https://game.example"; (a.status == http.StatusForbidden) == listed || (s.logSize() > before) != listed {
+				t.Errorf("POST %s of a page of %q: %d %s; %d records before, %d now", path, origin, a.status, a.body, before, s.logSize())
+			}
+		}
+	}
+	r := post(t, "/shuffle", `{"size":3}`)
+	r.Header.Del("Content-Type")
+	if a := s.send(t, r); a.status != http.StatusOK {
+		t.Errorf("a program's request without a type: %d %s", a.status, a.body)
+	}
+}

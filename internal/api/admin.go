@@ -21,7 +21,7 @@ func NewAdminServer(a *API, timeouts Timeouts) *http.Server {
 	for pattern, handler := range map[string]http.HandlerFunc{
 		"/metrics":             a.handle(a.metrics),
 		"/healthz":             a.handle(a.healthz),
-		"/readyz":              a.handle(a.readyz),
+		"/readyz":              a.handle(a.readyLogs),
 		"/debug/pprof/*":       pprof.Index,
 		"/debug/pprof/cmdline": pprof.Cmdline,
 		"/debug/pprof/profile": pprof.Profile,

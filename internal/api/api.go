@@ -53,7 +53,7 @@ type Options struct {
 }
 
 // More are routes beyond those of the contract, for callers with a scope. Their handlers find the
-// log of a request by [LogOf]. Those without a scope are for everybody, and need no log.
+// log of a request by [LogOf]. Pages need no log.
 type More struct {
 	Scope  access.Scope
 	Routes func(chi.Router)
@@ -113,8 +113,8 @@ func (a *API) routes() *chi.Mux {
 		}
 	}
 	for _, m := range a.More {
-		if m.Scope == open {
-			m.Routes(r)
+		if m.Scope == access.Page {
+			m.Routes(r.With(a.may(m.Scope)))
 			continue
 		}
 		m.Routes(r.With(a.may(m.Scope), a.useLog))
@@ -127,10 +127,10 @@ type route struct {
 	scope   access.Scope
 	method  string
 	pattern string
-	handler func(http.ResponseWriter, *http.Request) error
+	handler handler
 }
 
-// open is in place of a scope for what everybody may ask.
+// open is in place of a scope for health checks, which everybody may make at any rate.
 const open access.Scope = ""
 
 // table lists the routes of the contract.
@@ -171,7 +171,7 @@ func (a *API) table() []route {
 		{access.Read, http.MethodGet, tilePath + "*", ofLog((*logAPI).tile)},
 		{access.Read, http.MethodGet, "/openapi.yaml", a.contract},
 		{access.Metrics, http.MethodGet, "/metrics", a.metrics},
-		{open, http.MethodGet, "/", a.home},
+		{access.Page, http.MethodGet, "/", a.home},
 		{open, http.MethodGet, "/healthz", a.healthz},
 		{open, http.MethodGet, "/readyz", a.readyz},
 	}
@@ -179,12 +179,16 @@ func (a *API) table() []route {
 
 // add adds a route. What only reads answers HEAD as well.
 func (a *API) add(r chi.Router, route route) {
+	reads := route.method == http.MethodGet && route.scope != access.Shuffle
+	if !reads {
+		route.handler = a.checkSite(route.handler)
+	}
 	handler := a.handle(route.handler)
 	if route.scope != open {
 		handler = a.may(route.scope)(handler).ServeHTTP
 	}
 	r.Method(route.method, route.pattern, handler)
-	if route.method == http.MethodGet && route.scope != access.Shuffle {
+	if reads {
 		r.Method(http.MethodHead, route.pattern, handler)
 		a.scopes[http.MethodHead+" "+route.pattern] = route.scope
 	}

@@ -73,6 +73,6 @@ func (a *logAPI) static(w http.ResponseWriter, v any) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Cache-Control", "public, max-age=300")
+	Cache(w, "max-age=300")
 	return writeJSON(w, http.StatusOK, append(text, '\n'))
 }

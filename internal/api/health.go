@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"sync/atomic"
+
+	"riffle/internal/ledger"
 )
 
 // A gate says whether the service asks for traffic.
@@ -47,17 +49,28 @@ func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // readyz says whether a log should get traffic. That of the main log is for all of them: it answers
-// 200 if one is ready, and lists which.
+// 200 if one is ready. Everybody may ask, so it names no log, and nothing of a store.
 func (a *API) readyz(w http.ResponseWriter, _ *http.Request) error {
 	log := w.(*response).log
-	if log == a.main && a.reopens() {
-		return a.readyLogs(w)
+	logs := []*Log{log}
+	if log == a.main {
+		logs = a.all
 	}
-	if err := log.ready(); err != nil {
-		return problemBusy(sentence("not ready: " + err.Error()))
+	var err error
+	for _, l := range logs {
+		if err = l.ready(); err == nil {
+			return writeStatus(w, "ready")
+		}
 	}
-	return writeStatus(w, "ready")
+	for _, known := range []error{errDraining, ledger.ErrClosed, ledger.ErrBusy, ledger.ErrNoSpace, errLogClosed} {
+		if errors.Is(err, known) {
+			return problemNotReady(known)
+		}
+	}
+	return problemNotReady(errors.New("/readyz at the admin address says why"))
 }
+
+func problemNotReady(err error) *problem { return problemBusy(sentence("not ready: " + err.Error())) }
 
 // A logStatus is a log as /readyz lists it.
 type logStatus struct {
@@ -65,11 +78,12 @@ type logStatus struct {
 	Status string `json:"status"` // ready, busy if it is open all the same, or closed
 }
 
-// readyLogs answers /readyz where there are several logs.
-func (a *API) readyLogs(w http.ResponseWriter) error {
+// readyLogs answers /readyz at the admin address: it lists the logs, if there are several, and says
+// why none is ready.
+func (a *API) readyLogs(w http.ResponseWriter, _ *http.Request) error {
 	answer := struct {
 		Status string      `json:"status"`
-		Logs   []logStatus `json:"logs"`
+		Logs   []logStatus `json:"logs,omitempty"`
 	}{Status: "ready"}
 	var errs []error
 	for _, l := range a.all {
@@ -86,7 +100,10 @@ func (a *API) readyLogs(w http.ResponseWriter) error {
 		answer.Logs = append(answer.Logs, logStatus{l.name, status})
 	}
 	if len(errs) == len(a.all) {
-		return problemBusy(sentence("not ready: " + errs[0].Error()))
+		return problemNotReady(errs[0])
+	}
+	if !a.reopens() {
+		answer.Logs = nil
 	}
 	return fresh(w, answer)
 }
@@ -97,5 +114,6 @@ func writeStatus(w http.ResponseWriter, status string) error {
 
 func (a *API) contract(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/yaml")
+	Cache(w, "max-age=300")
 	return writeBody(w, http.StatusOK, a.Contract)
 }

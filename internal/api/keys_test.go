@@ -170,3 +170,84 @@ func TestLimitsOfCallers(t *testing.T) {
 	}
 	s.checkMetrics(t, fmt.Sprintf(`riffle_requests_total{key=%q,log="main"} 5`, slowKey.Name), fmt.Sprintf(`riffle_requests_total{key=%q,log="main"} 4`, recordsKey.Name))
 }
+
+// keysFor returns tokens of keys with the names, which may do everything, and the keys.
+func keysFor(names ...string) (tokens map[string]access.Token, keys []access.Key) {
+	tokens = map[string]access.Token{}
+	for _, name := range names {
+		tokens[name] = access.NewToken()
+		keys = append(keys, access.Key{Name: name, Digest: tokens[name].Digest(), Grant: access.Grant{May: access.Scopes()}})
+	}
+	return tokens, keys
+}
+
+// A token, or the head of one, is in no answer and in no log, wherever it was sent.
+func TestTokensAreNotEchoed(t *testing.T) {
+	token := string(access.NewToken())
+	tokens, keys := keysFor("k")
+	var log logBuffer
+	s := start(t, setup{output: &log})
+	shoe := mustCreateShoe(t, s, `{"size":3}`).path()
+	escaped := func(sent string) string { return strings.Replace(sent, "_", "%5f", 1) }
+	withHeader := func(r *http.Request, name, value string) *http.Request {
+		r.Header.Set(name, value)
+		return r
+	}
+	requests := func(sent string) (list []*http.Request) {
+		for _, target := range []string{
+			"/decks?" + sent, "/decks?" + sent + "=1", "/decks?" + sent + "=1&" + sent + "=2", "/decks?" + escaped(sent) + "=1",
+			"/decks?" + strings.Replace(sent, "r", "%72", 1) + "=1", "/decks?token=Bearer%20" + sent, "/decks/" + sent, "/decks/" + sent + "/",
+			"/decks/?" + sent, "/decks/?" + escaped(sent), "/decks/standard52?hands=" + sent, "/decks/standard52?algorithm=" + sent,
+			"/decks/undercover?" + sent + "=1", "/decks/undercover?" + sent + "=a", "/" + sent, "/audits/" + sent, "/commitments?status=" + sent,
+			"/commitments?after=" + sent, "/cards/standard52/" + sent + ".svg", "/log/tile/" + sent, "/logs/" + sent + "/decks", shoe + "/piles/" + sent,
+		} {
+			list = append(list, get(t, target))
+		}
+		for _, body := range []string{
+			`{"%":1}`, `{"deck":"undercover","parameters":{"%":1}}`, `{"deck":"undercover","parameters":{"%":"a"}}`, `{"deck":"%"}`,
+			`{"deck":"standard52","hands":"%"}`, `{"size":3,"algorithm":"%"}`, `{"size":3,"reveal":"%"}`, `{"size":%}`, `{"commitment_id":"%"}`,
+		} {
+			list = append(list, post(t, "/shuffle", strings.ReplaceAll(body, "%", sent)))
+		}
+		for _, header := range []string{"X-Request-Id", "Origin", "Traceparent", "Accept", "If-None-Match"} {
+			list = append(list, withHeader(get(t, "/decks"), header, sent), withHeader(get(t, "/decks"), header, "a:"+sent))
+		}
+		return append(list, request(t, sent, "/decks"), withHeader(post(t, shoe+"/draw", `{}`), "If-Match", sent), post(t, shoe+"/draw", `{"from":"`+sent+`"}`),
+			withHeader(post(t, "/shuffle", `{"size":3}`), "Idempotency-Key", sent+" b"), withHeader(post(t, "/shuffle", `{"size":3}`), "Content-Type", sent))
+	}
+	for name, policy := range map[string]*access.Policy{"without keys": nil, "with keys": access.NewPolicy(keys, nil)} {
+		s.SetPolicy(policy)
+		for _, sent := range []string{token, token[:20], "x" + token} {
+			for _, r := range requests(sent) {
+				if policy != nil {
+					authorized(r, tokens["k"])
+				}
+				a := s.send(t, r)
+				for field, values := range a.header {
+					if strings.Contains(strings.Join(values, " "), token[4:14]) {
+						t.Errorf("%s, %s %s is answered with %s: %q", name, r.Method, r.RequestURI, field, values)
+					}
+				}
+				if strings.Contains(a.body, token[4:14]) {
+					t.Errorf("%s, %s %s is answered %s", name, r.Method, r.RequestURI, a.body)
+				}
+			}
+		}
+	}
+	if strings.Contains(string(log.bytes()), token[4:14]) {
+		t.Error("the token is in the log")
+	}
+}
+
+// A token as the name of a parameter is told from a misspelled one.
+func TestTokenAsParameter(t *testing.T) {
+	tokens, keys := keysFor("k")
+	s := start(t, setup{policy: access.NewPolicy(keys, &access.Grant{May: access.Scopes()})})
+	secret := string(tokens["k"])[4:]
+	for _, query := range []string{"rfl_" + secret, "%72fl%5F" + secret + "=1", "token=%72fl%5f" + secret} {
+		a := s.send(t, get(t, "/decks?"+query))
+		if a.problem(t); a.status != http.StatusBadRequest || !strings.Contains(a.body, "A token stands in the query") {
+			t.Errorf("%s: %d %s", query, a.status, a.body)
+		}
+	}
+}

@@ -19,7 +19,7 @@ func (a *logAPI) checkpoint(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	return writeText(w, "public, max-age=1", a.Log.Checkpoint(r.Context()))
+	return writeText(w, "max-age=1", a.Log.Checkpoint(r.Context()))
 }
 
 // logKey answers GET /log/key.
@@ -27,13 +27,12 @@ func (a *logAPI) logKey(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	return writeText(w, "public, max-age=86400", []byte(a.Log.Verifier()+"\n"))
+	return writeText(w, "max-age=86400", []byte(a.Log.Verifier()+"\n"))
 }
 
-func writeText(w http.ResponseWriter, caching string, text []byte) error {
-	h := w.Header()
-	h.Set("Content-Type", "text/plain; charset=utf-8")
-	h.Set("Cache-Control", caching)
+func writeText(w http.ResponseWriter, lifetime string, text []byte) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	Cache(w, lifetime)
 	return writeBody(w, http.StatusOK, text)
 }
 
@@ -63,14 +62,14 @@ func (a *logAPI) tile(w http.ResponseWriter, r *http.Request) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", tileType)
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	Cache(w, "max-age=31536000, immutable")
 	if !entries {
 		return writeBody(w, http.StatusOK, data) // hashes, which do not get shorter
 	}
 	if err := leaseOf(w).Grow(int64(len(data)) + compressorBytes); err != nil {
 		return err
 	}
-	h.Set("Vary", "Accept-Encoding") // also where it is not compressed, or a cache would take that for the only form
+	h.Add("Vary", "Accept-Encoding") // also where it is not compressed, or a cache would take that for the only form
 	compressed.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		sendBody(w, http.StatusOK, data)
 	})).ServeHTTP(w, r)

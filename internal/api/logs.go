@@ -122,7 +122,7 @@ func (l *Log) acquire() (*logAPI, error) {
 func (a *logAPI) release() { a.inUse.RUnlock() }
 
 // ofLog returns a handler that has the log of the request answer.
-func ofLog(answer func(*logAPI, http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+func ofLog(answer func(*logAPI, http.ResponseWriter, *http.Request) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		open, err := w.(*response).log.acquire()
 		if err != nil {

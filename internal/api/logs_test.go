@@ -7,10 +7,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"riffle/internal/access"
+	"riffle/internal/api"
 	"riffle/internal/ledger"
 	"riffle/internal/services"
 )
@@ -145,13 +147,20 @@ func TestPathsOfLogs(t *testing.T) {
 	}
 }
 
-// A log that is closed answers 503 while the others go on, and readiness says which.
+// A log that is closed answers 503 while the others go on. Readiness says which at the admin address,
+// and to others only whether one is ready.
 func TestClosedLog(t *testing.T) {
 	s := start(t, setup{logs: []string{"poker"}})
 	ready := func(log string, status int, body string) {
 		t.Helper()
-		if a := s.send(t, get(t, log+"/readyz")); a.status != status || !strings.Contains(a.body, body) {
+		a := s.send(t, get(t, log+"/readyz"))
+		if a.status != status || status == 200 && a.body != "{\"status\":\"ready\"}\n" || status != 200 && !strings.Contains(a.body, body) {
 			t.Errorf("%s/readyz: %d %s; want %d %s", log, a.status, a.body, status, body)
+		}
+		admin := httptest.NewRecorder()
+		api.NewAdminServer(s.API, api.Timeouts{}).Handler.ServeHTTP(admin, get(t, "/readyz"))
+		if log == "" && (admin.Code != status || !strings.Contains(admin.Body.String(), body)) {
+			t.Errorf("/readyz at the admin address: %d %s; want %d %s", admin.Code, admin.Body, status, body)
 		}
 	}
 	alive := func(log string, status int) {
@@ -198,7 +207,7 @@ func TestClosedLog(t *testing.T) {
 	<-unused
 
 	<-s.LogNamed(access.MainLog).Close()
-	ready("", 503, "")
+	ready("", 503, "not open")
 	alive("", 200)
 	s.checkMetrics(t, `riffle_ready{log="poker"} 0`, `riffle_rejected_requests_total{log="poker",reason="log"} 2`, `riffle_http_shed_total{log="poker"} 3`)
 	poker.Open(s.served["poker"])

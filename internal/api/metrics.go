@@ -334,6 +334,7 @@ func (a *API) metrics(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	w.Header().Set("Cache-Control", "no-store")
 	gathered := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return families, nil })
 	promhttp.HandlerFor(gathered, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(w, r)
 	return nil

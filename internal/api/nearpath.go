@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -39,6 +40,10 @@ func (a *API) withoutSlash(r *http.Request) string {
 	to := strings.Repeat("../", slashes) + path[strings.LastIndexByte(path, '/')+1:]
 	if r.URL.RawQuery != "" {
 		to += "?" + r.URL.RawQuery
+	}
+	plain, _ := url.QueryUnescape(to)
+	if text := to + " " + plain; hint.Mask(text) != text {
+		return "" // proxies log where redirects lead
 	}
 	return to
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"riffle/internal/hint"
 	"riffle/internal/share"
 	"riffle/internal/tracing"
 )
@@ -86,10 +87,10 @@ const requestIDHeader = "X-Request-Id"
 const maxRequestID = 128
 
 // requestID returns the id of a request: the caller's if it sent one that can be logged as it is,
-// and otherwise a new one.
+// and has no token in it, and otherwise a new one.
 func requestID(r *http.Request) string {
 	id := r.Header.Get(requestIDHeader)
-	if id != "" && len(id) <= maxRequestID && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:+/=") == "" {
+	if id != "" && len(id) <= maxRequestID && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:+/=") == "" && hint.Mask(id) == id {
 		return id
 	}
 	return uuid.NewString()

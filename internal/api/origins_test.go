@@ -43,7 +43,7 @@ func TestOriginsOfPages(t *testing.T) {
 		{"a read without an origin, for a cache", get(t, "/decks"), 200, "*", false},
 		{"a read that finds nothing", from(other, get(t, "/audits/"+strings.Repeat("0", 36))), 404, "*", false},
 		{"a write of a listed page", from(listed, shuffle()), 200, listed, true},
-		{"a write of another", from(other, shuffle()), 200, "", true}, // which only a preflight can prevent
+		{"a write of another", from(other, shuffle()), 403, "", true},
 		{"a GET that writes, of a listed page", from(listed, get(t, "/decks/standard52")), 200, listed, true},
 		{"a GET that writes, of another", from(other, get(t, "/decks/standard52")), 403, "", true},
 		{"a shoe", from(other, get(t, noShoe)), 404, "", true},

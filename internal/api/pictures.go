@@ -58,8 +58,8 @@ func (a *logAPI) drawDeck(w http.ResponseWriter, r *http.Request) error {
 func sendPicture(w http.ResponseWriter, r *http.Request, drawn []byte) {
 	digest := sha256.Sum256(drawn)
 	tag := fmt.Sprintf(`"%.16x"`, digest[:])
+	Cache(w, "max-age=86400") // a version of the service may draw it better
 	h := w.Header()
-	h.Set("Cache-Control", "public, max-age=86400") // a version of the service may draw it better
 	h.Set("ETag", tag)
 	if namesTag(r.Header.Values("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)

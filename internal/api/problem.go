@@ -326,6 +326,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	if err != nil {
 		panic(err) // plain strings and integers always marshal
 	}
+	text := hint.Mask(string(body)) // a token may be in any text of the caller
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
@@ -341,7 +342,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	if p.close {
 		h.Set("Connection", "close")
 	}
-	sendBody(w, p.Status, append(body, '\n'))
+	sendBody(w, p.Status, []byte(text+"\n"))
 }
 
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {

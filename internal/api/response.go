@@ -25,6 +25,7 @@ type response struct {
 	sent    int           // bytes of the body that the connection has accepted
 	waited  time.Duration // for the caller, to accept whole parts
 	caller  access.Caller // zero until it is known
+	public  bool          // whether everybody may have the answer
 	records int           // that the request has written
 	auditID uuid.UUID     // of the last of them
 }
@@ -104,8 +105,11 @@ func (w *response) rescue() {
 	writeProblem(w, problemInternal())
 }
 
-// handle makes a handler of a function that may fail.
-func (a *API) handle(f func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+// A handler answers a request, or returns an error that does.
+type handler func(http.ResponseWriter, *http.Request) error
+
+// handle makes a handler of net/http of one that may fail.
+func (a *API) handle(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := f(w, r); err != nil {
 			a.fail(w, r, err)

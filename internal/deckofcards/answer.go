@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"riffle/internal/hint"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
@@ -238,7 +239,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 			a.Reject(w, err)
 		}
 	}
-	refused := &answer{Error: e.text, AuditID: e.auditID}
+	refused := &answer{Error: hint.Mask(e.text), AuditID: e.auditID}
 	if e.close {
 		w.Header().Set("Connection", "close")
 	}

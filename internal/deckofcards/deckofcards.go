@@ -27,7 +27,8 @@ const lifetime = 14 * 24 * time.Hour
 
 // Options of an API. All are needed but Reject and Note.
 type Options struct {
-	Log    func(w http.ResponseWriter) Log // returns the log of the request that w answers
+	Log    func(w http.ResponseWriter) Log              // returns the log of the request that w answers
+	Cache  func(w http.ResponseWriter, lifetime string) // says who may cache an answer
 	Logger *slog.Logger
 	Budget *httpjson.Budget                               // the memory of all long requests together
 	Reject func(w http.ResponseWriter, err error)         // called for every request that is answered 503

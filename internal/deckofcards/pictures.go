@@ -51,7 +51,7 @@ func (a *API) picture(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", media)
-	h.Set("Cache-Control", "public, max-age=86400")
+	a.Cache(w, "max-age=86400")
 	// A picture that is opened by itself is a document of this service, and needs nothing but
 	// itself.
 	h.Set("Content-Security-Policy", "default-src 'none'")

@@ -846,8 +846,8 @@ export interface paths {
          * Check that the service accepts traffic
          * @description 503 while the service is stopping, while its queue is full, while a commit takes longer than a second, for
          *     five seconds after its store ran out of space, when records have not been read back for ten seconds, and after
-         *     its log has failed. A service with several logs lists them, and answers 503 if none is ready; below the prefix
-         *     of a log it speaks of that one. Query parameters are ignored.
+         *     its log has failed. A service with several logs answers 503 if none is ready, and lists them at its admin address;
+         *     below the prefix of a log it speaks of that one. Query parameters are ignored.
          */
         get: operations["readyz"];
         put?: never;
@@ -2053,7 +2053,7 @@ export interface components {
         Status: {
             /** @enum {string} */
             status: "alive" | "ready";
-            /** @description All logs of a service that has several, as /readyz lists them. */
+            /** @description All logs of a service that has several, as /readyz at the admin address lists them. */
             logs?: {
                 name: string;
                 /** @description `ready`, `busy` if it is open and not ready, or `closed` if it cannot be opened. */
@@ -2136,7 +2136,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key of the token does not have the scope, or is for another log; or the log is retired, and nothing more is written to it. */
+        /** @description The key of the token does not have the scope, or is for another log; the log is retired, and nothing more is written to it; or a page of another site asked for what writes. */
         Forbidden: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2513,15 +2513,15 @@ export interface components {
         /** @description Caches must not store the answer. */
         NoStore: "no-store";
         /** @description The answer changes only with the version of the service or the operator's decks. */
-        Cacheable: "public, max-age=300";
+        Cacheable: "public, max-age=300" | "private, max-age=300";
         /** @description The answer changes with every commit. */
-        CacheableBriefly: "public, max-age=1";
+        CacheableBriefly: "public, max-age=1" | "private, max-age=1";
         /** @description The answer never changes during the life of the log. */
-        CacheableForADay: "public, max-age=86400";
+        CacheableForADay: "public, max-age=86400" | "private, max-age=86400";
         /** @description The answer never changes. */
-        CacheableForever: "public, max-age=31536000, immutable";
+        CacheableForever: "public, max-age=31536000, immutable" | "private, max-age=31536000, immutable";
         /** @description The picture changes only with the version of the service or the operator's decks. */
-        CacheablePicture: "public, max-age=86400";
+        CacheablePicture: "public, max-age=86400" | "private, max-age=86400";
         /**
          * @description The picture as it is now, for `If-None-Match`.
          * @example "5d41402abc4b2a76b9719d911017c592"
