@@ -111,7 +111,7 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 // decksOf returns the log of a request as the API of deckofcards needs it.
 func decksOf(w http.ResponseWriter) deckofcards.Log {
 	s := api.LogOf(w)
-	return deckofcards.Log{Shoes: s.Shoes, Decks: s.Rules.Decks, Prefix: api.PrefixOf(w)}
+	return deckofcards.Log{Shoes: s.Shoes, Decks: s.Rules.Decks, Prefix: api.PrefixOf(w), Caller: api.CallerOf(w)}
 }
 
 // run serves until ctx is done or the only log fails, and then shuts down: /readyz answers 503,

@@ -202,7 +202,7 @@ func (a *logAPI) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	key, err := idempotencyKey(r, body)
+	key, err := idempotencyKey(w, r, body)
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,10 @@ import (
 // maxKey is the length of the longest idempotency key, in characters.
 const maxKey = 255
 
-// idempotencyKey returns the key that identifies retries of the request, or nil if it has no
-// Idempotency-Key. The key belongs to all that the caller sent: method, path, query and body.
-func idempotencyKey(r *http.Request, body []byte) (*journal.Key, error) {
+// idempotencyKey returns the key that identifies retries of the request which w answers, or nil if it
+// has no Idempotency-Key. The key belongs to the name of the caller's key, so that a token can be
+// replaced, and to all that the caller sent: method, path, query and body.
+func idempotencyKey(w http.ResponseWriter, r *http.Request, body []byte) (*journal.Key, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
 		return nil, nil
@@ -21,7 +22,7 @@ func idempotencyKey(r *http.Request, body []byte) (*journal.Key, error) {
 	if !ok {
 		return nil, badRequest("Idempotency-Key must be one key of 1 to %d visible ASCII characters, bare or in double quotes, such as a random UUID.", maxKey)
 	}
-	return journal.NewKey(key, []byte(r.Method+" "+r.RequestURI+"\n"), body), nil
+	return journal.NewKey(key, []byte(r.Method+" "+r.RequestURI+"\n"), body).By(CallerOf(w)), nil
 }
 
 // parseKey reads the key: a string as in RFC 9651, 3.3.3, which is what the IETF draft asks for, or

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"riffle/internal/access"
 	"riffle/internal/ledger"
 )
 
@@ -240,4 +241,65 @@ func TestUniqueReferenceNamesTheFirstAttempt(t *testing.T) {
 	mustShuffle(t, s, `{"commitment_id":"`+first.CommitmentID+`","client_seed":"x","unique_reference":true}`)
 	mustShuffle(t, s, `{"size":3,"reference":"a","unique_reference":false}`)
 	mustShuffle(t, s, `{"size":3,"unique_reference":false}`)
+}
+
+// A retry of another caller is refused, and tells nothing of what the first one got. A token may be
+// replaced, and what was asked for before there were keys belongs to whoever repeats it.
+func TestIdempotencyKeysBelongToTheirCallers(t *testing.T) {
+	tokens, keys := keysFor("table", "other")
+	policy := access.NewPolicy(keys, &access.Grant{May: access.Scopes()})
+	s := start(t, setup{})
+	shuffled := mustShuffle(t, s, `{"size":3}`)
+	shoe := mustCreateShoe(t, s, `{"size":40}`).path()
+	requests := map[string]requestFunc{
+		"shuffle": postFunc("/shuffle", `{"size":9}`), "deal": getFunc("/decks/standard52?draw=5"),
+		"commitment": postFunc("/commitments", `{"size":9}`), "shoe": postFunc("/shoes", `{"size":9}`), "draw": postFunc(shoe+"/draw", `{"count":2}`),
+		"reveal": postFunc("/audits/"+shuffled.AuditID+"/reveal", `{"seed":"`+shuffled.Seed+`"}`),
+	}
+	another := postFunc("/shuffle", `{"size":4}`)
+	ask := func(r requestFunc, key, caller string) response {
+		t.Helper()
+		request := keyed(r(t), key)
+		if caller != "" {
+			authorized(request, tokens[caller])
+		}
+		return s.send(t, request)
+	}
+	for name, request := range requests {
+		s.SetPolicy(policy)
+		first := ask(request, name, "table")
+		if first.status != http.StatusOK {
+			t.Fatalf("%s: %d %s", name, first.status, first.body)
+		}
+		for _, caller := range []string{"other", ""} {
+			for _, r := range []requestFunc{request, another} {
+				before := s.logSize()
+				a := ask(r, name, caller)
+				_, audit := a.problem(t)
+				if a.status != http.StatusConflict || audit != "" || a.header.Get("Retry-After") != "" || !strings.Contains(a.body, "another caller") || s.logSize() != before {
+					t.Errorf("%s: the key is answered %q with %d %s, want 409 that names no record", name, caller, a.status, a.body)
+				}
+			}
+		}
+		if a := ask(another, name, "table"); a.status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: another request of the same caller is answered %d %s", name, a.status, a.body)
+		}
+		again, replaced := keysFor("table")
+		s.SetPolicy(access.NewPolicy(replaced, nil))
+		if a := s.send(t, keyed(authorized(request(t), again["table"]), name)); a.status != http.StatusOK || a.body != first.body {
+			t.Errorf("%s: with a new token a retry is answered %d %s, want %s", name, a.status, a.body, first.body)
+		}
+	}
+
+	s.SetPolicy(nil)
+	unnamed := ask(requests["shuffle"], "unnamed", "")
+	if a := ask(another, "unnamed", ""); a.status != http.StatusUnprocessableEntity {
+		t.Errorf("another request without keys is answered %d %s", a.status, a.body)
+	}
+	s.SetPolicy(policy)
+	for _, caller := range []string{"", "table", "other"} {
+		if a := ask(requests["shuffle"], "unnamed", caller); a.status != http.StatusOK || a.body != unnamed.body {
+			t.Errorf("what was asked for without keys is answered %q with %d %s, want %s", caller, a.status, a.body, unnamed.body)
+		}
+	}
 }

@@ -199,6 +199,8 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		return p
 	case errors.Is(err, journal.ErrKeyReused):
 		return unprocessable("This Idempotency-Key was used for a different request. Repeat that request unchanged, or use a new key for this one.")
+	case errors.Is(err, journal.ErrOtherCaller):
+		return conflict("This Idempotency-Key was used by another caller. Use a new one, such as a random UUID.")
 	case errors.Is(err, ledger.ErrNotFound):
 		return notFound("There is no record with this id. Copy the audit_id of an answer exactly.")
 	case errors.Is(err, disclosure.ErrWrongSeed):

@@ -101,7 +101,7 @@ func (a *API) prepare(w http.ResponseWriter, r *http.Request, q *shuffleRequest,
 		}
 		return lease.Grow(int64(order.Elements(s)) * elementBytes)
 	}
-	q.Key, err = idempotencyKey(r, body)
+	q.Key, err = idempotencyKey(w, r, body)
 	return err
 }
 

@@ -45,7 +45,7 @@ func (a *API) readChange(
 	if c.IfVersion, err = ifVersion(r); err != nil {
 		return id, err
 	}
-	c.Key, err = idempotencyKey(r, body)
+	c.Key, err = idempotencyKey(w, r, body)
 	return id, err
 }
 

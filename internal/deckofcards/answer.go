@@ -265,6 +265,8 @@ func refusalOf(err error) *refusal {
 		return &refusal{status: http.StatusConflict, text: "A request with this Idempotency-Key is still being answered. Ask again in a second.", retryAfter: 1}
 	case errors.Is(err, journal.ErrKeyReused):
 		return refuse(http.StatusUnprocessableEntity, "This Idempotency-Key came with another request before. Choose a new key for this one.")
+	case errors.Is(err, journal.ErrOtherCaller):
+		return refuse(http.StatusConflict, "This Idempotency-Key was used by another caller. Choose a new key, such as a random UUID.")
 	case errors.Is(err, ledger.ErrBusy):
 		return busy("More requests are waiting to become durable than the queue holds. Nothing was changed; ask again in a second.")
 	case errors.Is(err, ledger.ErrNoSpace):

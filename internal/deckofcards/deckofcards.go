@@ -40,6 +40,7 @@ type Log struct {
 	Shoes  *shoes.Service
 	Decks  *deck.Catalogue // whose pictures are served
 	Prefix string          // of its paths; empty for the default log
+	Caller string          // the name of the request's key; empty for none
 }
 
 // An API answers requests. Its routes are mounted by [API.Routes].

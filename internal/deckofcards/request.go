@@ -70,7 +70,7 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, lease *httpjson.Lease
 		if key == "" {
 			return nil
 		}
-		return journal.NewKey(key+part, []byte(r.Method+" "+r.RequestURI+"\n"), body)
+		return journal.NewKey(key+part, []byte(r.Method+" "+r.RequestURI+"\n"), body).By(log.Caller)
 	}
 	q.key = q.keyFor("")
 	return q, nil

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,11 +19,17 @@ var (
 	ErrInFlight = errors.New("a request for the same thing is in flight")
 	// ErrKeyReused is for an idempotency key that came with a different request before.
 	ErrKeyReused = errors.New("the idempotency key belongs to another request")
+	// ErrOtherCaller is for an idempotency key that another caller has used.
+	ErrOtherCaller = errors.New("the idempotency key belongs to another caller")
 )
 
 // A Key identifies the retries of one request: the digests of its idempotency key and of all that
-// the request says. It is stored in the sidecar of the record that the request made.
-type Key struct{ key, request [sha256.Size]byte }
+// the request says, and the name of its caller. It is stored in the sidecar of the record that the
+// request made.
+type Key struct {
+	key, request [sha256.Size]byte
+	caller       string // empty for none; in request, if the key was read from a sidecar
+}
 
 // NewKey returns the key of a request, whose parts are hashed one after the other.
 func NewKey(key string, request ...[]byte) *Key {
@@ -33,6 +40,45 @@ func NewKey(key string, request ...[]byte) *Key {
 	}
 	h.Sum(k.request[:0])
 	return k
+}
+
+// By returns the key of a request of the caller with a name, which may be empty, so that no other
+// caller's request is a retry of it.
+func (k *Key) By(name string) *Key { return &Key{k.key, k.request, name} }
+
+const (
+	// callerMark begins the digest of a request whose caller has a name. Any other begins so once in
+	// 2^64 requests.
+	callerMark = "caller:\x00"
+	// callerSize is where the digest of the name ends that follows the mark.
+	callerSize = len(callerMark) + 8
+)
+
+// digest returns the stored digest of the request. If the caller has a name it is the mark, a digest
+// of the name, and one of name and request.
+func (k *Key) digest() [sha256.Size]byte {
+	if k.caller == "" {
+		return k.request
+	}
+	caller := sha256.Sum256([]byte(k.caller))
+	digest := sha256.Sum256(append(caller[:], k.request[:]...))
+	copy(digest[callerSize:], digest[:])
+	copy(digest[:], callerMark)
+	copy(digest[len(callerMark):callerSize], caller[:])
+	return digest
+}
+
+// checkFirst returns nil if k is the key of a retry of the request with the key first. The error is
+// [ErrKeyReused] or [ErrOtherCaller]. Where the first caller had no name, a retry may come from any.
+func (k *Key) checkFirst(first *Key) error {
+	mine, caller := k.digest(), first.request[:callerSize]
+	switch {
+	case first.request == mine || first.request == k.request:
+		return nil
+	case bytes.HasPrefix(caller, []byte(callerMark)) && !bytes.HasPrefix(mine[:], caller):
+		return ErrOtherCaller
+	}
+	return ErrKeyReused
 }
 
 // claim returns the name of the claim that the record of the request holds.
@@ -48,8 +94,8 @@ func (k *Key) claims() []ledger.Claim {
 
 // Once answers a request exactly once for its key, which may be nil. The first attempt runs do. A
 // retry runs replay with the record that the first attempt appended, also where that was through
-// another process at the same moment. The error is [ErrInFlight], [ErrKeyReused], one of the
-// ledger's, or that of do or replay.
+// another process at the same moment. The error is [ErrInFlight], [ErrKeyReused],
+// [ErrOtherCaller], one of the ledger's, or that of do or replay.
 func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored) (T, error), do func() (T, error)) (T, error) {
 	var none T
 	if key == nil {
@@ -84,7 +130,7 @@ func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored)
 }
 
 // firstAttempt returns the record that holds the claim of a key. The error is [ledger.ErrNotFound],
-// [ErrKeyReused] or another of the ledger's.
+// [ErrKeyReused], [ErrOtherCaller] or another of the ledger's.
 func (j *Journal) firstAttempt(ctx context.Context, key *Key) (*Stored, error) {
 	first, err := j.ByClaim(ctx, key.claim())
 	if err != nil {
@@ -96,8 +142,9 @@ func (j *Journal) firstAttempt(ctx context.Context, key *Key) (*Stored, error) {
 		return nil, err
 	case sidecar.Key == nil || sidecar.Key.key != key.key:
 		return nil, fmt.Errorf("%w: record %d holds the claim of an idempotency key that is not its own", ledger.ErrCorrupt, first.Index)
-	case sidecar.Key.request != key.request:
-		return nil, ErrKeyReused
+	}
+	if err := key.checkFirst(sidecar.Key); err != nil {
+		return nil, err
 	}
 	return first, nil
 }

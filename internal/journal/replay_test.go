@@ -283,3 +283,32 @@ func TestBeginMarksAClaimAsInFlight(t *testing.T) {
 	}
 	done()
 }
+
+// Only the caller of a request retries it, or anybody if the caller had no name.
+func TestKeysBelongToTheirCallers(t *testing.T) {
+	s := journaltest.New(t)
+	j, other := s.Journal(t), s.Journal(t)
+	key := func(name, caller, request string) *journal.Key {
+		return journal.NewKey(name, []byte(request)).By(caller)
+	}
+	for first, retries := range map[string]map[[2]string]error{
+		"": {
+			{"", "request"}: nil, {"a", "request"}: nil, {"b", "request"}: nil,
+			{"", "another"}: journal.ErrKeyReused, {"a", "another"}: journal.ErrKeyReused,
+		},
+		"a": {
+			{"a", "request"}: nil, {"a", "another"}: journal.ErrKeyReused,
+			{"b", "request"}: journal.ErrOtherCaller, {"b", "another"}: journal.ErrOtherCaller,
+			{"", "request"}: journal.ErrOtherCaller, {"", "another"}: journal.ErrOtherCaller,
+		},
+	} {
+		name := "key of " + first
+		want := made(t, j, key(name, first, "request"))
+		for retry, wantErr := range retries {
+			got, err := request(t.Context(), other, key(name, retry[0], retry[1]), func() { t.Error("it was attempted") })
+			if !errors.Is(err, wantErr) || err == nil && got.id != want.id {
+				t.Errorf("%q of %q after that of %q: %v, %v; want %v", retry[1], retry[0], first, got, err, wantErr)
+			}
+		}
+	}
+}

@@ -61,7 +61,8 @@ func (s *Sidecar) encode() []byte {
 		return b
 	}
 	b = append(b, s.Key.key[:]...)
-	b = append(b, s.Key.request[:]...)
+	digest := s.Key.digest()
+	b = append(b, digest[:]...)
 	return append(b, keyed)
 }
 

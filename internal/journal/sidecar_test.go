@@ -151,3 +151,16 @@ func TestIDsAreUUIDv7(t *testing.T) {
 		t.Error("an id was made of 9 bytes of randomness")
 	}
 }
+
+// Digests computed with Python's hashlib.
+func TestStoredDigestOfARequest(t *testing.T) {
+	for caller, want := range map[string]string{
+		"":      "cbbb835724df1723b418d67008168a8d46d25ff08b4229dc1d6a6e6508b72a0b",
+		"table": "63616c6c65723a000d4fc4a78d3706edf3ee99674753ab173e633aaead50654c",
+	} {
+		text := (&Sidecar{Key: NewKey("k", []byte("POST /shuffle\n"), []byte("{}")).By(caller)}).encode()
+		if got := fmt.Sprintf("%x", text[32:64]); got != want || len(text) != 65 {
+			t.Errorf("the request of %q is stored as %s, want %s", caller, got, want)
+		}
+	}
+}
