@@ -2,8 +2,11 @@ package main_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -192,5 +195,48 @@ func TestAnonymousLogs(t *testing.T) {
 		if got := s.get(path).status; got != want {
 			t.Errorf("%s is answered %d, want %d", path, got, want)
 		}
+	}
+}
+
+// TestCallersWhoLeaveAreCharged has callers who may write a record in 1,000 seconds hang up on a long
+// answer, and make and draw from a deck in one request. Each record is charged and logged (H12).
+func TestCallersWhoLeaveAreCharged(t *testing.T) {
+	t.Parallel()
+	tokens := []access.Token{access.NewToken(), access.NewToken()}
+	text := "keys:\n"
+	for i, token := range tokens {
+		text += fmt.Sprintf("  - {name: k%d, sha256: %x, may: [shuffle, deal], records: 0.001}\n", i, token.Digest())
+	}
+	l, _ := configured(t, text+"anonymous: {may: [metrics]}\n")
+	s := l.start(t)
+	for range 10 {
+		c := s.dial(t)
+		if _, err := io.WriteString(c, "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer "+
+			string(tokens[0])+"\r\nContent-Length: 17\r\n\r\n"+`{"size": 1000000}`); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, make([]byte, 12)); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+	}
+	if status := s.askAs(tokens[0], http.MethodPost, "/shuffle", `{"size":3}`).StatusCode; status != http.StatusTooManyRequests {
+		t.Errorf("after ten answers that were hung up on, the next is %d, want 429", status)
+	}
+	if a := s.askAs(tokens[1], http.MethodGet, "/api/deck/new/draw/", ""); a.StatusCode != http.StatusOK {
+		t.Errorf("a new deck that is drawn from is answered %d", a.StatusCode)
+	}
+	// One record would be made up for after at most 1,000 seconds.
+	refused := s.askAs(tokens[1], http.MethodGet, "/api/deck/new/", "")
+	if wait, _ := strconv.Atoi(refused.Header.Get("Retry-After")); refused.StatusCode != http.StatusTooManyRequests || wait <= 1000 {
+		t.Errorf("after a request with two records the next is %d, to be sent again after %d s", refused.StatusCode, wait)
+	}
+	until(t, "the answer that was hung up on is counted", func() bool {
+		return s.metric("riffle_http_request_duration_seconds_count", `route="/shuffle",status="499"`) == 1
+	})
+	s.stop()
+	if log := s.log.String(); !regexp.MustCompile(`"route":"/shuffle","status":499,.*"audit_id"`).MatchString(log) ||
+		!regexp.MustCompile(`"route":"/api/deck/new/draw/?","status":200,.*"audit_id":"[^"]*","records":2`).MatchString(log) {
+		t.Errorf("the records are not in the access log:\n%s", log)
 	}
 }

@@ -50,7 +50,7 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	var mounted []api.More
 	if o.deckOfCards {
 		facade := deckofcards.New(deckofcards.Options{
-			Log: decksOf, Cache: api.Cache, Logger: logger, Budget: budget, Reject: api.NoteRejection, Note: api.NoteRecord,
+			Log: decksOf, Cache: api.Cache, Logger: logger, Budget: budget, Reject: api.NoteRejection,
 		})
 		mounted = append(mounted, api.More{Scope: access.Deal, Routes: facade.Routes}, api.More{Scope: access.Read, Routes: facade.Pictures})
 	}

@@ -13,16 +13,16 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/cors"
-	"github.com/google/uuid"
 
 	"riffle/internal/access"
+	"riffle/internal/journal"
 	"riffle/internal/share"
 )
 
 // may lets requests through whose callers have a scope and are within their limits. It lets
 // preflights through: browsers send them without a token. Nobody needs one for pages.
 func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
-	writes := scope == access.Shuffle || scope == access.Deal
+	writes := scope == access.Shuffle || scope == access.Deal // and what may write is observed
 	return func(next http.Handler) http.Handler {
 		return a.handle(func(w http.ResponseWriter, r *http.Request) error {
 			if r.Method == http.MethodOptions {
@@ -51,6 +51,9 @@ func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
 			if err != nil {
 				return err
 			}
+			if writes {
+				r = r.WithContext(journal.Observed(r.Context(), out))
+			}
 			next.ServeHTTP(w, r)
 			return nil
 		})
@@ -71,15 +74,6 @@ func Cache(w http.ResponseWriter, lifetime string) {
 	}
 	h.Set("Cache-Control", "private, "+lifetime)
 	h.Add("Vary", "Authorization")
-}
-
-// NoteRecord notes that the request which w answers has written a record: for the access log, and
-// for the limit of its caller. A retry of it counts as well.
-func NoteRecord(w http.ResponseWriter, auditID uuid.UUID) {
-	if out, ok := w.(*response); ok {
-		out.records++
-		out.auditID = auditID
-	}
 }
 
 // showLimit sets the fields of draft-ietf-httpapi-ratelimit-headers, version 10: how many requests

@@ -210,6 +210,5 @@ func (a *logAPI) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	NoteRecord(w, found.ID)
 	return fresh(w, show(found))
 }

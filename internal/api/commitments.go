@@ -22,7 +22,6 @@ func (a *logAPI) commit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	NoteRecord(w, c.ID)
 	return writeFresh(w, append(appendMade(make([]byte, 0, 1024), c), "}\n"...))
 }
 

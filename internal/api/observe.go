@@ -23,6 +23,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 		log, r := a.logFor(r)
 		w := &response{ResponseWriter: rw, api: a, log: log, lease: a.Budget.Lease(r.RemoteAddr)}
 		defer w.lease.Release()
+		w.ctx = r.Context()
 		id := requestID(r)
 		var span *tracing.Span
 		if a.Tracer != nil {
@@ -32,7 +33,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 			w.status = max(w.status, http.StatusOK)
 			ended := time.Now()
 			log.metrics.requests.WithLabelValues(pattern(r), method(r.Method), strconv.Itoa(w.status)).Observe(ended.Sub(began).Seconds())
-			w.caller.Charge(ended, w.records, w.sent)
+			w.caller.Charge(ended, 0, w.sent)
 			log.metrics.byKey.WithLabelValues(w.caller.Key).Inc()
 			a.logRequest(r, w, id, span, ended, ended.Sub(began))
 			if span != nil {
@@ -76,6 +77,12 @@ func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.
 	text("key", w.caller.Key)
 	if w.auditID != uuid.Nil {
 		text("audit_id", w.auditID.String())
+		if w.records != 1 { // none by a retry
+			line = strconv.AppendInt(append(line, `,"records":`...), int64(w.records), 10)
+		}
+	}
+	if w.dropped {
+		text("dropped", "connections")
 	}
 	text("trace_id", tracing.ID(r, span))
 	_, _ = a.AccessLog.Write(append(line, "}\n"...)) // there is nobody to tell

@@ -2,15 +2,21 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"riffle/internal/access"
+	"riffle/internal/ledger"
 )
 
 // TestAccessLog compares each line with that which log/slog writes for the same values.
@@ -77,4 +83,121 @@ func TestAccessLog(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A loggedRequest is a line of the access log.
+type loggedRequest struct {
+	Route   string
+	Status  int
+	AuditID string `json:"audit_id"`
+	Records *int   // nil for one
+}
+
+// lastLogged returns the last line of an access log.
+func lastLogged(t *testing.T, log string) (line loggedRequest) {
+	t.Helper()
+	lines := slices.Collect(strings.Lines(log))
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil {
+		t.Fatalf("%v: %s", err, log)
+	}
+	return line
+}
+
+// TestRecordsAreLogged sends every kind of request that writes, twice with one idempotency key. The
+// line of each has the record that was committed, and a retry commits none.
+func TestRecordsAreLogged(t *testing.T) {
+	var output bytes.Buffer
+	s := start(t, setup{output: &output})
+	shuffled := mustShuffle(t, s, `{"size":5}`)
+	at := s.mustShoe(t, post(t, "/shoes", `{"deck":"standard52"}`)).path()
+	for i, v := range []struct{ method, target, body string }{
+		{"POST", "/shuffle", `{"size":5}`},
+		{"GET", "/decks/standard52", ""},
+		{"POST", "/commitments", `{"size":5}`},
+		{"POST", "/audits/" + shuffled.AuditID + "/reveal", `{"seed":"` + shuffled.Seed + `"}`},
+		{"POST", "/shoes", `{"deck":"standard52"}`},
+		{"POST", at + "/draw", `{"to":"alice"}`},
+		{"POST", at + "/piles/alice/return", `{}`},
+		{"POST", at + "/reshuffle", `{}`},
+		{"DELETE", at, ""},
+		{"POST", at + "/close", `{}`},
+	} {
+		var first loggedRequest
+		for attempt := range 2 {
+			r := keyed(post(t, v.target, v.body), fmt.Sprint("key-", i))
+			r.Method = v.method
+			before := s.logSize()
+			if a := s.send(t, r); a.status != http.StatusOK && a.status != http.StatusCreated {
+				t.Fatalf("%s %s: %d %s", v.method, v.target, a.status, a.body)
+			}
+			line, wrote := lastLogged(t, output.String()), s.logSize()-before
+			switch {
+			case attempt == 0 && (wrote != 1 || line.AuditID == "" || line.Records != nil):
+				t.Errorf("%s %s writes %d records and is logged as %+v", v.method, v.target, wrote, line)
+			case attempt == 1 && (wrote != 0 || line.AuditID != first.AuditID || line.Records == nil || *line.Records != 0):
+				t.Errorf("a retry of %s %s writes %d records and is logged as %+v after %+v", v.method, v.target, wrote, line, first)
+			}
+			first = line
+		}
+	}
+}
+
+// A lockedBuffer is a buffer that a server may write to while a test reads it.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// TestCallerLeavesDuringCommit has callers leave while their records wait for a commit. The records
+// are committed, charged and logged all the same.
+func TestCallerLeavesDuringCommit(t *testing.T) {
+	var output lockedBuffer
+	token := access.NewToken()
+	committing, left := make(chan struct{}), make(chan struct{})
+	s := start(t, setup{
+		output: &output,
+		policy: access.NewPolicy([]access.Key{{Name: "k", Digest: token.Digest(), Grant: access.Grant{May: access.Scopes(), Rates: access.Rates{Records: 0.001}}}}, &access.Grant{May: []access.Scope{access.Metrics}}),
+		store: func(s ledger.Store) ledger.Store {
+			return &faultyStore{Store: s, beforeAppend: func() error { close(committing); <-left; return nil }}
+		},
+	})
+	answered := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		go func() { <-r.Context().Done(); close(left) }()
+		defer close(answered)
+		s.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/shuffle", strings.NewReader(`{"size":5}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	go func() { <-committing; cancel() }()
+	if answer, err := server.Client().Do(authorized(r, token)); err == nil {
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+		t.Errorf("a caller who left is answered %d", answer.StatusCode)
+	}
+	<-answered
+	if line := lastLogged(t, output.String()); line.Status != 499 || line.AuditID == "" || s.logSize() != 1 {
+		t.Errorf("the log has %d records, and the request is logged as %+v", s.logSize(), line)
+	}
+	if a := s.send(t, authorized(post(t, "/shuffle", `{"size":5}`), token)); a.status != http.StatusTooManyRequests {
+		t.Errorf("the next record of the caller is answered %d, want 429", a.status)
+	}
+	s.checkMetrics(t, `riffle_http_request_duration_seconds_count{log="main",method="POST",route="/shuffle",status="499"} 1`)
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"runtime/debug"
@@ -13,7 +14,7 @@ import (
 	"riffle/internal/httpjson"
 )
 
-// A response records what was sent, to whom, and what the request has written to the log. It has
+// A response records what was sent, to whom, and what the request has committed to the log. It has
 // the caller take the answer at a least rate.
 type response struct {
 	http.ResponseWriter
@@ -22,13 +23,30 @@ type response struct {
 	open    *logAPI         // of log, for routes beyond those of the contract; nil for none
 	lease   *httpjson.Lease // the memory of the request
 	status  int
-	sent    int           // bytes of the body that the connection has accepted
-	waited  time.Duration // for the caller, to accept whole parts
-	caller  access.Caller // zero until it is known
-	public  bool          // whether everybody may have the answer
-	records int           // that the request has written
-	auditID uuid.UUID     // of the last of them
+	sent    int             // bytes of the body that the connection has accepted
+	waited  time.Duration   // for the caller, to accept whole parts
+	caller  access.Caller   // zero until it is known
+	public  bool            // whether everybody may have the answer
+	records int             // that the request has committed
+	auditID uuid.UUID       // of the last of them, or of one that it replays
+	dropped bool            // since its connection was closed to make room
+	ctx     context.Context // of the request: done once the caller has left
 }
+
+// statusLeft is the status of a request in the access log and in metrics that was dropped, or whose
+// caller left before the answer was complete. nginx has the same number for it. It is never sent.
+const statusLeft = 499
+
+// Committed implements [journal.Observer]. The caller is charged now, whatever becomes of the
+// answer.
+func (w *response) Committed(id uuid.UUID) {
+	w.records++
+	w.auditID = id
+	w.caller.Charge(time.Now(), 1, 0)
+}
+
+// Replayed implements [journal.Observer]. A retry commits nothing, so it is not charged for a record.
+func (w *response) Replayed(id uuid.UUID) { w.auditID = id }
 
 const (
 	// part is how many bytes of an answer are sent at a time.
@@ -45,22 +63,33 @@ const (
 func leaseOf(w http.ResponseWriter) *httpjson.Lease { return w.(*response).lease }
 
 func (w *response) WriteHeader(status int) {
-	if w.status == 0 {
+	w.begin(status)
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// begin notes the status of an answer that begins. A short answer is accepted by the buffers of a
+// connection that nobody reads any more, so whether the caller is there is asked of the request.
+func (w *response) begin(status int) {
+	switch {
+	case w.status != 0:
+	case w.ctx.Err() != nil:
+		w.status = statusLeft
+	default:
 		w.status = status
 	}
-	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write sends bytes of the body, a part at a time. Answers that are shorter than a part have the
 // server's deadline. It fails if the caller has left or is too slow.
 func (w *response) Write(p []byte) (written int, err error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
+	w.begin(http.StatusOK)
 	for {
 		n, err := w.writePart(p[written:min(written+part, len(p))])
 		written += n
 		w.sent += n
+		if err != nil {
+			w.status = statusLeft
+		}
 		if err != nil || written == len(p) {
 			return written, err
 		}
@@ -96,10 +125,12 @@ func (w *response) rescue() {
 		return
 	}
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		w.status = statusLeft
 		panic(http.ErrAbortHandler)
 	}
 	w.api.Logger.Error("panic", "log", w.log.name, "panic", p, "stack", string(debug.Stack()))
 	if w.status != 0 {
+		w.status = http.StatusInternalServerError
 		panic(http.ErrAbortHandler)
 	}
 	writeProblem(w, problemInternal())

@@ -55,7 +55,7 @@ func TestLeastRate(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			slow := &slowWriter{ResponseWriter: httptest.NewRecorder(), rate: c.rate}
-			w := &response{ResponseWriter: slow, api: &API{writeTimeout: timeout}}
+			w := &response{ResponseWriter: slow, api: &API{writeTimeout: timeout}, ctx: t.Context()}
 			began := time.Now()
 			n, err := w.Write(make([]byte, c.length))
 			took := time.Since(began)
@@ -76,7 +76,7 @@ func TestLongAnswersAreCharged(t *testing.T) {
 	a := &API{Options: Options{Logger: slog.New(slog.DiscardHandler)}}
 	write := func(memory int64, length int) (*httptest.ResponseRecorder, error) {
 		recorder := httptest.NewRecorder()
-		w := &response{ResponseWriter: recorder, api: a, lease: httpjson.NewBudget(memory).Lease("192.0.2.1:1")}
+		w := &response{ResponseWriter: recorder, api: a, lease: httpjson.NewBudget(memory).Lease("192.0.2.1:1"), ctx: t.Context()}
 		defer w.lease.Release()
 		return recorder, writeBody(w, http.StatusOK, make([]byte, length))
 	}
@@ -93,7 +93,7 @@ func TestLongAnswersAreCharged(t *testing.T) {
 	for _, memory := range []int64{0, 1 << 20} {
 		recorder := httptest.NewRecorder()
 		counted := &countedWrites{ResponseRecorder: recorder}
-		out := a.newStream(&response{ResponseWriter: counted, api: a, lease: httpjson.NewBudget(memory).Lease("192.0.2.1:1")})
+		out := a.newStream(&response{ResponseWriter: counted, api: a, lease: httpjson.NewBudget(memory).Lease("192.0.2.1:1"), ctx: t.Context()})
 		want := bytes.Repeat([]byte("0123456789"), 100_000)
 		for i := 0; i < len(want); i += 1000 {
 			out.flush()

@@ -90,7 +90,6 @@ func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Cha
 	if err != nil {
 		return err
 	}
-	NoteRecord(w, result.AuditID)
 	out := a.shoeStream(w, &result.Shoe)
 	out.change(result)
 	return out.finish()

@@ -27,7 +27,6 @@ func (a *logAPI) makeShoe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	NoteRecord(w, made.AuditID)
 	out := a.shoeStream(w, &made.Shoe)
 	out.buf = append(appendShoe(out.buf, &made.Shoe), "}\n"...)
 	return out.finish()

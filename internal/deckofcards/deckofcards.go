@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/google/uuid"
 
 	"riffle/internal/deck"
 	"riffle/internal/httpjson"
@@ -25,14 +24,13 @@ import (
 // lifetime is the time to live of a deck after its last change.
 const lifetime = 14 * 24 * time.Hour
 
-// Options of an API. All are needed but Reject and Note.
+// Options of an API. All are needed but Reject.
 type Options struct {
 	Log    func(w http.ResponseWriter) Log              // returns the log of the request that w answers
 	Cache  func(w http.ResponseWriter, lifetime string) // says who may cache an answer
 	Logger *slog.Logger
-	Budget *httpjson.Budget                               // the memory of all long requests together
-	Reject func(w http.ResponseWriter, err error)         // called for every request that is answered 503
-	Note   func(w http.ResponseWriter, auditID uuid.UUID) // called for every change that is answered
+	Budget *httpjson.Budget                       // the memory of all long requests together
+	Reject func(w http.ResponseWriter, err error) // called for every request that is answered 503
 }
 
 // A Log is where the decks of a request are.
@@ -130,9 +128,6 @@ func (a *API) handle(h handler) http.Handler {
 				a.fail(w, r, err)
 				return
 			}
-		}
-		if h.changes && a.Note != nil {
-			a.Note(w, found.AuditID)
 		}
 		write(w, http.StatusOK, text)
 	})

@@ -142,16 +142,12 @@ func (s *Service) reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *
 		return nil, err
 	}
 	// Of callers who reveal the record at once, the first does it for all, whether it stays or not.
-	done := s.reveals.DoChan(id.String(), func() (any, error) {
+	// Like any append it is waited for, so that the request which commits it is charged for it.
+	_, err, _ = s.reveals.Do(id.String(), func() (any, error) {
 		return nil, s.publish(context.WithoutCancel(ctx), stored, key)
 	})
-	select {
-	case outcome := <-done:
-		if outcome.Err != nil {
-			return nil, outcome.Err
-		}
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err != nil {
+		return nil, err
 	}
 	return &Audit{ID: stored.ID, LogIndex: stored.Index, Record: stored.Bytes, Seed: seed}, nil
 }

@@ -302,34 +302,35 @@ func TestMovedClaimRevealsNothing(t *testing.T) {
 	}
 }
 
-// Of callers who reveal a record at once, one does it for all. If that one leaves, the others still
-// get their answer.
+// Of callers who reveal a record at once, one does it for all, also if that one leaves: it is what
+// the record is charged to.
 func TestRevealsAtOnceAreOne(t *testing.T) {
 	s := newService(t)
 	made := s.shuffle(t, order.Request{Deck: "standard52"})
-	appends, leave := make(chan struct{}, 10), make(chan struct{})
+	appends, proceed := make(chan struct{}, 10), make(chan struct{})
 	s.store.Appending = func() error {
 		appends <- struct{}{}
-		<-leave
+		<-proceed
 		return nil
 	}
+	var observed committed
 	reveal := func(ctx context.Context, done chan<- error) {
 		_, err := s.Reveal(ctx, made.AuditID, made.Statement.Seed, nil)
 		done <- err
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	first, others := make(chan error), make(chan error)
+	ctx, cancel := context.WithCancel(journal.Observed(t.Context(), &observed))
+	first, others := make(chan error, 1), make(chan error)
 	go reveal(ctx, first)
 	<-appends
 	cancel()
-	if err := <-first; !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller who left: %v", err)
-	}
 	const callers = 20
 	for range callers {
 		go reveal(t.Context(), others)
 	}
-	close(leave)
+	close(proceed)
+	if err := <-first; err != nil || len(observed) != 1 {
+		t.Errorf("a caller who left: %v, and %d records that it has committed", err, len(observed))
+	}
 	for range callers {
 		if err := <-others; err != nil {
 			t.Error(err)
@@ -343,3 +344,9 @@ func TestRevealsAtOnceAreOne(t *testing.T) {
 		t.Errorf("the seed is not shown after the reveal: %v", err)
 	}
 }
+
+// committed are the records that a request commits. It implements [journal.Observer].
+type committed []uuid.UUID
+
+func (c *committed) Committed(id uuid.UUID) { *c = append(*c, id) }
+func (c *committed) Replayed(uuid.UUID)     {}

@@ -103,7 +103,8 @@ const recordSize = 1024
 // A shuffle and the commitment that it uses are one attempt. Any other record of a reference comes
 // after an attempt at it, so an entry is unique if no record but its commitment has the reference.
 //
-// Like [ledger.Log.Append] it cannot be canceled: ctx says which request it is for.
+// Like [ledger.Log.Append] it cannot be canceled: ctx says which request it is for, and who observes
+// that one (see [Observed]).
 func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error) {
 	var trace any
 	if j.TraceAppend != nil {
@@ -111,12 +112,36 @@ func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error
 		trace, end = j.TraceAppend(ctx)
 		defer func() { end(err) }()
 	}
-	return j.Log.Append(ledger.Entry{
+	index, err = j.Log.Append(ledger.Entry{
 		ID: e.Record.ID, Reference: e.Reference, Sidecar: e.Sidecar.encode(),
 		Claims: append(e.Claims, e.Sidecar.Key.claims()...),
 		Record: e.Record.Append(make([]byte, 0, recordSize)),
 		Unique: e.Unique, Besides: e.Record.CommitmentID, Trace: trace,
 	})
+	if o := observerOf(ctx); o != nil && err == nil {
+		o.Committed(e.Record.ID)
+	}
+	return index, err
+}
+
+// An Observer is told which records a request commits and replays, while the request is handled and
+// before its answer begins. What the service appends by itself has no observer.
+type Observer interface {
+	Committed(id uuid.UUID) // the record is durable
+	Replayed(id uuid.UUID)  // the request is a retry, and the first attempt has committed the record
+}
+
+type observerKey struct{}
+
+// Observed returns the context of a request with its observer.
+func Observed(ctx context.Context, o Observer) context.Context {
+	return context.WithValue(ctx, observerKey{}, o)
+}
+
+// observerOf returns the observer of a request; nil for none.
+func observerOf(ctx context.Context) Observer {
+	o, _ := ctx.Value(observerKey{}).(Observer)
+	return o
 }
 
 // ByID returns the record with the id. The error is [ledger.ErrNotFound] or another of the

@@ -106,10 +106,16 @@ func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored)
 		return none, err
 	}
 	defer done()
+	again := func(first *Stored) (T, error) {
+		if o := observerOf(ctx); o != nil {
+			o.Replayed(first.ID)
+		}
+		return replay(first)
+	}
 	first, err := j.firstAttempt(ctx, key)
 	switch {
 	case err == nil:
-		return replay(first)
+		return again(first)
 	case !errors.Is(err, ledger.ErrNotFound):
 		return none, err
 	}
@@ -122,7 +128,7 @@ func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored)
 	first, lookup := j.firstAttempt(ctx, key)
 	switch {
 	case lookup == nil:
-		return replay(first)
+		return again(first)
 	case Conflicts(err, key.claim()):
 		return result, lookup
 	}
