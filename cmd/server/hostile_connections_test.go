@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -198,6 +199,57 @@ func TestOnePeerLeavesConnections(t *testing.T) {
 		t.Errorf("the capacity is %v, want %d", capacity, most)
 	}
 	t.Logf("%v connections are open, %d were answered at once", held, answered)
+}
+
+// TestRequestsAtOnceAreAnswered has many more clients connect together than fit. Each of
+// them has an answer to its request.
+func TestRequestsAtOnceAreAnswered(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ requests, peers int }{{600, 1}, {attackSize(1_200, 4_000), 1}, {attackSize(1_500, 4_000), 30}} {
+		t.Run(fmt.Sprintf("%d of %d peers", c.requests, c.peers), func(t *testing.T) {
+			canOpen(t, c.requests+200)
+			s := limited(1024).start(t)
+			var mu sync.Mutex
+			var group sync.WaitGroup
+			statuses, open := map[int]int{}, []net.Conn{}
+			for i := range c.requests {
+				group.Go(func() {
+					conn, err := dialer(fmt.Sprintf("127.0.2.%d", i%c.peers+1)).DialContext(t.Context(), "tcp", s.addr)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					_, _ = io.WriteString(conn, wire(smallShuffle)) // fails if the server has closed it
+					_ = conn.SetReadDeadline(time.Now().Add(waitLimit))
+					status, retry := 0, ""
+					if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
+						status, retry = answer.StatusCode, answer.Header.Get("Retry-After")
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					open = append(open, conn)
+					if statuses[status]++; status == http.StatusServiceUnavailable && retry == "" {
+						t.Error("503 without Retry-After")
+					}
+				})
+			}
+			group.Wait()
+			for _, conn := range open {
+				_ = conn.Close()
+			}
+			if statuses[200] < c.requests/10 || statuses[200]+statuses[503] != c.requests {
+				t.Errorf("%d requests at once are answered %v (0 is none)", c.requests, statuses)
+			}
+			if rejected := s.metric("riffle_rejected_requests_total", `reason="connections"`); rejected != float64(statuses[503]) {
+				t.Errorf("%v requests are counted as rejected, and %d were", rejected, statuses[503])
+			}
+			s.stop()
+			if log := s.log.String(); strings.Contains(log, `"dropped"`) || strings.Contains(log, `"route":"none","status":200`) {
+				t.Error("the access log has requests that were dropped")
+			}
+			t.Logf("answered %v", statuses)
+		})
+	}
 }
 
 // canOpen skips the test unless so many descriptors can be open.
