@@ -13,6 +13,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -327,16 +328,16 @@ func newStore(t *testing.T) (data, store, wal string) {
 }
 
 // strace returns a command that runs the program and injects a fault into one kind of system call,
-// and the name of the file that strace logs to. The program stays the child of the test, since
-// strace detaches itself. Calls are counted per thread, so when=N hits the first thread that makes
-// N calls. With files, only calls on these count.
+// and the name of the file that strace logs to, writes and fsyncs in any case. The program stays
+// the child of the test, since strace detaches itself. Calls are counted per thread, so when=N hits
+// the first thread that makes N calls. With files, only calls on these count.
 func strace(t *testing.T, fault string, files ...string) (command []string, log string) {
 	t.Helper()
 	log = filepath.Join(t.TempDir(), "strace")
 	call, _, _ := strings.Cut(fault, ":")
 	command = []string{
-		requireTool(t, "strace"), "-D", "-f", "-qq", "-y", "-s", "0", "-o", log,
-		"-e", "signal=none", "-e", "trace=" + call, "-e", "inject=" + fault,
+		requireTool(t, "strace"), "-D", "-f", "-q", "-y", "-s", "0", "-o", log,
+		"-e", "signal=KILL", "-e", "trace=pwrite64,fsync," + call, "-e", "inject=" + fault,
 	}
 	if !strings.Contains(fault, ":signal=") {
 		command = append(command, "--seccomp-bpf") // much faster, but it loses injected signals
@@ -345,6 +346,55 @@ func strace(t *testing.T, fault string, files ...string) (command []string, log 
 		command = append(command, "-P", f)
 	}
 	return command, log
+}
+
+// Lines of strace's log. A call during which another thread is traced takes two lines.
+var (
+	writeCall = regexp.MustCompile(`^(\d+) +pwrite64\(\d+<(.*)>, .*, (\d+), (\d+)(?:\)| <unf)`)
+	fsyncCall = regexp.MustCompile(`^(\d+) +fsync\(\d+<(.*)>`)
+	fsyncDone = regexp.MustCompile(`^(\d+) +(?:fsync\(|<\.\.\. fsync resumed>).*\) += 0`)
+)
+
+// losePower simulates that the machine of a killed server lost power: it overwrites with zeros
+// every write to the store that strace logged and no fsync followed. It returns their number.
+func (s *server) losePower(log string) (lost int) {
+	s.t.Helper()
+	exit := regexp.MustCompile(fmt.Sprintf(`(?m)^%d +\+\+\+ `, s.cmd.Process.Pid))
+	until(s.t, "strace has logged the end of the server", func() bool { return exit.Match(straceOutput(s.t, log)) })
+	type written struct{ offset, size int64 }
+	unsynced := map[string][]written{} // by file
+	syncing := map[string]string{}     // the file, by thread
+	for line := range strings.Lines(string(straceOutput(s.t, log))) {
+		if c := writeCall.FindStringSubmatch(line); c != nil {
+			size, _ := strconv.ParseInt(c[3], 10, 64)
+			offset, _ := strconv.ParseInt(c[4], 10, 64)
+			unsynced[c[2]] = append(unsynced[c[2]], written{offset, size})
+		}
+		if c := fsyncCall.FindStringSubmatch(line); c != nil {
+			syncing[c[1]] = c[2]
+		}
+		if c := fsyncDone.FindStringSubmatch(line); c != nil {
+			delete(unsynced, syncing[c[1]])
+		}
+	}
+	for _, name := range []string{"riffle.db", "riffle.db-wal"} {
+		path := filepath.Join(s.data, name)
+		content, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, w := range unsynced[path] {
+			end := int64(len(content)) // a write before which the server was killed may lie beyond
+			clear(content[min(w.offset, end):min(w.offset+w.size, end)])
+			lost++
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return lost
 }
 
 // straceOutput returns what strace has logged.
