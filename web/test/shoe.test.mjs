@@ -220,9 +220,9 @@ test('while the service is away the page says so, and the same click works when 
 });
 
 test('an id that belongs to no shoe is said to be unknown', async () => {
-  for (const id of ['7d0a3c53-5f0e-4c52-9d6b-1f7c5f3a9b10', '../decks', '%3Cscript%3E']) {
+  for (const [id, message] of [['7d0a3c53-5f0e-4c52-9d6b-1f7c5f3a9b10', 'There is no shoe with this id.'], ['../decks', 'is not an id'], ['%3Cscript%3E', 'is not an id']]) {
     const {page, close} = await open(browser, `${service.base}/#shoe=${id}`);
-    await page.getByText('There is no shoe with this id.').waitFor();
+    await page.getByText(message).waitFor();
     await page.getByRole('link', {name: 'Another shoe'}).click();
     await button(page, 'Open the shoe').click();
     await left(page, 52);
