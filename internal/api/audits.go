@@ -206,7 +206,7 @@ func (a *logAPI) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Disclosure.Reveal(r.Context(), id, seed, key)
+	found, err := a.Disclosure.Reveal(committing(w, r), id, seed, key)
 	if err != nil {
 		return err
 	}

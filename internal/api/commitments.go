@@ -18,7 +18,7 @@ func (a *logAPI) commit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.Dealer.Commit(r.Context(), &q.Request)
+	c, err := a.Dealer.Commit(committing(w, r), &q.Request)
 	if err != nil {
 		return err
 	}

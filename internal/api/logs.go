@@ -137,7 +137,7 @@ func ofLog(answer func(*logAPI, http.ResponseWriter, *http.Request) error) handl
 func (a *API) useLog(next http.Handler) http.Handler {
 	return a.handle(ofLog(func(open *logAPI, w http.ResponseWriter, r *http.Request) error {
 		w.(*response).open = open
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(w, r.WithContext(committing(w, r)))
 		return nil
 	}))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -311,6 +312,14 @@ func pattern(r *http.Request) string {
 		return p
 	}
 	return "none"
+}
+
+// statusLabel returns a status as a label of metrics, for most answers without an allocation.
+func statusLabel(status int) string {
+	if status == http.StatusOK {
+		return "200"
+	}
+	return strconv.Itoa(status)
 }
 
 // method returns a method as a label of metrics: one that HTTP does not define is "other".

@@ -32,7 +32,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 		defer func() {
 			w.status = max(w.status, http.StatusOK)
 			ended := time.Now()
-			log.metrics.requests.WithLabelValues(pattern(r), method(r.Method), strconv.Itoa(w.status)).Observe(ended.Sub(began).Seconds())
+			log.metrics.requests.WithLabelValues(pattern(r), method(r.Method), statusLabel(w.status)).Observe(ended.Sub(began).Seconds())
 			w.caller.Charge(ended, 0, w.sent)
 			log.metrics.byKey.WithLabelValues(w.caller.Key).Inc()
 			a.logRequest(r, w, id, span, ended, ended.Sub(began))

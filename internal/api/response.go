@@ -12,6 +12,7 @@ import (
 
 	"riffle/internal/access"
 	"riffle/internal/httpjson"
+	"riffle/internal/journal"
 )
 
 // A response records what was sent, to whom, and what the request has committed to the log. It has
@@ -36,6 +37,11 @@ type response struct {
 // statusLeft is the status of a request in the access log and in metrics that was dropped, or whose
 // caller left before the answer was complete. nginx has the same number for it. It is never sent.
 const statusLeft = 499
+
+// committing returns the context for a call that may commit records, so that w is told of them.
+func committing(w http.ResponseWriter, r *http.Request) context.Context {
+	return journal.Observed(r.Context(), w.(*response))
+}
 
 // Committed implements [journal.Observer]. The caller is charged now, whatever becomes of the
 // answer.

@@ -86,7 +86,7 @@ func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Cha
 	if err := lease.Grow(changeBytes(c)); err != nil {
 		return err
 	}
-	result, err := a.Shoes.Apply(r.Context(), id, c)
+	result, err := a.Shoes.Apply(committing(w, r), id, c)
 	if err != nil {
 		return err
 	}

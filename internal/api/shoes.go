@@ -23,7 +23,7 @@ func (a *logAPI) makeShoe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	made, err := a.Shoes.Create(r.Context(), &shoes.Request{Request: q.Request, Items: q.values(body), Expires: q.expires, Cut: q.cut})
+	made, err := a.Shoes.Create(committing(w, r), &shoes.Request{Request: q.Request, Items: q.values(body), Expires: q.expires, Cut: q.cut})
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (a *logAPI) dealDeck(w http.ResponseWriter, r *http.Request) error {
 // there are any.
 func (a *logAPI) answerShuffle(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte) error {
 	defer func() { q.job.Done() }()
-	s, err := a.Dealer.Shuffle(r.Context(), &q.Request)
+	s, err := a.Dealer.Shuffle(committing(w, r), &q.Request)
 	if err != nil {
 		return err
 	}
