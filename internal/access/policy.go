@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -102,8 +103,9 @@ func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 		return p.Stranger(peer), nil
 	}
 	if strings.ContainsAny(r.URL.RawQuery, "_%") { // no token is without _, which may be escaped
-		for name, values := range r.URL.Query() {
-			if looksLikeToken(name) || slices.ContainsFunc(values, looksLikeToken) {
+		for parameter := range strings.SplitSeq(r.URL.RawQuery, "&") {
+			name, value, _ := strings.Cut(parameter, "=")
+			if isEscapedToken(name) || isEscapedToken(value) {
 				return Caller{}, ErrTokenInQuery
 			}
 		}
@@ -125,6 +127,12 @@ func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 		return Caller{}, ErrUnknown
 	}
 	return Caller{Key: c.Name, grant: &c.Grant, limiter: c.limiter}, nil
+}
+
+// isEscapedToken reports whether a part of a query looks like a token.
+func isEscapedToken(escaped string) bool {
+	text, err := url.QueryUnescape(escaped)
+	return err == nil && looksLikeToken(text)
 }
 
 // Stranger returns the anonymous caller that is a peer, whatever token it shows.
