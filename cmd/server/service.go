@@ -46,11 +46,10 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	if err != nil {
 		return nil, err
 	}
-	budget := httpjson.NewBudget(o.memory)
 	var mounted []api.More
 	if o.deckOfCards {
 		facade := deckofcards.New(deckofcards.Options{
-			Log: decksOf, Cache: api.Cache, Logger: logger, Budget: budget, Reject: api.NoteRejection,
+			Log: decksOf, Cache: api.Cache, Logger: logger, Lease: api.LeaseOf, Reject: api.NoteRejection,
 		})
 		mounted = append(mounted, api.More{Scope: access.Deal, Routes: facade.Routes}, api.More{Scope: access.Read, Routes: facade.Pictures})
 	}
@@ -67,7 +66,7 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	}
 	handler := api.New(api.Options{
 		Logger: logger, AccessLog: accessLog, Tracer: tracer, Metrics: metrics, Logs: o.logNames(), Gatherer: registry, Contract: riffle.Contract,
-		MaxBody: o.maxBody, Budget: budget, MaxConnections: connections, Admin: o.adminAddr != "", Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted, Home: home,
+		MaxBody: o.maxBody, Budget: httpjson.NewBudget(o.memory), MaxConnections: connections, Admin: o.adminAddr != "", Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted, Home: home,
 	})
 	handler.WatchLog(registry)
 	handler.WatchStore(registry)

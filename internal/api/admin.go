@@ -15,7 +15,7 @@ const AdminConnections = 32
 // keys. It asks for the same Host names and has the same timeouts as the server of the API.
 func NewAdminServer(a *API, timeouts Timeouts) *http.Server {
 	r := chi.NewRouter()
-	r.Use(a.observe, a.checkConnection, a.checkHost)
+	r.Use(a.observe, a.checkFields, a.checkConnection, a.checkHost)
 	r.NotFound(a.handle(noAdminPath))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	for pattern, handler := range map[string]http.HandlerFunc{

@@ -104,7 +104,7 @@ func (a *API) SetHosts(hosts access.Hosts) { a.hosts.Store(&hosts) }
 
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.findPeer, a.observe, a.checkConnection, closeChunked, a.checkHost, a.crossOrigin)
+	r.Use(a.findPeer, a.observe, a.checkFields, a.checkConnection, closeChunked, a.checkHost, a.crossOrigin)
 	r.NotFound(a.handle(a.noSuchPath))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	for _, route := range a.table() {

@@ -130,7 +130,7 @@ func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request) error {
 	for _, f := range found {
 		room += 3 * (len(f.Record) + hex.EncodedLen(len(f.Seed)))
 	}
-	if err := leaseOf(w).Grow(int64(room)); err != nil {
+	if err := LeaseOf(w).Grow(int64(room)); err != nil {
 		return err
 	}
 	answer := struct {
@@ -193,7 +193,7 @@ func (a *logAPI) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	lease := leaseOf(w)
+	lease := LeaseOf(w)
 	body, err := a.readBody(w, r, lease)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 
 // commit answers POST /commitments.
 func (a *logAPI) commit(w http.ResponseWriter, r *http.Request) error {
-	lease := leaseOf(w)
+	lease := LeaseOf(w)
 	q, _, err := a.readRequest(w, r, commitmentForm, lease)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (a *logAPI) listCommitments(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := leaseOf(w).Grow(int64(limit) * commitmentBytes); err != nil {
+	if err := LeaseOf(w).Grow(int64(limit) * commitmentBytes); err != nil {
 		return err
 	}
 	found, err := a.Dealer.Commitments(r.Context(), status, after, limit)

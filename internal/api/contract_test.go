@@ -254,17 +254,23 @@ func exampleKey(c *contract, operation string, status int, example string) strin
 	return fmt.Sprint(operation, " ", status, " ", example)
 }
 
-// checkUnroutedRequests checks the responses to paths and methods that have no operation.
+// checkUnroutedRequests checks the responses to paths and methods that have no operation, and to
+// headers that are not looked at.
 func checkUnroutedRequests(t *testing.T, c *contract) {
 	s := start(t, setup{})
 	for _, p := range []struct {
 		component, example, path string
-		status                   int
+		fields, status           int
 	}{
-		{"NoSuchPath", "noSuchPath", "/cards", 404},
-		{"MethodNotAllowed", "wrongMethod", "/shuffle", 405},
+		{"NoSuchPath", "noSuchPath", "/cards", 0, 404},
+		{"MethodNotAllowed", "wrongMethod", "/shuffle", 0, 405},
+		{"TooManyFields", "tooManyFields", "/decks", 101, 431},
 	} {
-		answer := s.do(get(t, p.path))
+		r := get(t, p.path)
+		for i := range p.fields {
+			r.Header.Add(fmt.Sprint("X-", i/2), "")
+		}
+		answer := s.do(r)
 		body := readBody(t, answer)
 		example := examplesOf(c.Components.Responses[p.component].Value)[p.example]
 		if err := c.checkComponent(p.component, answer, body); err != nil || answer.StatusCode != p.status || !equalsExample(t, body, example) {

@@ -77,7 +77,7 @@ func (s *stream) wait() {
 
 // lengthen replaces the short buffer by a long one, and reports whether the budget had room.
 func (s *stream) lengthen() bool {
-	if leaseOf(s.w).Grow(2*part) != nil { // it ends with the elements that made it a part
+	if LeaseOf(s.w).Grow(2*part) != nil { // it ends with the elements that made it a part
 		return false
 	}
 	pooled := longBuffers.Get().(*[]byte)

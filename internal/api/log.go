@@ -66,7 +66,7 @@ func (a *logAPI) tile(w http.ResponseWriter, r *http.Request) error {
 	if !entries {
 		return writeBody(w, http.StatusOK, data) // hashes, which do not get shorter
 	}
-	if err := leaseOf(w).Grow(int64(len(data)) + compressorBytes); err != nil {
+	if err := LeaseOf(w).Grow(int64(len(data)) + compressorBytes); err != nil {
 		return err
 	}
 	h.Add("Vary", "Accept-Encoding") // also where it is not compressed, or a cache would take that for the only form

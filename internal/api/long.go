@@ -58,7 +58,7 @@ func (a *API) newReplay(w http.ResponseWriter, r *http.Request) *replay {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	timer := time.AfterFunc(a.ReplayTime, func() { cancel(errReplayTime) })
 	stop := context.AfterFunc(a.stopping, func() { cancel(ledger.ErrClosed) })
-	return &replay{api: a, w: w, r: r, ctx: ctx, timer: timer, lease: leaseOf(w), cancel: func() {
+	return &replay{api: a, w: w, r: r, ctx: ctx, timer: timer, lease: LeaseOf(w), cancel: func() {
 		timer.Stop()
 		stop()
 		cancel(nil)

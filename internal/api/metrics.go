@@ -336,7 +336,7 @@ const metricsBytes = 256 << 10
 
 // metrics answers GET /metrics.
 func (a *API) metrics(w http.ResponseWriter, r *http.Request) error {
-	if err := leaseOf(w).Grow(int64(1+len(a.all)) * metricsBytes); err != nil {
+	if err := LeaseOf(w).Grow(int64(1+len(a.all)) * metricsBytes); err != nil {
 		return err
 	}
 	families, err := a.Gatherer.Gather()

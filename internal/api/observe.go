@@ -21,7 +21,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		log, r := a.logFor(r)
-		w := &response{ResponseWriter: rw, api: a, log: log, lease: a.Budget.Lease(r.RemoteAddr)}
+		w := a.newResponse(rw, r, log)
 		defer w.lease.Release()
 		w.ctx = r.Context()
 		id := requestID(r)

@@ -47,7 +47,7 @@ func (a *logAPI) drawDeck(w http.ResponseWriter, r *http.Request) error {
 	if err := onlyParameters(query); err != nil {
 		return err
 	}
-	if err := leaseOf(w).Grow(int64(picture.MaxDeckSize(kind))); err != nil {
+	if err := LeaseOf(w).Grow(int64(picture.MaxDeckSize(kind))); err != nil {
 		return err
 	}
 	sendPicture(w, r, picture.Deck(kind))

@@ -82,7 +82,6 @@ func problemOfBody(e *httpjson.Error) *problem {
 	if e.Status == http.StatusServiceUnavailable {
 		p.retryAfter = 1
 	}
-	p.close = e.Unread
 	return p
 }
 

@@ -32,6 +32,9 @@ func parseQuery(r *http.Request) (map[string]string, error) {
 	if r.URL.RawQuery == "" {
 		return nil, nil
 	}
+	if strings.Count(r.URL.RawQuery, "&") >= maxFields {
+		return nil, badRequest("The query has more than %d parameters. Send fewer.", maxFields)
+	}
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, badRequest("The query is malformed. Send name=value pairs joined by &, with other characters escaped as %%XX.")

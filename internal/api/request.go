@@ -87,8 +87,8 @@ func (a *logAPI) readRequest(
 }
 
 // elementBytes is the memory of an element that is shuffled: its position, a second time where the
-// algorithm makes a copy, its place in the algorithm's notes, and its span in the body.
-const elementBytes = 40
+// algorithm makes a copy, and its place in the algorithm's notes.
+const elementBytes = 32
 
 // prepare adds to a decoded request what its retries are known by, and has it admitted, if it is
 // long, and the lease charged for the elements, before they are shuffled.

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -16,13 +17,14 @@ import (
 )
 
 // A response records what was sent, to whom, and what the request has committed to the log. It has
-// the caller take the answer at a least rate.
+// the caller take the answer at a least rate, and waits for no body that was not read.
 type response struct {
 	http.ResponseWriter
 	api     *API
 	log     *Log            // that the request is for
 	open    *logAPI         // of log, for routes beyond those of the contract; nil for none
 	lease   *httpjson.Lease // the memory of the request
+	body    body            // of the request; zero for none
 	status  int
 	sent    int             // bytes of the body that the connection has accepted
 	waited  time.Duration   // for the caller, to accept whole parts
@@ -64,25 +66,80 @@ const (
 	longestAnswer = 30 * time.Minute
 )
 
-// leaseOf returns the memory of the request that is answered. It is released once the request has
-// been answered.
-func leaseOf(w http.ResponseWriter) *httpjson.Lease { return w.(*response).lease }
+// Bodies that are not read before the answer.
+const (
+	// shortBody is the longest that is read after all, in bytes, so that refusals cost no connection.
+	shortBody = 2 << 10
+	// arriving is the time that it has for that. Most clients send it with the header.
+	arriving = 10 * time.Millisecond
+	// lingering is the time in which a caller may go on sending after its answer: closing a connection with
+	// bytes that were not read may lose the answer.
+	lingering = time.Second
+)
 
-func (w *response) WriteHeader(status int) {
-	w.begin(status)
-	w.ResponseWriter.WriteHeader(status)
+// newResponse returns the response to a request, and the request with a body that is watched.
+func (a *API) newResponse(w http.ResponseWriter, r *http.Request, log *Log) *response {
+	out := &response{ResponseWriter: w, api: a, log: log, lease: a.Budget.Lease(r.RemoteAddr)}
+	if r.ContentLength != 0 {
+		out.body = body{ReadCloser: r.Body, request: r}
+		r.Body = &out.body // of the router's copy: net/http looks at its own
+	}
+	return out
 }
 
-// begin notes the status of an answer that begins. A short answer is accepted by the buffers of a
-// connection that nobody reads any more, so whether the caller is there is asked of the request.
+// A body notes whether all of it was read.
+type body struct {
+	io.ReadCloser
+	request *http.Request // nil if it has no body
+	ended   bool
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// begin notes the status before anything of the answer is sent, and leaves a body that was not read.
+// A short answer is accepted by the buffers of a connection that nobody reads any more, so whether
+// the caller is there is asked of the request.
 func (w *response) begin(status int) {
 	switch {
 	case w.status != 0:
+		return
 	case w.ctx.Err() != nil:
 		w.status = statusLeft
 	default:
 		w.status = status
 	}
+	if r := w.body.request; r != nil && !w.body.ended && r.ProtoMajor == 1 { // HTTP/2 resets the stream
+		w.leaveBody(r)
+	}
+}
+
+// leaveBody has the connection closed behind the answer, unless the body is short and there. net/http
+// would wait for the rest until the read timeout, before it sends the answer and once more after.
+func (w *response) leaveBody(r *http.Request) {
+	control := http.NewResponseController(w.ResponseWriter)
+	if 0 < r.ContentLength && r.ContentLength <= shortBody && r.Header.Get("Expect") == "" {
+		_ = control.SetReadDeadline(time.Now().Add(arriving)) // an error is one of the connection, and ends it below
+		_, _ = io.CopyN(io.Discard, &w.body, shortBody)
+	}
+	deadline := time.Time{} // none, until net/http sets one for the next request
+	if !w.body.ended {
+		deadline = time.Now().Add(lingering)
+		w.Header().Set("Connection", "close")
+	}
+	_ = control.SetReadDeadline(deadline)
+}
+
+// LeaseOf returns the memory of the request that is answered. It is released once the request has
+// been answered.
+func LeaseOf(w http.ResponseWriter) *httpjson.Lease { return w.(*response).lease }
+
+func (w *response) WriteHeader(status int) {
+	w.begin(status)
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write sends bytes of the body, a part at a time. Answers that are shorter than a part have the
@@ -174,7 +231,7 @@ const shortAnswer = 32 << 10
 // http.ErrAbortHandler if the caller has left.
 func writeBody(w http.ResponseWriter, status int, body []byte) error {
 	if len(body) > shortAnswer {
-		if err := leaseOf(w).Grow(int64(len(body))); err != nil {
+		if err := LeaseOf(w).Grow(int64(len(body))); err != nil {
 			return err
 		}
 	}

@@ -40,6 +40,30 @@ func newServer(handler http.Handler, admitted *connections, timeouts Timeouts, l
 	}
 }
 
+// maxFields is the most fields in the header of a request, and the most parameters in its query.
+// Browsers send some twenty fields, and each takes some hundred bytes, however short it is.
+const maxFields = 100
+
+// checkFields answers 431 to requests of more fields.
+func (a *API) checkFields(next http.Handler) http.Handler {
+	refuse := a.handle(func(http.ResponseWriter, *http.Request) error { return problemFields() })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fields := 0
+		for _, values := range r.Header {
+			fields += len(values)
+		}
+		if fields > maxFields {
+			refuse(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func problemFields() *problem {
+	return newProblem(http.StatusRequestHeaderFieldsTooLarge, "The header has more than %d fields. Send fewer.", maxFields)
+}
+
 // closeChunked closes the connection behind the answer to an HTTP/1 request whose length a proxy in
 // front may have read differently: net/http takes the length from Transfer-Encoding and drops a
 // Content-Length beside it, and ignores Transfer-Encoding in HTTP/1.0, in both cases without a

@@ -78,7 +78,7 @@ func (a *logAPI) returnFromPile(w http.ResponseWriter, r *http.Request) error {
 // changeShoe changes the shoe of the path, as the request completes the change by members of its
 // body, and answers with the shoe after it.
 func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Change, members ...string) error {
-	lease := leaseOf(w)
+	lease := LeaseOf(w)
 	id, err := a.readChange(w, r, lease, c, members)
 	if err != nil {
 		return err

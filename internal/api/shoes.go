@@ -18,7 +18,7 @@ import (
 
 // makeShoe answers POST /shoes.
 func (a *logAPI) makeShoe(w http.ResponseWriter, r *http.Request) error {
-	lease := leaseOf(w)
+	lease := LeaseOf(w)
 	q, body, err := a.readRequest(w, r, shoeForm, lease)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (a *logAPI) listLying(w http.ResponseWriter, r *http.Request, place shoe.Pl
 	if err != nil {
 		return err
 	}
-	if err := leaseOf(w).Grow(cardsBytes(cardsAt(s, place), openings)); err != nil {
+	if err := LeaseOf(w).Grow(cardsBytes(cardsAt(s, place), openings)); err != nil {
 		return err
 	}
 	cards, err := a.Shoes.Cards(r.Context(), s, place, openings)

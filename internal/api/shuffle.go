@@ -12,7 +12,7 @@ import (
 
 // shuffle answers POST /shuffle.
 func (a *logAPI) shuffle(w http.ResponseWriter, r *http.Request) error {
-	lease := leaseOf(w)
+	lease := LeaseOf(w)
 	q, body, err := a.readRequest(w, r, shuffleForm, lease)
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (a *logAPI) shuffle(w http.ResponseWriter, r *http.Request) error {
 
 // dealDeck answers GET /decks/{type}.
 func (a *logAPI) dealDeck(w http.ResponseWriter, r *http.Request) error {
-	lease := leaseOf(w)
+	lease := LeaseOf(w)
 	kind, query, err := a.deckType(r)
 	if err != nil {
 		return err

@@ -198,7 +198,6 @@ type refusal struct {
 	text       string
 	auditID    uuid.UUID // of the record that last changed the deck; Nil for none
 	retryAfter int       // seconds; 0 for none
-	close      bool      // the connection has to be closed
 }
 
 func (e *refusal) Error() string { return e.text }
@@ -240,9 +239,6 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	refused := &answer{Error: hint.Mask(e.text), AuditID: e.auditID}
-	if e.close {
-		w.Header().Set("Connection", "close")
-	}
 	write(w, e.status, refused.append(make([]byte, 0, 512)))
 }
 

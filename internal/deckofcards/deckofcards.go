@@ -29,8 +29,8 @@ type Options struct {
 	Log    func(w http.ResponseWriter) Log              // returns the log of the request that w answers
 	Cache  func(w http.ResponseWriter, lifetime string) // says who may cache an answer
 	Logger *slog.Logger
-	Budget *httpjson.Budget                       // the memory of all long requests together
-	Reject func(w http.ResponseWriter, err error) // called for every request that is answered 503
+	Lease  func(w http.ResponseWriter) *httpjson.Lease // returns the memory of the request that w answers
+	Reject func(w http.ResponseWriter, err error)      // called for every request that is answered 503
 }
 
 // A Log is where the decks of a request are.
@@ -110,8 +110,7 @@ func (a *API) handle(h handler) http.Handler {
 			a.fail(w, r, refuse(http.StatusMethodNotAllowed, "HEAD does not change a deck. Use GET or POST."))
 			return
 		}
-		lease := a.Budget.Lease(r.RemoteAddr)
-		defer lease.Release()
+		lease := a.Lease(w)
 		q, err := a.read(w, r, lease)
 		if err != nil {
 			a.fail(w, r, err)

@@ -73,7 +73,8 @@ func (s *site) startProcess() {
 	})
 	rules := &order.Rules{Decks: s.decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
 	dealt := shoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, shoes.Options{})
-	s.API = New(Options{Budget: httpjson.NewBudget(512 << 20), Log: func(http.ResponseWriter) Log { return Log{Shoes: dealt, Decks: s.decks} }, Cache: func(http.ResponseWriter, string) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	budget := httpjson.NewBudget(512 << 20)
+	s.API = New(Options{Lease: func(http.ResponseWriter) *httpjson.Lease { return budget.Lease("192.0.2.1:1") }, Log: func(http.ResponseWriter) Log { return Log{Shoes: dealt, Decks: s.decks} }, Cache: func(http.ResponseWriter, string) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	router := chi.NewRouter()
 	s.Routes(router)
 	s.Pictures(router)

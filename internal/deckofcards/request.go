@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
+	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"riffle/internal/httpjson"
@@ -31,7 +33,7 @@ type request struct {
 	id     uuid.UUID // of the deck; Nil if the path has none, or one that no deck can have
 	pile   string
 	end    shoe.End          // from which cards are drawn
-	values map[string]string // the parameters of query and body
+	values map[string]string // the parameters of query and body, of those in known
 	base   string            // of picture URLs: scheme, host and the prefix of the log
 	key    *journal.Key      // identifies retries; nil without an Idempotency-Key
 	keyFor func(part string) *journal.Key
@@ -58,7 +60,7 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, lease *httpjson.Lease
 	case "random":
 		q.end = shoe.Random
 	}
-	q.add(r.URL.Query())
+	q.addPairs(r.URL.RawQuery)
 	if err := q.addBody(r.Header.Get("Content-Type"), body); err != nil {
 		return nil, err
 	}
@@ -83,15 +85,13 @@ const newDeckKey = " deck"
 // bodyError returns the refusal for a body that cannot be read, or an answer that the budget has no
 // room for.
 func bodyError(err *httpjson.Error) *refusal {
-	refused := refuse(http.StatusBadRequest, "The body did not arrive whole. Send it again.")
 	switch err.Status {
 	case http.StatusRequestEntityTooLarge:
-		refused = refuse(err.Status, "The body is longer than %d bytes. Send fewer cards at once.", maxBody)
+		return refuse(err.Status, "The body is longer than %d bytes. Send fewer cards at once.", maxBody)
 	case http.StatusServiceUnavailable:
-		refused = busy("Too many long requests are in flight. Nothing was changed; ask again in a second, or for fewer cards.")
+		return busy("Too many long requests are in flight. Nothing was changed; ask again in a second, or for fewer cards.")
 	}
-	refused.close = err.Unread
-	return refused
+	return refuse(http.StatusBadRequest, "The body did not arrive whole. Send it again.")
 }
 
 // answerBytes returns the memory of an answer with as many cards as the request names or draws.
@@ -102,11 +102,26 @@ func (q *request) answerBytes() int64 {
 	return int64(cards) * int64(card+3*len(q.base))
 }
 
-// add adds parameters. Of one that comes several times, the last counts.
-func (q *request) add(values url.Values) {
-	for name, list := range values {
-		if len(list) > 0 {
-			q.values[name] = list[len(list)-1]
+// known are the parameters that the API has. Others are not kept.
+var known = []string{"cards", "count", "deck_count", "jokers_enabled", "remaining"}
+
+// add adds a parameter. Of one that comes several times, the last counts.
+func (q *request) add(name, value string) {
+	if slices.Contains(known, name) {
+		q.values[name] = value
+	}
+}
+
+// addPairs adds what is well-formed of a query, or of a form like one.
+func (q *request) addPairs(text string) {
+	for pair := range strings.SplitSeq(text, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		if err != nil || strings.Contains(pair, ";") || !slices.Contains(known, name) {
+			continue
+		}
+		if value, err = url.QueryUnescape(value); err == nil {
+			q.add(name, value)
 		}
 	}
 }
@@ -120,18 +135,36 @@ func (q *request) addBody(contentType string, body []byte) error {
 	}
 	switch media {
 	case "application/x-www-form-urlencoded":
-		values, _ := url.ParseQuery(string(body)) // what is well-formed of it
-		q.add(values)
+		q.addPairs(string(body))
 	case "multipart/form-data":
-		form, err := multipart.NewReader(bytes.NewReader(body), parameters["boundary"]).ReadForm(maxBody)
-		if err != nil {
+		if q.addParts(multipart.NewReader(bytes.NewReader(body), parameters["boundary"])) != nil {
 			return refuse(http.StatusBadRequest, "The body is not the multipart form that its Content-Type says. Send it again.")
 		}
-		q.add(form.Value)
 	case "application/json":
-		return q.addJSON(body)
+		if q.addJSON(body) != nil {
+			return refuse(http.StatusBadRequest, `The body has to be a JSON object, such as {"cards": "AS,KH"}.`)
+		}
 	}
 	return nil
+}
+
+// addParts adds the values of a multipart form, but not its files.
+func (q *request) addParts(form *multipart.Reader) error {
+	for {
+		part, err := form.NextPart()
+		if err == io.EOF { // wrapped, it is of a form that was cut off
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if name := part.FormName(); part.FileName() == "" && slices.Contains(known, name) {
+			value, err := io.ReadAll(part)
+			if err != nil {
+				return err
+			}
+			q.add(name, string(value))
+		}
+	}
 }
 
 // addJSON adds the members of an object: strings, numbers and booleans as text, lists joined by
@@ -140,41 +173,77 @@ func (q *request) addJSON(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
-	var members map[string]any
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	if err := d.Decode(&members); err != nil {
-		return refuse(http.StatusBadRequest, `The body has to be a JSON object, such as {"cards": "AS,KH"}.`)
+	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	switch d.PeekKind() {
+	case 'n': // null is an object without members
+		return d.SkipValue()
+	case '{':
+	default:
+		return errors.New("no object")
 	}
-	for name, value := range members {
-		list, isList := value.([]any)
-		if !isList {
-			list = []any{value}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() == '"' {
+		token, err := d.ReadToken()
+		if err != nil {
+			return err
 		}
-		var texts []string
-		for _, v := range list {
-			if text, ok := textOf(v); ok {
-				texts = append(texts, text)
+		name := token.String()
+		if !slices.Contains(known, name) {
+			if err := d.SkipValue(); err != nil {
+				return err
 			}
+			continue
 		}
-		if isList || len(texts) > 0 {
-			q.values[name] = strings.Join(texts, ",")
+		value, given, err := textsOf(d)
+		if err != nil {
+			return err
+		}
+		if given {
+			q.add(name, value)
 		}
 	}
-	return nil
+	_, err := d.ReadToken()
+	return err
 }
 
-// textOf returns a JSON value as the text of a parameter. Null and objects have none.
-func textOf(value any) (string, bool) {
-	switch v := value.(type) {
-	case string:
-		return v, true
-	case json.Number:
-		return v.String(), true
-	case bool:
-		return strconv.FormatBool(v), true
+// textsOf reads a value as the text of a parameter, and a list as the texts in it, joined by commas.
+// Null and objects have none, but a list without any is given all the same.
+func textsOf(d *jsontext.Decoder) (text string, given bool, err error) {
+	isList := d.PeekKind() == '['
+	if !isList {
+		return textOf(d)
 	}
-	return "", false
+	if _, err := d.ReadToken(); err != nil {
+		return "", false, err
+	}
+	var joined strings.Builder
+	for d.PeekKind() != ']' {
+		text, has, err := textOf(d)
+		if err != nil {
+			return "", false, err
+		}
+		if has {
+			if given {
+				joined.WriteByte(',')
+			}
+			joined.WriteString(text)
+			given = true
+		}
+	}
+	_, err = d.ReadToken()
+	return joined.String(), true, err
+}
+
+// textOf reads a value as the text of a parameter. Null, lists and objects have none.
+func textOf(d *jsontext.Decoder) (text string, given bool, err error) {
+	switch d.PeekKind() { //nolint:exhaustive // the others have no text, or are no JSON
+	case '"', '0', 't', 'f':
+		token, err := d.ReadToken()
+		return token.String(), err == nil, err
+	}
+	return "", false, d.SkipValue()
 }
 
 // number returns an integer parameter, 1 if it is missing. The error says what it has to be.

@@ -28,11 +28,30 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]
 	if err := checkHeader(r, limit); err != nil {
 		return nil, err
 	}
-	return ReadAny(w, r, limit, lease)
+	body, err := ReadAny(w, r, limit, lease)
+	if err != nil {
+		return nil, err
+	}
+	if charge := names(body) * nameBytes; charge > 0 {
+		if err := lease.Grow(charge); err != nil {
+			return nil, err
+		}
+		lease.names += charge
+	}
+	return body, nil
 }
 
-// ReadAny is [Read] for a body that may be something else than JSON.
+// ReadAny is [Read] for a body that may be something else than JSON. With an error the lease was
+// released: nothing of the request is needed any more but an answer.
 func ReadAny(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]byte, error) {
+	body, err := receive(w, r, limit, lease)
+	if err != nil {
+		lease.Release()
+	}
+	return body, err
+}
+
+func receive(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]byte, error) {
 	in := http.MaxBytesReader(w, r.Body, limit)
 	announced := r.ContentLength
 	if announced < 0 {
@@ -42,10 +61,8 @@ func ReadAny(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) 
 	for {
 		if len(body) == cap(body) {
 			room := roomAfter(int64(cap(body)), announced)
-			if lease.Grow((room-int64(cap(body)))*weight) != nil {
-				refused := busy()
-				refused.Unread = true // or the connection would wait for the rest
-				return nil, refused
+			if err := lease.Grow((room - int64(cap(body))) * weight); err != nil {
+				return nil, err
 			}
 			body = lease.grown(body, room)
 		}
@@ -122,7 +139,7 @@ func isJSON(contentType string) bool {
 }
 
 func tooLarge(limit int64) *Error {
-	return &Error{Status: http.StatusRequestEntityTooLarge, Unread: true, Detail: fmt.Sprintf(
+	return &Error{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf(
 		"The body is longer than %d bytes. Shuffle positions (size) instead of long items, or split the request.", limit)}
 }
 
@@ -135,12 +152,12 @@ func readError(err error, limit int64) *Error {
 		return tooLarge(limit)
 	case errors.As(err, &network) && network.Timeout():
 		return &Error{
-			Status: http.StatusRequestTimeout, Unread: true,
+			Status: http.StatusRequestTimeout,
 			Detail: "The body took too long to arrive. Send it faster, or in smaller requests.",
 		}
 	}
 	return &Error{
-		Status: http.StatusBadRequest, Unread: true,
+		Status: http.StatusBadRequest,
 		Detail: "The body ended before its announced length, or its chunks are malformed.",
 	}
 }

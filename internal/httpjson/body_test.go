@@ -2,6 +2,7 @@ package httpjson
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -110,10 +111,10 @@ func TestUnreadableBodies(t *testing.T) {
 		header [2]string
 		want   Error
 	}{
-		"announced too long": {strings.NewReader(""), 11, [2]string{}, Error{Status: 413, Unread: true}},
-		"too long":           {strings.NewReader("12345678901"), -1, [2]string{}, Error{Status: 413, Unread: true}},
-		"broken off":         {iotest.ErrReader(io.ErrUnexpectedEOF), 5, [2]string{}, Error{Status: 400, Unread: true}},
-		"too slow":           {iotest.ErrReader(os.ErrDeadlineExceeded), 5, [2]string{}, Error{Status: 408, Unread: true}},
+		"announced too long": {strings.NewReader(""), 11, [2]string{}, Error{Status: 413}},
+		"too long":           {strings.NewReader("12345678901"), -1, [2]string{}, Error{Status: 413}},
+		"broken off":         {iotest.ErrReader(io.ErrUnexpectedEOF), 5, [2]string{}, Error{Status: 400}},
+		"too slow":           {iotest.ErrReader(os.ErrDeadlineExceeded), 5, [2]string{}, Error{Status: 408}},
 		"compressed":         {strings.NewReader(""), 0, [2]string{"Content-Encoding", "gzip"}, Error{Status: 415}},
 		"text":               {strings.NewReader(""), 0, [2]string{"Content-Type", "text/plain"}, Error{Status: 415}},
 		"Latin-1":            {strings.NewReader(""), 0, [2]string{"Content-Type", "application/json; charset=iso-8859-1"}, Error{Status: 415}},
@@ -124,7 +125,7 @@ func TestUnreadableBodies(t *testing.T) {
 		}
 		_, err := Read(httptest.NewRecorder(), r, 10, NewBudget(0).Lease("192.0.2.1:1"))
 		e, ok := err.(*Error) //nolint:errorlint // it is returned unwrapped
-		if !ok || e.Status != c.want.Status || e.Unread != c.want.Unread || e.Detail == "" {
+		if !ok || e.Status != c.want.Status || e.Detail == "" {
 			t.Errorf("%s: %#v", name, err)
 		}
 	}
@@ -182,6 +183,71 @@ func TestReaderErrors(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s:\n got %s\nwant %s", body, got, want)
+		}
+	}
+}
+
+// TestPartsAreCharged decodes a body of many parts with a budget that has room for them, and with one
+// that has not. What only decoding needs is returned when it ends.
+func TestPartsAreCharged(t *testing.T) {
+	const members, elements = 300, 1_000
+	var text strings.Builder
+	for i := range members {
+		fmt.Fprintf(&text, `"%d":{},`, i)
+	}
+	body := "{" + text.String() + `"a":[0` + strings.Repeat(",0", elements-1) + "]}"
+	decode := func(lease *Lease) error {
+		body, err := Read(httptest.NewRecorder(), request(t, strings.NewReader(body), int64(len(body))), 1<<20, lease)
+		if err != nil {
+			return err
+		}
+		d := NewReader(body, lease)
+		err = d.Object(func(name string) error {
+			if name != "a" {
+				return d.skip()
+			}
+			return d.Array(func(int) error {
+				_, err := d.Count()
+				return err
+			})
+		})
+		return errors.Join(err, d.End())
+	}
+	received := int64(len(body)+1) * weight
+	decoded := int64(members+1+elements) * partBytes
+	budget := NewBudget(1 << 20)
+	lease := budget.Lease("192.0.2.1:1")
+	if err := decode(lease); err != nil || lease.size != received+decoded || budget.pool.Left() != 1<<20-(lease.size-free) {
+		t.Errorf("%d bytes are charged, want %d: %v", lease.size, received+decoded, err)
+	}
+	lease.Release()
+	if left := budget.pool.Left(); left != 1<<20 {
+		t.Errorf("%d are left at the end", left)
+	}
+	for _, room := range []int64{received, received + (members+1)*nameBytes, received + decoded - 1} {
+		if err := decode(NewBudget(2 * (room - free)).Lease("192.0.2.1:1")); err == nil {
+			t.Errorf("the body is decoded in %d bytes", room)
+		}
+	}
+}
+
+// TestNames counts the names that a decoder remembers.
+func TestNames(t *testing.T) {
+	many := func(object string) string { return strings.Repeat(object, fewNames+1) }
+	for body, want := range map[string]int64{
+		`{"a":1}`:                                  0,
+		many(`"a":1,`):                             fewNames + 1,
+		many(`"\":",`):                             0,
+		`[` + many(`{"a":1},`):                     1,
+		many(`{"a":1,"b":2},`):                     2,
+		`{"a":1,"b":{"c":1},` + many(`"d":{},`):    fewNames + 3,
+		`{"a":{"b":{"c":1}},"d":{` + many(`:`):     fewNames + 4,
+		many(`{"a":`):                              fewNames + 1,
+		strings.Repeat(`{`, deepest+1) + many(`:`): 0,
+		`}}` + many(`:`) + `"`:                     fewNames + 1,
+	} {
+		if got := names([]byte(body)); got != want {
+			t.Errorf("%.80s: %d, want %d", body, got, want)
 		}
 	}
 }

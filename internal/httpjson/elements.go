@@ -39,7 +39,13 @@ func (d *Reader) Elements(limit uint64) (*Elements, error) {
 		return nil, d.syntax(err)
 	}
 	to := uint32(d.decoder.InputOffset())
-	elements, spaced, deep := split(d.body[:to], to-uint32(len(array)), limit, d.lease)
+	// Each comma ends an element, or is part of one. Growing the slice step by step would leave
+	// several times its size as garbage.
+	spans, err := d.lease.spans(min(uint64(bytes.Count(array, []byte{','}))+1, limit))
+	if err != nil {
+		return nil, err
+	}
+	elements, spaced, deep := split(d.body[:to], to-uint32(len(array)), limit, spans)
 	if deep >= 0 {
 		pointer := d.Pointer() + "/" + strconv.Itoa(deep)
 		return nil, &Error{
@@ -55,12 +61,9 @@ func (d *Reader) Elements(limit uint64) (*Elements, error) {
 
 // split finds the elements of a valid array, which ends with the body. It also reports whether the
 // array has insignificant white space, and the index of the first element that is nested too deep;
-// -1 if none is.
-func split(body []byte, from uint32, limit uint64, lease *Lease) (elements *Elements, spaced bool, deep int) {
-	// Each comma ends an element, or is part of one. Growing the slice step by step would leave
-	// several times its size as garbage.
-	room := min(uint64(bytes.Count(body[from:], []byte{','}))+1, limit)
-	elements = &Elements{Spans: lease.spans(int(room))}
+// -1 if none is. It appends to spans.
+func split(body []byte, from uint32, limit uint64, spans []Span) (elements *Elements, spaced bool, deep int) {
+	elements = &Elements{Spans: spans}
 	for at := from + 1; ; {
 		switch body[at] {
 		case ']':
@@ -87,13 +90,17 @@ func split(body []byte, from uint32, limit uint64, lease *Lease) (elements *Elem
 }
 
 // spans returns an empty slice of spans for so many elements, pooled if they are many.
-func (l *Lease) spans(elements int) []Span {
-	if elements*spanBytes <= pooled {
-		return make([]Span, 0, elements)
+func (l *Lease) spans(elements uint64) ([]Span, error) {
+	size := int64(elements) * spanBytes
+	if err := l.Grow(size); err != nil {
+		return nil, err
+	}
+	if size <= pooled {
+		return make([]Span, 0, elements), nil
 	}
 	longElements.put(l.elements)
-	l.elements = longElements.get(elements)
-	return l.elements
+	l.elements = longElements.get(int(elements))
+	return l.elements, nil
 }
 
 // endOf returns where the element at an offset ends, how deep it is nested, which is 0 for a

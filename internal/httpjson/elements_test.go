@@ -27,7 +27,7 @@ func plainElements(t *testing.T, array string) (list []json.RawMessage, digest [
 
 // elementsIn reads the array in the member items of a body.
 func elementsIn(body string, limit uint64) (found *Elements, err error) {
-	lease := NewBudget(0).Lease("192.0.2.1:1")
+	lease := NewBudget(1 << 30).Lease("192.0.2.1:1")
 	d := NewReader([]byte(body), lease)
 	err = d.Object(func(name string) (err error) {
 		if name == "items" {

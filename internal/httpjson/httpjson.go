@@ -11,7 +11,6 @@ type Error struct {
 	Status  int    // of HTTP
 	Pointer string // JSON pointer (RFC 6901) to the member that is at fault; empty for the whole body
 	Detail  string
-	Unread  bool // the rest of the body was left on the connection, which has to be closed
 	// Integer is the head of an integer that cannot be a count, if that is the error.
 	Integer string
 }

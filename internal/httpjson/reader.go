@@ -34,8 +34,12 @@ type Reader struct {
 	lease   *Lease
 }
 
-// NewReader returns a reader of a body, which must not be longer than 2³²-1 bytes. It and its
-// elements are valid until the lease is released.
+// partBytes is the memory of an element or a member: its value, and as much again for the garbage of
+// a list or map that grows.
+const partBytes = 64
+
+// NewReader returns a reader of a body, which must not be longer than 2³²-1 bytes. It is valid until
+// [Reader.End], and its elements until the lease is released.
 func NewReader(body []byte, lease *Lease) *Reader {
 	d, ok := readers.Get().(*Reader)
 	if !ok {
@@ -50,11 +54,62 @@ func NewReader(body []byte, lease *Lease) *Reader {
 // readers are pooled: a decoder allocates eight times to read its first value.
 var readers sync.Pool
 
-// release returns the reader to the pool, without what it refers to.
-func (d *Reader) release() {
+// release returns the reader to the pool, without what it refers to. One that remembers many names
+// is not pooled: the decoder keeps them until it comes to as many again.
+func (d *Reader) release(pooled bool) {
 	d.body, d.lease = nil, nil
 	d.decoder.Reset(&bytes.Buffer{})
-	readers.Put(d)
+	if pooled {
+		readers.Put(d)
+	}
+}
+
+// nameBytes is the memory of a name that the decoder remembers, to find duplicates in the object that
+// it is in: a string of its own, its slots in a map that has grown, and its place in the text of all
+// names.
+const nameBytes = 96
+
+// fewNames is the most names that need no charge: requests without values of the caller's own have no
+// more.
+const fewNames = 32
+
+// deepest is the depth at which jsontext gives up. Values deeper than [MaxDepth] are refused later.
+const deepest = 10_000
+
+// names returns the most names of a body that a decoder remembers at a time: for each depth, the names
+// of the object that it read last there. The body need not be valid.
+func names(body []byte) (most int64) {
+	if bytes.Count(body, []byte{':'}) <= fewNames {
+		return 0
+	}
+	var depth int
+	var all int64
+	counts := make([]int64, 1, MaxDepth) // by depth
+	for at := 0; at < len(body); at++ {
+		switch body[at] {
+		case '"':
+			for at++; at < len(body) && body[at] != '"'; at++ {
+				if body[at] == '\\' {
+					at++
+				}
+			}
+		case '{':
+			if depth++; depth > deepest {
+				return most
+			} else if depth == len(counts) {
+				counts = append(counts, 0)
+			}
+			all -= counts[depth]
+			counts[depth] = 0
+		case '}':
+			depth = max(0, depth-1)
+		case ':':
+			counts[depth]++
+			all++
+			most = max(most, all)
+		}
+	}
+	return most
 }
 
 // Pointer returns the JSON pointer to the value that was read last, or to the member whose name
@@ -78,6 +133,9 @@ func (d *Reader) Object(member func(name string) error) error {
 		if err != nil {
 			return d.syntax(err)
 		}
+		if err := d.lease.Grow(partBytes); err != nil {
+			return err
+		}
 		if err := member(name.String()); err != nil {
 			return err
 		}
@@ -96,6 +154,9 @@ func (d *Reader) Array(element func(i int) error) error {
 	for i := 0; ; i++ {
 		if kind := d.decoder.PeekKind(); kind == ']' || kind == 0 {
 			return d.close(']')
+		}
+		if err := d.lease.Grow(partBytes); err != nil {
+			return err
 		}
 		if err := element(i); err != nil {
 			return err
@@ -162,9 +223,11 @@ func ParseCount(text string) (uint64, *Error) {
 		"must be an integer from 0 to %d; got %s.", uint64(MaxCount), hint.Brief(text))}
 }
 
-// End returns an error if anything but white space follows the value that was read.
+// End returns an error if anything but white space follows the value that was read. Without an error
+// the reader is done.
 func (d *Reader) End() error {
 	if _, err := d.decoder.ReadToken(); errors.Is(err, io.EOF) {
+		d.lease.decoded()
 		return nil
 	}
 	return malformed("There is more than one value in the body: the second begins before byte %d. Send one JSON object.",
