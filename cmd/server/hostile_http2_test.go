@@ -66,6 +66,28 @@ func (c *http2Client) hold(method, path string) {
 	}
 }
 
+// holdFields begins as many requests as it may, each with nearly as many fields as are taken, and then
+// others with more fields.
+func (c *http2Client) holdFields() {
+	var fields []string
+	for i := range 95 {
+		fields = append(fields, fmt.Sprintf("x%02d", i), "")
+	}
+	for stream := range uint32(64) {
+		if stream == 16 {
+			for i := range 120 {
+				fields = append(fields, fmt.Sprintf("y%02d", i), "")
+			}
+		}
+		c.request(2*stream+1, http.MethodPost, "/shuffle", false, fields...)
+		if stream >= 16 {
+			_ = c.WriteRSTStream(2*stream+1, http2.ErrCodeCancel)
+		} else {
+			_ = c.WriteData(2*stream+1, false, bytes.Repeat([]byte(" "), 4<<10-256))
+		}
+	}
+}
+
 // TestHTTP2Limits reads what the server lets a client do at a time.
 func TestHTTP2Limits(t *testing.T) {
 	t.Parallel()
@@ -112,6 +134,7 @@ func TestHTTP2StaysWithinMemory(t *testing.T) {
 		{"silence", func(*http2Client) {}},
 		{"held answers", func(c *http2Client) { c.hold(http.MethodGet, "/decks/standard52?repeat=120") }},
 		{"held bodies", func(c *http2Client) { c.hold(http.MethodPost, "/shuffle") }},
+		{"many fields", func(c *http2Client) { c.holdFields() }},
 		{"pings beside held answers", func(c *http2Client) {
 			c.hold(http.MethodGet, "/decks/standard52?repeat=120")
 			for range 14_000 { // net/http lets 10,000 answers wait, beyond what the kernel takes

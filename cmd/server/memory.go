@@ -16,12 +16,12 @@ const gcPercent = 400
 
 // Memory and descriptors that connections must leave.
 const (
-	baseMemory        = 64 << 20 // bytes of a service without connections
-	connectionMemory  = 64 << 10 // most bytes of a connection beside what its requests are charged for
-	tlsMemory         = 64 << 10 // most bytes more of one over TLS; see api.OverTLS for HTTP/2
-	baseDescriptors   = 32       // of listener, log, standard output and the like
-	readerDescriptors = 4        // of a reader of SQLite: database, write-ahead log, shared memory
-	programMemory     = 96 << 20 // bytes that Go does not count as its own: the program, and what SQLite maps
+	baseMemory        = 64 << 20  // bytes of a service without connections
+	connectionMemory  = 272 << 10 // most bytes of a connection beside what its requests are charged for
+	tlsMemory         = 64 << 10  // most bytes more of one over TLS; see api.OverTLS for HTTP/2
+	baseDescriptors   = 32        // of listener, log, standard output and the like
+	readerDescriptors = 4         // of a reader of SQLite: database, write-ahead log, shared memory
+	programMemory     = 96 << 20  // bytes that Go does not count as its own: the program, and what SQLite maps
 )
 
 // peakMemory returns the most bytes that the process may take, as the README has it: without what

@@ -1,0 +1,234 @@
+package main_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"riffle/internal/access"
+)
+
+// parts returns as many tiny parts as fit into so many bytes, each with a name of its own.
+func parts(bytes int, format string) string {
+	const digits = "abcdefghijklmnopqrstuvwxyz0123456789"
+	var b strings.Builder
+	for i := 0; ; i++ {
+		name := string([]byte{digits[i%36], digits[i/36%36]})
+		if i >= 36*36 {
+			name += string(digits[i/(36*36)%36])
+		}
+		part := fmt.Sprintf(format, name)
+		if b.Len()+len(part) > bytes {
+			return b.String()
+		}
+		b.WriteString(part)
+	}
+}
+
+// many returns a text as often as it fits into so many bytes, with another one at both ends.
+func many(bytes int, from, part, to string) string {
+	return from + strings.Repeat(part, (bytes-len(from)-len(to))/len(part)) + to
+}
+
+// posted returns a POST with fields of the header, and of its body all but the last bytes held back.
+func posted(path, fields, body string, held int) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s\r\n%s", path, len(body), fields, body[:len(body)-held])
+}
+
+const (
+	asJSON     = "Content-Type: application/json\r\n"
+	longHeader = 12<<10 - 200 // what net/http takes, beside the other lines of these requests
+	longBody   = 64 << 10
+)
+
+var blank = strings.Repeat(" ", 8<<10)
+
+// manyParts are requests of as many tiny parts as they may have, of each kind there is. The paths of a
+// shoe and of a deck are written SHOE and DECK.
+var manyParts = []struct {
+	name   string
+	memory int  // of small attacks, in MiB
+	keys   bool // callers need keys
+	locked bool // commits are slow, so that requests wait for the shoe or for the commit
+	text   string
+}{
+	{"fields, body held", 8, false, false, posted("/shuffle", asJSON+parts(longHeader, "%s:\n"), blank, 1)},
+	{"fields, body held, 401", 8, true, false, posted("/shuffle", asJSON+parts(longHeader, "%s:\n"), blank, len(blank))},
+	{"fields, header held", 8, false, false, "GET / HTTP/1.1\r\nHost: localhost\r\n" + parts(longHeader, "%s:\n")},
+	{"values, header held", 8, false, false, "GET / HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("a:\n", longHeader/3)},
+	{"cookies, body held", 8, false, false, posted("/", many(longHeader, "Cookie: ", "a=;", "\r\n"), blank, len(blank))},
+	{"parameters, body held", 8, false, false, posted("/shuffle?"+parts(longHeader, "%s&"), asJSON, blank, len(blank))},
+	{"parameters, deck locked", 8, false, true, posted("DECK/draw/?"+parts(longHeader, "%s&"), "", " ", 0)},
+	{"trailers, deck locked", 8, false, true, "POST DECK/draw/ HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n" +
+		many(longHeader-4<<10, "X: ", "x", "\r\n") + "\r\n0\r\n" + parts(4<<10-200, "%s:\n") + "\r\n\r\n"},
+	{"form values, deck locked", 256, false, true, posted("DECK/draw/", "Content-Type: application/x-www-form-urlencoded\r\n", parts(longBody, "%s&"), 0)},
+	{"parts of a form, deck locked", 256, false, true, posted("DECK/draw/", "Content-Type: multipart/form-data; boundary=x\r\n",
+		parts(longBody-20, "--x\r\nContent-Disposition: form-data; name=%s\r\n\r\n\r\n")+"--x--\r\n", 0)},
+	{"members, deck locked", 256, false, true, posted("DECK/draw/", asJSON, "{"+parts(longBody-20, `"%s":1,`)+`"count":1}`, 0)},
+	{"nested members, deck locked", 256, false, true, posted("DECK/draw/", asJSON, `{"x":{`+parts(longBody-20, `"%s":1,`)+`"":1}}`, 0)},
+	{"cards, shoe locked", 64, false, true, posted("SHOE/return", asJSON, many(8<<10, `{"cards":[0`, ",0", "]}"), 0)},
+	{"codes, shoe locked", 64, false, true, posted("SHOE/return", asJSON, many(12<<10, `{"cards":[""`, `,""`, "]}"), 0)},
+	{"hands, last byte held", 64, false, false, posted("/shuffle", asJSON, many(longBody, `{"size":52,"hands":[1`, ",1", "]}"), 1)},
+	{"items, commit awaited", 64, false, true, posted("/shuffle", asJSON, many(2<<10, `{"items":[1`, ",1", "]}"), 0)},
+	{"members of an item, commit awaited", 256, false, true, posted("/shuffle", asJSON, `{"items":[1,{`+parts(longBody-40, `"%s":1,`)+`"":1}]}`, 0)},
+}
+
+// TestManyPartsStayWithinMemory has thousands of connections, of one address and of a dozen, send
+// requests of thousands of tiny parts (H10).
+func TestManyPartsStayWithinMemory(t *testing.T) {
+	connections := attackSize(1_700, 9_500)
+	canOpen(t, connections+500)
+	for i, attack := range manyParts {
+		for _, peers := range []int{1, 12} {
+			if peers == 1 && i > 0 && !everyHostile {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, of %d", attack.name, peers), func(t *testing.T) {
+				l := launch{args: []string{"-memory", fmt.Sprint(attack.memory << 20), "-max-body", fmt.Sprint(1 << 20), "-max-items", "5000", "-header-timeout=1m"}}
+				promised := 2*attack.memory + 256
+				if everyHostile {
+					l, promised = launch{args: []string{"-header-timeout=1m"}}, 2*512+256
+				}
+				if attack.locked {
+					data, _, wal := newStore(t)
+					l.data = data
+					l.wrapper, _ = strace(t, "fsync:delay_enter=2000000", wal)
+				}
+				if attack.keys {
+					with, _ := configured(t, fmt.Sprintf("keys:\n  - {name: table, sha256: %x, may: [shuffle]}\n", access.NewToken().Digest()))
+					l.args = append(l.args, with.args...)
+				}
+				s := l.start(t)
+				text := attack.text
+				if attack.locked {
+					var shoe struct {
+						ID string `json:"shoe_id"`
+					}
+					s.read(s.post("/shoes", `{"deck":"standard52","decks":78}`), &shoe)
+					text = strings.NewReplacer("SHOE", "/shoes/"+shoe.ID, "DECK", "/api/deck/"+strings.ReplaceAll(shoe.ID, "-", "")).Replace(text)
+				}
+				open := 0
+				for i := range peers {
+					open += len(s.attack(connections/peers, fmt.Sprintf("127.0.1.%d", i+1), text))
+				}
+				if a, err := s.from("127.0.0.2", false).ask(http.MethodGet, "/healthz", ""); err != nil || a.status != http.StatusOK {
+					t.Errorf("another caller is answered %v, %v", a, err)
+				}
+				peak := s.memory("VmHWM")
+				if peak > promised {
+					t.Errorf("%d connections take %d MiB, want at most %d", open, peak, promised)
+				}
+				t.Logf("%d connections take %d of %d MiB", open, peak, promised)
+			})
+		}
+	}
+}
+
+// TestObjectsOfManyNamesStayWithinMemory has a dozen addresses send lists of one object that has as
+// many members as fit into the longest body (H10). A decoder remembers all names of an object.
+func TestObjectsOfManyNamesStayWithinMemory(t *testing.T) {
+	const promised = 2*512 + 256
+	data, _, wal := newStore(t)
+	under, _ := strace(t, "fsync:delay_enter=2000000", wal)
+	s := launch{data: data, wrapper: under}.start(t)
+	var body strings.Builder
+	body.WriteString(`{"items":[{"":0`)
+	for i := 0; body.Len() < 16<<20-20; i++ {
+		body.WriteString(`,"` + strconv.FormatInt(int64(i), 36) + `":0`)
+	}
+	text := posted("/shuffle", asJSON, body.String()+"}]}", 0)
+	var group sync.WaitGroup
+	for i := range 12 {
+		group.Go(func() {
+			for _, c := range s.attack(2, fmt.Sprintf("127.0.1.%d", i+1), text) {
+				_ = c.SetReadDeadline(time.Now().Add(waitLimit))
+				_, _ = c.Read(make([]byte, 1)) // an answer, or an end
+			}
+		})
+	}
+	group.Wait()
+	if peak := s.memory("VmHWM"); peak > promised {
+		t.Errorf("they take %d MiB, want at most %d", peak, promised)
+	} else {
+		t.Logf("they take %d of %d MiB", peak, promised)
+	}
+}
+
+// TestUnreadBodies holds back bodies behind requests that are answered without them. The answers come
+// all the same, and then the connection ends. Bodies that are short and there cost no connection.
+func TestUnreadBodies(t *testing.T) {
+	t.Parallel()
+	l, _ := configured(t, fmt.Sprintf("keys:\n  - {name: table, sha256: %x, may: [shuffle]}\nanonymous: {may: [read]}\n", access.NewToken().Digest()), "-read-timeout=1h")
+	s := l.start(t)
+	var group sync.WaitGroup
+	for _, c := range []struct {
+		request string
+		fields  string
+		want    int
+	}{
+		{"POST /shuffle", asJSON, 401},
+		{"POST /api/deck/new/", asJSON, 401},
+		{"POST /nothing", asJSON, 404},
+		{"DELETE /shuffle", "", 405},
+		{"POST /shuffle", strings.Repeat("X: \r\n", 101), 431},
+		{"GET /decks", "", 200},
+		{"GET /", "Accept: text/html\r\n", 200},
+		{"GET /healthz", "", 200},
+	} {
+		for _, v := range []struct {
+			length string
+			body   string
+			keeps  bool
+		}{
+			{"Content-Length: 65536", "{", false},
+			{"Content-Length: 2", "{", false},
+			{"Transfer-Encoding: chunked", "1\r\n{", false},
+			{"Content-Length: 2\r\nExpect: 100-continue", "", false},
+			{"Content-Length: 2", "{}", true},
+		} {
+			text := c.request + " HTTP/1.1\r\nHost: localhost\r\n" + c.fields + v.length + "\r\n\r\n" + v.body
+			group.Go(func() { s.leaveBody(text, c.want, v.keeps) })
+		}
+	}
+	group.Wait()
+}
+
+// leaveBody sends a request with a body that is not read, and looks at the answer and at whether the
+// connection can be used again.
+func (s *server) leaveBody(text string, want int, keeps bool) {
+	conn, err := dialer("127.0.0.3").DialContext(s.t.Context(), "tcp", s.addr)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(waitLimit))
+	in := bufio.NewReader(conn)
+	for range 2 {
+		_, _ = io.WriteString(conn, text)
+		answer, err := http.ReadResponse(in, nil)
+		if err != nil || answer.StatusCode != want || answer.Close == keeps {
+			s.t.Errorf("%q is answered %v, %v", text, answer, err)
+			return
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+		if !keeps {
+			break
+		}
+	}
+	if keeps {
+		return
+	}
+	if _, err := in.ReadByte(); errors.Is(err, os.ErrDeadlineExceeded) {
+		s.t.Errorf("%q: the connection stays", text)
+	}
+}
