@@ -134,6 +134,10 @@ func TestStatementTextsAreUnique(t *testing.T) {
 		if s.Check() != nil {
 			continue
 		}
+		name, copies, isDeck := audit.DeckOf(s.Input)
+		if s.Input != strings.ToLower(s.Input) || isDeck && !strings.HasPrefix(s.Input, fmt.Sprintf("deck %s x%d sha256:", name, copies)) {
+			t.Fatalf("%q has a second form", s.Input)
+		}
 		text := string(s.Append(nil))
 		if other, ok := texts[text]; ok && !same(&s, &other) {
 			t.Fatalf("%+v and %+v have the same text:\n%s", s, other, text)
