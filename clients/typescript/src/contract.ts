@@ -2287,6 +2287,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The header has too many fields. Nothing was done. */
+        TooManyFields: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body took too long to arrive. The connection is closed. */
         TooSlow: {
             headers: {
