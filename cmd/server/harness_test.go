@@ -350,8 +350,8 @@ func strace(t *testing.T, fault string, files ...string) (command []string, log 
 
 // Lines of strace's log. A call during which another thread is traced takes two lines.
 var (
-	writeCall = regexp.MustCompile(`^(\d+) +pwrite64\(\d+<(.*)>, .*, (\d+), (\d+)(?:\)| <unf)`)
-	fsyncCall = regexp.MustCompile(`^(\d+) +fsync\(\d+<(.*)>`)
+	writeCall = regexp.MustCompile(`^(\d+) +pwrite64\(\d+<([^>]*)>, .*, (\d+), (\d+)(?:\)| <unf)`)
+	fsyncCall = regexp.MustCompile(`^(\d+) +fsync\(\d+<([^>]*)>`)
 	fsyncDone = regexp.MustCompile(`^(\d+) +(?:fsync\(|<\.\.\. fsync resumed>).*\) += 0`)
 )
 
