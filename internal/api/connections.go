@@ -27,6 +27,7 @@ import (
 // to be silent may have been sent a request: see [connections.silent].
 type connections struct {
 	places *share.Pool
+	spare  int64 // places that are left for peers with few connections
 	count  prometheus.Gauge
 	http2  prometheus.Gauge // of those that may use HTTP/2
 	pauses *rate.Limiter    // microseconds in which nothing is accepted
@@ -47,6 +48,9 @@ const (
 	// patienceServed the time after an answer: a pool that is in use sends its next request earlier.
 	patience       = time.Second
 	patienceServed = 10 * time.Millisecond
+	// few is the number of connections that a peer may have while any place is left. A quarter of all
+	// places is for such peers, or the first dozen that are greedy would leave nothing to others.
+	few = 8
 	// longestPause is the time in which nothing is accepted while extra connections are answered: in a
 	// row, and once more in any 30 seconds.
 	longestPause = 3 * time.Second
@@ -68,7 +72,7 @@ type connection struct {
 
 func newConnections(most int, metrics *Metrics) *connections {
 	c := &connections{
-		places: share.NewPool(int64(most)), count: metrics.connections, http2: metrics.http2, open: map[net.Conn]*connection{},
+		places: share.NewPool(int64(most)), spare: int64(most) / 4, count: metrics.connections, http2: metrics.http2, open: map[net.Conn]*connection{},
 		pauses: rate.NewLimiter(rate.Limit(longestPause.Microseconds())/30, int(longestPause.Microseconds())), gone: make(chan struct{}, 1),
 	}
 	c.busy = c.inTurn.PushBack((*connection)(nil))
@@ -82,7 +86,7 @@ func (c *connections) admit(ctx context.Context, conn net.Conn) context.Context 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for added.place == nil {
-		if c.places.Take(added.peer, 1) {
+		if c.take(added.peer) {
 			added.place = c.inTurn.InsertBefore(added, c.busy)
 		} else if old := c.silent(added.peer); old != nil {
 			c.close(old)
@@ -99,6 +103,11 @@ func (c *connections) admit(ctx context.Context, conn net.Conn) context.Context 
 }
 
 type connectionKey struct{}
+
+// take takes a place for a connection of a peer, and returns whether it could.
+func (c *connections) take(peer netip.Addr) bool {
+	return (c.places.Held(peer) < few || c.places.Left() > c.spare) && c.places.Take(peer, 1)
+}
 
 // silent returns the connection to close for one of a peer: of those that have no request in flight,
 // and whose peers have no fewer connections, the one that has been silent for longest; or nil.
