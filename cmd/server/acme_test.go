@@ -4,13 +4,17 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -134,5 +138,41 @@ func TestCertificatesOfAnAuthority(t *testing.T) {
 		})
 		s.stop()
 		stop() // of the authority
+	}
+}
+
+// TestHandshakesAskNoAuthority has strangers begin TLS while an authority issues nothing. Only the
+// service itself asks the authority, and waits a minute after the first failure.
+func TestHandshakesAskNoAuthority(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	authority := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	t.Cleanup(authority.Close)
+	root := filepath.Join(t.TempDir(), "root.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority.Certificate().Raw})
+	if err := os.WriteFile(root, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, _ := configured(t, fmt.Sprintf("tls: {acme: {hosts: [riffle.test], directory: %s/dir}}\n", authority.URL))
+	l.env = []string{"SSL_CERT_FILE=" + root}
+	s := l.start(t)
+	until(t, "the authority has refused", func() bool { return strings.Contains(s.log.String(), "getting a certificate failed") })
+	if !strings.Contains(s.log.String(), `"in":"1m0s"`) {
+		t.Errorf("the service does not wait a minute:\n%s", s.log)
+	}
+	before := asked.Load()
+	for _, host := range []string{"riffle.test", "other.test"} {
+		for _, suite := range []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256} { // each takes its own certificate
+			client := &tls.Config{InsecureSkipVerify: true, ServerName: host, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{suite}}
+			if _, err := tls.Dial("tcp", s.addr, client); err == nil {
+				t.Errorf("%s is shown a certificate", host)
+			}
+		}
+	}
+	if after := asked.Load(); before == 0 || after != before {
+		t.Errorf("the authority was asked %d times before the handshakes, and %d times after them", before, after)
 	}
 }
