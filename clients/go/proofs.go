@@ -8,9 +8,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"strings"
 
-	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
 )
@@ -56,19 +54,20 @@ type Given struct {
 	Key       string // the public key of the log, from another source than the proofs
 	Items     []byte // the JSON array of the items that were shuffled
 	ItemsSalt string
-	Order     []byte // what was answered: a whole answer, or an array of items or positions
+	Order     []byte // what was answered: a whole answer, an array of items or positions, or one hand of it
+	HandOf    string // which hand of the deal the order is: a number from 1, or rest; empty for any, or all
 	Hand      []byte // cards that were drawn from a shoe with their proofs: a whole answer, an array, or one
 }
 
 // Verdict is the outcome of [Verify] in a word.
-type Verdict string
+type Verdict = prooffile.Verdict
 
 // The verdicts. VerdictFalse means that something is false, and VerdictUnchecked that something
 // could not be checked.
 const (
-	VerdictVerified  Verdict = "verified"
-	VerdictFalse     Verdict = "false"
-	VerdictUnchecked Verdict = "unchecked"
+	VerdictVerified  = prooffile.VerdictVerified
+	VerdictFalse     = prooffile.VerdictFalse
+	VerdictUnchecked = prooffile.VerdictUnchecked
 )
 
 // A Check is one step of a verification.
@@ -78,77 +77,40 @@ type Check struct {
 	Detail  string
 }
 
-// Verify verifies what belongs together, without the service and without trusting anything but the
-// key: the proof file of a shuffle and that of its commitment; all those of a shoe; or, given a hand,
-// those of the records that sealed its cards. The error says that what is given is not well-formed.
+// Verify verifies what it is given, without the service and without trusting anything but the key.
+// The files may be proofs in any order, each of a record or several, and whatever else [Given] can
+// have: an answer, a hand or a list is taken for what it looks like. The error says why nothing can
+// be concluded: something is not well-formed, or it is not clear what it is.
 func Verify(given Given, files ...[]byte) (Verdict, []Check, error) {
 	decks, err := deck.Builtin()
 	if err != nil {
 		return "", nil, err
 	}
-	against := &prooffile.Given{Key: strings.TrimSpace(given.Key), ItemsSalt: given.ItemsSalt, Decks: decks}
-	if against.Items, err = parse(given.Items, prooffile.ParseItems); err != nil {
-		return "", nil, fmt.Errorf("the items: %w", err)
+	var texts []prooffile.Text
+	for i, file := range files {
+		texts = append(texts, prooffile.Text{Name: fmt.Sprintf("file %d", i+1), Content: file})
 	}
-	if against.Order, err = parse(given.Order, prooffile.ParseOrder); err != nil {
-		return "", nil, fmt.Errorf("the order: %w", err)
-	}
-	if against.Hand, err = parse(given.Hand, prooffile.ParseHand); err != nil {
-		return "", nil, fmt.Errorf("the hand: %w", err)
-	}
-	var texts [][]byte
-	for _, file := range files {
-		for _, text := range prooffile.Split(file) {
-			if against.Commitment == nil && len(files) > 1 && isCommitment(text) {
-				against.Commitment = text
-				continue
-			}
-			texts = append(texts, text)
+	for _, t := range []prooffile.Text{
+		{Role: prooffile.RoleKey, Content: []byte(given.Key)}, {Role: prooffile.RoleItems, Content: given.Items},
+		{Role: prooffile.RoleSalt, Content: []byte(given.ItemsSalt)}, {Role: prooffile.RoleOrder, Content: given.Order},
+		{Role: prooffile.RoleHand, Content: given.Hand},
+	} {
+		if len(t.Content) > 0 {
+			t.Name = "what was given"
+			texts = append(texts, t)
 		}
 	}
-	var steps prooffile.Steps
-	switch {
-	case len(texts) == 0:
-		return "", nil, errors.New("no proof was given")
-	case against.Hand != nil:
-		steps = prooffile.VerifyHand(texts, against).Steps
-	case len(texts) > 1:
-		steps = prooffile.VerifyShoe(texts, against).Steps
-	default:
-		steps = prooffile.VerifyRecord(texts[0], against).Steps
+	found := prooffile.Verify(texts, given.HandOf, decks)
+	if len(found.Proofs) == 0 {
+		return "", nil, errors.New(found.Headline)
 	}
-	verdict, checks := VerdictVerified, []Check(nil)
-	for _, step := range steps {
-		check := Check{Step: step.Name, Verdict: VerdictVerified, Detail: step.Detail}
-		switch {
-		case step.State == prooffile.Wrong:
-			check.Verdict, verdict = VerdictFalse, VerdictFalse
-		case step.State == prooffile.Unchecked, given.Key == "" && step.Name == prooffile.StepProof: // anyone's key
-			check.Verdict = VerdictUnchecked
-			if verdict == VerdictVerified {
-				verdict = VerdictUnchecked
-			}
-		case step.State == prooffile.Skipped:
-			check.Verdict = VerdictUnchecked // nobody asked for it
+	var checks []Check
+	for _, step := range found.Steps {
+		check := Check{Step: step.Name, Verdict: VerdictUnchecked, Detail: step.Text}
+		if step.OK != nil {
+			check.Verdict = map[bool]Verdict{true: VerdictVerified, false: VerdictFalse}[*step.OK]
 		}
 		checks = append(checks, check)
 	}
-	return verdict, checks, nil
-}
-
-// parse parses a text, if there is one.
-func parse[T any](text []byte, parser func([]byte) (*T, error)) (*T, error) {
-	if text == nil {
-		return nil, nil //nolint:nilnil // nothing was given
-	}
-	return parser(text)
-}
-
-func isCommitment(text []byte) bool {
-	file, err := prooffile.Parse(text)
-	if err != nil {
-		return false
-	}
-	record, err := audit.ParseRecord(file.Record)
-	return err == nil && record.Kind == audit.KindCommitment
+	return found.Verdict, checks, nil
 }

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -56,55 +55,28 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// readProof reads a proof file, or fetches it if its name is a URL or an audit id.
-func (s *service) readProof(ctx context.Context, name string) ([]byte, error) {
+// readText reads a file, or fetches a proof if its name is a URL or an audit id.
+func (s *service) readText(ctx context.Context, name string) (text []byte, isFetched bool, err error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		return fetch(ctx, name, "", maxProof)
+		text, err = fetch(ctx, name, "", maxProof)
+		return text, true, err
 	}
 	file, err := os.Open(name)
 	if id, bad := uuid.Parse(name); bad == nil && errors.Is(err, fs.ErrNotExist) {
 		if s == nil {
-			return nil, errors.New("there is no such file; to fetch the proof of an audit id, name the service with --from")
+			return nil, true, errors.New("there is no such file; to fetch the proof of an audit id, name the service with --from")
 		}
-		return s.proofOf(ctx, id)
+		text, err = fetch(ctx, s.base.JoinPath("audits", id.String(), "proof").String(), s.token, maxProof)
+		return text, true, err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("there is no such file")
+		return nil, false, errors.New("there is no such file")
 	} else if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer func() { _ = file.Close() }() // opened for reading
-	return readLimited(file, maxProof)
-}
-
-func (s *service) proofOf(ctx context.Context, id uuid.UUID) ([]byte, error) {
-	return fetch(ctx, s.base.JoinPath("audits", id.String(), "proof").String(), s.token, maxProof)
-}
-
-// missing fetches the proofs of the commitments that records name, and of the records that sealed
-// cards of the hand, as far as they were not given.
-func (s *service) missing(ctx context.Context, list []*proofText, given *prooffile.Given) (more []*proofText) {
-	var there, wanted []uuid.UUID
-	for _, p := range list {
-		if p.record == nil {
-			continue
-		}
-		there = append(there, p.record.ID)
-		if p.record.UsesCommitment() {
-			wanted = append(wanted, p.record.CommitmentID)
-		}
-	}
-	whole := slices.ContainsFunc(list, func(p *proofText) bool { return len(p.texts) > 1 })
-	if given.Hand != nil && !whole {
-		wanted = append(wanted, given.Hand.Sealers()...)
-	}
-	for _, id := range wanted {
-		if !slices.Contains(there, id) {
-			there = append(there, id)
-			more = append(more, readTexts(ctx, s, id.String(), given)...)
-		}
-	}
-	return more
+	text, err = readLimited(file, maxProof)
+	return text, false, err
 }
 
 // trustedKey returns the key of the service's log: the one that is saved from an earlier run or, on

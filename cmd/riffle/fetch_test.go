@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
 )
 
 // A proofServer answers the proofs of a log as the service does, to holders of a token.
@@ -21,13 +24,27 @@ type proofServer struct {
 	asked  []string // paths, in order
 }
 
+// recordIn returns the record of a proof file.
+func recordIn(t *testing.T, text string) *audit.Record {
+	t.Helper()
+	file, err := prooffile.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := audit.ParseRecord(file.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return record
+}
+
 const readToken = "rfl_0123456789012345678901234567890123456789012"
 
 func serveProofs(t *testing.T, proofs ...string) *proofServer {
 	t.Helper()
 	s := &proofServer{proofs: map[string]string{}}
 	for _, text := range proofs {
-		s.proofs[claimed([]byte(text)).ID.String()] = text
+		s.proofs[recordIn(t, text).ID.String()] = text
 	}
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
@@ -84,7 +101,7 @@ func TestVerifyFromAService(t *testing.T) {
 	}
 	s := serveProofs(t, committed.Proof, *committed.Commitment, deck.Proof)
 	s.key = committed.Key
-	id := claimed([]byte(committed.Proof)).ID.String()
+	id := recordIn(t, committed.Proof).ID.String()
 
 	code, out, messages := s.verify(t, "--key", committed.Key, id)
 	if code != 0 || !strings.Contains(out, "\ncommitted    ok: ") || messages != "" || strings.Contains(strings.Join(s.asked, " "), "key") {
@@ -92,7 +109,7 @@ func TestVerifyFromAService(t *testing.T) {
 	}
 	saved := filepath.Join(config, "riffle", "known_logs")
 	code, out, messages = s.verify(t, "--json", id)
-	var found findings
+	var found prooffile.Findings
 	if err := json.Unmarshal([]byte(out), &found); err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +142,8 @@ func TestVerifyHandFromAService(t *testing.T) {
 		}
 		s := serveProofs(t, v.files...)
 		hand := write(t, filepath.Join(t.TempDir(), "hand"), v.hand)
-		code, out, messages := s.verify(t, "--key", v.key, "--hand", hand, claimed([]byte(v.files[1])).ID.String())
-		if code != 0 || !strings.HasPrefix(out, "Verified: the 7 card(s) of the hand") {
+		code, out, messages := s.verify(t, "--key", v.key, "--hand", hand, recordIn(t, v.files[1]).ID.String())
+		if code != 0 || !strings.HasPrefix(out, "Verified: the 7 cards of the hand") {
 			t.Errorf("%d\n%s%s", code, out, messages)
 		}
 		return
@@ -139,7 +156,7 @@ func TestVerifyFromAServiceThatFails(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	v := readProofVectors(t, "proofs").Proofs[0]
 	s := serveProofs(t, v.Proof)
-	id := claimed([]byte(v.Proof)).ID.String()
+	id := recordIn(t, v.Proof).ID.String()
 	at := func(last string) string { return "019b7ca9-8c88-7e34-8a29-e0ab088154" + last }
 	for _, c := range []struct{ name, token, id, want string }{
 		{"without a token", "", id, "the server answers 401 Unauthorized: set RIFFLE_TOKEN to a token that may read"},

@@ -115,7 +115,7 @@ func readVerifierKey(path string) (string, error) {
 	} else if err != nil {
 		return "", fmt.Errorf("reading the key file: %w", err)
 	}
-	text := strings.TrimSpace(string(data))
+	text := strings.TrimSpace(strings.TrimPrefix(string(data), "\ufeff"))
 	if _, err := note.NewVerifier(text); err == nil {
 		return text, nil
 	}

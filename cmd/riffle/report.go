@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
 )
 
 // reportPage is a page without scripts, in which html/template escapes whatever files say.
@@ -17,7 +18,7 @@ import (
 var reportPage string
 
 // writeReport writes the findings to a file, as a page that can be printed.
-func writeReport(path string, f *findings) error {
+func writeReport(path string, f *prooffile.Findings) error {
 	const open, right, wrong = "open", "ok", "wrong"
 	choose := func(names map[string]string) func(ok *bool) string {
 		return func(ok *bool) string {
@@ -38,7 +39,7 @@ func writeReport(path string, f *findings) error {
 		return err
 	}
 	return writeHTML(path, page, struct {
-		*findings
+		*prooffile.Findings
 		Version, Time string
 	}{f, version, time.Now().UTC().Format(audit.TimeFormat)})
 }

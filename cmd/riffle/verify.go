@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
-	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
 )
@@ -25,13 +20,15 @@ type verify struct {
 	Key       string   `placeholder:"FILE-OR-KEY" help:"The key of the log, from somewhere else than the proof: the verifier key as GET /log/key answers it, or a file with it or with the private key, of which only the public half is used."`
 	Items     string   `placeholder:"FILE" help:"What was shuffled, as a JSON array. Decks are built in."`
 	ItemsSalt string   `placeholder:"SALT" help:"The items_salt that the items were sent with."`
-	Order     string   `placeholder:"FILE" help:"What was answered: the whole answer of POST /shuffle, or the JSON array of the order."`
+	Order     string   `placeholder:"FILE" help:"What was answered: the whole answer of POST /shuffle, or the JSON array of the order, or one hand of it."`
 	Hand      string   `placeholder:"FILE" help:"Cards that were drawn from a shoe, with salt and path: the whole answer, an array of cards, or one card."`
-	From      string   `placeholder:"URL" help:"The service that has the proofs. A proof can then be an audit id; the proof of its commitment is fetched as well. With a token in RIFFLE_TOKEN, the service is sent it."`
+	HandOf    string   `placeholder:"N" help:"Which hand of the deal the order is: a number from 1, or rest. Without it, any hand will do."`
+	Proof     []string `sep:"none" placeholder:"FILE" help:"A proof file, which is not sorted. May be repeated."`
+	From      string   `placeholder:"URL" help:"The service that has the proofs. A file can then be an audit id; the proof of its commitment is fetched as well. With a token in RIFFLE_TOKEN, the service is sent it."`
 	Log       logName  `placeholder:"NAME" help:"Which log of the service --from fetches from: the one below /logs/NAME."`
 	JSON      bool     `name:"json" help:"Print the verdict and the steps as JSON."`
 	Report    string   `placeholder:"FILE" help:"Write the verdict and the steps to an HTML page that can be printed and filed, such as report.html."`
-	Proofs    []string `arg:"" name:"proof" help:"Proof files as GET /audits/{id}/proof answers them, http(s) URLs of them or, with --from, audit ids. That of a commitment goes with that of the shuffle or the shoe that used it. Those of a whole shoe are checked together: one file as GET /shoes/{id}/proof answers it, or the files of all its records."`
+	Files     []string `arg:"" name:"file" optional:"" help:"Files in any order: proofs as GET /audits/{id}/proof answers them, or http(s) URLs of them or, with --from, audit ids; the answer, a hand, the items, the key and a salt. Each is what it looks like. The proof of a commitment goes with that of the shuffle or the shoe that used it. Those of a whole shoe are checked together, in one file or several."`
 }
 
 // Help is the longer text of riffle verify --help.
@@ -40,7 +37,11 @@ func (*verify) Help() string {
 
 White space, escapes and the order of members do not matter in any file, nor whether it has gone through a database or a pretty-printer. What the members hold does, to the byte.
 
-Of a whole answer, --order compares the audit id, the place in the log, the algorithm, the commitment and the seed as well.
+Files without an option are sorted by what they are: a list whose digest is in the record is the items, and any other list is compared as the order or as a hand. Two answers, two hands or two lists that are not the items are refused. --json says which role each file had.
+
+Of a whole answer, the audit id, the place in the log, the algorithm, the commitment and the seed are compared as well. If the shuffle was dealt to hands, one hand is enough: the verdict says which it is, and whether it is in the order dealt. --hand-of says which it has to be.
+
+A replay takes at most 2^30 steps of some ten nanoseconds; a record that takes more is not replayed.
 
 A hand of cards from a shoe is proven by the proofs of the records that sealed it, which each card names as sealed_by: the step hand says whether salt and path lead from every card to the root in that record. That takes no seed, and shows nothing of other cards. Of a whole shoe it is also checked that no record is missing, that every change is of cards that lay where it says, that draws at random follow from their seeds and, once the shoe is closed, that the orders and roots do as well.
 
@@ -62,7 +63,7 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 		return context.Cause(ctx)
 	}
 	if err != nil { // nothing was begun
-		found = &findings{verdict: verdict{Verdict: verdictUnchecked, Headline: "Not checked: " + err.Error() + ".", Notes: []string{}, Steps: []step{}}, Proofs: []proofVerdict{}}
+		found = prooffile.Refused(err)
 	}
 	if k.Report != "" {
 		if err := writeReport(k.Report, found); err != nil {
@@ -75,217 +76,82 @@ func (k *verify) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	return found.err()
+	return verdictError(found)
 }
 
 // check checks the proofs. The error says why it could not begin.
-func (k *verify) check(ctx context.Context, c *console) (*findings, error) {
-	given, err := k.given()
+func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, error) {
+	decks, err := deck.Builtin()
 	if err != nil {
 		return nil, err
 	}
-	found := &findings{}
 	service, err := k.service()
-	if err == nil && service != nil && k.Key == "" {
-		given.Key, found.warning, err = service.trustedKey(ctx)
-	}
 	if err != nil {
 		return nil, err
 	}
-	if found.warning != "" {
-		_, _ = fmt.Fprintln(c.messages, "riffle: warning:", found.warning)
+	texts, err := k.given()
+	if err != nil {
+		return nil, err
 	}
-	for _, p := range k.read(ctx, service, given) {
-		v := proofVerdict{Files: p.names, Digests: p.digests}
-		if p.err != nil {
-			v.verdict = verdict{Verdict: verdictUnchecked, Headline: fmt.Sprintf("Not checked: %s: %s.", p.names[0], p.err), Notes: []string{}, Steps: []step{}}
-		} else {
-			one, err := wait(ctx, c.progress, p.check)
-			if err != nil {
+	for _, name := range k.Files {
+		texts = append(texts, readText(ctx, service, name, ""))
+	}
+	for _, name := range k.Proof {
+		texts = append(texts, readText(ctx, service, name, prooffile.RoleProof))
+	}
+	var warning string
+	if service != nil {
+		for _, id := range prooffile.Missing(texts) {
+			texts = append(texts, readText(ctx, service, id.String(), prooffile.RoleProof))
+		}
+		if !slices.ContainsFunc(texts, func(t prooffile.Text) bool { return t.IsKey() }) {
+			var key string
+			if key, warning, err = service.trustedKey(ctx); err != nil {
 				return nil, err
 			}
-			v.verdict = *one
-		}
-		found.Proofs = append(found.Proofs, v)
-	}
-	found.conclude()
-	return found, nil
-}
-
-// A proofText is a proof file, or several that are checked together: those of a whole shoe, or of
-// the records that sealed a hand.
-type proofText struct {
-	names   []string
-	digests []string      // SHA-256 of each file
-	texts   [][]byte      // one for each record
-	err     error         // why it could not be read
-	record  *audit.Record // of the first text, unchecked; nil if it cannot be parsed
-	given   prooffile.Given
-}
-
-// read reads all proofs before any is checked. It adds the proof of a commitment to that of the
-// shuffle or the shoe that names it, and joins those of one shoe and of one hand, in any order.
-func (k *verify) read(ctx context.Context, service *service, given *prooffile.Given) (list []*proofText) {
-	for _, name := range k.Proofs {
-		list = append(list, readTexts(ctx, service, name, given)...)
-	}
-	if service != nil {
-		list = append(list, service.missing(ctx, list, given)...)
-	}
-	list = takeCommitments(list)
-	shoes := map[uuid.UUID][]*proofText{}
-	for _, p := range list {
-		if id := shoeOf(p.record); id != uuid.Nil {
-			shoes[id] = append(shoes[id], p)
+			texts = append(texts, prooffile.Text{Name: "the key of the service", Role: prooffile.RoleKey, Content: []byte(key)})
 		}
 	}
-	var hand []*proofText // those that sealed its cards
-	for _, p := range list {
-		if parts := shoes[shoeOf(p.record)]; given.Hand != nil && parts != nil && !slices.ContainsFunc(parts, changes) {
-			hand = append(hand, p)
-			delete(shoes, shoeOf(p.record))
-			hand = append(hand, parts[1:]...)
-		}
+	if warning != "" {
+		_, _ = fmt.Fprintln(c.messages, "riffle: warning:", warning)
 	}
-	joined := map[*proofText]bool{}
-	join(hand, joined)
-	for _, parts := range shoes {
-		join(parts, joined)
+	found, err := wait(ctx, c.progress, func() *prooffile.Findings { return prooffile.Verify(texts, k.HandOf, decks) })
+	if err == nil && warning != "" {
+		found.Notes = append([]string{warning}, found.Notes...)
 	}
-	return slices.DeleteFunc(list, func(p *proofText) bool { return joined[p] })
+	return found, err
 }
 
-// readTexts reads the proof files of a text. Those that are of no shoe are checked one by one.
-func readTexts(ctx context.Context, service *service, name string, given *prooffile.Given) (list []*proofText) {
-	text, err := service.readProof(ctx, name)
-	if err != nil {
-		return []*proofText{{names: []string{name}, digests: []string{""}, err: err}}
-	}
-	texts := prooffile.Split(text)
-	record := claimed(texts[0])
-	parts := [][][]byte{texts}
-	if record != nil && shoeOf(record) == uuid.Nil {
-		parts = slices.Collect(slices.Chunk(texts, 1))
-	}
-	for _, part := range parts {
-		list = append(list, &proofText{
-			names: []string{name}, digests: []string{fmt.Sprintf("%x", sha256.Sum256(text))}, texts: part, record: claimed(part[0]), given: *given,
-		})
-	}
-	return list
-}
-
-// takeCommitments gives each proof the one of the commitment that its record names, and returns the
-// others: the step committed checks those that are taken.
-func takeCommitments(list []*proofText) []*proofText {
-	taken := map[*proofText]bool{}
-	for _, p := range list {
-		if p.record == nil || !p.record.UsesCommitment() {
-			continue
-		}
-		for _, c := range list {
-			if c.record != nil && c.record.ID == p.record.CommitmentID && c.record.Kind == audit.KindCommitment {
-				p.given.Commitment = c.texts[0]
-				taken[c] = true
-				break
-			}
-		}
-	}
-	return slices.DeleteFunc(list, func(p *proofText) bool { return taken[p] })
-}
-
-// changes reports whether any of the texts is of a record that seals no cards, such as a draw.
-func changes(p *proofText) bool {
-	return slices.ContainsFunc(p.texts, func(text []byte) bool {
-		record := claimed(text)
-		return record == nil || record.Kind != audit.KindShoe && record.Kind != audit.KindReshuffle
-	})
-}
-
-// shoeOf returns the id of the first record of the shoe that a record belongs to; Nil for no shoe.
-func shoeOf(record *audit.Record) uuid.UUID {
-	switch {
-	case record == nil:
-	case record.Kind == audit.KindShoe:
-		return record.ID
-	case record.Kind.ChangesShoe():
-		return record.AuditID
-	}
-	return uuid.Nil
-}
-
-// join joins several in the first of them, sorted by the versions that they begin with. It marks the
-// others as joined.
-func join(parts []*proofText, joined map[*proofText]bool) {
-	if len(parts) < 2 {
-		return
-	}
-	for _, p := range parts[1:] {
-		joined[p] = true
-	}
-	sorted := slices.Clone(parts)
-	slices.SortStableFunc(sorted, func(a, b *proofText) int { return cmp.Compare(a.record.Version, b.record.Version) })
-	whole := *sorted[0]
-	whole.names, whole.digests, whole.texts = nil, nil, nil
-	for _, p := range sorted {
-		whole.names, whole.digests, whole.texts = append(whole.names, p.names...), append(whole.digests, p.digests...), append(whole.texts, p.texts...)
-		if whole.given.Commitment == nil {
-			whole.given.Commitment = p.given.Commitment
-		}
-	}
-	*parts[0] = whole
-}
-
-// claimed returns the unchecked record of a file, or nil if it cannot be parsed.
-func claimed(text []byte) *audit.Record {
-	file, err := prooffile.Parse(text)
-	if err != nil {
-		return nil
-	}
-	record, err := audit.ParseRecord(file.Record)
-	if err != nil {
-		return nil
-	}
-	return record
-}
-
-// given reads the files that the proofs are checked against.
-func (k *verify) given() (*prooffile.Given, error) {
-	given := &prooffile.Given{}
-	var err error
-	if given.Decks, err = deck.Builtin(); err != nil {
-		return nil, err
-	}
+// given reads the texts that are given in their roles.
+func (k *verify) given() (texts []prooffile.Text, err error) {
 	if k.Key != "" {
-		if given.Key, err = readKey(k.Key); err != nil {
+		key, err := readKey(k.Key)
+		if err != nil {
 			return nil, err
 		}
-	}
-	if k.Items != "" {
-		if given.Items, err = parseFile(k.Items, prooffile.ParseItems); err != nil {
-			return nil, fmt.Errorf("the items: %w", err)
-		}
+		texts = append(texts, prooffile.Text{Name: "--key", Role: prooffile.RoleKey, Content: []byte(key)})
 	}
 	if k.ItemsSalt != "" {
-		if err := audit.CheckItemsSalt(k.ItemsSalt); err != nil {
-			return nil, fmt.Errorf("--items-salt: %w", err)
-		}
-		if given.Items == nil {
-			return nil, errors.New("--items-salt needs --items: the salt and the items have their digest together")
-		}
-		given.ItemsSalt = k.ItemsSalt
+		texts = append(texts, prooffile.Text{Name: "--items-salt", Role: prooffile.RoleSalt, Content: []byte(k.ItemsSalt)})
 	}
-	if k.Order != "" {
-		if given.Order, err = parseFile(k.Order, prooffile.ParseOrder); err != nil {
-			return nil, fmt.Errorf("the order: %w", err)
+	for _, f := range []struct {
+		path string
+		role prooffile.Role
+	}{{k.Items, prooffile.RoleItems}, {k.Order, prooffile.RoleOrder}, {k.Hand, prooffile.RoleHand}} {
+		if f.path == "" {
+			continue
 		}
-	}
-	if k.Hand != "" {
-		if given.Hand, err = parseFile(k.Hand, prooffile.ParseHand); err != nil {
-			return nil, fmt.Errorf("the hand: %w", err)
+		t := prooffile.Text{Name: f.path, Role: f.role}
+		t.Content, t.Err = os.ReadFile(f.path)
+		if errors.Is(t.Err, fs.ErrNotExist) {
+			t.Err = fmt.Errorf("there is no file %s", f.path)
 		}
+		if t.Err != nil {
+			t.Err = fmt.Errorf("the %s: %w", f.role, t.Err)
+		}
+		texts = append(texts, t)
 	}
-	return given, nil
+	return texts, nil
 }
 
 // readKey returns the key that a flag is, or that is in the file of that name.
@@ -296,45 +162,21 @@ func readKey(keyOrFile string) (string, error) {
 	return readVerifierKey(keyOrFile)
 }
 
-func parseFile[T any](path string, parse func([]byte) (T, error)) (v T, err error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return v, fmt.Errorf("there is no file %s", path)
-	} else if err != nil {
-		return v, err
+// readText reads a file, or fetches a proof.
+func readText(ctx context.Context, s *service, name string, role prooffile.Role) prooffile.Text {
+	content, isFetched, err := s.readText(ctx, name)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
 	}
-	if v, err = parse(text); err != nil {
-		return v, fmt.Errorf("%s is %w", path, err)
+	if isFetched {
+		role = prooffile.RoleProof
 	}
-	return v, nil
+	return prooffile.Text{Name: name, Role: role, Content: content, Err: err}
 }
 
-// check picks the verifier for what was given: for one record, for a hand, or for a whole shoe.
-func (p *proofText) check() *verdict {
-	given, keyGiven := &p.given, p.given.Key != ""
-	switch {
-	case given.Hand != nil && (len(p.texts) == 1 || !changes(p)):
-		r := prooffile.VerifyHand(p.texts, given)
-		v := newVerdict(r.Steps)
-		v.conclude(r.Steps, keyGiven, func() { v.ofHand(r) })
-		return v
-	case len(p.texts) > 1:
-		r := prooffile.VerifyShoe(p.texts, given)
-		v := newVerdict(r.Steps)
-		v.conclude(r.Steps, keyGiven, func() { v.ofShoe(r) })
-		return v
-	default:
-		r := prooffile.VerifyRecord(p.texts[0], given)
-		v := newVerdict(r.Steps)
-		v.conclude(r.Steps, keyGiven, func() { v.ofRecord(r.Steps, &r.Entry, given) })
-		return v
-	}
-}
-
-// wait waits for a check, which may take for ever if the proof is forged. After a second it shows
-// progress on a terminal.
-func wait(ctx context.Context, progress io.Writer, check func() *verdict) (*verdict, error) {
-	done := make(chan *verdict, 1)
+// wait waits for a check. After a second it shows progress on a terminal.
+func wait(ctx context.Context, progress io.Writer, check func() *prooffile.Findings) (*prooffile.Findings, error) {
+	done := make(chan *prooffile.Findings, 1)
 	go func() { done <- check() }()
 	var tick <-chan time.Time
 	if progress != nil {

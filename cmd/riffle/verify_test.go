@@ -110,8 +110,8 @@ func TestProofWithAnyByteChangedFails(t *testing.T) {
 		default:
 			continue
 		}
-		command := verify{Key: write(t, filepath.Join(folder, "log.pub"), v.Key), Proofs: []string{filepath.Join(folder, v.Name)}}
-		file, err := os.Create(command.Proofs[0])
+		command := verify{Key: write(t, filepath.Join(folder, "log.pub"), v.Key), Files: []string{filepath.Join(folder, v.Name)}}
+		file, err := os.Create(command.Files[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestVerifyURL(t *testing.T) {
 func TestVerifyOnATerminal(t *testing.T) {
 	v := readProofVectors(t, "proofs").Proofs[0]
 	folder := t.TempDir()
-	command := verify{Key: write(t, filepath.Join(folder, "log.pub"), v.Key), Proofs: []string{write(t, filepath.Join(folder, "p"), v.Proof)}}
+	command := verify{Key: write(t, filepath.Join(folder, "log.pub"), v.Key), Files: []string{write(t, filepath.Join(folder, "p"), v.Proof)}}
 	var out, progress strings.Builder
 	if err := command.Run(t.Context(), &console{out: &out, progress: &progress, colour: true}); err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestVerifyIsInterrupted(t *testing.T) {
 	stop := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var out, progress strings.Builder
-	command := verify{Proofs: []string{file}}
+	command := verify{Files: []string{file}}
 	err := command.Run(ctx, &console{out: &out, progress: io.MultiWriter(&progress, writerFunc(func() { cancel(stop) }))})
 	if !errors.Is(err, stop) || exitCode(err) != exitUnchecked || out.String() != "" {
 		t.Errorf("%v\n%s", err, &out)
@@ -208,7 +208,7 @@ func TestVerifyIsInterrupted(t *testing.T) {
 func longProof(t *testing.T) string {
 	t.Helper()
 	s := audit.Statement{
-		Algorithm: shuffle.AlgorithmFisherYates, Size: 2, Draw: 2, Repeat: 300_000_000, Input: audit.RangeInput, Seed: make(rng.Seed, rng.BlockSize),
+		Algorithm: shuffle.AlgorithmFisherYates, Size: 2, Draw: 2, Repeat: 9_000_000, Input: audit.RangeInput, Seed: make(rng.Seed, rng.BlockSize),
 	}
 	record := audit.Record{ID: uuid.Must(uuid.NewV7()), Kind: audit.KindShuffle, Statement: s, Commitment: s.Commitment()}
 	file := filepath.Join(t.TempDir(), "proof.json")

@@ -13,14 +13,33 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"riffle/internal/audit/prooffile"
 )
 
 // A verdictVector is a vector of any file in testdata/riffle1, as what the command is given, and its
 // verdict.
 type verdictVector struct {
-	name, items, salt, order, hand, key string
-	files                               []string
-	verdict, step                       string
+	name, items, salt, order, hand, handOf, key string
+	files                                       []string
+	texts                                       []struct{ Name, Text, Role string }
+	verdict                                     prooffile.Verdict
+	step                                        string
+	roles, summary                              json.RawMessage
+}
+
+// A result is what the command prints with --json, and the verifiers in other languages.
+type result struct {
+	Verdict  prooffile.Verdict
+	Headline string
+	Notes    []string
+	Steps    []prooffile.ShownStep
+	Summary  json.RawMessage
+	Files    []struct {
+		Name          string
+		Role          string
+		Hand, Shuffle json.RawMessage
+	}
 }
 
 // verdictVectors returns the vectors of all files, by the name of the file and their own.
@@ -40,24 +59,28 @@ func verdictVectors(t *testing.T) map[string]verdictVector {
 		}
 		for _, list := range lists {
 			var members []struct {
-				Name, Key, Proof, Proofs, Items, Order, Hand, Expect, Verdict, Step string
-				Files                                                               []string
-				Salt                                                                string `json:"items_salt"`
-				Commitment                                                          string `json:"commitment_proof"`
+				Name, Key, Proof, Proofs, Items, Order, Hand, Expect, Step string
+				Verdict                                                    prooffile.Verdict
+				Files                                                      []string
+				Texts                                                      []struct{ Name, Text, Role string }
+				Roles, Summary                                             json.RawMessage
+				HandOf                                                     string `json:"hand_of"`
+				Salt                                                       string `json:"items_salt"`
+				Commitment                                                 string `json:"commitment_proof"`
 			}
 			if err := json.Unmarshal(all[list], &members); err != nil {
 				t.Fatal(err)
 			}
 			for _, m := range members {
-				v := verdictVector{m.Name, m.Items, m.Salt, m.Order, m.Hand, m.Key, m.Files, m.Verdict, m.Step}
+				v := verdictVector{m.Name, m.Items, m.Salt, m.Order, m.Hand, m.HandOf, m.Key, m.Files, m.Texts, m.Verdict, m.Step, m.Roles, m.Summary}
 				switch {
 				case m.Verdict != "":
 				case m.Step != "":
-					v.verdict = verdictFalse
+					v.verdict = prooffile.VerdictFalse
 				case m.Expect == "held-back" || m.Expect == "unknown-kind" || m.Expect == "unchecked" || m.Expect == "open" && m.Hand == "":
-					v.verdict = verdictUnchecked
+					v.verdict = prooffile.VerdictUnchecked
 				default:
-					v.verdict = verdictVerified
+					v.verdict = prooffile.VerdictVerified
 				}
 				for _, text := range []string{m.Proof, m.Proofs, m.Commitment} {
 					if text != "" {
@@ -72,34 +95,61 @@ func verdictVectors(t *testing.T) map[string]verdictVector {
 }
 
 // verify runs the command with --json.
-func (v *verdictVector) verify(t *testing.T) (code int, found findings) {
+func (v *verdictVector) verify(t *testing.T) (code int, found *result) {
 	t.Helper()
 	folder := t.TempDir()
-	args := []string{"verify", "--json", "--key", v.key}
+	args := []string{"verify", "--json"}
 	for name, text := range map[string]string{"--items": v.items, "--order": v.order, "--hand": v.hand} {
 		if text != "" {
 			args = append(args, name, write(t, filepath.Join(folder, name), text))
 		}
 	}
-	if v.salt != "" {
-		args = append(args, "--items-salt", v.salt)
+	for name, value := range map[string]string{"--items-salt": v.salt, "--hand-of": v.handOf, "--key": v.key} {
+		if value != "" {
+			args = append(args, name, value)
+		}
 	}
 	for i, text := range v.files {
-		args = append(args, write(t, filepath.Join(folder, strconv.Itoa(i)), text))
+		args = append(args, "--proof", write(t, filepath.Join(folder, strconv.Itoa(i)), text))
+	}
+	for _, text := range v.texts {
+		if text.Role != "" {
+			args = append(args, "--"+text.Role)
+		}
+		args = append(args, write(t, filepath.Join(folder, text.Name), text.Text))
 	}
 	var out bytes.Buffer
 	if err := run(t.Context(), args, &out, io.Discard); err != nil {
 		code = exitCode(err)
 	}
-	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
+	if err := json.Unmarshal(bytes.ReplaceAll(out.Bytes(), []byte(folder+"/"), nil), &found); err != nil {
 		t.Fatalf("%s: %v\n%s", v.name, err, &out)
 	}
 	return code, found
 }
 
+// roles returns the roles of the texts of a vector, in their order, as JSON.
+func (f *result) roles(v *verdictVector) string {
+	type role struct {
+		Role    string          `json:"role"`
+		Hand    json.RawMessage `json:"hand,omitempty"`
+		Shuffle json.RawMessage `json:"shuffle,omitempty"`
+	}
+	list := []role{}
+	for _, text := range v.texts {
+		for _, file := range f.Files {
+			if file.Name == text.Name {
+				list = append(list, role{file.Role, file.Hand, file.Shuffle})
+			}
+		}
+	}
+	text, _ := json.Marshal(list)
+	return string(text)
+}
+
 // deciding returns the first step that is false, or else that was not checked and decides that the
 // verdict is so: that is in the headline.
-func (v *verdict) deciding() string {
+func (v *result) deciding() string {
 	for _, s := range v.Steps {
 		if s.OK != nil && !*s.OK {
 			return s.Name
@@ -114,8 +164,8 @@ func (v *verdict) deciding() string {
 }
 
 // isStep reports whether the step is the one that decided the verdict.
-func (v *verdict) isStep(name string) bool {
-	if v.Verdict == verdictUnchecked && name != "" {
+func (v *result) isStep(name string) bool {
+	if v.Verdict == prooffile.VerdictUnchecked && name != "" {
 		for _, s := range v.Steps {
 			if s.Name == name && s.OK == nil {
 				return true
@@ -123,17 +173,20 @@ func (v *verdict) isStep(name string) bool {
 		}
 		return false
 	}
-	return v.Verdict != verdictFalse || v.deciding() == name
+	return v.Verdict != prooffile.VerdictFalse || v.deciding() == name
 }
 
 // Every vector has its verdict, the exit code that goes with it, and its step.
 func TestVerdicts(t *testing.T) {
-	codes := map[string]int{verdictVerified: 0, verdictFalse: exitFindings, verdictUnchecked: exitUnchecked}
+	codes := map[prooffile.Verdict]int{prooffile.VerdictVerified: 0, prooffile.VerdictFalse: exitFindings, prooffile.VerdictUnchecked: exitUnchecked}
 	for name, v := range verdictVectors(t) {
 		if v.step == "committed" {
 			continue // some are of no commitment of this shuffle, and the command does not take them for one
 		}
 		code, found := v.verify(t)
+		if v.roles != nil && found.roles(&v) != string(v.roles) || v.summary != nil && string(found.Summary) != string(v.summary) {
+			t.Errorf("%s: %s, %s, want %s, %s:\n%s", name, found.roles(&v), found.Summary, v.roles, v.summary, found.Headline)
+		}
 		if found.Verdict != v.verdict || code != codes[v.verdict] || !found.isStep(v.step) {
 			t.Errorf("%s: %s, exit code %d, want %s at %q:\n%s\n%+v", name, found.Verdict, code, v.verdict, v.step, found.Headline, found.Steps)
 		}
@@ -151,7 +204,7 @@ func TestVerifiersAgree(t *testing.T) {
 		t.Fatalf("verifiers/run: %v", err)
 	}
 	vectors, compared := verdictVectors(t), map[string]map[string]bool{}
-	expected := map[string]findings{}
+	expected := map[string]*result{}
 	for name, v := range vectors {
 		_, expected[name] = v.verify(t)
 	}
@@ -160,7 +213,7 @@ func TestVerifiersAgree(t *testing.T) {
 	for lines.Scan() {
 		var line struct {
 			By, Vector string
-			Result     findings
+			Result     result
 		}
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 			t.Fatalf("%v: %s", err, lines.Text())
@@ -170,7 +223,7 @@ func TestVerifiersAgree(t *testing.T) {
 		}
 		compared[line.By][line.Vector] = true
 		want := expected[line.Vector]
-		if got, want := inWords(t, &line.Result.verdict), inWords(t, &want.verdict); got != want {
+		if got, want := inWords(&line.Result), inWords(want); got != want {
 			t.Errorf("%s says of %s\n%s\nwhere riffle verify says\n%s", line.By, line.Vector, got, want)
 		}
 	}
@@ -187,13 +240,12 @@ func TestVerifiersAgree(t *testing.T) {
 }
 
 // inWords returns what the verifiers have to agree on.
-func inWords(t *testing.T, v *verdict) string {
-	t.Helper()
+func inWords(v *result) string {
 	var text strings.Builder
-	if given := regexp.MustCompile(`^Not checked: the (items|order|hand): `).FindString(v.Headline); given != "" {
-		return v.Verdict + ": " + given // and why it cannot be read
+	if given := regexp.MustCompile(`^Not checked: the (items|order|hand|answer|list|key|salt): `).FindString(v.Headline); given != "" {
+		return string(v.Verdict) + ": " + given // and why it cannot be read
 	}
-	text.WriteString(v.Verdict + ": " + v.Headline + "\n" + strings.Join(v.Notes, "\n"))
+	text.WriteString(string(v.Verdict) + ": " + v.Headline + "\n" + strings.Join(v.Notes, "\n"))
 	for _, s := range v.Steps {
 		switch {
 		case s.OK == nil:

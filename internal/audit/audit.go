@@ -34,6 +34,9 @@ const (
 	// represents exactly.
 	MaxSize = 1<<53 - 1
 
+	// MaxDeck is the most cards of a deck whose digest a verifier has to calculate.
+	MaxDeck = 1 << 24
+
 	// MaxReference is the length of the longest reference, in characters.
 	MaxReference = 128
 
@@ -277,4 +280,12 @@ func (s *Statement) Results() float64 {
 	size, _ := math.Lgamma(float64(s.Size) + 1)
 	rest, _ := math.Lgamma(float64(s.Size-s.Draw) + 1)
 	return (size - rest) / math.Ln2
+}
+
+// Count returns a number of things in words: 1 card, 2 cards.
+func Count[N int | uint64](n N, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

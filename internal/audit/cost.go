@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 
@@ -16,11 +17,27 @@ const (
 	positionSteps = 20 // to draw a position, swap it, and hash its digits; to look it up in a map
 )
 
+// MaxCost is the most that a verifier has to replay, in steps: docs/spec.md, "Cost". [Verify]
+// replays nothing above it, and the service makes no such record.
+const MaxCost = 1 << 30
+
+// CostError is for a record whose replay takes more than [MaxCost] steps.
+type CostError uint64
+
+// Error implements error.
+func (e CostError) Error() string {
+	return fmt.Sprintf("replaying it takes %d steps; verifiers replay up to 1,073,741,824", uint64(e))
+}
+
 // Cost returns about how many steps of 12 ns [Verify] takes to replay the statement, which has to
 // be well-formed. A shuffle expands all keys and encrypts a block under each for every word of the
-// keystream; it lays out all places, or looks up those of a few.
+// keystream; it lays out all places, or looks up those of a few. Without a seed, it is the cost with
+// one of the length that the statement needs.
 func (s *Statement) Cost() uint64 {
-	keys := uint64(rng.Blocks(s.Size, s.Draw))
+	keys := uint64(len(s.Seed) / rng.BlockSize)
+	if s.Seed == nil {
+		keys = uint64(rng.Blocks(s.Size, s.Draw))
+	}
 	places, drawn := s.Size, s.Draw
 	switch {
 	case shuffle.Few(s.Algorithm, s.Size, s.Draw):

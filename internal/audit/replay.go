@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -26,6 +27,9 @@ type Verification struct {
 	// Orders are the replayed positions of every shuffle of the record; nil if they are more than
 	// the caller wants.
 	Orders [][]uint64
+	// TooCostly is the cost of a record that is not replayed, because that takes too long; 0 for
+	// others.
+	TooCostly CostError
 	// OrderDigest is the SHA-256, in hex, of the replayed positions: each shuffle a JSON array
 	// without white space, ended by LF.
 	OrderDigest string
@@ -35,8 +39,8 @@ type Verification struct {
 // commitment, derives the keys and replays every shuffle with [rng.Reference]. It returns the
 // orders if they have at most maxPositions in all.
 //
-// A replay takes as long as the record says that the shuffles took: see [Statement.Cost]. interrupt
-// is called about ten times a millisecond. Its error ends the replay and is the error of Verify; it
+// A replay takes as long as [Statement.Cost] says; above [MaxCost] the step order fails, and
+// TooCostly is that cost. interrupt is called about ten times a millisecond. Its error ends the replay and is the error of Verify; it
 // may be nil, and then so is the error.
 func Verify(record []byte, seed rng.Seed, maxPositions uint64, interrupt func() error) (*Verification, error) {
 	v := &Verification{}
@@ -64,7 +68,8 @@ func Verify(record []byte, seed rng.Seed, maxPositions uint64, interrupt func() 
 	if pace.err != nil {
 		return nil, pace.err
 	}
-	detail := fmt.Sprintf("%d of %d replayed by %s, %d time(s)", statement.Draw, statement.Size, statement.Algorithm, statement.Repeat)
+	errors.As(err, &v.TooCostly)
+	detail := fmt.Sprintf("%d of %d replayed by %s, %s", statement.Draw, statement.Size, statement.Algorithm, Count(statement.Repeat, "time"))
 	if c := r.Cut; c != nil && c.IsDrawn() && err == nil {
 		detail += fmt.Sprintf("; the cut, %d, is the one drawn from %d to %d", c.At, c.From, c.To)
 		err = checkCut(c, keys)
@@ -116,7 +121,7 @@ func (v *Verification) step(name string, err error, detail string) bool {
 // length says how good the generator was, not whether this order came from this seed.
 func (v *Verification) seed(s *Statement) {
 	got, want := len(s.Seed)/rng.BlockSize, rng.Blocks(s.Size, s.Draw)
-	detail := fmt.Sprintf("%d block(s) of 256 bits; there are 2^%.1f possible results", got, s.Results())
+	detail := fmt.Sprintf("%s of 256 bits; there are 2^%.1f possible results", Count(got, "block"), s.Results())
 	switch {
 	case got < want:
 		detail += fmt.Sprintf("; warning: riffle/1 asks for %d", want)
@@ -126,18 +131,9 @@ func (v *Verification) seed(s *Statement) {
 	v.step("seed", nil, detail)
 }
 
-// maxPlaces is the most places that the replay of one shuffle holds in memory, as many as a service
-// can be configured to shuffle. A forged record may claim any number, and must not exhaust the
-// memory of the verifier.
-const maxPlaces = 1 << 31
-
 func (v *Verification) replay(s *Statement, keys []byte, maxPositions uint64, pace *pacer) error {
-	places := s.Size
-	if shuffle.Few(s.Algorithm, s.Size, s.Draw) {
-		places = s.Draw
-	}
-	if places > maxPlaces {
-		return fmt.Errorf("replaying it takes %d places at once, and at most %d are held", places, uint64(maxPlaces))
+	if cost := s.Cost(); cost > MaxCost {
+		return CostError(cost)
 	}
 	returned := s.Repeat <= maxPositions && (s.Draw == 0 || s.Repeat <= maxPositions/s.Draw)
 	blocks := len(keys) / rng.BlockSize

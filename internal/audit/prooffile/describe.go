@@ -48,7 +48,7 @@ func ofShoe(s *audit.Statement) string {
 func changed(record *audit.Record) string {
 	switch record.Kind {
 	case audit.KindReshuffle:
-		return fmt.Sprintf("%s, %d card(s), sealed in a new order by %s", where(record.From), record.Statement.Size, record.Statement.Algorithm) + ofCut(record.Cut)
+		return fmt.Sprintf("%s, %s, sealed in a new order by %s", where(record.From), audit.Count(record.Statement.Size, "card"), record.Statement.Algorithm) + ofCut(record.Cut)
 	case audit.KindClose:
 		return "closed"
 	case audit.KindExpire:
@@ -67,7 +67,7 @@ func changed(record *audit.Record) string {
 	if record.Cards.Len() == 0 {
 		return "no cards put on " + where(record.To)
 	}
-	text := fmt.Sprintf("%d card(s) taken %s %s", record.Cards.Len(), how, where(record.From))
+	text := fmt.Sprintf("%s taken %s %s", audit.Count(record.Cards.Len(), "card"), how, where(record.From))
 	if record.To == shoe.Dealt {
 		return text
 	}

@@ -18,7 +18,8 @@ type Given struct {
 	Key        string          // the verifier key of the log; empty: that in the file
 	Items      *Items          // what was shuffled
 	ItemsSalt  string          // the salt of the items; empty for none
-	Order      *Order          // what was answered
+	Order      *Order          // what was answered, or a hand of it
+	HandOf     *Part           // which hand of the deal the order is; nil for any part, or all
 	Hand       *Hand           // cards that were drawn from a shoe
 	Decks      *deck.Catalogue // the decks whose cards are known
 	Commitment []byte          // the proof file of the commitment that the record names

@@ -1,7 +1,6 @@
 package prooffile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,6 +21,7 @@ type HandResult struct {
 	Others  int         // how many are not
 	Missing []uuid.UUID // the records that they name as sealed_by and that were not given
 	held    int         // how many seeds are held back
+	match   *Match
 }
 
 // HeldBack reports whether a seed is held back.
@@ -32,13 +32,16 @@ func (r *HandResult) HeldBack() bool { return r.held > 0 }
 // docs/shoes.md, "One hand", which take no seed. If a file has a seed, it replays the order as well.
 func VerifyHand(texts [][]byte, given *Given) *HandResult {
 	r := &HandResult{}
-	files := checkFiles(texts, given, func(record *audit.Record) State {
-		if record.Root != nil {
+	s := &shoeChecker{ShoeResult: &ShoeResult{}, given: given}
+	s.checkFiles(texts, func(record *audit.Record) State {
+		if record.Root != nil || record.Kind == audit.KindShoe {
 			return Skipped // the hand is what is to be proven
 		}
 		return Unchecked
 	})
-	s := &shoeChecker{ShoeResult: &ShoeResult{Entry: files[0].Entry}, given: given, files: files}
+	files := s.files
+	r.match = files[0].match
+	s.Entry = files[0].Entry
 	r.Entry = s.Entry
 	defer func() { r.Steps = s.Steps }()
 	s.each(StepProof, "%d files are well-formed; %s", len(files), s.trust())
@@ -48,9 +51,9 @@ func VerifyHand(texts [][]byte, given *Given) *HandResult {
 	s.each(StepRecord, "%d records that sealed cards of the hand", len(files))
 	if len(files) > 1 {
 		s.seeds()
-		s.replayed("commitment", "%d seed(s) open the commitments in their records%s")
-		s.replayed("keys", "those of %d order(s) derived%s")
-		s.replayed(StepOrder, "%d order(s) replayed%s")
+		s.replayed("commitment", "seed", "%s: each opens the commitment in its record%s")
+		s.replayed("keys", "order", "the keys of %s derived%s")
+		s.replayed(StepOrder, "order", "%s replayed%s")
 		s.ofFirst(StepItems)
 		s.ofFirst(StepRoot)
 	} else {
@@ -97,16 +100,16 @@ func (s *shoeChecker) ofFirst(name string) {
 func (r *HandResult) hand(s *shoeChecker) {
 	h := s.given.Hand
 	var sealings []*sealing
-	var first *shoeFile // of the shoe, which says which cards it is of
+	firsts := map[uuid.UUID]*shoeFile{} // of shoes, which say which cards they are of
 	for _, f := range s.files {
 		if f.Record.Kind == audit.KindShoe {
-			first = f
+			firsts[f.Record.ID] = f
 		}
 		made := f.sealing(f.dealing)
 		if made == nil {
 			continue
 		}
-		if first != nil && f.Record.AuditID == first.Record.ID {
+		if first := firsts[f.Record.AuditID]; first != nil && f.Record.Kind == audit.KindReshuffle {
 			made.input, made.cards = first.Record.Statement.Input, first.cards
 		}
 		sealings = append(sealings, made)
@@ -190,7 +193,7 @@ func (h *Hand) describe(proven []string) string {
 	if len(proven) > most {
 		list += ", ..."
 	}
-	return fmt.Sprintf("%d of the %d card(s) of the hand were sealed there: %s", len(proven), len(h.cards), list)
+	return fmt.Sprintf("%d of the %s of the hand, sealed there: %s", len(proven), audit.Count(len(h.cards), "card"), list)
 }
 
 // A sealing is an order of cards that a record commits to, as far as it is known.
@@ -247,7 +250,7 @@ func (s *sealing) check(c *handCard) error {
 		if err := s.opens(c); err != nil {
 			return err
 		}
-	} else if !s.cards.is(c.position, c) {
+	} else if !s.cards.lies(c.position, c) {
 		return errors.New("the input of the shoe has another card there")
 	}
 	return s.numbered(c)
@@ -279,7 +282,7 @@ func (s *sealing) numbered(c *handCard) error {
 		return nil
 	}
 	switch {
-	case *number >= s.cards.size || !s.cards.is(*number, c):
+	case *number >= s.cards.size || !s.cards.lies(*number, c):
 		return fmt.Errorf("it says that it is card %d of the shoe, which is another", *number)
 	case c.instance != nil && s.cards.isDeck() && uint64(s.cards.instance(*number)) != *c.instance:
 		return fmt.Errorf("it says that it is instance %d, and card %d is instance %d", *c.instance, *number, s.cards.instance(*number))
@@ -287,11 +290,10 @@ func (s *sealing) numbered(c *handCard) error {
 	return nil
 }
 
-// is reports whether the card of that number is the one of a hand.
-func (c *cards) is(number uint64, card *handCard) bool {
-	text := c.text(number)
+// lies reports whether the card of that number is the one of a hand.
+func (c *cards) lies(number uint64, card *handCard) bool {
 	if c.isDeck() {
-		return string(text) == card.texts[0]
+		return string(c.text(number)) == card.texts[0]
 	}
-	return bytes.Equal(canonical(text), canonical(jsontext.Value(card.texts[0])))
+	return c.key(number) == string(canonical(jsontext.Value(card.texts[0])))
 }

@@ -95,7 +95,7 @@ func TestUncheckedHands(t *testing.T) {
 	}{
 		"no salt and path":      {check([][]byte{every.files()[0].Text()}, shoeGiven(t, every, handText(t, without))), "ask for it with proof=true"},
 		"of another shoe":       {check([][]byte{every.files()[0].Text()}, shoeGiven(t, every, handText(t, hands[open.name]))), "no card of the hand was sealed by this record"},
-		"of another whole shoe": {check(textsOf(every.files()), shoeGiven(t, every, handText(t, append(without[:1:1], hands[plain.name][3])))), "1 card(s) of the hand were sealed by no record of this shoe"},
+		"of another whole shoe": {check(textsOf(every.files()), shoeGiven(t, every, handText(t, append(without[:1:1], hands[plain.name][3])))), "1 card of the hand, sealed by no record of this shoe"},
 		"of a draw":             {check([][]byte{every.files()[1].Text()}, shoeGiven(t, every, handText(t, hands[every.name]))), "give the proof of the record that sealed_by names"},
 	} {
 		if step := v.r.Unchecked(); v.r.Failed() != nil || step == nil || !strings.Contains(step.Detail+lastDetail(v.r), v.want) {

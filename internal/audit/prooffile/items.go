@@ -1,7 +1,6 @@
 package prooffile
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"strconv"
@@ -35,36 +34,123 @@ func ParseItems(text []byte) (*Items, error) {
 	return &Items{values: values, digest: sha256.Sum256(array)}, nil
 }
 
+// salted returns the digest with a salt, which may be empty.
+func (i *Items) salted(salt string) [sha256.Size]byte {
+	if salt == "" {
+		return i.digest
+	}
+	return audit.SaltItems(i.digest, salt)
+}
+
+// areOf reports whether the items have the digest in a record.
+func (i *Items) areOf(record *audit.Record, salt string) bool {
+	if record == nil || !record.States() {
+		return false
+	}
+	if record.ItemsDigest != audit.SaltedItems {
+		salt = ""
+	}
+	_, digest, _ := strings.Cut(audit.ItemsInput(i.salted(salt)), " ")
+	return strings.HasSuffix(record.Statement.Input, " "+digest)
+}
+
 // cards are what was shuffled, by their numbers: their positions in the input.
 type cards struct {
 	size     uint64
 	text     func(number uint64) []byte // what a seal commits to: the code, or the JSON without white space
 	instance func(number uint64) int    // which of the equal cards of a deck; nil if they are of none
+	keys     []string                   // of items, as far as they were asked for; see key
 }
 
 // isDeck reports whether the cards are those of a deck, and have codes.
 func (c *cards) isDeck() bool { return c.instance != nil }
 
-// match reports whether a value of an answer is the card, and which card that is. It compares the
-// values, however they are laid out; cards that were answered with all details, by code and
-// instance.
-func (c *cards) match(number uint64, answered jsontext.Value) (want string, ok bool) {
-	text := c.text(number)
-	if !c.isDeck() {
-		return string(text), bytes.Equal(canonical(text), canonical(answered))
+// key returns one text for all layouts of the card as it is answered.
+func (c *cards) key(number uint64) string {
+	if c.isDeck() {
+		return `"` + string(c.text(number)) + `"`
 	}
-	want = `"` + string(text) + `"`
-	if answered.Kind() != '{' {
-		return want, want == string(canonical(answered))
+	if c.keys == nil {
+		return string(c.text(number)) // the numbers of a range
+	}
+	if c.keys[number] == "" {
+		c.keys[number] = string(canonical(c.text(number)))
+	}
+	return c.keys[number]
+}
+
+// A value is one of an answer, to be compared with cards. Its layout does not matter.
+type value struct {
+	text     jsontext.Value
+	key      string // as [cards.key]; empty for no card of a deck
+	instance uint64 // of a card with all its details; 0 for any
+}
+
+// value returns a value of an answer.
+func (c *cards) value(text jsontext.Value) value {
+	if !c.isDeck() || text.Kind() != '{' {
+		return value{text: text, key: string(canonical(text))}
 	}
 	var got struct {
 		Code     string         `json:"code"`
 		Instance jsontext.Value `json:"instance"`
 	}
-	err := json.Unmarshal(answered, &got)
-	instance, isWhole := whole(got.Instance)
-	ok = err == nil && got.Code == string(text) && isWhole && instance == uint64(c.instance(number))
-	return fmt.Sprintf("%s, instance %d", want, c.instance(number)), ok
+	err := json.Unmarshal(text, &got)
+	if instance, isWhole := whole(got.Instance); err == nil && isWhole && instance > 0 {
+		return value{text, `"` + got.Code + `"`, instance}
+	}
+	return value{text: text}
+}
+
+// is reports whether a value is the card, and which card that is.
+func (c *cards) is(number uint64, v value) (want string, ok bool) {
+	want, ok = c.key(number), v.key == c.key(number)
+	if c.isDeck() && v.text.Kind() == '{' {
+		return fmt.Sprintf("%s, instance %d", want, c.instance(number)), ok && v.instance == uint64(c.instance(number))
+	}
+	return want, ok
+}
+
+// are reports whether values are the cards of the numbers, in their sequence.
+func (c *cards) are(numbers []uint64, values []value) bool {
+	if len(numbers) != len(values) {
+		return false
+	}
+	for i, number := range numbers {
+		if _, ok := c.is(number, values[i]); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// have reports whether values are the cards of the numbers, each as often and in any order.
+func (c *cards) have(numbers []uint64, values []value) bool {
+	if len(numbers) != len(values) {
+		return false
+	}
+	type card struct {
+		key      string
+		instance uint64
+	}
+	left := map[card]int{} // by key alone, with the instance 0, and by both
+	for _, number := range numbers {
+		left[card{key: c.key(number)}]++
+		if c.isDeck() {
+			left[card{c.key(number), uint64(c.instance(number))}]++
+		}
+	}
+	for _, v := range values {
+		if left[card{key: v.key}]--; left[card{key: v.key}] < 0 {
+			return false
+		}
+		if v.instance > 0 {
+			if left[card{v.key, v.instance}]--; left[card{v.key, v.instance}] < 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // numbers are the cards of a range.
@@ -75,13 +161,13 @@ func numbers(size uint64) *cards {
 // cardsOf are the cards of copies of a deck.
 func cardsOf(d *deck.Deck, size uint64) *cards {
 	faces := shoe.NewFaces(d, nil)
-	return &cards{size, faces.Text, func(number uint64) int { return faces.Face(number).Card.Instance }}
+	return &cards{size: size, text: faces.Text, instance: func(number uint64) int { return faces.Face(number).Card.Instance }}
 }
 
 // cards are the items themselves or, if they are the codes of all cards of a deck, those cards.
 func (i *Items) cards(ofDeck bool) *cards {
 	if !ofDeck {
-		return &cards{size: uint64(len(i.values)), text: func(number uint64) []byte { return i.values[number] }}
+		return &cards{size: uint64(len(i.values)), text: func(number uint64) []byte { return i.values[number] }, keys: make([]string, len(i.values))}
 	}
 	codes, instances, count := make([][]byte, len(i.values)), make([]int, len(i.values)), map[string]int{}
 	for number, value := range i.values {
@@ -122,10 +208,7 @@ func (c *checker) items(given *Given) (Step, *cards) {
 // givenItems compares the digest of the items given with that in the record.
 func (c *checker) givenItems(given *Given) (Step, *cards) {
 	s, rule, items := &c.Record.Statement, c.Record.ItemsDigest, given.Items
-	digest := items.digest
-	if given.ItemsSalt != "" {
-		digest = audit.SaltItems(digest, given.ItemsSalt)
-	}
+	digest := items.salted(given.ItemsSalt)
 	words := strings.Fields(audit.ItemsInput(digest))
 	switch {
 	case rule != "" && rule != audit.SaltedItems:
@@ -144,10 +227,6 @@ func (c *checker) givenItems(given *Given) (Step, *cards) {
 	return newStep(StepItems, OK, "the items given have the digest in the record"), items.cards(strings.HasPrefix(s.Input, "deck "))
 }
 
-// maxCards is the most cards whose digest is calculated, as many as a service can be configured to
-// shuffle. A forged record may claim any number.
-const maxCards = 1 << 31
-
 // knownDeck compares the digest of a deck that comes with Riffle with that in the record.
 func (c *checker) knownDeck(decks *deck.Catalogue) (Step, *cards) {
 	s := &c.Record.Statement
@@ -160,12 +239,12 @@ func (c *checker) knownDeck(decks *deck.Catalogue) (Step, *cards) {
 	switch {
 	case err != nil || s.Size%uint64(d.Size()) != 0 || copies != s.Size/uint64(d.Size()):
 		return newStep(StepItems, Wrong, "the record is of %d cards, %s, and one deck of %s has %d", s.Size, words[2], words[1], d.Size()), nil
-	case s.Size > maxCards:
-		return newStep(StepItems, Unchecked, "the digest of %d cards is not taken; at most of %d", s.Size, uint64(maxCards)), nil
+	case s.Size > audit.MaxDeck:
+		return newStep(StepItems, Unchecked, "the digest of %d cards is not taken; at most of %d", s.Size, uint64(audit.MaxDeck)), nil
 	case audit.DeckInput(words[1], copies, d.Codes()) != s.Input:
 		return newStep(StepItems, Wrong, "the deck of the record, %s, is not the %s that comes with Riffle", s.Input, words[1]), nil
 	}
-	return newStep(StepItems, OK, "%s deck(s) of %s, whose cards have the digest in the record", words[2][1:], words[1]), cardsOf(d, s.Size)
+	return newStep(StepItems, OK, "%s of %s, whose cards have the digest in the record", audit.Count(copies, "deck"), words[1]), cardsOf(d, s.Size)
 }
 
 // deck returns the deck of the record; nil if it has none, or one that does not come with Riffle.

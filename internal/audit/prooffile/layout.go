@@ -18,27 +18,36 @@ import (
 // between, or the elements of an array. A text that is not JSON is returned as it is, for a
 // verifier to say so.
 func Split(text []byte) (files [][]byte) {
-	d := jsontext.NewDecoder(bytes.NewReader(withoutMark(text)), jsontext.AllowDuplicateNames(true))
-	for {
-		value, err := d.ReadValue()
-		switch {
-		case errors.Is(err, io.EOF) && len(files) > 0:
-			return files
-		case err != nil:
-			return [][]byte{text}
-		}
+	values, err := parseAll(text)
+	if err != nil || len(values) == 0 {
+		return [][]byte{text}
+	}
+	for _, value := range values {
 		list := []jsontext.Value{value}
 		if value.Kind() == '[' {
-			if list, err = elements(value); err != nil {
-				return [][]byte{text}
-			}
-			if len(list) == 0 {
-				list = []jsontext.Value{value}
+			if parts, err := elements(value); err == nil && len(parts) > 0 {
+				list = parts
 			}
 		}
 		for _, file := range list {
-			files = append(files, file.Clone())
+			files = append(files, file)
 		}
+	}
+	return files
+}
+
+// parseAll parses JSON texts one after the other.
+func parseAll(text []byte) (values []jsontext.Value, err error) {
+	d := jsontext.NewDecoder(bytes.NewReader(withoutMark(text)), jsontext.AllowDuplicateNames(true))
+	for {
+		value, err := d.ReadValue()
+		if errors.Is(err, io.EOF) {
+			return values, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, value.Clone())
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -21,8 +20,8 @@ type Order struct {
 	count  uint64                    // an upper bound of the number of items
 }
 
-// ParseOrder parses a whole answer of POST /shuffle, which is an object with items, hands and rest,
-// or shuffles; or the array alone.
+// ParseOrder parses an answer of POST /shuffle, which is an object with items, hands or shuffles; or
+// an array alone.
 func ParseOrder(text []byte) (*Order, error) {
 	value, err := compact(text)
 	if err != nil {
@@ -40,8 +39,8 @@ func ParseOrder(text []byte) (*Order, error) {
 	if o.answer, _, err = members(value); err != nil {
 		return nil, err
 	}
-	if o.answer["items"] == nil && o.answer["shuffles"] == nil && (o.answer["hands"] == nil || o.answer["rest"] == nil) {
-		return nil, errors.New("an object without items, hands and rest, or shuffles: not an answer of POST /shuffle")
+	if o.answer["items"] == nil && o.answer["shuffles"] == nil && o.answer["hands"] == nil {
+		return nil, errors.New("an object without items, hands or shuffles: not an answer of POST /shuffle")
 	}
 	for _, name := range []string{"items", "hands", "rest", "shuffles"} {
 		if value := o.answer[name]; value != nil && value.Kind() != '[' {
@@ -93,103 +92,6 @@ func (o *Order) names(e *Entry) error {
 	return nil
 }
 
-// compare returns an error unless the order has the cards at the replayed positions, in every form
-// in which the answer has them.
-func (o *Order) compare(s *audit.Statement, orders [][]uint64, cards *cards) error {
-	forms, err := o.forms(s)
-	if err != nil {
-		return err
-	}
-	for _, shuffles := range forms {
-		for number, answered := range shuffles {
-			if uint64(len(answered)) != s.Draw {
-				return fmt.Errorf("%sthe order given has %d items, and %d were drawn", which(s, number), len(answered), s.Draw)
-			}
-		}
-		if len(orders) != len(shuffles) { // the replay returns orders up to count
-			return errors.New("the order given is not as long as what was drawn")
-		}
-		for number, answered := range shuffles {
-			for i, position := range orders[number] {
-				if want, ok := cards.match(position, answered[i]); !ok {
-					return fmt.Errorf("%sthe order given has %s at place %d, where the replay has %s", which(s, number), short(answered[i]), i, short([]byte(want)))
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// forms returns the items of each shuffle of the record, once for every form in which the order has
-// them: the array alone, items, hands and rest, shuffles.
-func (o *Order) forms(s *audit.Statement) (forms [][][]jsontext.Value, err error) {
-	add := func(shuffles [][]jsontext.Value, err error) error {
-		forms = append(forms, shuffles)
-		return err
-	}
-	if o.answer == nil {
-		if s.Repeat == 1 {
-			return [][][]jsontext.Value{{o.list}}, nil
-		}
-		return forms, add(split(o.list, s, false))
-	}
-	items, hands, rest, shuffles := o.answer["items"], o.answer["hands"], o.answer["rest"], o.answer["shuffles"]
-	if s.Repeat > 1 && shuffles == nil {
-		return nil, fmt.Errorf("the order given is of 1 shuffle(s), and there were %d", s.Repeat)
-	}
-	if items != nil && s.Repeat == 1 {
-		list, err := elements(items)
-		if err := add([][]jsontext.Value{list}, err); err != nil {
-			return nil, err
-		}
-	}
-	if hands != nil && rest != nil && s.Repeat == 1 {
-		list, err := elements(hands)
-		if err == nil {
-			list, err = joinHands(append(slices.Clip(list), rest), s)
-		}
-		if err := add([][]jsontext.Value{list}, err); err != nil {
-			return nil, err
-		}
-	}
-	if shuffles != nil {
-		list, err := elements(shuffles)
-		if err != nil {
-			return nil, err
-		}
-		if err := add(split(list, s, len(s.Hands) > 0)); err != nil {
-			return nil, err
-		}
-	}
-	return forms, nil
-}
-
-// split returns the items of several shuffles, each of which may be dealt to hands.
-func split(list []jsontext.Value, s *audit.Statement, dealt bool) (shuffles [][]jsontext.Value, err error) {
-	if uint64(len(list)) != s.Repeat {
-		return nil, fmt.Errorf("the order given is of %d shuffle(s), and there were %d", len(list), s.Repeat)
-	}
-	for _, shuffle := range list {
-		values, err := elements(shuffle)
-		if err == nil && dealt {
-			values, err = joinHands(values, s)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("a shuffle of the order given: %w", err)
-		}
-		shuffles = append(shuffles, values)
-	}
-	return shuffles, nil
-}
-
-// which names a shuffle if there are several.
-func which(s *audit.Statement, number int) string {
-	if s.Repeat == 1 {
-		return ""
-	}
-	return fmt.Sprintf("shuffle %d, from 0: ", number)
-}
-
 // short truncates a value to fit on a line.
 func short(value []byte) string {
 	const most = 60
@@ -198,22 +100,4 @@ func short(value []byte) string {
 		return string(text[:most]) + "..."
 	}
 	return string(text)
-}
-
-// joinHands returns the items of the hands and the rest, and checks the sizes of the hands.
-func joinHands(hands []jsontext.Value, s *audit.Statement) (all []jsontext.Value, err error) {
-	if len(hands) != len(s.Hands)+1 {
-		return nil, fmt.Errorf("the order given has %d hands, and %d were dealt", len(hands)-1, len(s.Hands))
-	}
-	for i, hand := range hands {
-		values, err := elements(hand)
-		if err != nil {
-			return nil, fmt.Errorf("a hand of the order given: %w", err)
-		}
-		if i < len(s.Hands) && uint64(len(values)) != s.Hands[i] {
-			return nil, fmt.Errorf("hand %d, from 0, of the order given has %d items, and %d were dealt", i, len(values), s.Hands[i])
-		}
-		all = append(all, values...)
-	}
-	return all, nil
 }

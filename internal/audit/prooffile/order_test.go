@@ -89,19 +89,19 @@ func TestOrdersAreCompared(t *testing.T) {
 		{"an answer of one shuffle in a list", &once, `{"shuffles":[` + list(&once, 0, 0, 12) + "]}", ""},
 		{"white space", &once, "{ \"items\" :\n " + strings.ReplaceAll(list(&once, 0, 0, 12), "[1,[]]", "[ 1 , [ ] ]") + "\n}\n", ""},
 		{"the answer to another", &once, strings.Replace(id, record(&once).ID.String(), record(&hands).ID.String(), 1) + `"items":` + list(&once, 0, 0, 12) + "}", "the answer has the audit_id "},
-		{"one too few", &once, list(&once, 0, 0, 11), "has 11 items, and 12 were drawn"},
-		{"none", &once, "[]", "has 0 items, and 12 were drawn"},
+		{"one too few", &once, list(&once, 0, 0, 11), "has 11 items, and 12 were dealt"},
+		{"none", &once, "[]", "has 0 items, and 12 were dealt"},
 		{"another number of the same value", &once, strings.Replace(list(&once, 0, 0, 12), "1.0", "1.00", 1), "has 1.00 at place"},
 		{"an escape", &once, strings.Replace(list(&once, 0, 0, 12), `"\u0041"`, `"A"`, 1), ""},
 		{"two exchanged", &once, strings.NewReplacer("null", "true", "true", "null").Replace(list(&once, 0, 0, 12)), "at place"},
 		{"hands", &hands, "{" + handsOf(&hands) + "}", ""},
 		{"hands as one list", &hands, list(&hands, 0, 0, 52), ""},
-		{"a card in another hand", &hands, strings.Replace("{"+handsOf(&hands)+"}", "],[", ",", 1), "has 2 hands, and 3 were dealt"},
-		{"a longer hand", &hands, `{"hands":[` + list(&hands, 0, 0, 14) + "," + list(&hands, 0, 14, 26) + "," + list(&hands, 0, 26, 39) + `],"rest":` + list(&hands, 0, 39, 52) + "}", "hand 0, from 0, of the order given has 14 items"},
+		{"a card in another hand", &hands, strings.Replace("{"+handsOf(&hands)+"}", "],[", ",", 1), "neither the order nor hands of this deal"},
+		{"a longer hand", &hands, `{"hands":[` + list(&hands, 0, 0, 14) + "," + list(&hands, 0, 14, 26) + "," + list(&hands, 0, 26, 39) + `],"rest":` + list(&hands, 0, 39, 52) + "}", "hand 1 of the order given has 14 items"},
 		{"shuffles", &twice, shuffles(split(0), split(1)), ""},
 		{"shuffles without hands", &twice, "[" + list(&twice, 0, 0, 5) + "," + list(&twice, 1, 0, 5) + "]", ""},
-		{"shuffles exchanged", &twice, shuffles(split(1), split(0)), "shuffle 0, from 0: the order given has"},
-		{"a shuffle too few", &twice, `{"shuffles":[` + split(0) + "]}", "is of 1 shuffle(s), and there were 2"},
+		{"shuffles exchanged", &twice, shuffles(split(1), split(0)), "shuffle 1: hand 1 of the order given has"},
+		{"a shuffle too few", &twice, `{"shuffles":[` + split(0) + "]}", "is of 1 shuffle, and there were 2"},
 		{"no list", &twice, `[1,2]`, "a shuffle of the order given"},
 		{"numbers", &range4, string(numbers), ""},
 		{"a number as text", &range4, `["1",2,3,4]`, `has "1" at place 0`},
@@ -120,7 +120,7 @@ func TestOrdersAreCompared(t *testing.T) {
 }
 
 func TestInvalidOrdersAndItemsAreRejected(t *testing.T) {
-	for _, text := range []string{"", "1", `"x"`, "{}", `{"hands":[]}`, "[1,2", "[1] [2]", `{"items":1}`, `{"items":[],"items":[]}`, "\xff"} {
+	for _, text := range []string{"", "1", `"x"`, "{}", `{"rest":[]}`, "[1,2", "[1] [2]", `{"items":1}`, `{"items":[],"items":[]}`, "\xff"} {
 		if _, err := prooffile.ParseOrder([]byte(text)); err == nil {
 			t.Errorf("%q is an order", text)
 		}

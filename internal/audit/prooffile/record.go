@@ -4,6 +4,7 @@ package prooffile
 type RecordResult struct {
 	Steps
 	Entry
+	dealing
 }
 
 // VerifyRecord verifies the proof file of one record: of a shuffle, or of any other kind. It adds
@@ -17,7 +18,7 @@ func VerifyRecord(text []byte, given *Given) *RecordResult {
 	}
 	known := c.record()
 	if known {
-		c.replay(given, Unchecked)
+		r.dealing = c.replay(given, Unchecked)
 	}
 	c.inclusion()
 	c.signature()

@@ -2,6 +2,7 @@ package prooffile
 
 import (
 	"fmt"
+	"math"
 
 	"riffle/internal/audit"
 	"riffle/internal/rng"
@@ -12,13 +13,15 @@ import (
 type dealing struct {
 	orders [][]uint64 // the replayed positions of a record of a shoe; nil if they are unknown
 	cards  *cards     // of a shoe's first record; nil if they are unknown
+	match  *Match     // what the order given is; nil if it was not compared or does not match
+	cost   uint64     // of a replay that takes too long; 0 for others
 }
 
 // replay adds the steps seed, commitment, keys, order, items and root: the order follows from the
 // seed and the record, and is the one that was answered. heldBack is the state of the step order if
 // there is no seed and nothing to compare.
 //
-// A replay takes as long as the record says that the shuffle took. A forged one may never end.
+// A replay takes at most [audit.MaxCost] steps.
 func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 	if !c.Record.Deals() {
 		why := "a record of kind " + string(c.Record.Kind) + " has none"
@@ -46,6 +49,9 @@ func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 	keep := uint64(0)
 	if given.Order != nil {
 		keep = given.Order.count
+		if c.Record.Statement.Hands != nil {
+			keep = math.MaxUint64 // it may be any hand
+		}
 	}
 	if c.Record.Kind != audit.KindShuffle {
 		keep = max(keep, shoe.MaxCards)
@@ -56,23 +62,26 @@ func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 		switch {
 		case s.Name == StepSeed:
 			s.Detail = c.seedLength(answered != nil)
-		case !s.OK && s.Name == StepOrder && v.OrderDigest == "": // it is too long for this program
-			state = Unchecked
+		case !s.OK && v.TooCostly > 0:
+			state, d.cost = Unchecked, uint64(v.TooCostly)
 		case !s.OK:
 			state = Wrong
 		}
 		c.add(s.Name, state, "%s", s.Detail)
 	}
-	if !v.OK {
+	if !v.OK && d.cost == 0 {
 		return d
 	}
 	items, cards := c.identify(given, &d)
+	*c.Steps = append(*c.Steps, items)
+	if d.cost > 0 {
+		return d
+	}
 	order := c.Find(StepOrder)
 	order.Detail += "; the SHA-256 of the positions is " + v.OrderDigest
 	if given.Order != nil {
-		*order = c.compare(given.Order, v.Orders, cards, order.Detail)
+		*order, d.match = c.compare(given, v.Orders, cards, order.Detail)
 	}
-	*c.Steps = append(*c.Steps, items)
 	if c.Record.Kind != audit.KindShuffle {
 		d.orders = v.Orders
 	}
@@ -99,9 +108,9 @@ func (c *checker) heldBack(given *Given, order State) {
 func (c *checker) seedLength(isAnswered bool) string {
 	s := &c.Record.Statement
 	got, want := len(c.File.Seed)/rng.BlockSize, rng.Blocks(s.Size, s.Draw)
-	text := fmt.Sprintf("%d block(s) of 256 bits; riffle/1 asks for %d", got, want)
+	text := fmt.Sprintf("%s of 256 bits; riffle/1 asks for %d", audit.Count(got, "block"), want)
 	if got < want {
-		text = fmt.Sprintf("warning: %d block(s) of 256 bits, and riffle/1 asks for %d", got, want)
+		text = fmt.Sprintf("warning: %s of 256 bits, and riffle/1 asks for %d", audit.Count(got, "block"), want)
 	}
 	if !rng.Exhaustive(s.Draw) {
 		text += "; computationally, not exhaustively, complete"
@@ -112,18 +121,25 @@ func (c *checker) seedLength(isAnswered bool) string {
 	return text
 }
 
-// compare returns the step order: whether the order given is the one that was replayed.
-func (c *checker) compare(order *Order, orders [][]uint64, cards *cards, replayed string) Step {
+// compare returns the step order: whether the order given is one that was dealt, and which.
+func (c *checker) compare(given *Given, orders [][]uint64, cards *cards, replayed string) (Step, *Match) {
+	order := given.Order
 	if err := order.names(c.Entry); err != nil {
-		return newStep(StepOrder, Wrong, "%s", err)
+		return newStep(StepOrder, Wrong, "%s", err), nil
 	}
 	if cards == nil {
-		return newStep(StepOrder, Unchecked, "replayed, but it takes the items of the record to compare it with the order given")
+		return newStep(StepOrder, Unchecked, "replayed, but it takes the items of the record to compare it with the order given"), nil
 	}
-	if err := order.compare(&c.Record.Statement, orders, cards); err != nil {
-		return newStep(StepOrder, Wrong, "%s", err)
+	match, err := (&comparison{order, &c.Record.Statement, orders, cards}).match(given.HandOf)
+	switch {
+	case c.Record.Kind != audit.KindShuffle && (err != nil || c.Record.Kind != audit.KindShoe):
+		return newStep(StepOrder, Unchecked, "%s; the order given is not the whole order of the cards that were sealed first, and cards without salt and path prove nothing", replayed), nil
+	case err != nil:
+		return newStep(StepOrder, Wrong, "%s", err), nil
+	case match.Parts == nil:
+		return newStep(StepOrder, OK, "%s; it is the order given", replayed), match
 	}
-	return newStep(StepOrder, OK, "%s; it is the order given", replayed)
+	return newStep(StepOrder, OK, "%s; given are %s", replayed, match), match
 }
 
 // identify returns the step items and the cards; nil if they are unknown. For a shoe it sets those

@@ -1,6 +1,7 @@
 package prooffile
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -14,40 +15,41 @@ type ShoeResult struct {
 	Changes int  // how often the shoe was changed
 	Closed  bool // the last record closes the shoe
 	Proven  int  // how many cards of the hand are proven; 0 if the step hand does not hold
+	match   *Match
 }
 
 // Sealed reports whether the records have roots, and every one is that of the shoe's cards.
 func (r *ShoeResult) Sealed() bool { return r.Has(StepRoot, OK) }
 
 // VerifyShoe verifies a whole shoe by the proof files of all its records, from the first to the
-// last. It adds the steps of docs/shoes.md, "The whole shoe". A step that every file has is
+// last; of several files of a record, the first counts. It adds the steps of docs/shoes.md, "The whole shoe". A step that every file has is
 // reported once for all of them.
 func VerifyShoe(texts [][]byte, given *Given) *ShoeResult {
-	s := &shoeChecker{ShoeResult: &ShoeResult{Changes: len(texts) - 1}, given: given}
+	s := &shoeChecker{ShoeResult: &ShoeResult{}, given: given}
 	if len(texts) == 0 {
 		s.add(StepProof, Wrong, "there are no proof files")
 		return s.ShoeResult
 	}
-	s.files = checkFiles(texts, given, func(*audit.Record) State { return Unchecked })
-	first, last := s.files[0], s.files[len(s.files)-1]
-	s.Entry = first.Entry
+	s.checkFiles(texts, func(*audit.Record) State { return Unchecked })
+	first, last := s.records[0], s.records[len(s.records)-1]
+	s.Entry, s.match, s.Changes = first.Entry, first.match, len(s.records)-1
 
 	s.inEvery(StepProof, "%d files are well-formed; %s", len(s.files), s.trust())
 	if s.Unchecked() != nil {
 		return s.ShoeResult
 	}
 	if s.Failed() == nil {
-		s.records()
+		s.described()
 	}
 	if s.Has(StepRecord, OK) {
 		s.Closed = last.Record.Kind == audit.KindClose
 		err := s.chain()
-		s.check(StepChain, err, "each of the versions 1 to %d has its record, in the order of the log, from number %d to number %d", len(s.files), first.File.Inclusion.Index, last.File.Inclusion.Index)
+		s.check(StepChain, err, "each of the versions 1 to %d has its record, in the order of the log, from number %d to number %d", len(s.records), first.File.Inclusion.Index, last.File.Inclusion.Index)
 	}
 	s.seeds()
-	s.replayed("commitment", "%d seed(s) open the commitments in their records%s")
-	s.replayed("keys", "those of %d order(s) derived%s")
-	s.replayed(StepOrder, "%d order(s) replayed%s")
+	s.replayed("commitment", "seed", "%s: each opens the commitment in its record%s")
+	s.replayed("keys", "order", "the keys of %s derived%s")
+	s.replayed(StepOrder, "order", "%s replayed%s")
 	s.ofFirst(StepItems)
 	s.inEvery(StepInclusion, "every record is in the tree of its file")
 	s.inEvery(StepSignature, "every checkpoint is signed with the key")
@@ -79,15 +81,12 @@ type shoeFile struct {
 
 // checkFiles checks every file alone. If no key is given, all have to have the key of the first.
 // heldBack returns the state of the step order of a record whose seed is secret.
-func checkFiles(texts [][]byte, given *Given, heldBack func(*audit.Record) State) (files []*shoeFile) {
-	key := given.Key
+func (s *shoeChecker) checkFiles(texts [][]byte, heldBack func(*audit.Record) State) {
+	given, key := s.given, s.given.Key
 	for i, text := range texts {
 		alone := &Given{Decks: given.Decks}
 		if i == 0 {
-			alone.Items, alone.ItemsSalt = given.Items, given.ItemsSalt
-		}
-		if len(texts) == 1 {
-			alone.Order = given.Order
+			alone.Items, alone.ItemsSalt, alone.Order, alone.HandOf = given.Items, given.ItemsSalt, given.Order, given.HandOf
 		}
 		f := &shoeFile{}
 		c := &checker{Steps: &f.Steps, Entry: &f.Entry}
@@ -101,16 +100,26 @@ func checkFiles(texts [][]byte, given *Given, heldBack func(*audit.Record) State
 				key = f.File.LogKey
 			}
 		}
-		files = append(files, f)
+		s.files = append(s.files, f)
 	}
-	return files
+	for _, f := range s.files {
+		if last := len(s.records) - 1; last < 0 || !f.isOf(s.records[last]) {
+			s.records = append(s.records, f)
+		}
+	}
+}
+
+// isOf reports whether two files are of the same record.
+func (f *shoeFile) isOf(other *shoeFile) bool {
+	return f.Record != nil && other.Record != nil && bytes.Equal(f.File.Record, other.File.Record)
 }
 
 // A shoeChecker adds the steps of a whole shoe.
 type shoeChecker struct {
 	*ShoeResult
-	given *Given
-	files []*shoeFile
+	given   *Given
+	files   []*shoeFile
+	records []*shoeFile // one file of each record
 }
 
 // inEvery adds a step that the files have in common: the first one that fails or is unchecked, or
@@ -146,13 +155,13 @@ func (s *shoeChecker) committed() {
 	c.committed(s.given.Commitment)
 }
 
-// records adds the step record.
-func (s *shoeChecker) records() {
+// described adds the step record.
+func (s *shoeChecker) described() {
 	first := ""
 	if s.Record != nil {
 		first = describe(s.Record)
 	}
-	s.inEvery(StepRecord, "%s; %d change(s)", first, s.Changes)
+	s.inEvery(StepRecord, "%s; %s", first, audit.Count(s.Changes, "change"))
 }
 
 // chain returns an error unless the records are those of one shoe, from the first on.
@@ -160,8 +169,8 @@ func (s *shoeChecker) chain() error {
 	if s.Record.Kind != audit.KindShoe {
 		return fmt.Errorf("the first record is of kind %s, and that of a shoe has to be", s.Record.Kind)
 	}
-	for i, f := range s.files[1:] {
-		r, before := f.Record, s.files[i]
+	for i, f := range s.records[1:] {
+		r, before := f.Record, s.records[i]
 		version := uint64(i + 2)
 		switch {
 		case !r.Kind.ChangesShoe():
@@ -197,7 +206,7 @@ func (s *shoeChecker) seeds() {
 	}
 	switch {
 	case there > 0:
-		s.add("seed", OK, "%d seed(s)%s%s", there, warning, s.except())
+		s.add("seed", OK, "%s%s%s", audit.Count(there, "seed"), warning, s.except())
 	case s.heldBack() > 0:
 		s.add("seed", Skipped, "%s", s.withoutSeed())
 	}
@@ -205,7 +214,7 @@ func (s *shoeChecker) seeds() {
 
 // heldBack returns how many seeds are held back.
 func (s *shoeChecker) heldBack() (n int) {
-	for _, f := range s.files {
+	for _, f := range s.records {
 		if f.HeldBack() {
 			n++
 		}
@@ -216,9 +225,9 @@ func (s *shoeChecker) heldBack() (n int) {
 // withoutSeed says why some files have no seed.
 func (s *shoeChecker) withoutSeed() string {
 	if s.Closed {
-		return fmt.Sprintf("%d seed(s) are held back in these files, and public since the shoe was closed: get the files again", s.heldBack())
+		return audit.Count(s.heldBack(), "seed") + " held back in these files, and public since the shoe was closed: get the files again"
 	}
-	return fmt.Sprintf("%d seed(s) are held back until the shoe is closed", s.heldBack())
+	return audit.Count(s.heldBack(), "seed") + " held back until the shoe is closed"
 }
 
 // except returns withoutSeed as the end of a sentence; it is empty if no seed is held back.
@@ -230,8 +239,8 @@ func (s *shoeChecker) except() string {
 }
 
 // replayed adds a step that every file with a seed has. The arguments of the format are the number
-// of those files and the result of except.
-func (s *shoeChecker) replayed(name, format string) {
+// of those files, as a number of what, and the result of except.
+func (s *shoeChecker) replayed(name, what, format string) {
 	done, held := 0, s.heldBack()
 	for _, f := range s.files {
 		if f.Has(name, Wrong) {
@@ -246,29 +255,29 @@ func (s *shoeChecker) replayed(name, format string) {
 	switch isOrder := name == StepOrder; {
 	case done+held == 0:
 		return
-	case isOrder && s.given.Order != nil:
-		s.add(name, Unchecked, "an order can be compared with that of one record, and not with a whole shoe")
+	case isOrder && s.given.Order != nil && s.match == nil:
+		s.inEvery(name, "")
 		return
 	case isOrder && held > 0 && s.given.Hand == nil:
 		state = Unchecked
 	case isOrder && held > 0, done == 0:
 		state = Skipped
 	}
-	s.add(name, state, format, done, s.except())
+	s.add(name, state, format, audit.Count(done, what), s.except())
 }
 
 // moves adds the step moves: whether every change is one that the rules allow, of the cards that
 // lay there.
 func (s *shoeChecker) moves(t *tracker) {
-	for i, f := range s.files[1:] {
+	for i, f := range s.records[1:] {
 		if err := t.change(f); err != nil {
 			s.add(StepMoves, Wrong, "version %d: %s", i+2, err)
 			return
 		}
 	}
-	detail := fmt.Sprintf("every change was of cards that lay where it says; %d lie in the deck, %d are dealt, and there are %d pile(s)", t.layout.Deck.Len(), t.layout.Dealt.Len(), len(t.layout.Piles))
+	detail := fmt.Sprintf("every change was of cards that lay where it says; %d lie in the deck, %d are dealt, %s", t.layout.Deck.Len(), t.layout.Dealt.Len(), audit.Count(len(t.layout.Piles), "pile"))
 	if t.random > 0 {
-		s.add(StepMoves, Unchecked, "%s; but %d draw(s) at random have no seed", detail, t.random)
+		s.add(StepMoves, Unchecked, "%s; but %s at random without a seed", detail, audit.Count(t.random, "draw"))
 		return
 	}
 	s.add(StepMoves, OK, "%s", detail)
@@ -282,7 +291,7 @@ func (s *shoeChecker) roots(t *tracker) {
 	case t.roots+t.unknown == 0:
 		s.add(StepRoot, Skipped, "nothing was sealed")
 	case t.unknown == 0:
-		s.add(StepRoot, OK, "salts from the seeds and the cards in their orders have the roots in %d record(s)", t.roots)
+		s.add(StepRoot, OK, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(t.roots, "record"))
 	case s.heldBack() > 0:
 		s.add(StepRoot, Skipped, "%s", s.withoutSeed())
 	default:
@@ -300,7 +309,7 @@ func (s *shoeChecker) hand(t *tracker) {
 	case missing != nil:
 		s.add(StepHand, Unchecked, "%s", missing)
 	case others > 0:
-		s.add(StepHand, Unchecked, "%d card(s) of the hand were sealed by no record of this shoe", others)
+		s.add(StepHand, Unchecked, "%s of the hand, sealed by no record of this shoe", audit.Count(others, "card"))
 	default:
 		s.Proven = len(proven)
 		s.add(StepHand, OK, "%s", h.describe(proven))

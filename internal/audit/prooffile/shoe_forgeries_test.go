@@ -127,12 +127,6 @@ func shoeForgeries(t testing.TB, by map[string]*dealtShoe) []shoeForgery {
 			relogged(t, files)
 			return files
 		}},
-		{name: "two records exchanged", of: every, step: "chain", files: func(files []*prooffile.File) []*prooffile.File {
-			files[3], files[4] = files[4], files[3]
-			return files
-		}},
-		{name: "a record twice", of: every, step: "chain", files: func(files []*prooffile.File) []*prooffile.File { return slices.Insert(files, 2, files[2]) }},
-		{name: "the first record twice", of: worked, step: "chain", files: func(files []*prooffile.File) []*prooffile.File { return slices.Insert(files, 0, files[0]) }},
 		{name: "a record of another shoe", of: every, step: "chain", files: func(files []*prooffile.File) []*prooffile.File {
 			files[1] = other.files()[1]
 			return files

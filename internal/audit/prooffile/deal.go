@@ -1,0 +1,400 @@
+package prooffile
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riffle/internal/audit"
+)
+
+// A Part is a hand of a deal, by its number from 1, or the rest, which is 0.
+type Part uint64
+
+// allParts stands for all parts of a deal together.
+const allParts Part = 1<<64 - 1
+
+// ParsePart parses the number of a hand, or rest.
+func ParsePart(text string) (Part, error) {
+	n, err := strconv.ParseUint(text, 10, 53)
+	if text != "rest" && (err != nil || n == 0 || strconv.FormatUint(n, 10) != text) {
+		return 0, fmt.Errorf("%q is not a hand: hands are numbered from 1, and what remains is the rest", text)
+	}
+	return Part(n), nil
+}
+
+// MarshalJSON returns the number, or "rest".
+func (p Part) MarshalJSON() ([]byte, error) {
+	if p == 0 {
+		return []byte(`"rest"`), nil
+	}
+	return strconv.AppendUint(nil, uint64(p), 10), nil
+}
+
+func (p Part) String() string {
+	if p == 0 {
+		return "the rest"
+	}
+	return fmt.Sprintf("hand %d", uint64(p))
+}
+
+// A Match says what an order turned out to be: the whole order, or hands of a deal.
+type Match struct {
+	Parts   []Part // the hands, in the order given; nil for the whole order
+	Cards   int    // of the only hand
+	Shuffle uint64 // of which they are, from 1; 0 for the only one and for all
+	Sorted  bool   // they are in another sequence than dealt
+	noun    string // what was dealt: card or item
+}
+
+func (m *Match) String() string {
+	if m.Parts == nil {
+		return "the order given"
+	}
+	text := m.Parts[0].String()
+	if last := len(m.Parts) - 1; last == 0 {
+		text = fmt.Sprintf("the %s of %s", audit.Count(m.Cards, m.noun), text)
+	} else {
+		for i, p := range m.Parts[1:] {
+			text += map[bool]string{true: " and ", false: ", "}[i+1 == last] + p.String()
+		}
+	}
+	if m.Shuffle > 0 {
+		text += fmt.Sprintf(" of shuffle %d", m.Shuffle)
+	}
+	text += " of this deal"
+	if m.Sorted {
+		return text + ", sorted otherwise than they were dealt"
+	}
+	return text + ", in the order dealt"
+}
+
+// A claim is values that an order has, and which part of a shuffle they are said to be.
+type claim struct {
+	shuffle int
+	part    Part
+	values  []value
+}
+
+// A comparison compares an order with the replayed positions of a record.
+type comparison struct {
+	*Order
+	*audit.Statement
+	orders [][]uint64 // nil if they are more than the order has items
+	cards  *cards
+}
+
+// match returns what the order is; see docs/spec.md, "Comparing an order or a hand". The error says
+// why it is nothing that was dealt. of is the only hand that it may be, if it is not nil.
+func (c *comparison) match(of *Part) (m *Match, err error) {
+	defer func() {
+		if m != nil && c.cards.isDeck() {
+			m.noun = "card"
+		}
+	}()
+	if of != nil {
+		return c.only(*of)
+	}
+	claims, complete, err := c.claims()
+	if err == nil {
+		err = c.check(claims, c.sequence)
+	}
+	switch {
+	case err == nil && complete:
+		return &Match{}, nil
+	case err == nil:
+		return c.all(false), nil
+	case len(c.Hands) == 0:
+		return nil, err
+	case claims != nil && c.check(claims, c.set) == nil:
+		return c.all(true), nil
+	}
+	hands, rest := c.hands()
+	if c.answer != nil && c.Repeat == 1 && len(hands) == len(c.Hands) {
+		return nil, err // all hands are compared by their numbers
+	}
+	if m := c.find(hands, rest, nil); m != nil {
+		return m, nil
+	}
+	if len(hands) > 0 && (c.answer != nil || uint64(len(hands[0])) != c.Draw && c.Repeat == 1) {
+		err = errors.New("what is given is neither the order nor hands of this deal")
+	}
+	return nil, err
+}
+
+// all is all hands of the deal.
+func (c *comparison) all(sorted bool) *Match {
+	m := &Match{Sorted: sorted, noun: "item"}
+	for i, n := range c.Hands {
+		m.Parts, m.Cards = append(m.Parts, Part(i+1)), int(n)
+	}
+	return m
+}
+
+// only returns the hand that the order is said to be.
+func (c *comparison) only(of Part) (*Match, error) {
+	from, to, ok := c.span(of)
+	hands, rest := c.hands()
+	switch {
+	case !ok || from == to:
+		return nil, fmt.Errorf("there is no %s in this deal: it has %s", strings.TrimPrefix(of.String(), "the "), audit.Count(len(c.Hands), "hand"))
+	case len(hands) != 1 || len(rest) > 0:
+		return nil, fmt.Errorf("what is given is not one hand, and %s is", of)
+	}
+	if m := c.find(hands, nil, &of); m != nil {
+		return m, nil
+	}
+	if m := c.find(hands, nil, nil); m != nil {
+		return nil, fmt.Errorf("it is not %s, but %s", of, m.Parts[0])
+	}
+	return nil, fmt.Errorf("it is not %s of this deal, nor another hand of it", of)
+}
+
+// claims returns what the order says of each shuffle, in every form that it has: the array alone,
+// items, hands and rest, shuffles. It is complete unless it leaves out the rest.
+func (c *comparison) claims() (claims []claim, complete bool, err error) {
+	if c.answer == nil && c.Repeat == 1 {
+		return []claim{{0, allParts, c.valuesOf(c.list)}}, true, nil
+	}
+	if c.answer == nil {
+		claims, err = c.split(c.list, false)
+		return claims, true, err
+	}
+	items, hands, rest, shuffles := c.answer["items"], c.answer["hands"], c.answer["rest"], c.answer["shuffles"]
+	if c.Repeat > 1 && shuffles == nil {
+		return nil, false, fmt.Errorf("the order given is of 1 shuffle, and there were %d", c.Repeat)
+	}
+	if items != nil && c.Repeat == 1 {
+		values, err := c.values(items)
+		if err != nil {
+			return nil, false, err
+		}
+		claims, complete = append(claims, claim{0, allParts, values}), true
+	}
+	if hands != nil && c.Repeat == 1 {
+		list, err := elements(hands)
+		if err == nil {
+			claims, err = c.dealt(claims, 0, list, rest)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		complete = complete || rest != nil
+	}
+	if shuffles != nil {
+		list, err := elements(shuffles)
+		if err != nil {
+			return nil, false, err
+		}
+		more, err := c.split(list, len(c.Hands) > 0)
+		return append(claims, more...), true, err
+	}
+	return claims, complete, nil
+}
+
+// split returns the claims of several shuffles, each of which may be dealt to hands.
+func (c *comparison) split(list []jsontext.Value, isDealt bool) (claims []claim, err error) {
+	if uint64(len(list)) != c.Repeat {
+		return nil, fmt.Errorf("the order given is of %s, and there were %d", audit.Count(len(list), "shuffle"), c.Repeat)
+	}
+	for number, shuffle := range list {
+		parts, err := elements(shuffle)
+		switch {
+		case err != nil:
+		case !isDealt:
+			claims = append(claims, claim{number, allParts, c.valuesOf(parts)})
+		case len(parts) == 0:
+			err = errors.New("it has no rest")
+		default:
+			claims, err = c.dealt(claims, number, parts[:len(parts)-1], parts[len(parts)-1])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("a shuffle of the order given: %w", err)
+		}
+	}
+	return claims, nil
+}
+
+// dealt appends the claims of the hands and the rest of a shuffle, which may be nil.
+func (c *comparison) dealt(claims []claim, shuffle int, hands []jsontext.Value, rest jsontext.Value) ([]claim, error) {
+	if len(hands) != len(c.Hands) {
+		return nil, fmt.Errorf("the order given has %s, and %d were dealt", audit.Count(len(hands), "hand"), len(c.Hands))
+	}
+	for i, hand := range hands {
+		values, err := c.values(hand)
+		if err != nil {
+			return nil, fmt.Errorf("a hand of the order given: %w", err)
+		}
+		claims = append(claims, claim{shuffle, Part(i + 1), values})
+	}
+	if rest == nil {
+		return claims, nil
+	}
+	values, err := c.values(rest)
+	return append(claims, claim{shuffle, 0, values}), err
+}
+
+// check returns an error unless each claim is as long as its part and equals it.
+func (c *comparison) check(claims []claim, equals func(*claim, []uint64) error) error {
+	for _, k := range claims {
+		if from, to, _ := c.span(k.part); uint64(len(k.values)) != to-from {
+			return fmt.Errorf("%s%s, and %d were dealt", c.which(&k), audit.Count(len(k.values), "item"), to-from)
+		}
+	}
+	if uint64(len(c.orders)) != c.Repeat {
+		return errors.New("the order given is not as long as what was drawn")
+	}
+	for _, k := range claims {
+		from, to, _ := c.span(k.part)
+		if err := equals(&k, c.orders[k.shuffle][from:to]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sequence returns an error unless the claim has the cards in their sequence.
+func (c *comparison) sequence(k *claim, positions []uint64) error {
+	for i, position := range positions {
+		want, ok := c.cards.is(position, k.values[i])
+		if ok {
+			continue
+		}
+		err := fmt.Errorf("%s%s at place %d, where the replay has %s", c.which(k), short(k.values[i].text), i, short([]byte(want)))
+		if c.cards.have(positions, k.values) {
+			err = fmt.Errorf("the same items in another order: %w", err)
+		}
+		return err
+	}
+	return nil
+}
+
+// set is sequence for hands that may have been sorted.
+func (c *comparison) set(k *claim, positions []uint64) error {
+	if k.part == allParts {
+		return c.sequence(k, positions)
+	}
+	if !c.cards.have(positions, k.values) {
+		return errors.New("other cards")
+	}
+	return nil
+}
+
+// which begins a sentence about what a claim has.
+func (c *comparison) which(k *claim) string {
+	text := "the order given has "
+	if k.part != allParts {
+		text = fmt.Sprintf("%s of the order given has ", k.part)
+	}
+	if c.Repeat > 1 {
+		text = fmt.Sprintf("shuffle %d: ", k.shuffle+1) + text
+	}
+	return text
+}
+
+// hands returns the hands that the order may be, and the rest, which may be empty.
+func (c *comparison) hands() (hands [][]value, rest []value) {
+	if c.answer == nil {
+		return [][]value{c.valuesOf(c.list)}, nil
+	}
+	list, err := elements(c.answer["hands"])
+	if err != nil || c.answer["items"] != nil || c.answer["shuffles"] != nil || len(list) > len(c.Hands) {
+		return nil, nil
+	}
+	for _, hand := range list {
+		values, err := c.values(hand)
+		if err != nil {
+			return nil, nil
+		}
+		hands = append(hands, values)
+	}
+	if c.answer["rest"] != nil {
+		rest, err = c.values(c.answer["rest"])
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return hands, rest
+}
+
+// find returns where the hands were dealt: in sequence in the first shuffle that has them so, or
+// else in any. of is the only hand that they may be, if it is not nil.
+func (c *comparison) find(hands [][]value, rest []value, of *Part) *Match {
+	if len(hands) == 0 {
+		return nil
+	}
+	for _, sorted := range []bool{false, true} {
+		for shuffle := range c.orders {
+			parts := c.place(shuffle, hands, rest, of, sorted)
+			if parts == nil {
+				continue
+			}
+			m := &Match{Parts: parts, Cards: len(hands[0]), Sorted: sorted, noun: "item"}
+			if c.Repeat > 1 {
+				m.Shuffle = uint64(shuffle) + 1
+			}
+			return m
+		}
+	}
+	return nil
+}
+
+// place returns which parts of a shuffle the hands are, each another; nil unless all are found.
+func (c *comparison) place(shuffle int, hands [][]value, rest []value, of *Part, sorted bool) (parts []Part) {
+	taken := map[Part]bool{}
+	take := func(values []value, of *Part, equal func([]uint64, []value) bool) bool {
+		for p := range Part(len(c.Hands) + 1) {
+			p = (p + 1) % Part(len(c.Hands)+1) // the rest is last
+			from, to, _ := c.span(p)
+			if !taken[p] && (of == nil || p == *of) && from < to && equal(c.orders[shuffle][from:to], values) {
+				taken[p], parts = true, append(parts, p)
+				return true
+			}
+		}
+		return false
+	}
+	found := func(values []value, of *Part) bool {
+		return take(values, of, c.cards.are) || sorted && take(values, of, c.cards.have)
+	}
+	if remains := Part(0); len(rest) > 0 && !found(rest, &remains) {
+		return nil
+	}
+	parts = nil
+	for _, hand := range hands {
+		if !found(hand, of) {
+			return nil
+		}
+	}
+	return parts
+}
+
+// span returns where a part lies in the result, and whether the deal can have it.
+func (c *comparison) span(p Part) (from, to uint64, ok bool) {
+	if p == allParts {
+		return 0, c.Draw, true
+	}
+	for i, n := range c.Hands {
+		if p == Part(i+1) {
+			return from, from + n, true
+		}
+		from += n
+	}
+	return from, c.Draw, p == 0 && len(c.Hands) > 0
+}
+
+// values returns the values of an array.
+func (c *comparison) values(array jsontext.Value) ([]value, error) {
+	list, err := elements(array)
+	return c.valuesOf(list), err
+}
+
+func (c *comparison) valuesOf(list []jsontext.Value) []value {
+	values := make([]value, len(list))
+	for i, text := range list {
+		values[i] = c.cards.value(text)
+	}
+	return values
+}

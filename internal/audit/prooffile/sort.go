@@ -1,0 +1,123 @@
+package prooffile
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Role says what a text is; docs/spec.md, "Roles".
+type Role string
+
+// The roles that a text is given with or sorted into. An order is an answer that may be an array.
+const (
+	RoleProof  Role = "proof"
+	RoleAnswer Role = "answer"
+	RoleOrder  Role = "order"
+	RoleHand   Role = "hand"
+	RoleItems  Role = "items"
+	RoleKey    Role = "key"
+	RoleSalt   Role = "salt"
+	RoleList   Role = "list"
+)
+
+// The roles that a text turns out to have.
+const (
+	roleHandOf Role = "hand-of"
+	roleUnused Role = "unused"
+)
+
+// A Text is one of those that a verifier is given.
+type Text struct {
+	Name    string
+	Role    Role   // empty to sort it
+	Content []byte // any layout
+	Err     error  // why it could not be read; nil if it was
+}
+
+// IsKey reports whether the text is the key of a log.
+func (t *Text) IsKey() bool {
+	role := t.Role
+	if role == "" {
+		role, _ = t.sorted()
+	}
+	return role == RoleKey
+}
+
+// trim drops a byte order mark and white space around a text.
+func trim(text []byte) []byte { return bytes.Trim(withoutMark(text), " \t\r\n") }
+
+var saltForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
+
+// sorted returns the role of a text that was given without one. The error says why it has none.
+func (t *Text) sorted() (Role, error) {
+	text := trim(t.Content)
+	if bytes.HasPrefix(text, []byte("PRIVATE+KEY+")) {
+		return "", &refusal{"private-key", []string{t.Name}, t.Name + " is the private key of a log: keep it secret, and give the verifier key"}
+	}
+	if _, err := Verifier(string(text)); err == nil {
+		return RoleKey, nil
+	}
+	if saltForm.Match(text) {
+		return RoleSalt, nil
+	}
+	if role := roleOf(text); role != "" {
+		return role, nil
+	}
+	if bytes.Contains(text, []byte(`"record"`)) || bytes.Contains(text, []byte(`"tlog_proof"`)) {
+		return RoleProof, nil
+	}
+	return "", &refusal{"unknown", []string{t.Name}, t.Name + " is not a proof, an answer, a hand, a list, a key or a salt"}
+}
+
+// roleOf returns the role of JSON; empty for none.
+func roleOf(text []byte) Role {
+	values, err := parseAll(text)
+	if err != nil || len(values) == 0 {
+		return ""
+	}
+	first := values[0]
+	var list []jsontext.Value
+	if first.Kind() == '[' {
+		if list, err = elements(first); err != nil {
+			return ""
+		}
+	}
+	proof, _, _ := members(append(slices.Clip(list), first)[0])
+	object, _, _ := members(first)
+	switch {
+	case proof["record"] != nil || proof["tlog_proof"] != nil:
+		return RoleProof
+	case len(values) > 1:
+		return ""
+	case object["items"] != nil || object["hands"] != nil || object["shuffles"] != nil:
+		return RoleAnswer
+	case object["cards"] != nil || object["salt"] != nil && object["path"] != nil:
+		return RoleHand
+	case first.Kind() != '[':
+		return ""
+	case len(list) > 0 && !slices.ContainsFunc(list, func(value jsontext.Value) bool { return !isCard(value) }):
+		return RoleHand
+	}
+	return RoleList
+}
+
+// isCard reports whether a value is a card with the proof that it was sealed.
+func isCard(value jsontext.Value) bool {
+	if value.Kind() != '{' {
+		return false
+	}
+	object, _, err := members(value)
+	return err == nil && object["position"].Kind() == '0' && object["salt"].Kind() == '"' && object["path"].Kind() == '['
+}
+
+// A refusal is why nothing is concluded from what was given.
+type refusal struct {
+	why   string // in the summary
+	names []string
+	text  string
+}
+
+func (r *refusal) Error() string { return r.text }

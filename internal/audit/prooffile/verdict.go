@@ -1,0 +1,331 @@
+package prooffile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"riffle/internal/audit"
+)
+
+// A Verdict is what a verifier concludes.
+type Verdict string
+
+// The verdicts. A program exits with 0, 1 and 2.
+const (
+	VerdictVerified  Verdict = "verified"  // everything that was given holds
+	VerdictFalse     Verdict = "false"     // something that was given is false
+	VerdictUnchecked Verdict = "unchecked" // something could not be checked
+)
+
+// A Conclusion is a verdict with its reasons, for people and for machines. The verifiers in other
+// languages have the same sentences.
+type Conclusion struct {
+	Verdict  Verdict        `json:"verdict"`
+	Headline string         `json:"headline"` // what is proven, and what is not, in one line
+	Notes    []string       `json:"notes"`    // what else it shows, and what to do about what is missing
+	Steps    []ShownStep    `json:"steps"`
+	Summary  map[string]any `json:"summary"` // the headline for translation: docs/spec.md, "What a verifier says"
+}
+
+// A ShownStep is a [Step] as JSON.
+type ShownStep struct {
+	Name string `json:"name"`
+	OK   *bool  `json:"ok"` // null if it was not checked
+	Text string `json:"text"`
+}
+
+// conclusionOf returns a conclusion without its sentences.
+func conclusionOf(steps Steps) *Conclusion {
+	c := &Conclusion{Notes: []string{}, Steps: []ShownStep{}}
+	for _, s := range steps {
+		shown := ShownStep{Name: s.Name, Text: s.Detail}
+		if ok := s.State == OK; ok || s.State == Wrong {
+			shown.OK = &ok
+		}
+		c.Steps = append(c.Steps, shown)
+	}
+	return c
+}
+
+// is sets the summary: an id and then names and values.
+func (c *Conclusion) is(id string, values ...any) {
+	c.Summary = map[string]any{"id": id}
+	for i := 0; i < len(values); i += 2 {
+		c.Summary[values[i].(string)] = values[i+1]
+	}
+}
+
+// verified says what is proven. A missing proof of a commitment belongs in the first line.
+func (c *Conclusion) verified(steps Steps, format string, args ...any) {
+	c.Verdict = VerdictVerified
+	what := fmt.Sprintf(format, args...)
+	if steps.Has(StepCommitted, Skipped) {
+		c.Summary["commitment"] = "missing"
+		c.Headline = "Verified except for the commitment: " + what + ". Not proven: that the seed was fixed before the client seed was known."
+		return
+	}
+	c.Headline = "Verified: " + what + "."
+}
+
+// unchecked says what is proven and what could not be checked.
+func (c *Conclusion) unchecked(format string, args ...any) {
+	c.Verdict, c.Headline = VerdictUnchecked, "Not checked to the end: "+fmt.Sprintf(format, args...)+"."
+}
+
+// incomplete is unchecked because of a step.
+func (c *Conclusion) incomplete(missing *Step, format string, args ...any) {
+	c.is("incomplete", "step", missing.Name)
+	c.unchecked(format+", but the step %s could not be checked", append(args, missing.Name)...)
+}
+
+// secret says that a seed is still secret, and why.
+func (c *Conclusion) secret(format string, args ...any) {
+	c.Verdict, c.Headline = VerdictUnchecked, "Not proven yet: "+fmt.Sprintf(format, args...)+"."
+}
+
+func (c *Conclusion) note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+// conclude adds the sentences. finding adds those for a proof of which no step fails, if its key is
+// that of the log: without a key given, nothing is established.
+func (c *Conclusion) conclude(steps Steps, keyGiven bool, finding func()) {
+	failed, missing := steps.Failed(), steps.Unchecked()
+	switch {
+	case failed != nil:
+		c.is("false", "step", failed.Name)
+		c.Verdict, c.Headline = VerdictFalse, "This proof does NOT verify: it fails at the step "+failed.Name+"."
+		return
+	case steps.Has(StepProof, Unchecked):
+		c.is("incomplete", "step", missing.Name)
+		c.unchecked("the step %s could not be checked", missing.Name)
+		c.note("%s.", strings.ToUpper(missing.Detail[:1])+missing.Detail[1:])
+		return
+	}
+	finding()
+	if keyGiven {
+		return
+	}
+	ifRight, notes := c.Headline, c.Notes
+	c.is("no-key", "if", c.Summary)
+	c.Verdict, c.Headline = VerdictUnchecked, "Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself."
+	c.Notes = append([]string{
+		"Anybody can bring that about. Take the key of the log from somewhere else than the file, and give it as well.",
+		"If the key is the right one: " + ifRight,
+	}, notes...)
+}
+
+// clean makes the sentences printable, which quote files of strangers.
+func (c *Conclusion) clean() {
+	c.Headline = Printable(c.Headline)
+	for i, note := range c.Notes {
+		c.Notes[i] = Printable(note)
+	}
+}
+
+// ofRecord says what the proof of one record shows.
+func (c *Conclusion) ofRecord(r *RecordResult) {
+	log := logOf(&r.Entry)
+	if r.Record == nil {
+		c.ofUnknownKind(log)
+		return
+	}
+	missing := r.Unchecked()
+	if words := withoutOrder(r.Record); words != "" {
+		c.is("record", "kind", string(r.Record.Kind))
+		c.verified(r.Steps, "the record is in %s", log)
+		if missing != nil {
+			c.is("incomplete", "step", missing.Name)
+			c.unchecked("the record is in %s, but what was given to compare cannot be compared with it", log)
+		}
+		c.note("%s", words)
+		return
+	}
+	const fromSeed = "follows from the seed and the record, and the record is in "
+	switch {
+	case r.HeldBack() && r.Record.Root != nil:
+		c.is("held-back")
+		c.secret("the seed is still secret, because the shoe is still open; the record is in %s", log)
+		c.note("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.")
+	case r.HeldBack():
+		c.is("held-back")
+		c.secret("the seed is still secret, because it was not revealed yet; the record is in %s", log)
+		c.note("What was committed to cannot be exchanged until the seed is revealed.")
+	case r.cost > 0:
+		c.is("cost", "steps", strconv.FormatUint(r.cost, 10))
+		c.unchecked("the record is in %s, but %s", log, audit.CostError(r.cost))
+	case missing != nil:
+		c.incomplete(missing, "the order %s%s", fromSeed, log)
+	case r.match != nil:
+		r.match.summarize(c)
+		if r.match.Parts == nil {
+			c.verified(r.Steps, "the order is the one given and %s%s", fromSeed, log)
+		} else {
+			c.verified(r.Steps, "these are %s. It %s%s", r.match, fromSeed, log)
+		}
+	case r.Record.Kind != audit.KindShuffle:
+		c.is("follows")
+		c.verified(r.Steps, "the order %s%s", fromSeed, log)
+		if r.Has(StepRoot, OK) {
+			c.note("The cards were sealed in this order.")
+		}
+		c.note("That every change of the shoe was of cards that lay where it says, only the proof of the whole shoe shows.")
+	default:
+		c.is("follows")
+		c.verified(r.Steps, "the order %s%s", fromSeed, log)
+		c.note("No order was given to compare it with: give what was answered as well.")
+	}
+	c.committed(r.Steps, &r.Entry)
+	if c.Verdict == VerdictVerified && r.Record.Kind == audit.KindShuffle && !r.Record.UsesCommitment() {
+		c.note("This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to rule that out.")
+	}
+}
+
+// summarize sets the summary of a comparison that holds.
+func (m *Match) summarize(c *Conclusion) {
+	id := map[bool]string{false: "", true: "-set"}[m.Sorted]
+	switch len(m.Parts) {
+	case 0:
+		c.is("order")
+	case 1:
+		c.is("hand"+id, "hand", m.Parts[0], "cards", m.Cards)
+	default:
+		c.is("hands"+id, "hands", m.Parts)
+	}
+	if m.Shuffle > 0 {
+		c.Summary["shuffle"] = m.Shuffle
+	}
+}
+
+// ofHand says whether a hand is proven by the records that it was given with.
+func (c *Conclusion) ofHand(r *HandResult) {
+	log := logOf(&r.Entry)
+	if r.Record == nil {
+		c.ofUnknownKind(log)
+		return
+	}
+	missing := r.Unchecked()
+	switch {
+	case missing == nil:
+		c.is("cards", "cards", r.Proven)
+		c.verified(r.Steps, "the %s of the hand %s sealed at %s by the record, which is in %s, and none could be exchanged since",
+			audit.Count(r.Proven, "card"), were(r.Proven), positions(r.Proven), log)
+		if r.HeldBack() {
+			c.note("The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.")
+		}
+	case r.Others > 0:
+		c.is("incomplete", "step", missing.Name)
+		c.unchecked("of the %s of the hand, what was given proves %d and NOT %d", audit.Count(r.Proven+r.Others, "card"), r.Proven, r.Others)
+		if len(r.Missing) > 0 {
+			c.note("Give the proof of each record that they name as sealed_by as well: %s.", idList(r.Missing))
+		}
+	default:
+		c.incomplete(missing, "the %s of the hand %s sealed at %s", audit.Count(r.Proven, "card"), were(r.Proven), positions(r.Proven))
+	}
+	c.committed(r.Steps, &r.Entry)
+}
+
+// were and positions have the number of the cards that they are said of.
+func were(n int) string { return map[bool]string{true: "was", false: "were"}[n == 1] }
+
+func positions(n int) string {
+	return map[bool]string{true: "its position", false: "their positions"}[n == 1]
+}
+
+// ofShoe says what the records of a shoe show together.
+func (c *Conclusion) ofShoe(r *ShoeResult) {
+	log, missing := logOf(&r.Entry), r.Unchecked()
+	if r.Record == nil {
+		c.ofUnknownKind(log)
+		return
+	}
+	soFar := fmt.Sprintf("the first record of the shoe and its %s are in %s, and fit together", audit.Count(r.Changes, "change"), log)
+	proven := fmt.Sprintf("%s of the hand %s sealed at %s", audit.Count(r.Proven, "card"), were(r.Proven), positions(r.Proven))
+	switch {
+	case missing != nil && !r.Closed && r.secretOnly():
+		c.is("open-shoe", "changes", r.Changes)
+		c.secret("the shoe is still open, and its seeds are secret until it is closed; %s", soFar)
+	case missing != nil:
+		c.incomplete(missing, "%s", soFar)
+	case !r.Closed:
+		c.is("cards", "cards", r.Proven)
+		c.verified(r.Steps, "the %s; %s so far", proven, soFar)
+		c.note("The other cards stay hidden until the shoe is closed.")
+	default:
+		c.is("shoe", "changes", r.Changes)
+		c.verified(r.Steps, "the whole shoe, from its first record to its last, which are in %s", log)
+		if r.Sealed() {
+			c.note("Every order follows from its seed, every card lay where it is said to have lain, and none was exchanged.")
+		} else {
+			c.note("Every order follows from its seed, and every change was of cards that lay where it says. Which cards they were was not compared.")
+		}
+	}
+	if r.Proven > 0 && (r.Closed || missing != nil) {
+		c.note("The hand is proven: %s, and none could be exchanged since.", proven)
+	}
+	c.committed(r.Steps, &r.Entry)
+}
+
+// secretOnly reports whether nothing but the seeds of an open shoe is missing.
+func (r *ShoeResult) secretOnly() bool {
+	for _, s := range r.Steps {
+		if s.State == Unchecked && s.Name != StepClosed && s.Name != StepOrder {
+			return false
+		}
+	}
+	return true
+}
+
+// ofUnknownKind says what is known of a record whose kind is not.
+func (c *Conclusion) ofUnknownKind(log string) {
+	c.is("unknown-kind")
+	c.unchecked("the record is in %s, but of a kind that this version does not know", log)
+	c.note("A later version may be able to check it.")
+}
+
+// withoutOrder says what a record is for that has no order. It is empty for a record that has one.
+func withoutOrder(record *audit.Record) string {
+	switch record.Kind {
+	case audit.KindCommitment:
+		return "It is a commitment: the seed and what is to be shuffled cannot be exchanged any more. The seed is held until it is used, before " +
+			record.Deadline.Format(audit.TimeFormat) + ", by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own."
+	case audit.KindVoid:
+		return fmt.Sprintf("It says that the commitment %s was not used in time, and has no order of its own.", record.CommitmentID)
+	case audit.KindReveal:
+		return fmt.Sprintf("It says that the seed of %s was made public, and has no order of its own.", record.AuditID)
+	case audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindClose, audit.KindExpire:
+		if !record.Deals() {
+			return fmt.Sprintf("It is a change of the shoe %s, and has no order of its own: give the proofs of the whole shoe to follow its cards.", record.AuditID)
+		}
+	case audit.KindShuffle, audit.KindShoe, audit.KindReshuffle:
+	}
+	return ""
+}
+
+// committed adds what is known of the commitment that a shuffle or a shoe used.
+func (c *Conclusion) committed(steps Steps, e *Entry) {
+	id := e.Record.CommitmentID
+	switch {
+	case steps.Has(StepCommitted, OK):
+		c.note("The commitment %s fixed the order, but for the client seed, before the client seed was known: as far as that was new when the commitment was in the log, no seed can have been picked for its order.", id)
+	case steps.Has(StepCommitted, Skipped):
+		c.note("It names the commitment %s: give the proof of that record as well (GET /audits/%s/proof).", id, id)
+	}
+}
+
+// logOf names the log of a proof by its origin, which is the name of its key.
+func logOf(e *Entry) string {
+	origin, _, _ := strings.Cut(e.File.LogKey, "+")
+	return "the log of " + origin
+}
+
+func idList(ids []uuid.UUID) string {
+	var texts []string
+	for _, id := range ids {
+		texts = append(texts, id.String())
+	}
+	return strings.Join(texts, ", ")
+}
