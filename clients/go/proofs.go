@@ -91,8 +91,10 @@ func Verify(given Given, files ...[]byte) (Verdict, []Check, error) {
 		texts = append(texts, prooffile.Text{Name: fmt.Sprintf("file %d", i+1), Content: file})
 	}
 	for _, t := range []prooffile.Text{
-		{Role: prooffile.RoleKey, Content: []byte(given.Key)}, {Role: prooffile.RoleItems, Content: given.Items},
-		{Role: prooffile.RoleSalt, Content: []byte(given.ItemsSalt)}, {Role: prooffile.RoleOrder, Content: given.Order},
+		{Role: prooffile.RoleKey, Content: []byte(given.Key)},
+		{Role: prooffile.RoleItems, Content: given.Items},
+		{Role: prooffile.RoleSalt, Content: []byte(given.ItemsSalt)},
+		{Role: prooffile.RoleOrder, Content: given.Order},
 		{Role: prooffile.RoleHand, Content: given.Hand},
 	} {
 		if len(t.Content) > 0 {

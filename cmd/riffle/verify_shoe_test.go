@@ -199,8 +199,8 @@ func TestVerifyShoe(t *testing.T) {
 	s.wants(2, `seeds? held back in these files, and public since`, "record1", "record2", "record3", "record4", "record5", "record6", "record7", "closed8")
 
 	for name, change := range map[string]func([]string) []string{
-		"left out":  func(l []string) []string { return append(l[:2:2], l[3:]...) },
-		"no first":  func(l []string) []string { return l[1:] },
+		"left out": func(l []string) []string { return append(l[:2:2], l[3:]...) },
+		"no first": func(l []string) []string { return l[1:] },
 	} {
 		write(t, filepath.Join(s.folder, "wrong"), strings.Join(change(append([]string{}, lines...)), ""))
 		if code, out := s.run("wrong"); code != exitFindings || !strings.Contains(out, "it fails at the step chain.") {

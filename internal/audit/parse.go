@@ -313,8 +313,8 @@ func (r *Record) parseClient(w *wireBody) (err error) {
 func parseTime(text string) (time.Time, error) {
 	at, err := time.Parse(TimeFormat, text)
 	// time.Parse accepts a comma, and hours of one digit.
-	if err == nil && at.Format(TimeFormat) != text {
-		err = fmt.Errorf("%q is not as riffle/1 writes it", text)
+	if err == nil && (at.Format(TimeFormat) != text || at.Unix() < 0) {
+		err = fmt.Errorf("%q is not as riffle/1 writes it, or is before 1970", text)
 	}
 	return at, err
 }

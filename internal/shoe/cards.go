@@ -253,7 +253,7 @@ func ParseCards(text string) (Cards, error) {
 			}
 			*part.to = n
 		}
-		if n := r.len(); n > MaxCards || c.n+n > MaxCards {
+		if n := r.len(); r.seal == 0 || n > MaxCards || c.n+n > MaxCards {
 			return Cards{}, errCards
 		}
 		c.add(r)

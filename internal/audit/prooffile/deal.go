@@ -274,7 +274,7 @@ func (c *comparison) sequence(k *claim, positions []uint64) error {
 
 // set is sequence for hands that may have been sorted.
 func (c *comparison) set(k *claim, positions []uint64) error {
-	if k.part == allParts {
+	if k.part == allParts || k.part == 0 {
 		return c.sequence(k, positions)
 	}
 	if !c.cards.have(positions, k.values) {
@@ -356,15 +356,12 @@ func (c *comparison) place(shuffle int, hands [][]value, rest []value, of *Part,
 		}
 		return false
 	}
-	found := func(values []value, of *Part) bool {
-		return take(values, of, c.cards.are) || sorted && take(values, of, c.cards.have)
-	}
-	if remains := Part(0); len(rest) > 0 && !found(rest, &remains) {
+	if remains := Part(0); len(rest) > 0 && !take(rest, &remains, c.cards.are) {
 		return nil
 	}
 	parts = nil
 	for _, hand := range hands {
-		if !found(hand, of) {
+		if !take(hand, of, c.cards.are) && !(sorted && take(hand, of, c.cards.have)) {
 			return nil
 		}
 	}

@@ -94,7 +94,7 @@ func roleOf(text []byte) Role {
 		return ""
 	case object["items"] != nil || object["hands"] != nil || object["shuffles"] != nil:
 		return RoleAnswer
-	case object["cards"] != nil || object["salt"] != nil && object["path"] != nil:
+	case object["cards"] != nil || object["salt"] != nil && object["path"] != nil || isCard(first):
 		return RoleHand
 	case first.Kind() != '[':
 		return ""
@@ -104,13 +104,14 @@ func roleOf(text []byte) Role {
 	return RoleList
 }
 
-// isCard reports whether a value is a card with the proof that it was sealed.
+// isCard reports whether a value is a card that was drawn from a shoe.
 func isCard(value jsontext.Value) bool {
 	if value.Kind() != '{' {
 		return false
 	}
 	object, _, err := members(value)
-	return err == nil && object["position"].Kind() == '0' && object["salt"].Kind() == '"' && object["path"].Kind() == '['
+	isSealed := object["salt"].Kind() == '"' && object["path"].Kind() == '['
+	return err == nil && object["position"].Kind() == '0' && (isSealed || object["sealed_by"].Kind() == '"')
 }
 
 // A refusal is why nothing is concluded from what was given.

@@ -2,6 +2,7 @@ package prooffile
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,8 +54,8 @@ func conclusionOf(steps Steps) *Conclusion {
 // is sets the summary: an id and then names and values.
 func (c *Conclusion) is(id string, values ...any) {
 	c.Summary = map[string]any{"id": id}
-	for i := 0; i < len(values); i += 2 {
-		c.Summary[values[i].(string)] = values[i+1]
+	for pair := range slices.Chunk(values, 2) {
+		c.Summary[pair[0].(string)] = pair[1]
 	}
 }
 
@@ -146,7 +147,7 @@ func (c *Conclusion) ofRecord(r *RecordResult) {
 	}
 	const fromSeed = "follows from the seed and the record, and the record is in "
 	switch {
-	case r.HeldBack() && r.Record.Root != nil:
+	case r.HeldBack() && r.Record.Kind != audit.KindShuffle:
 		c.is("held-back")
 		c.secret("the seed is still secret, because the shoe is still open; the record is in %s", log)
 		c.note("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.")
@@ -164,7 +165,7 @@ func (c *Conclusion) ofRecord(r *RecordResult) {
 		if r.match.Parts == nil {
 			c.verified(r.Steps, "the order is the one given and %s%s", fromSeed, log)
 		} else {
-			c.verified(r.Steps, "these are %s. It %s%s", r.match, fromSeed, log)
+			c.verified(r.Steps, "these are %s; the order %s%s", r.match, fromSeed, log)
 		}
 	case r.Record.Kind != audit.KindShuffle:
 		c.is("follows")

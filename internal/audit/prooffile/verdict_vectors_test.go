@@ -22,15 +22,19 @@ const verdictsFile = "../../../testdata/riffle1/verdicts.json"
 
 // A verdictVector is what a verifier is given, and its verdict.
 type verdictVector struct {
-	Name      string   `json:"name"`
-	Files     []string `json:"files"`
-	Key       string   `json:"key"`
-	Items     string   `json:"items,omitempty"`
-	ItemsSalt string   `json:"items_salt,omitempty"`
-	Order     string   `json:"order,omitempty"`
-	Hand      string   `json:"hand,omitempty"`
-	Verdict   string   `json:"verdict"`
-	Step      string   `json:"step,omitempty"` // the first that is wrong, or else the first that decides that it is unchecked
+	Name      string          `json:"name"`
+	Files     []string        `json:"files,omitempty"`
+	Texts     []textVector    `json:"texts,omitempty"`
+	Key       string          `json:"key,omitempty"`
+	Items     string          `json:"items,omitempty"`
+	ItemsSalt string          `json:"items_salt,omitempty"`
+	Order     string          `json:"order,omitempty"`
+	Hand      string          `json:"hand,omitempty"`
+	HandOf    string          `json:"hand_of,omitempty"`
+	Verdict   string          `json:"verdict"`
+	Step      string          `json:"step,omitempty"` // the first that is wrong, or else the first that decides that it is unchecked
+	Roles     []roleVector    `json:"roles,omitempty"`
+	Summary   json.RawMessage `json:"summary,omitempty"`
 }
 
 // The verdicts.
@@ -120,7 +124,11 @@ type verdictBuilder struct {
 
 // add adds a vector with the key of the log.
 func (b *verdictBuilder) add(name, verdict, step string, v verdictVector) {
+	keyless := v.Key == noKey
 	v.Name, v.Verdict, v.Step, v.Key = name, verdict, step, b.key
+	if keyless || slices.ContainsFunc(v.Texts, func(t textVector) bool { return strings.Contains(t.Name, ".key") }) {
+		v.Key = ""
+	}
 	b.list = append(b.list, v)
 }
 
@@ -199,6 +207,12 @@ func buildVerdicts(t testing.TB) []verdictVector {
 	b.shoes(shoes)
 	b.hands(shoes, hands)
 	b.items(shoes["items, open"], hands["items, open"])
+	older := len(b.list)
+	b.roles()
+	b.deals()
+	b.limits(shoes)
+	b.unordered(shoes, hands)
+	slices.SortFunc(b.list[older:], func(a, c verdictVector) int { return strings.Compare(a.Name, c.Name) })
 	return b.list
 }
 
@@ -401,7 +415,7 @@ func (b *verdictBuilder) hands(shoes map[string]*dealtShoe, hands map[string][]w
 	b.add("a hand, pretty-printed with CRLF", verified, "", verdictVector{Files: []string{open}, Hand: layouts(b.t, `{"cards":`+part+"}")["pretty-printed with CRLF"]})
 	plain := shoes["not shuffled"].files()[0]
 	plain.Seed = nil
-	b.add("a hand of a shoe that was not shuffled, and its seed is held back", unchecked, "order", verdictVector{Files: []string{string(plain.Text())}, Hand: compactJSON(b.t, hands["not shuffled"][:1])})
+	b.add("a hand of a shoe that was not shuffled, and its seed is held back", verified, "", verdictVector{Files: []string{string(plain.Text())}, Hand: compactJSON(b.t, hands["not shuffled"][:1])})
 	b.add("a hand and a draw", unchecked, "hand", verdictVector{Files: []string{string(files[1])}, Hand: part})
 
 	for _, w := range []struct {
