@@ -1571,8 +1571,7 @@ type Reference = string
 type Remaining = Count
 
 // Repeat The number of independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
-// `draw` is at most 10,000,000, and `repeat` times the size at most 160,000,000, unless `fisher-yates` draws
-// less than a sixteenth.
+// `draw` is at most 10,000,000, and a replay of all shuffles costs at most 1,073,741,824 steps: see Limits.
 type Repeat = uint64
 
 // ReshuffleRecord The record of cards that were shuffled and sealed again.
@@ -2184,8 +2183,7 @@ type ShuffleRequest struct {
 	Reference *Reference `json:"reference,omitempty"`
 
 	// Repeat The number of independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
-	// `draw` is at most 10,000,000, and `repeat` times the size at most 160,000,000, unless `fisher-yates` draws
-	// less than a sixteenth.
+	// `draw` is at most 10,000,000, and a replay of all shuffles costs at most 1,073,741,824 steps: see Limits.
 	Repeat *Repeat `json:"repeat,omitempty"`
 
 	// Reveal Makes the seed public at once. Without it only the caller gets the seed, until it is revealed.

@@ -17,11 +17,8 @@ import (
 // some of the processors (see [timeshare.Scheduler]) and ends when its caller leaves; replays and
 // proofs end as well when the service stops, or after Options.ReplayTime.
 const (
-	// defaultReplayTime suffices for the most expensive record, if no other long work is in flight.
+	// defaultReplayTime suffices for the most expensive record, even if others are in flight.
 	defaultReplayTime = 2 * time.Minute
-	// maxReplaySteps bounds what begins at all. It is just above the most expensive record that can be
-	// made at default settings, which takes a processor some 100 s.
-	maxReplaySteps = 10_000_000_000
 	// shortReplay is the longest work, in steps, that needs no place: about a millisecond.
 	shortReplay = 100_000
 	// shortShuffle is the same for a shuffle, whose keystream is many times as fast as the reference
@@ -68,7 +65,7 @@ func (a *API) newReplay(w http.ResponseWriter, r *http.Request) *replay {
 // Begin implements [disclosure.Limits]. Replays that need much memory wait for each other, since
 // all that have begun hold it; an eighth of the budget is theirs.
 func (p *replay) Begin(ctx context.Context, work disclosure.Work) (err error) {
-	if work.Steps > maxReplaySteps || work.Bytes > uint64(p.api.Budget.Size()) {
+	if work.Steps > work.Most || work.Bytes > uint64(p.api.Budget.Size()) {
 		return problemTooExpensive()
 	}
 	if work.Steps > shortReplay {

@@ -126,3 +126,36 @@ func TestReplayIsInterrupted(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkReplay(b *testing.B) {
+	record, seed := recordOf(b, audit.Statement{Algorithm: shuffle.AlgorithmInsideOut, Size: 1_000_000, Draw: 1, Repeat: 1})
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := audit.Verify(record, seed, 0, nil); err != nil || !v.OK {
+			b.Fatal(err)
+		}
+	}
+}
+
+// The formula of docs/spec.md gives the costs of its table, and nothing above the bound is replayed.
+func TestCostOfTheSpecification(t *testing.T) {
+	for want, s := range map[uint64]audit.Statement{
+		1184:               {Algorithm: shuffle.AlgorithmFisherYates, Size: 52, Draw: 52, Repeat: 1},
+		273:                {Algorithm: shuffle.AlgorithmFisherYates, Size: 1_000_000, Draw: 5, Repeat: 1},
+		430_001_420:        {Algorithm: shuffle.AlgorithmInsideOut, Size: 1_000_000, Draw: 1, Repeat: 20},
+		10_000_710:         {Algorithm: shuffle.AlgorithmSattolo, Size: 1_000_000, Repeat: 10},
+		684547143360315316: {Algorithm: shuffle.AlgorithmFisherYates, Size: 5, Repeat: audit.MaxSize},
+	} {
+		if got := s.Cost(); got != want {
+			t.Errorf("%+v costs %d, want %d", s, got, want)
+		}
+		if want <= audit.MaxCost {
+			continue
+		}
+		record, seed := recordOf(t, s)
+		v, err := audit.Verify(record, seed, 0, nil)
+		if err != nil || v.OK || uint64(v.TooCostly) != want || v.Steps[len(v.Steps)-1].Name != "order" {
+			t.Errorf("%+v: %+v, %v", s, v, err)
+		}
+	}
+}

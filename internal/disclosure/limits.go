@@ -10,6 +10,7 @@ import (
 // Work is what a replay or the proof of a shoe is going to take. It is known before it begins.
 type Work struct {
 	Steps uint64 // of 12 ns, about; see [audit.Statement.Cost]
+	Most  uint64 // more steps are not begun
 	Bytes uint64 // of memory
 }
 
@@ -41,13 +42,13 @@ func wait(ctx context.Context, limits Limits) error {
 // a map, a node of a tree, and up to 20 bytes of text that may have grown by half.
 func ofReplay(s *audit.Statement) Work {
 	const element = 64
-	return Work{Steps: s.Cost(), Bytes: element * order.Elements(s)}
+	return Work{Steps: s.Cost(), Most: audit.MaxCost, Bytes: element * order.Elements(s)}
 }
 
 // ofShoe returns the work of the proof of a shoe with so many versions, of which there is no limit,
 // before its first part can be sent: each record is read, and its index held. The rest goes at the
 // pace of the caller.
 func ofShoe(versions uint64) Work {
-	const steps, index = 20_000, 16
-	return Work{Steps: steps * versions, Bytes: index * versions}
+	const steps, most, index = 20_000, 10_000_000_000, 16
+	return Work{Steps: steps * versions, Most: most, Bytes: index * versions}
 }

@@ -30,7 +30,7 @@ func (r *Rules) checkDeck(o *Order) error {
 	if q.Decks != nil {
 		o.Copies = *q.Decks
 	}
-	most := r.Limits.Items / uint64(o.Deck.Size())
+	most := min(r.Limits.Items, audit.MaxDeck) / uint64(o.Deck.Size())
 	if q.MaxCards > 0 {
 		most = min(most, q.MaxCards/uint64(o.Deck.Size()))
 	}

@@ -19,10 +19,7 @@ type Limits struct {
 	Results uint64 // repeat times draw
 }
 
-const (
-	maxHands = 1000 // the list of hands is part of the record
-	maxWork  = 16   // a request may shuffle this many times as many items as it may answer
-)
+const maxHands = 1000 // the list of hands is part of the record
 
 // Rules check requests. They may be used concurrently.
 type Rules struct {
@@ -158,10 +155,6 @@ func (r *Rules) checkDraw(s *audit.Statement, q *Request) error {
 		s.Repeat = *q.Repeat
 	}
 	overflow, results := bits.Mul64(s.Repeat, s.Draw)
-	workOverflow, work := uint64(0), uint64(0)
-	if !shuffle.Few(s.Algorithm, s.Size, s.Draw) {
-		workOverflow, work = bits.Mul64(s.Repeat, s.Size)
-	}
 	limits := r.Limits
 	switch {
 	case s.Draw > s.Size:
@@ -180,10 +173,29 @@ func (r *Rules) checkDraw(s *audit.Statement, q *Request) error {
 		return Refuse("/repeat", "repeat is at least 1")
 	case overflow > 0 || results > limits.Results || s.Repeat > limits.Results:
 		return Refuse("/repeat", "repeat times draw is at most %d; split the request", limits.Results)
-	case workOverflow > 0 || work/maxWork > limits.Results:
-		return Refuse("/repeat", "each shuffle goes through all %d items, and at most %d can be gone through in all; repeat less, or let fisher-yates draw less than a sixteenth", s.Size, maxWork*limits.Results)
 	}
-	return nil
+	return checkCost(s, q)
+}
+
+// checkCost refuses what no verifier has to replay.
+func checkCost(s *audit.Statement, q *Request) error {
+	cost := s.Cost()
+	if cost <= audit.MaxCost {
+		return nil
+	}
+	one := *s
+	one.Repeat = 1
+	if most := audit.MaxCost / one.Cost(); most > 0 {
+		return Refuse("/repeat", "repeat is at most %d here; got %d. Replaying it would take %d steps, and verifiers replay up to %d", most, s.Repeat, cost, audit.MaxCost)
+	}
+	pointer := "/size"
+	switch {
+	case q.Items != nil:
+		pointer = "/items"
+	case q.Deck != "":
+		pointer = "/decks"
+	}
+	return Refuse(pointer, "replaying a shuffle of %d takes %d steps, and verifiers replay up to %d; shuffle fewer, or let fisher-yates draw less than a sixteenth", s.Size, cost, audit.MaxCost)
 }
 
 // checkHands finds how the drawn items are divided.

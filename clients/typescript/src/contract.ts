@@ -1041,8 +1041,7 @@ export interface components {
         /**
          * Format: uint64
          * @description The number of independent shuffles in one record. The answer then has `shuffles`, even for 1. `repeat` times
-         *     `draw` is at most 10,000,000, and `repeat` times the size at most 160,000,000, unless `fisher-yates` draws
-         *     less than a sixteenth.
+         *     `draw` is at most 10,000,000, and a replay of all shuffles costs at most 1,073,741,824 steps: see Limits.
          */
         Repeat: number;
         /**

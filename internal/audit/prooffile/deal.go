@@ -361,7 +361,7 @@ func (c *comparison) place(shuffle int, hands [][]value, rest []value, of *Part,
 	}
 	parts = nil
 	for _, hand := range hands {
-		if !take(hand, of, c.cards.are) && !(sorted && take(hand, of, c.cards.have)) {
+		if !take(hand, of, c.cards.are) && (!sorted || !take(hand, of, c.cards.have)) {
 			return nil
 		}
 	}

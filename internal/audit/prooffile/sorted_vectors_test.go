@@ -62,12 +62,8 @@ const isWrongOrder = `{"id":"false","step":"order"}`
 // roles are texts that are sorted.
 func (b *verdictBuilder) roles() {
 	raffle := named(b.t, "a client seed that the file escapes")
-	items, order, wrong := *raffle.Items, "", ""
-	{
-		list := b.answer(&raffle)["items"].([]any)
-		order = compactJSON(b.t, list)
-		wrong = compactJSON(b.t, append(slices.Clone(list[1:]), list[0]))
-	}
+	items, drawnOrder := *raffle.Items, b.answer(&raffle)["items"].([]any)
+	order, wrong := compactJSON(b.t, drawnOrder), compactJSON(b.t, append(slices.Clone(drawnOrder[1:]), drawnOrder[0]))
 	answer := compactJSON(b.t, b.answer(&raffle))
 	other := b.changed(b.answer(&raffle), "items", json.RawMessage(wrong))
 	key := b.key + "\n"
