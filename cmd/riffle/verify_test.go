@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
@@ -210,7 +211,7 @@ func longProof(t *testing.T) string {
 	s := audit.Statement{
 		Algorithm: shuffle.AlgorithmFisherYates, Size: 2, Draw: 2, Repeat: 9_000_000, Input: audit.RangeInput, Seed: make(rng.Seed, rng.BlockSize),
 	}
-	record := audit.Record{ID: uuid.Must(uuid.NewV7()), Kind: audit.KindShuffle, Statement: s, Commitment: s.Commitment()}
+	record := audit.Record{ID: uuid.Must(uuid.NewV7()), Time: time.Unix(0, 0).UTC(), Kind: audit.KindShuffle, Statement: s, Commitment: s.Commitment()}
 	file := filepath.Join(t.TempDir(), "proof.json")
 	if err := (&shuffleCmd{Proof: file}).prove(&console{messages: io.Discard}, &record, s.Seed); err != nil {
 		t.Fatal(err)
