@@ -2,19 +2,21 @@
 // docs/shoes.md, section by section. One file for browsers, Deno, Bun and Node 20, with WebCrypto and nothing else.
 //
 //   import {verify} from './riffle.mjs';
-//   const {verdict, headline, notes, steps, proofs} = await verify(files, {key, items, itemsSalt, order, hand});
+//   const {verdict, headline, notes, steps, summary, files, proofs} = await verify(texts, {key, items, itemsSalt, order, hand, handOf});
 //
-// files is the text of a proof file, or an array of texts or of {name, text}: proof files of records, of the commitments that
-// they used, of whole shoes. All options are texts: the public key of the log, from another source than the files; the JSON
-// array of the items, and their salt; the answer of POST /shuffle, or the array of its order; cards drawn from a shoe.
+// texts is one text or an array of texts or of {name, text, role}: proofs, an answer, a hand, items, the public key of the log
+// from another source than the proofs, a salt. Each is sorted by what it looks like, unless its role is given. All options are
+// texts in their roles: an order is the answer of POST /shuffle, an array of the order, or one hand of the deal, and handOf
+// says which: '1', '2' or so, or 'rest'.
 //
 // verdict is 'verified' if everything that was given holds, 'false' if something is false, and 'unchecked' if something
-// could not be checked. headline says so in a sentence, notes are what else there is to say. Each of the steps is {name, ok,
-// text}; ok is null if it was not checked. proofs has the same for each proof, with its files. It never throws.
+// could not be checked. headline says so in a sentence, summary the same for translation, notes are what else there is to say.
+// Each of the steps is {name, ok, text}; ok is null if it was not checked. files has the role that each text had in the end.
+// proofs has the same for each group of proofs, with their names. It never throws.
 //
 //   node riffle.mjs --help
 const {subtle} = globalThis.crypto;
-const MOST = 2 ** 24; // integers or keystreams for a record; longer ones are not replayed
+const MAX_COST = 2n ** 30n, MAX_DECK = 2 ** 24; // what has to be replayed, in steps, and the cards of a deck with a digest
 const MAX_CARDS = 4096, MAX_PILES = 256, MAX_SEALS = 4096; // of a shoe
 
 const encoder = new TextEncoder(), utf8 = (text) => encoder.encode(text);
@@ -30,6 +32,7 @@ const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2,
 const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const unbase64 = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 const demand = (truth, message) => { if (!truth) throw new Error(message); };
+const count = (n, what) => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 // ---- JSON. Any layout is accepted; the text of a value is what was written, without white space.
 
@@ -161,7 +164,7 @@ function readRecord(text) {
   demand(node.value instanceof Map, 'the record is not a JSON object');
   const like = (form) => (value) => typeof value === 'string' && form.test(value);
   const between = (low, high = Infinity) => (n) => Number.isSafeInteger(n) && n >= low && n <= high;
-  const isTime = (end) => like(TIME)(end) && new Date(end).toJSON()?.slice(0, 19) === end.slice(0, 19); // 30 February
+  const isTime = (end) => like(TIME)(end) && end >= '1970' && new Date(end).toJSON()?.slice(0, 19) === end.slice(0, 19); // 30 February
   const isLater = (end) => isTime(end) && end > record.time;
   const {kind} = record, ofShoe = kind === 'shoe' || changesShoe(record);
   const places = { // from where to where: a place or a pile
@@ -205,31 +208,97 @@ async function deriveKey(block, message) {
   const key = await subtle.importKey('raw', unhex(block), {name: 'HMAC', hash: 'SHA-256'}, false, ['sign']);
   return subtle.importKey('raw', await subtle.sign('HMAC', key, message), 'AES-CTR', true, ['encrypt']);
 }
-export async function keystream(keys, shuffle, block) { // the words of 64 counter blocks, from this one on
+async function halves(keys, shuffle, block) { // of the words of 64 counter blocks, from this one on, the higher half first
   const word = (number) => number.toString(16).padStart(16, '0'), counter = unhex(word(shuffle) + word(block));
   const encrypt = (key) => subtle.encrypt({name: 'AES-CTR', counter, length: 64}, key, new Uint8Array(1024));
   const streams = await Promise.all(keys.map(async (key) => new DataView(await encrypt(key))));
-  return Array.from({length: 128}, (_, i) => streams.reduce((sum, stream) => sum ^ stream.getBigUint64(8 * i), 0n));
+  return Uint32Array.from({length: 256}, (_, i) => streams.reduce((sum, stream) => sum ^ stream.getUint32(4 * i), 0));
+}
+export async function keystream(keys, shuffle, block) { // the words of 64 counter blocks, from this one on
+  const parts = await halves(keys, shuffle, block);
+  return Array.from({length: 128}, (_, i) => BigInt(parts[2 * i]) << 32n | BigInt(parts[2 * i + 1]));
+}
+// Steps that a replay takes: docs/spec.md, "Cost".
+function costOf({algorithm, size, draw, repeat}, blocks) {
+  const [n, m, r, k] = [size, draw, repeat, blocks].map(BigInt), d = /^(durstenfeld|inside-out)$/.test(algorithm) ? n : m;
+  const p = algorithm === 'fisher-yates' && m < n / 16n ? 20n * m : n, perWord = 56n / BigInt(n.toString(2).length) || 1n;
+  const cost = r * (60n + k * (10n + d / perWord + 1n) + 20n * d + p);
+  return cost < 2n ** 64n ? cost : 2n ** 64n - 1n;
+}
+// The bounds from number i on that share a word: as many as have a product of at most 2^56.
+function groupFrom(i, size, bound) {
+  const group = [];
+  let product = 1n, about = 1;
+  for (; i < size - 1; i++) {
+    const next = about * bound(i);
+    if (next > 2 ** 53 && product * BigInt(bound(i)) > 2n ** 56n) break;
+    group.push(bound(i));
+    product = next > 2 ** 53 ? product * BigInt(bound(i)) : BigInt(next);
+    about = next;
+  }
+  return {group, product, about};
+}
+// The integers that a word gives for a group; undefined if it is rejected.
+function serve([high, low], {group, product, about}) {
+  const served = [];
+  if (group.some((b) => b > 2 ** 20)) {
+    let x = BigInt(high) << 32n | BigInt(low);
+    for (const b of group) { const wide = x * BigInt(b); x = BigInt.asUintN(64, wide); served.push(Number(wide >> 64n)); }
+    return x < 2n ** 64n % product ? undefined : served;
+  }
+  for (const b of group) { // products of a half and b have less than 53 bits
+    const first = low * b, carry = Math.floor(first / 2 ** 32), second = high * b + carry, u = Math.floor(second / 2 ** 32);
+    low = first - carry * 2 ** 32;
+    high = second - u * 2 ** 32;
+    served.push(u);
+  }
+  if (high * 2 ** 32 + low > about * 1.001) return served; // 2^64 mod the product is less than the product
+  return (BigInt(high) << 32n | BigInt(low)) < 2n ** 64n % product ? undefined : served;
 }
 async function replayShuffle({algorithm, size, draw}, keys, shuffle) {
-  const [first, step, swap] = ALGORITHMS[algorithm](size), bound = (i) => BigInt(first + step * i), integers = [];
+  const [first, step, swap] = ALGORITHMS[algorithm](size), bound = (i) => first + step * i, integers = [];
   const needed = /^(durstenfeld|inside-out)$/.test(algorithm) ? size - 1 : Math.min(draw, size - 1);
-  for (let words = [], used = 0; integers.length < needed;) {
-    let group = [], product = 1n, x, served;
-    for (let i = integers.length; i < size - 1 && product * bound(i) <= 2n ** 56n; product *= bound(i++))
-      group.push(bound(i));
-    do {
-      if (used % 128 === 0) words = await keystream(keys, shuffle, used / 2);
-      x = words[used++ % 128];
-      served = group.map((b) => { const wide = x * b; x = BigInt.asUintN(64, wide); return Number(wide >> 64n); });
-    } while (x < 2n ** 64n % product);
-    integers.push(...served);
+  for (let words, used = 0; integers.length < needed;) {
+    const group = groupFrom(integers.length, size, bound);
+    let served;
+    while (!served) {
+      if (used % 128 === 0) words = await halves(keys, shuffle, used / 2);
+      const at = 2 * (used++ % 128);
+      served = serve([words[at], words[at + 1]], group);
+    }
+    for (const u of served) integers.push(u);
   }
-  const left = Array.from({length: swap ? 0 : size}, (_, i) => i);
-  if (!swap) return [...integers, 0].slice(0, draw).map((s) => left.splice(s, 1)[0]); // the last one is alone
+  if (!swap) {
+    const left = new Left(size);
+    return [...integers.slice(0, draw), ...(draw > integers.length ? [0] : [])].map((s) => left.take(s)); // the last one is alone
+  }
+  if (needed * 16 > size) { // most places move
+    const places = Float64Array.from({length: size}, (_, i) => i);
+    integers.forEach((u, i) => { const [p, q] = swap(i, u), item = places[p]; places[p] = places[q]; places[q] = item; });
+    return Array.from(places.subarray(0, draw));
+  }
   const moved = new Map(), at = (place) => moved.get(place) ?? place; // only what moved, for n may be 2^53 - 1
   integers.forEach((u, i) => { const [p, q] = swap(i, u), item = at(p); moved.set(p, at(q)).set(q, item); });
   return Array.from({length: draw}, (_, i) => at(i));
+}
+class Left { // the numbers below size that were not taken, in runs, and how many each run and those before it have: a Fenwick tree
+  constructor(size) {
+    Object.assign(this, {size, runs: new Map(), sums: new Float64Array(Math.ceil(size / 1024) + 1)});
+    for (let i = 1; i < this.sums.length; i++) this.add(i, Math.min(1024, size - 1024 * (i - 1)), true);
+  }
+  add(i, n, isNew) {
+    if (isNew) { this.sums[i] += n; if (i + (i & -i) < this.sums.length) this.sums[i + (i & -i)] += this.sums[i]; return; }
+    for (; i < this.sums.length; i += i & -i) this.sums[i] += n;
+  }
+  take(s) { // the one before which s are left
+    let run = 0;
+    for (let jump = 2 ** Math.floor(Math.log2(this.sums.length)); jump >= 1; jump /= 2) {
+      if (run + jump < this.sums.length && this.sums[run + jump] <= s) { run += jump; s -= this.sums[run]; }
+    }
+    if (!this.runs.has(run)) this.runs.set(run, Array.from({length: Math.min(1024, this.size - 1024 * run)}, (_, i) => 1024 * run + i));
+    this.add(run + 1, -1);
+    return this.runs.get(run).splice(s, 1)[0];
+  }
 }
 
 async function drawCut([low, high], keys) { // from a keystream that no order uses
@@ -370,6 +439,8 @@ async function checkCommitted(steps, {file, record}, commitment) {
   }
 }
 
+const costs = (cost) => `replaying it takes ${cost} steps; verifiers replay up to 1,073,741,824`;
+
 // ---- Verifying: the seed, the order that follows from it, and the items
 
 async function replay(entry, given, heldBack) {
@@ -392,8 +463,8 @@ async function replay(entry, given, heldBack) {
   const results = Array.from({length: few}, (_, i) => BigInt(size - i)).reduce((product, n) => product * n, 1n);
   const asked = entry.blocks = Math.ceil(((results - 1n).toString(2).length + 64) / 256); // log2 rounded up gives the same
   const got = Math.floor(file.seed.length / 64);
-  steps.add('seed', 'ok', (got < asked ? `warning: ${got} block(s) of 256 bits, and riffle/1 asks for ${asked}` :
-    `${got} block(s) of 256 bits; riffle/1 asks for ${asked}`) + (draw > 1024 ? '; computationally, not exhaustively, complete' : '') +
+  steps.add('seed', 'ok', (got < asked ? `warning: ${count(got, 'block')} of 256 bits, and riffle/1 asks for ${asked}` :
+    `${count(got, 'block')} of 256 bits; riffle/1 asks for ${asked}`) + (draw > 1024 ? '; computationally, not exhaustively, complete' : '') +
     (answered ? '; it is that of the answer, for the file has none' : ''));
 
   const lines = STATEMENT.map((name) => name in record ? `${name} ${record[name]}\n` : ''); // hands with commas
@@ -415,10 +486,11 @@ async function replay(entry, given, heldBack) {
   steps.add('keys', 'ok', `${blocks.length} derived from the seed, the commitment and a client seed of ` +
     `${utf8(file.client_seed).length} bytes`);
 
-  const moving = size + size * draw / 2 ** 16; // strike-out takes one out of a list, which moves many
-  const work = {'fisher-yates': draw, 'sattolo': draw, 'strike-out': moving}[algorithm] ?? size;
-  if (repeat * Math.max(work, blocks.length) > MOST) {
-    steps.add('order', 'unchecked', 'replaying it takes too long for this program');
+  const cost = costOf(record, blocks.length);
+  if (cost > MAX_COST) {
+    entry.cost = cost;
+    steps.add('order', 'unchecked', costs(cost));
+    await checkItems(entry, given);
     return;
   }
   entry.orders = [];
@@ -432,10 +504,10 @@ async function replay(entry, given, heldBack) {
   }
   const cut = range ? `; the cut, ${at}, is the one drawn ${from}` : '';
   const digest = hex(await sha256(entry.orders.map((positions) => `${JSON.stringify(positions)}\n`).join('')));
-  steps.add('order', 'ok', `${draw} of ${size} replayed by ${algorithm}, ${repeat} time(s)${cut}; the SHA-256 of the positions is ${digest}`);
+  steps.add('order', 'ok', `${draw} of ${size} replayed by ${algorithm}, ${count(repeat, 'time')}${cut}; the SHA-256 of the positions is ${digest}`);
   const step = steps.at(-1);
   await checkItems(entry, given);
-  if (order) compareOrder(step, entry, order);
+  if (order) compareOrder(step, entry, given);
   await checkRoot(entry);
 }
 
@@ -554,20 +626,19 @@ async function checkItems(entry, {items, salt}) {
   if (size % codes.length !== 0 || copies !== `x${size / codes.length}`) {
     return conclude('wrong', `the record is of ${size} cards, ${copies}, and one deck of ${type} has ${codes.length}`);
   }
-  if (size > MOST) return conclude('unchecked', `the digest of ${size} cards is not taken; at most of ${MOST}`);
+  if (size > MAX_DECK) return conclude('unchecked', `the digest of ${size} cards is not taken; at most of ${MAX_DECK}`);
   const all = Array(size / codes.length).fill(codes.map((code) => `"${code}"`).join()).join();
   if (digest !== `sha256:${hex(await sha256(`[${all}]`))}`) {
     return conclude('wrong', `the deck of the record, ${input}, is not the ${type} that comes with Riffle`);
   }
-  return conclude('ok', `${copies.slice(1)} deck(s) of ${type}, whose cards have the digest in the record`, cardsOf(codes, size));
+  return conclude('ok', `${count(size / codes.length, 'deck')} of ${type}, whose cards have the digest in the record`, cardsOf(codes, size));
 }
 
-// An order is an array, or a whole answer with items, hands and rest, or shuffles.
+// An order is an array, or an answer with items, hands or shuffles.
 function readOrder(text) {
   const node = parse(text), isAnswer = node.value instanceof Map, has = (name) => node.value.has(name);
   demand(isAnswer || Array.isArray(node.value), 'neither an answer of POST /shuffle nor a JSON array');
-  demand(!isAnswer || has('items') || has('shuffles') || (has('hands') && has('rest')),
-    'an object without items, hands and rest, or shuffles: not an answer of POST /shuffle');
+  demand(!isAnswer || ['items', 'hands', 'shuffles'].some(has), 'an object without items, hands or shuffles: not an answer of POST /shuffle');
   for (const name of isAnswer ? ['items', 'hands', 'rest', 'shuffles'] : [])
     demand(!has(name) || Array.isArray(node.value.get(name).value), `an answer whose ${name} are not an array`);
   return {isAnswer, list: node.value, get: (name) => isAnswer ? node.value.get(name) : undefined};
@@ -590,59 +661,166 @@ function otherNames(order, {file, record}) {
   }
   return undefined;
 }
-function compareOrder(step, entry, order) {
-  const {record, orders, cards} = entry, conclude = (state, text) => Object.assign(step, {state, text: printable(text)});
+function compareOrder(step, entry, {order, handOf}) {
+  const {record: {kind}, cards} = entry, conclude = (state, text) => Object.assign(step, {state, text: printable(text)});
   const other = otherNames(order, entry);
   if (other) return conclude('wrong', other);
   if (!cards) return conclude('unchecked', 'replayed, but it takes the items of the record to compare it with the order given');
-  try {
-    for (const shuffles of formsOf(order, record)) compareShuffles(shuffles, orders, cards, record);
-  } catch (error) { return conclude('wrong', error.message); }
-  return conclude('ok', `${step.text}; it is the order given`);
+  const {match, problem} = matchOrder(order, entry, handOf);
+  if (kind !== 'shuffle' && (problem || kind !== 'shoe')) {
+    return conclude('unchecked', `${step.text}; the order given is not the whole order of the cards that were sealed first, and cards ` +
+      'without salt and path prove nothing');
+  }
+  if (problem) return conclude('wrong', problem);
+  entry.match = match;
+  return conclude('ok', match.parts ? `${step.text}; given are ${describeMatch(match)}` : `${step.text}; it is the order given`);
 }
-function formsOf(order, {repeat, hands = []}) { // the items of each shuffle, once for every form in which the order has them
-  const elements = (node, what) => { demand(Array.isArray(node.value), `${what}: not a JSON array`); return node.value; };
-  const join = (dealt) => { // hands and the rest
-    demand(dealt.length === hands.length + 1, `the order given has ${dealt.length - 1} hands, and ${hands.length} were dealt`);
-    return dealt.flatMap((hand, i) => {
-      const values = elements(hand, 'a hand of the order given');
-      demand(i >= hands.length || values.length === hands[i],
-        `hand ${i}, from 0, of the order given has ${values.length} items, and ${hands[i]} were dealt`);
-      return values;
+const nameOfPart = (part) => part === 'rest' ? 'the rest' : `hand ${part}`;
+function describeMatch({parts, cards, shuffle, sorted, noun}) {
+  const last = parts.length - 1, names = parts.map(nameOfPart);
+  const list = last === 0 ? `the ${count(cards, noun)} of ${names[0]}` : `${names.slice(0, last).join(', ')} and ${names[last]}`;
+  return `${list}${shuffle ? ` of shuffle ${shuffle}` : ''} of this deal, ${sorted ? 'sorted otherwise than they were dealt' : 'in the order dealt'}`;
+}
+// What an order is: the whole order, or hands of a deal, by docs/spec.md, "Comparing an order or a hand". problem says why it
+// is nothing that was dealt. of is the only hand that it may be: a number from 1 or 'rest'.
+function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, of) {
+  const noun = cards.instance ? 'card' : 'item', fail = (problem) => { throw Object.assign(new Error(problem), {isMismatch: true}); };
+  const valueOf = (node) => {
+    if (!cards.instance || !(node.value instanceof Map)) return {node, key: canonical(node)};
+    const code = string(node.value.get('code')), instance = whole(node.value.get('instance'));
+    return code !== undefined && instance > 0 ? {node, key: `"${code}"`, instance} : {node};
+  };
+  const keys = [], keyOf = (number) => keys[number] ??= cards.instance ? `"${cards.text(number)}"` : plainText(cards, number);
+  const is = (number, {node, key, instance}) => key === keyOf(number) &&
+    (!(cards.instance && node.value instanceof Map) || instance === cards.instance(number));
+  const are = (numbers, values) => numbers.length === values.length && numbers.every((number, i) => is(number, values[i]));
+  const have = (numbers, values) => { // each as often, in any sequence
+    const left = new Map(), add = (key, n) => { left.set(key, (left.get(key) ?? 0) + n); return left.get(key) >= 0; };
+    if (numbers.length !== values.length) return false;
+    for (const number of numbers) {
+      add(keyOf(number), 1);
+      if (cards.instance) add(`${keyOf(number)} ${cards.instance(number)}`, 1);
+    }
+    return values.every(({key, instance}) => add(key, -1) && (!instance || add(`${key} ${instance}`, -1)));
+  };
+  const span = (part) => { // where a part lies in the result; undefined for none that the deal can have
+    if (part === 'all') return [0, draw];
+    const dealt = hands.slice(0, part === 'rest' ? hands.length : part - 1).reduce((sum, n) => sum + n, 0);
+    if (part === 'rest') return hands.length > 0 ? [dealt, draw] : undefined;
+    return part <= hands.length ? [dealt, dealt + hands[part - 1]] : undefined;
+  };
+  const elements = (node, what) => Array.isArray(node.value) ? node.value : fail(`${what}: not a JSON array`);
+  const values = (node, what) => elements(node, what).map(valueOf);
+  const dealt = (shuffle, list, rest) => { // what hands and the rest, which may be missing, are said to be
+    if (list.length !== hands.length) fail(`the order given has ${count(list.length, 'hand')}, and ${hands.length} were dealt`);
+    const claims = list.map((hand, i) => ({shuffle, part: i + 1, values: values(hand, 'a hand of the order given')}));
+    return rest ? [...claims, {shuffle, part: 'rest', values: values(rest, 'the rest of the order given')}] : claims;
+  };
+  const split = (list, isDealt) => { // of several shuffles
+    if (list.length !== repeat) fail(`the order given is of ${count(list.length, 'shuffle')}, and there were ${repeat}`);
+    return list.flatMap((node, shuffle) => {
+      const parts = elements(node, 'a shuffle of the order given');
+      if (!isDealt) return [{shuffle, part: 'all', values: parts.map(valueOf)}];
+      if (parts.length === 0) fail('a shuffle of the order given: it has no rest');
+      return dealt(shuffle, parts.slice(0, -1), parts.at(-1));
     });
   };
-  const split = (list, isDealt) => {
-    demand(list.length === repeat, `the order given is of ${list.length} shuffle(s), and there were ${repeat}`);
-    return list.map((shuffle) => {
-      const values = elements(shuffle, 'a shuffle of the order given');
-      return isDealt ? join(values) : values;
-    });
+  const [items, handsGiven, rest, shuffles] = ['items', 'hands', 'rest', 'shuffles'].map(order.get);
+  const claimAll = () => { // what the order says of each shuffle, in every form that it has
+    if (!order.isAnswer) return repeat === 1 ? [{shuffle: 0, part: 'all', values: order.list.map(valueOf)}] : split(order.list, false);
+    if (repeat > 1 && !shuffles) fail(`the order given is of 1 shuffle, and there were ${repeat}`);
+    const one = repeat === 1;
+    return [...items && one ? [{shuffle: 0, part: 'all', values: values(items)}] : [],
+      ...handsGiven && one ? dealt(0, handsGiven.value, rest) : [], ...shuffles ? split(shuffles.value, hands.length > 0) : []];
   };
-  if (!order.isAnswer) return [repeat === 1 ? [order.list] : split(order.list, false)];
-  const [items, dealt, rest, shuffles] = ['items', 'hands', 'rest', 'shuffles'].map(order.get), forms = [];
-  demand(repeat === 1 || shuffles, `the order given is of 1 shuffle(s), and there were ${repeat}`);
-  if (items && repeat === 1) forms.push([items.value]);
-  if (dealt && rest && repeat === 1) forms.push([join([...dealt.value, rest])]);
-  if (shuffles) forms.push(split(shuffles.value, hands.length > 0));
-  return forms;
-}
-function compareShuffles(shuffles, orders, cards, {repeat, draw}) {
-  shuffles.forEach((answered, number) => {
-    const which = repeat === 1 ? '' : `shuffle ${number}, from 0: `;
-    demand(answered.length === draw, `${which}the order given has ${answered.length} items, and ${draw} were drawn`);
+  const isComplete = !order.isAnswer || Boolean(items && repeat === 1) || Boolean(rest) || Boolean(shuffles); // or has no rest
+  const which = ({shuffle, part}) => (repeat > 1 ? `shuffle ${shuffle + 1}: ` : '') +
+    (part === 'all' ? 'the order given has ' : `${nameOfPart(part)} of the order given has `);
+  const check = (claims, equals) => {
+    for (const claim of claims) {
+      const [from, to] = span(claim.part), {length} = claim.values;
+      if (length !== to - from) fail(`${which(claim)}${count(length, 'item')}, and ${to - from} were dealt`);
+    }
+    for (const claim of claims) equals(claim, orders[claim.shuffle].slice(...span(claim.part)));
+  };
+  const sequence = (claim, numbers) => numbers.forEach((number, i) => {
+    const value = claim.values[i], isCard = cards.instance && value.node.value instanceof Map;
+    if (is(number, value)) return;
+    const want = keyOf(number) + (isCard ? `, instance ${cards.instance(number)}` : '');
+    fail((have(numbers, claim.values) ? 'the same items in another order: ' : '') +
+      `${which(claim)}${short(value.node.text)} at place ${i}, where the replay has ${short(want)}`);
   });
-  shuffles.forEach((answered, number) => orders[number].forEach((position, i) => {
-    const which = repeat === 1 ? '' : `shuffle ${number}, from 0: `, {want, fits} = match(cards, position, answered[i]);
-    demand(fits, `${which}the order given has ${short(answered[i].text)} at place ${i}, where the replay has ${short(want)}`);
-  }));
-}
-// Compares values, however they are laid out; cards that were answered with all details, by code and instance.
-function match(cards, number, answered) {
-  const text = cards.text(number);
-  if (!cards.instance) return {want: text, fits: plainText(cards, number) === canonical(answered)};
-  if (!(answered.value instanceof Map)) return {want: `"${text}"`, fits: string(answered) === text};
-  const fits = string(answered.value.get('code')) === text && whole(answered.value.get('instance')) === cards.instance(number);
-  return {want: `"${text}", instance ${cards.instance(number)}`, fits};
+  const set = (claim, numbers) => {
+    if (claim.part === 'all' || claim.part === 'rest') sequence(claim, numbers);
+    else if (!have(numbers, claim.values)) fail('other cards');
+  };
+  const all = (sorted) => ({parts: hands.map((_, i) => i + 1), cards: hands.at(-1), sorted, noun});
+  const partsGiven = () => { // the hands that the order may be, and the rest, which may be empty
+    if (!order.isAnswer) return {list: [order.list.map(valueOf)], remains: []};
+    if (!handsGiven || items || shuffles || handsGiven.value.length > hands.length) return {list: [], remains: []};
+    try {
+      return {list: handsGiven.value.map((hand) => values(hand)), remains: rest ? values(rest) : []};
+    } catch { return {list: [], remains: []}; }
+  };
+  const place = (shuffle, list, remains, only, sorted) => { // which parts of a shuffle they are; undefined unless all are found
+    const taken = new Set(), parts = [], take = (given, one, equal) => [...hands.keys()].map((i) => i + 1).concat('rest').find((part) => {
+      const [from, to] = span(part) ?? [0, 0];
+      return !taken.has(part) && (one === undefined || part === one) && from < to && equal(orders[shuffle].slice(from, to), given);
+    });
+    if (remains.length > 0) {
+      if (!take(remains, 'rest', are)) return undefined;
+      taken.add('rest');
+    }
+    for (const hand of list) {
+      const part = take(hand, only, are) ?? (sorted ? take(hand, only, have) : undefined);
+      if (!part) return undefined;
+      taken.add(part);
+      parts.push(part);
+    }
+    return parts;
+  };
+  const find = (list, remains, only) => { // in sequence in the first shuffle that has them so, or else in any
+    if (list.length === 0 || hands.length === 0) return undefined;
+    for (const sorted of [false, true]) {
+      for (const shuffle of orders.keys()) {
+        const parts = place(shuffle, list, remains, only, sorted);
+        if (parts) return {parts, cards: list[0].length, sorted, noun, ...repeat > 1 && {shuffle: shuffle + 1}};
+      }
+    }
+    return undefined;
+  };
+  const attempt = (work) => {
+    try { return {match: work()}; } catch (error) {
+      if (!error.isMismatch) throw error;
+      return {problem: error.message};
+    }
+  };
+
+  const {list, remains} = partsGiven();
+  if (of !== undefined) {
+    return attempt(() => {
+      const [from, to] = span(of) ?? [0, 0];
+      if (from === to) fail(`there is no ${nameOfPart(of).replace('the ', '')} in this deal: it has ${count(hands.length, 'hand')}`);
+      if (list.length !== 1 || remains.length > 0) fail(`what is given is not one hand, and ${nameOfPart(of)} is`);
+      const match = find(list, [], of), other = match ? undefined : find(list, []);
+      return match ?? fail(other ? `it is not ${nameOfPart(of)}, but ${nameOfPart(other.parts[0])}` :
+        `it is not ${nameOfPart(of)} of this deal, nor another hand of it`);
+    });
+  }
+  let claims;
+  const wholly = attempt(() => {
+    claims = claimAll();
+    check(claims, sequence);
+    return isComplete ? {} : all(false);
+  });
+  if (wholly.match || hands.length === 0) return wholly;
+  const sets = claims ? attempt(() => { check(claims, set); return all(true); }) : {};
+  if (sets.match) return sets;
+  if (order.isAnswer && repeat === 1 && list.length === hands.length) return wholly; // all hands are compared by their numbers
+  const match = find(list, remains);
+  if (match) return {match};
+  const isOther = list.length > 0 && (order.isAnswer || (list[0].length !== draw && repeat === 1));
+  return isOther ? {problem: 'what is given is neither the order nor hands of this deal'} : wholly;
 }
 
 // ---- Shoes: sealing
@@ -699,7 +877,7 @@ function readCards(text) {
   demand(typeof text === 'string' && text !== '', "the record's cards are not valid");
   const refs = [];
   for (const word of text.split(' ')) {
-    const [, seal, from, to = from] = /^(\d{1,16}):(\d{1,16})(?:-(\d{1,16}))?$/.exec(word) ?? [];
+    const [, seal, from, to = from] = /^([1-9]\d{0,15}):(0|[1-9]\d{0,15})(?:-(0|[1-9]\d{0,15}))?$/.exec(word) ?? [];
     const [version, first, last] = [seal, from, to].map(Number), isRun = [version, first, last].every(Number.isSafeInteger);
     demand(isRun && Math.abs(last - first) < MAX_CARDS, "the record's cards are not valid");
     for (let at = first, step = last < first ? -1 : 1; ; at += step) {
@@ -845,11 +1023,11 @@ async function checkCard({record, input, cards, order}, card) {
 }
 function describeHand(hand, proven) {
   const list = proven.slice(0, 13).join(', ') + (proven.length > 13 ? ', ...' : '');
-  return `${proven.length} of the ${hand.length} card(s) of the hand were sealed there: ${list}`;
+  return `${proven.length} of the ${count(hand.length, 'card')} of the hand, sealed there: ${list}`;
 }
 
 async function verifyHand(nodes, given) {
-  const shoe = await openShoe(nodes, given, ({root}) => root ? 'skipped' : 'unchecked'), {steps, entries} = shoe;
+  const shoe = await openShoe(nodes, given, ({root, kind}) => root || kind === 'shoe' ? 'skipped' : 'unchecked'), {steps, entries} = shoe;
   const [{record}] = entries, alone = entries.length === 1;
   const each = (name, text) => alone ? ofFirst(shoe, name) : inEvery(shoe, name, text);
   each('proof', `${entries.length} files are well-formed; ${trust(given)}`);
@@ -861,7 +1039,7 @@ async function verifyHand(nodes, given) {
     replayed(shoe, given);
     for (const name of ['items', 'root']) ofFirst(shoe, name);
   }
-  const result = {...shoe, proven: 0, others: 0, missing: []};
+  const result = {...shoe, match: entries[0].match, proven: 0, others: 0, missing: []};
   if (steps.has('record', 'ok')) await checkHand(result, given.hand);
   each('inclusion', 'every record is in the tree of its file');
   each('signature', 'every checkpoint is signed with the key');
@@ -870,12 +1048,12 @@ async function verifyHand(nodes, given) {
 }
 async function checkHand(result, hand) {
   const {entries, steps} = result, sealings = [];
-  let first; // of the shoe, which says which cards it is of
+  const firsts = new Map(); // of shoes, which say which cards they are of
   for (const entry of entries) {
-    const sealing = sealingOf(entry);
-    if (entry.record.kind === 'shoe') first = entry;
+    const {record} = entry, sealing = sealingOf(entry), first = record.kind === 'reshuffle' && firsts.get(record.audit_id);
+    if (record.kind === 'shoe') firsts.set(record.id, entry);
     if (!sealing) continue;
-    if (first && entry.record.audit_id === first.record.id) Object.assign(sealing, {input: first.record.input, cards: first.cards});
+    if (first) Object.assign(sealing, {input: first.record.input, cards: first.cards});
     sealings.push(sealing);
   }
   if (sealings.length === 0) {
@@ -903,11 +1081,14 @@ async function openShoe(nodes, given, heldBack) {
   const entries = [];
   let {key} = given;
   for (const [i, node] of nodes.entries()) {
-    const alone = {key, ...(i === 0 && {items: given.items, salt: given.salt}), ...(nodes.length === 1 && {order: given.order})};
+    const {items, salt, order, handOf} = i === 0 ? given : {}, alone = {key, items, salt, order, handOf};
     entries.push(await checkFile(node, alone, heldBack));
     key ||= entries.at(-1).file?.log_key;
   }
-  return {entries, steps: new Steps(), record: entries[0].record, file: entries[0].file};
+  const records = []; // one file of each
+  for (const entry of entries)
+    if (!entry.record || entry.file.record !== records.at(-1)?.file?.record || !records.at(-1).record) records.push(entry);
+  return {entries, records, steps: new Steps(), record: entries[0].record, file: entries[0].file};
 }
 const trust = ({key}) => key ? 'all have the log key that was given' : 'no log key was given: the one in the first is used';
 // Adds a step that the files have in common: the first that is wrong or unchecked, or else that all hold.
@@ -925,45 +1106,46 @@ function ofFirst({entries, steps}, name) {
   if (step) steps.push(step);
 }
 const isHeldBack = ({file, record}) => Boolean(record && deals(record) && file.seed === null);
-const heldBackIn = ({entries}) => entries.filter(isHeldBack).length;
-const isClosed = ({entries}) => entries.at(-1).record?.kind === 'close';
+const heldBackIn = ({records}) => records.filter(isHeldBack).length;
+const isClosed = ({records}) => records.at(-1).record?.kind === 'close';
 function withoutSeed(shoe) {
-  return `${heldBackIn(shoe)} seed(s) are held back ${shoe.closed ?
+  return `${count(heldBackIn(shoe), 'seed')} held back ${shoe.closed ?
     'in these files, and public since the shoe was closed: get the files again' : 'until the shoe is closed'}`;
 }
 const except = (shoe) => heldBackIn(shoe) === 0 ? '' : `; ${withoutSeed(shoe)}`;
 function seeds(shoe) {
   const found = shoe.entries.map(({steps}) => steps.find('seed')).filter((step) => step?.state === 'ok');
   const warning = found.find(({text}) => text.includes('warning'));
-  if (found.length > 0) shoe.steps.add('seed', 'ok', `${found.length} seed(s)${warning ? `: ${warning.text}` : ''}${except(shoe)}`);
+  if (found.length > 0) shoe.steps.add('seed', 'ok', `${count(found.length, 'seed')}${warning ? `: ${warning.text}` : ''}${except(shoe)}`);
   else if (heldBackIn(shoe) > 0) shoe.steps.add('seed', 'skipped', withoutSeed(shoe));
 }
 function replayed(shoe, {order, hand}) { // the steps that every file with a seed has
-  const held = heldBackIn(shoe), texts = {commitment: (n) => `${n} seed(s) open the commitments in their records`,
-    keys: (n) => `those of ${n} order(s) derived`, order: (n) => `${n} order(s) replayed`};
+  const held = heldBackIn(shoe), texts = {commitment: (n) => `${count(n, 'seed')}: each opens the commitment in its record`,
+    keys: (n) => `the keys of ${count(n, 'order')} derived`, order: (n) => `${count(n, 'order')} replayed`};
   for (const [name, text] of Object.entries(texts)) {
     const done = shoe.entries.filter(({steps}) => steps.has(name, 'ok')).length;
     if (shoe.entries.some(({steps}) => steps.has(name, 'wrong'))) inEvery(shoe, name, '');
     else if (done + held > 0) {
-      const asked = name === 'order' && order;
+      const asked = name === 'order' && order && !shoe.entries[0].match;
       const state = name === 'order' && held > 0 ? (hand ? 'skipped' : 'unchecked') : done === 0 ? 'skipped' : 'ok';
-      if (asked) shoe.steps.add(name, 'unchecked', 'an order can be compared with that of one record, and not with a whole shoe');
+      if (asked) inEvery(shoe, name, '');
       else shoe.steps.add(name, state, text(done) + except(shoe));
     }
   }
 }
 
 async function verifyShoe(nodes, given) {
-  const shoe = await openShoe(nodes, given, () => 'unchecked'), {steps, entries, record, file} = shoe, changes = nodes.length - 1;
-  Object.assign(shoe, {changes, closed: false, proven: 0});
+  const shoe = await openShoe(nodes, given, () => 'unchecked'), {steps, entries, records, record, file} = shoe;
+  const changes = records.length - 1;
+  Object.assign(shoe, {changes, closed: false, proven: 0, match: entries[0].match});
   inEvery(shoe, 'proof', `${nodes.length} files are well-formed; ${trust(given)}`);
   if (steps.first('unchecked')) return shoe;
-  if (!steps.first('wrong')) inEvery(shoe, 'record', `${record ? describe(record) : ''}; ${changes} change(s)`);
+  if (!steps.first('wrong')) inEvery(shoe, 'record', `${record ? describe(record) : ''}; ${count(changes, 'change')}`);
   if (steps.has('record', 'ok')) {
     shoe.closed = isClosed(shoe);
-    const broken = brokenChain(entries);
-    steps.add('chain', broken ? 'wrong' : 'ok', broken ?? `each of the versions 1 to ${nodes.length} has its record, in the order of the ` +
-      `log, from number ${file.index} to number ${entries.at(-1).file.index}`);
+    const broken = brokenChain(records);
+    steps.add('chain', broken ? 'wrong' : 'ok', broken ?? `each of the versions 1 to ${records.length} has its record, in the order of the ` +
+      `log, from number ${file.index} to number ${records.at(-1).file.index}`);
   }
   seeds(shoe);
   replayed(shoe, given);
@@ -973,11 +1155,11 @@ async function verifyShoe(nodes, given) {
   if (record) await checkCommitted(steps, entries[0], given.commitment);
   if (steps.first('wrong') || !steps.has('record', 'ok')) return shoe;
 
-  const {sealings, layout, moved, random, version} = follow(entries);
+  const {sealings, layout, moved, random, version} = follow(records);
   const lie = `every change was of cards that lay where it says; ${layout.deck.length} lie in the deck, ${layout.dealt.length} are ` +
-    `dealt, and there are ${layout.piles.size} pile(s)`;
+    `dealt, ${count(layout.piles.size, 'pile')}`;
   if (moved) steps.add('moves', 'wrong', `version ${version}: ${moved}`);
-  else if (random > 0) steps.add('moves', 'unchecked', `${lie}; but ${random} draw(s) at random have no seed`);
+  else if (random > 0) steps.add('moves', 'unchecked', `${lie}; but ${count(random, 'draw')} at random without a seed`);
   else steps.add('moves', 'ok', lie);
   if (moved) return shoe;
   await checkRoots(shoe, sealings);
@@ -985,7 +1167,7 @@ async function verifyShoe(nodes, given) {
     const {proven, missing, wrong} = await prove(given.hand, sealings), others = given.hand.length - proven.length;
     if (wrong) steps.add('hand', 'wrong', wrong);
     else if (missing) steps.add('hand', 'unchecked', missing);
-    else if (others > 0) steps.add('hand', 'unchecked', `${others} card(s) of the hand were sealed by no record of this shoe`);
+    else if (others > 0) steps.add('hand', 'unchecked', `${count(others, 'card')} of the hand, sealed by no record of this shoe`);
     else {
       shoe.proven = proven.length;
       steps.add('hand', 'ok', describeHand(given.hand, proven));
@@ -1067,7 +1249,7 @@ async function checkRoots(shoe, sealings) {
   const add = (state, text) => shoe.steps.add('root', state, text);
   if (wrong) add('wrong', wrong);
   else if (roots + unknown === 0) add('skipped', 'nothing was sealed');
-  else if (unknown === 0) add('ok', `salts from the seeds and the cards in their orders have the roots in ${roots} record(s)`);
+  else if (unknown === 0) add('ok', `salts from the seeds and the cards in their orders have the roots in ${count(roots, 'record')}`);
   else add('skipped', heldBackIn(shoe) > 0 ? withoutSeed(shoe) : 'the cards are not known, for the items were not given');
 }
 
@@ -1084,11 +1266,11 @@ const cutOf = ({cut, cut_range: range}) => (cut ? `; a cut card behind ${cut}` :
   (range ? `, drawn from ${range[0]} to ${range[1]}` : '');
 function describe(record) {
   const {id, time, kind, audit_id: of, from, to} = record, moved = () => {
-    if (kind === 'reshuffle') return `${where(from)}, ${record.size} card(s), sealed in a new order by ${record.algorithm}${cutOf(record)}`;
+    if (kind === 'reshuffle') return `${where(from)}, ${count(record.size, 'card')}, sealed in a new order by ${record.algorithm}${cutOf(record)}`;
     if (to && !('cards' in record)) return `no cards put on ${where(to)}`;
     if (kind === 'close' || kind === 'expire') return kind === 'close' ? 'closed' : 'over, and not closed';
     const how = {random: 'at random from', cards: 'by name from'}[record.taken] ?? `from the ${record.taken} of`;
-    return `${readCards(record.cards).length} card(s) taken ${how} ${where(from)}` +
+    return `${count(readCards(record.cards).length, 'card')} taken ${how} ${where(from)}` +
       (to === 'dealt' ? '' : ` and put to the ${record.put} of ${where(to)}`);
   };
   const texts = {reveal: () => `the seed of ${of} was made public`,
@@ -1109,119 +1291,173 @@ function withoutOrder(record) {
     `It is a change of the shoe ${of}, and has no order of its own: give the proofs of the whole shoe to follow its cards.`;
 }
 
-// The verdict on what one of the three verifiers found.
+// The verdict on what one of the three verifiers found. say has what it is said with.
 function conclude(found, given, finding) {
-  const {steps} = found, failed = steps.first('wrong'), missing = steps.first('unchecked'), notes = [], result = {notes};
-  const log = `the log of ${found.file?.log_key.split('+')[0]}`, {record} = found;
+  const {steps, record} = found, failed = steps.first('wrong'), missing = steps.first('unchecked'), notes = [], result = {notes};
+  const log = `the log of ${found.file?.log_key.split('+')[0]}`, headline = (verdict, text) => Object.assign(result, {verdict, headline: text});
   const say = {
-    log, missing, note: (text) => notes.push(text),
-    unchecked: (text) => Object.assign(result, {verdict: 'unchecked', headline: `Not checked to the end: ${text}.`}),
-    verified: (text) => Object.assign(result, {verdict: 'verified', headline: !steps.has('committed', 'skipped') ? `Verified: ${text}.` :
-      `Verified except for the commitment: ${text}. Not proven: that the seed was fixed before the client seed was known.`}),
+    log, missing, note: (text) => notes.push(text), is: (id, values) => { result.summary = {id, ...values}; },
+    unchecked: (text) => headline('unchecked', `Not checked to the end: ${text}.`),
+    incomplete: (text) => {
+      say.is('incomplete', {step: missing.name});
+      say.unchecked(`${text}, but the step ${missing.name} could not be checked`);
+    },
+    secret: (text) => headline('unchecked', `Not proven yet: ${text}.`),
+    verified: (text) => {
+      const isMissing = steps.has('committed', 'skipped');
+      if (isMissing) result.summary.commitment = 'missing';
+      headline('verified', isMissing ? `Verified except for the commitment: ${text}. Not proven: that the seed was fixed before the ` +
+        'client seed was known.' : `Verified: ${text}.`);
+    },
   };
-  if (failed) Object.assign(result, {verdict: 'false', headline: `This proof does NOT verify: it fails at the step ${failed.name}.`});
-  else if (steps.has('proof', 'unchecked')) {
+  if (failed) {
+    say.is('false', {step: failed.name});
+    headline('false', `This proof does NOT verify: it fails at the step ${failed.name}.`);
+  } else if (steps.has('proof', 'unchecked')) {
+    say.is('incomplete', {step: missing.name});
     say.unchecked(`the step ${missing.name} could not be checked`);
     notes.push(`${missing.text[0].toUpperCase()}${missing.text.slice(1)}.`);
   } else {
-    if (record) {
-      finding(say);
-      const id = record.commitment_id;
-      if (steps.has('committed', 'ok')) {
-        notes.push(`The commitment ${id} fixed the order, but for the client seed, before the client seed was known: as far as that was ` +
-          'new when the commitment was in the log, no seed can have been picked for its order.');
-      } else if (steps.has('committed', 'skipped')) {
-        notes.push(`It names the commitment ${id}: give the proof of that record as well (GET /audits/${id}/proof).`);
-      } else if (result.verdict === 'verified' && record.kind === 'shuffle' && !id) {
-        notes.push('This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to rule that out.');
-      }
-    } else {
+    if (record) finding(say);
+    else {
+      say.is('unknown-kind');
       say.unchecked(`the record is in ${log}, but of a kind that this version does not know`);
       notes.push('A later version may be able to check it.');
     }
     if (!given.key) {
-      notes.unshift('Anybody can bring that about. Take the key of the log from somewhere else than the file, and give it with --key.',
+      notes.unshift('Anybody can bring that about. Take the key of the log from somewhere else than the file, and give it as well.',
         `If the key is the right one: ${result.headline}`);
-      Object.assign(result, {verdict: 'unchecked', headline: 'Not established: no key of the log was given, and the one in the file ' +
-        'shows only that the file agrees with itself.'});
+      say.is('no-key', {if: result.summary});
+      headline('unchecked', 'Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself.');
     }
   }
-  return {verdict: result.verdict, headline: printable(result.headline), notes: notes.map(printable),
-    steps: [...steps].map(({name, state, text}) => ({name, ok: {ok: true, wrong: false}[state] ?? null, text}))};
+  return {...result, steps: [...steps].map(({name, state, text}) => ({name, ok: {ok: true, wrong: false}[state] ?? null, text}))};
 }
-function sayOfRecord({steps, file, record}, {order}, {log, missing, note, unchecked, verified}) {
+function sayOfCommitment({steps, record: {commitment_id: id}}, {note}) {
+  if (steps.has('committed', 'ok')) {
+    note(`The commitment ${id} fixed the order, but for the client seed, before the client seed was known: as far as that was ` +
+      'new when the commitment was in the log, no seed can have been picked for its order.');
+  } else if (steps.has('committed', 'skipped')) note(`It names the commitment ${id}: give the proof of that record as well (GET /audits/${id}/proof).`);
+}
+function sayOfRecord(found, say) {
+  const {steps, file, record, match, cost} = found, {log, missing, note, is, unchecked, incomplete, secret, verified} = say;
   const words = withoutOrder(record), fromSeed = `follows from the seed and the record, and the record is in ${log}`;
-  const follows = `the order ${fromSeed}`;
   if (words) {
-    if (missing) unchecked(`the record is in ${log}, but what was given to compare cannot be compared with it`);
-    else verified(`the record is in ${log}`);
+    is('record', {kind: record.kind});
+    verified(`the record is in ${log}`);
+    if (missing) {
+      is('incomplete', {step: missing.name});
+      unchecked(`the record is in ${log}, but what was given to compare cannot be compared with it`);
+    }
     note(words);
-  } else if (isHeldBack({file, record}) && 'root' in record) {
-    unchecked(`the record is in ${log}, and its seed is held back until the shoe is closed`);
+    return;
+  }
+  if (isHeldBack({file, record}) && record.kind !== 'shuffle') {
+    is('held-back');
+    secret(`the seed is still secret, because the shoe is still open; the record is in ${log}`);
     note('The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.');
   } else if (isHeldBack({file, record})) {
-    unchecked(`the record is in ${log}, and its seed is held back, so that the order cannot be checked yet`);
+    is('held-back');
+    secret(`the seed is still secret, because it was not revealed yet; the record is in ${log}`);
     note('What was committed to cannot be exchanged until the seed is revealed.');
-  } else if (missing) unchecked(`${follows}, but the step ${missing.name} could not be checked`);
-  else if (record.kind !== 'shuffle') {
-    verified(follows);
-    if (steps.has('root', 'ok')) note('The cards were sealed in this order.');
-    note('That every change of the shoe was of cards that lay where it says, only the proof of the whole shoe shows.');
-  } else if (order) verified(`the order is the one given and ${fromSeed}`);
-  else {
-    verified(follows);
-    note('No order was given to compare it with: give what was answered as well.');
+  } else if (cost) {
+    is('cost', {steps: String(cost)});
+    unchecked(`the record is in ${log}, but ${costs(cost)}`);
+  } else if (missing) incomplete(`the order ${fromSeed}`);
+  else if (match) {
+    const {parts, cards, shuffle, sorted} = match, set = sorted ? '-set' : '';
+    if (!parts) is('order');
+    else if (parts.length === 1) is(`hand${set}`, {hand: parts[0], cards, ...shuffle && {shuffle}});
+    else is(`hands${set}`, {hands: parts, ...shuffle && {shuffle}});
+    verified(parts ? `these are ${describeMatch(match)}; the order ${fromSeed}` : `the order is the one given and ${fromSeed}`);
+  } else {
+    is('follows');
+    verified(`the order ${fromSeed}`);
+    if (record.kind === 'shuffle') note('No order was given to compare it with: give what was answered as well.');
+    else {
+      if (steps.has('root', 'ok')) note('The cards were sealed in this order.');
+      note('That every change of the shoe was of cards that lay where it says, only the proof of the whole shoe shows.');
+    }
+  }
+  sayOfCommitment(found, say);
+  if (steps.first('unchecked') === undefined && record.kind === 'shuffle' && !('commitment_id' in record)) {
+    note('This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to rule that out.');
   }
 }
-function sayOfHand(hand, {log, missing, note, unchecked, verified}) {
-  const {proven, others} = hand;
+const were = (n) => n === 1 ? 'was sealed at its position' : 'were sealed at their positions';
+function sayOfHand(hand, say) {
+  const {proven, others} = hand, {log, missing, note, is, unchecked, incomplete, verified} = say;
   if (!missing) {
-    verified(`the ${proven} card(s) of the hand were sealed at their positions by the record, which is in ${log}, and none could be ` +
-      'exchanged since');
+    is('cards', {cards: proven});
+    verified(`the ${count(proven, 'card')} of the hand ${were(proven)} by the record, which is in ${log}, and none could be exchanged since`);
     if (heldBackIn(hand) > 0) note('The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.');
   } else if (others > 0) {
-    unchecked(`${proven} of the ${proven + others} card(s) of the hand are proven by what was given, and ${others} are NOT`);
+    is('incomplete', {step: missing.name});
+    unchecked(`of the ${count(proven + others, 'card')} of the hand, what was given proves ${proven} and NOT ${others}`);
     if (hand.missing.length > 0) note(`Give the proof of each record that they name as sealed_by as well: ${hand.missing.join(', ')}.`);
-  } else unchecked(`the ${proven} card(s) of the hand were sealed at their positions, but the step ${missing.name} could not be checked`);
+  } else incomplete(`the ${count(proven, 'card')} of the hand ${were(proven)}`);
+  sayOfCommitment(hand, say);
 }
-function sayOfShoe({steps, changes, closed, proven}, {log, missing, note, unchecked, verified}) {
-  const soFar = `the first record of the shoe and its ${changes} change(s) are in ${log}, and fit together`;
-  if (missing?.name === 'closed') {
-    unchecked(`${soFar}; but it is not closed`);
-    note('Its seeds are held back, and the rest can be checked when they are revealed.');
-  } else if (missing) unchecked(`${soFar}; but the step ${missing.name} could not be checked`);
+function sayOfShoe(shoe, say) {
+  const {steps, changes, closed, proven} = shoe, {log, missing, note, is, incomplete, secret, verified} = say;
+  const soFar = `the first record of the shoe and its ${count(changes, 'change')} are in ${log}, and fit together`;
+  const cards = `${count(proven, 'card')} of the hand ${were(proven)}`;
+  const isSecret = [...steps].every(({name, state}) => state !== 'unchecked' || name === 'closed' || name === 'order');
+  if (missing && !closed && isSecret) {
+    is('open-shoe', {changes});
+    secret(`the shoe is still open, and its seeds are secret until it is closed; ${soFar}`);
+  } else if (missing) incomplete(soFar);
   else if (!closed) {
-    verified(`the ${proven} card(s) of the hand were sealed at their positions; ${soFar} so far`);
+    is('cards', {cards: proven});
+    verified(`the ${cards}; ${soFar} so far`);
     note('The other cards stay hidden until the shoe is closed.');
   } else {
+    is('shoe', {changes});
     verified(`the whole shoe, from its first record to its last, which are in ${log}`);
     note(steps.has('root', 'ok') ?
       'Every order follows from its seed, every card lay where it is said to have lain, and none was exchanged.' :
       'Every order follows from its seed, and every change was of cards that lay where it says. Which cards they were was not compared.');
   }
-  if (proven > 0 && (closed || missing)) {
-    note(`The hand is proven: ${proven} card(s) of it were sealed at their positions, and none could be exchanged since.`);
-  }
+  if (proven > 0 && (closed || missing)) note(`The hand is proven: ${cards}, and none could be exchanged since.`);
+  sayOfCommitment(shoe, say);
 }
 
-// ---- What was given
+// ---- What was given: docs/spec.md, "What a verifier is given"
 
-async function readGiven({key, items, itemsSalt, order, hand}) {
-  const read = (what, text, parser) => {
-    if (text === undefined) return undefined;
-    try { return parser(text); } catch (error) { throw new Error(`${what}: ${error.message}`); }
-  };
-  const given = {salt: itemsSalt, key: key?.trim(), order: read('the order', order, readOrder), hand: read('the hand', hand, readHand)};
-  if (given.key !== undefined) await readKey(given.key);
-  given.items = read('the items', items, (text) => {
-    const node = parse(text);
-    demand(Array.isArray(node.value), 'not a JSON array');
-    return node;
-  });
-  demand(itemsSalt === undefined || /^[A-Za-z0-9_-]{16,128}$/.test(itemsSalt), '--items-salt: a salt of items is 16 to 128 of the ' +
-    'characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex');
-  demand(itemsSalt === undefined || items !== undefined, '--items-salt needs --items: the salt and the items have their digest together');
-  return given;
+class Refusal extends Error { // why nothing is concluded
+  constructor(why, files, message) { super(message); Object.assign(this, {why, files}); }
+}
+function trim(text) { // drops a byte order mark and white space around it
+  const isSpace = (i) => ' \t\r\n'.includes(text[i]);
+  let from = text.startsWith('\ufeff') ? 1 : 0, to = text.length;
+  while (from < to && isSpace(from)) from++;
+  while (from < to && isSpace(to - 1)) to--;
+  return text.slice(from, to);
+}
+async function sorted(name, text) { // the role of a text by what it looks like
+  if (text.startsWith('PRIVATE+KEY+')) {
+    throw new Refusal('private-key', [name], `${name} is the private key of a log: keep it secret, and give the verifier key`);
+  }
+  if (await readKey(text).catch(() => undefined)) return 'key';
+  if (/^[A-Za-z0-9_-]{16,128}$/.test(text)) return 'salt';
+  const role = roleOf(text) ?? (/"(record|tlog_proof)"/.test(text) ? 'proof' : undefined);
+  if (!role) throw new Refusal('unknown', [name], `${name} is not a proof, an answer, a hand, a list, a key or a salt`);
+  return role;
+}
+function roleOf(text) { // of JSON; undefined for none
+  let nodes;
+  try { nodes = parseAll(text); } catch { return undefined; }
+  const [first] = nodes, list = Array.isArray(first.value) ? first.value : undefined;
+  const has = (node, ...names) => node.value instanceof Map && names.some((name) => node.value.has(name));
+  const isText = (node, name) => string(node.value.get(name)) !== undefined;
+  const isCard = (node) => has(node, 'position') && node.value.get('position').isNumber &&
+    (isText(node, 'sealed_by') || (isText(node, 'salt') && Array.isArray(node.value.get('path')?.value)));
+  if (has(list?.[0] ?? first, 'record', 'tlog_proof')) return 'proof';
+  if (nodes.length > 1) return undefined;
+  if (has(first, 'items', 'hands', 'shuffles')) return 'answer';
+  if (has(first, 'cards') || (has(first, 'salt') && has(first, 'path')) || isCard(first)) return 'hand';
+  if (!list) return undefined;
+  return list.length > 0 && list.every(isCard) ? 'hand' : 'list';
 }
 // The proof files of a text: JSON texts one after the other, or the elements of an array.
 function split(text) {
@@ -1229,58 +1465,152 @@ function split(text) {
     return parseAll(text).flatMap((node) => Array.isArray(node.value) && node.value.length > 0 ? node.value : [node]);
   } catch (error) { return [{problem: error instanceof RangeError ? 'it is nested too deeply' : 'it is not JSON'}]; }
 }
-function recordOf(node) { // unchecked; undefined if it cannot be parsed
+async function proofOf(node, from) { // its record is unchecked; undefined if it cannot be parsed
   try {
-    const record = readRecord(string(node.value.get('record')));
-    return MEMBERS[record.kind] ? record : undefined;
-  } catch { return undefined; }
+    const file = await readFile(node), proof = {node, from, hasSeed: file.seed !== null}, record = readRecord(file.record);
+    return MEMBERS[record.kind] ? {...proof, record} : proof;
+  } catch { return {node, from}; }
 }
+function readSalt(salt) {
+  demand(/^[A-Za-z0-9_-]{16,128}$/.test(salt), 'a salt of items is 16 to 128 of the characters A-Z, a-z, 0-9, - and _, such as 16 ' +
+    'random bytes in hex');
+  return salt;
+}
+function readItems(text) {
+  const node = parse(text);
+  demand(Array.isArray(node.value), 'not a JSON array');
+  return node;
+}
+const READERS = {key: ['key', async (text) => { await readKey(text); return text; }], salt: ['salt', readSalt], items: ['items', readItems],
+  answer: ['order', readOrder], hand: ['hand', readHand], list: [undefined, readItems]}; // where it is in what is given, and its parser
+
+// Sorts the texts, and parses those that are not proofs.
+async function readTexts(texts) {
+  const inputs = [], proofs = [], given = {}, seen = new Set(), only = {};
+  for (const {name, text, problem, role: asked} of texts) {
+    const input = {name, isSorted: !asked, shown: {name, role: asked}}, {shown} = input;
+    inputs.push(input);
+    if (problem) throw new Refusal('unreadable', [name], problem);
+    input.text = trim(text);
+    shown.role ??= await sorted(name, input.text);
+    const role = shown.role === 'order' ? 'answer' : shown.role, same = `${role} ${input.text}`;
+    if (seen.has(same)) { shown.role = 'unused'; continue; }
+    seen.add(same);
+    if (role === 'proof') {
+      for (const node of split(input.text)) proofs.push(await proofOf(node, input));
+      continue;
+    }
+    if (role !== 'list' && only[role]) throw two(only[role], input, role);
+    only[role] = input;
+    try {
+      demand(READERS[role], `there is no role ${JSON.stringify(role)}`);
+      const [place, read] = READERS[role], value = await read(input.text);
+      if (place) given[place] = value;
+      else input.items = value;
+    } catch ({message}) {
+      throw new Refusal('unreadable', [name], `the ${shown.role}: ${role === 'salt' ? message : `${name} is ${message}`}`);
+    }
+  }
+  if (proofs.length === 0) throw new Refusal('no-proof', [], 'no proof was given: the proof of the record is needed as well');
+  if (given.salt && !only.items && !only.list) {
+    throw new Refusal('no-items', [only.salt.name], 'a salt was given without the items: salt and items have their digest together');
+  }
+  return {inputs, proofs, given, order: only.answer, items: only.items};
+}
+const two = (a, b, role) => new Refusal('two', [a.name, b.name], `${a.name} and ${b.name} are both ` +
+  `${{answer: 'answers', hand: 'hands', items: 'items', key: 'keys', salt: 'salts'}[role]}: give the one to check`);
+
 const isSealing = (record) => record?.kind === 'shoe' || record?.kind === 'reshuffle';
-// Puts together what is checked together: the proof of a commitment with that of its user, the files of one shoe, in any
-// order, and those of the records that sealed the cards of a hand.
-function group(files, given) {
-  let list = files.flatMap(({name, text}) => {
-    const nodes = split(text), records = nodes.map(recordOf), isEach = records[0] && !shoeOf(records[0]);
-    return (isEach ? nodes.map((_, i) => [i]) : [nodes.map((_, i) => i)]).map((own) =>
-      ({files: [name], nodes: own.map((i) => nodes[i]), records: own.map((i) => records[i])}));
-  });
-  const taken = new Set();
-  for (const part of list) {
-    if (!usesCommitment(part.records[0])) continue;
-    const made = list.find(({records: [record]}) => record?.kind === 'commitment' && record.id === part.records[0].commitment_id);
-    if (!made) continue;
-    part.commitment = made.nodes[0];
-    taken.add(made);
+// Puts together what is checked together: the proof of a commitment with the one that names it, the proofs of a shoe in the
+// order of their versions, and those that sealed a hand.
+function group(proofs, given) {
+  const commitments = new Map(), records = proofs.flatMap(({record}) => record ?? []), groups = [], byShoe = new Map();
+  for (const proof of proofs)
+    if (proof.record?.kind === 'commitment' && !commitments.has(proof.record.id)) commitments.set(proof.record.id, proof);
+  const taken = new Set(records.filter(usesCommitment).map(({commitment_id: id}) => id)), sealers = (given.hand ?? []).map(({sealedBy}) => sealedBy);
+  const changed = new Set(records.filter((record) => !isSealing(record)).map(shoeOf));
+  const named = new Set(records.filter(({id}) => sealers.includes(id)).map(shoeOf)), isAnyNamed = records.some(({id}) => sealers.includes(id));
+  for (const proof of proofs) {
+    const {record, from} = proof;
+    if (record && taken.has(record.id) && commitments.get(record.id) === proof) continue;
+    const shoe = record ? shoeOf(record) : proofs.map((other) => other.from === from && other.record && shoeOf(other.record)).find(Boolean);
+    const isNamed = given.hand && (named.has(shoe) || !isAnyNamed), key = isNamed && shoe && !changed.has(shoe) ? 'sealed' : shoe;
+    let part = byShoe.get(key);
+    if (!part) {
+      part = {proofs: [], given: {...given, order: undefined, handOf: undefined, hand: isNamed ? given.hand : undefined}};
+      groups.push(part);
+    }
+    if (shoe) byShoe.set(key, part);
+    part.proofs.push(proof);
+    if (usesCommitment(record) && commitments.has(record.commitment_id)) part.given.commitment = commitments.get(record.commitment_id).node;
   }
-  list = list.filter((part) => !taken.has(part));
-  const shoes = new Map();
-  for (const part of list) {
-    const id = shoeOf(part.records[0]);
-    if (id) shoes.set(id, [...shoes.get(id) ?? [], part]);
+  const compare = (a, b) => a < b ? -1 : Number(a > b);
+  for (const part of groups) {
+    part.proofs.sort((a, b) => a.record && b.record ? (a.record.version ?? 0) - (b.record.version ?? 0) || compare(a.record.id, b.record.id) ||
+      b.hasSeed - a.hasSeed : !a.record - !b.record);
   }
-  const sealing = given.hand ? [...shoes.values()].filter((parts) => parts.every(({records}) => records.every(isSealing))) : [];
-  for (const parts of [sealing.flat(), ...[...shoes.values()].filter((parts) => !sealing.includes(parts))]) {
-    if (parts.length < 2) continue;
-    const [first] = parts, sorted = [...parts].sort((a, b) => (a.records[0].version ?? 0) - (b.records[0].version ?? 0));
-    const all = (name) => sorted.flatMap((part) => part[name]);
-    Object.assign(first, {files: all('files'), nodes: all('nodes'), records: all('records'),
-      commitment: sorted.find(({commitment}) => commitment)?.commitment});
-    list = list.filter((part) => part === first || !parts.includes(part));
-  }
-  return list;
+  return groups;
 }
-async function verifyPart({files, nodes, records, commitment}, options) {
-  const given = {...options, commitment};
-  if (given.hand && (nodes.length === 1 || records.every(isSealing))) {
-    const found = await verifyHand(nodes, given);
-    return {files, ...conclude(found, given, (say) => sayOfHand(found, say))};
+// Finds the lists that are the items of records, and the one text that is compared.
+async function findItems(read, groups) {
+  const {inputs, given} = read, plain = async (node) => `sha256:${hex(await sha256(node.text))}`;
+  const salted = async (digest) => `sha256:${hex(await sha256(`riffle/1 items\nsalt ${given.salt}\n${digest}\n`))}`;
+  for (const input of inputs.filter(({items}) => items)) {
+    const digest = await plain(input.items), withSalt = given.salt && await salted(digest);
+    const isOf = ({record}) => ['shuffle', 'commitment', 'shoe'].includes(record?.kind) &&
+      record.input.endsWith(` ${record.items_digest === 'salted/1' && withSalt ? withSalt : digest}`);
+    let isItems = false;
+    for (const part of groups.filter(({proofs}) => proofs.some(isOf))) {
+      isItems = true;
+      if (!given.items) Object.assign(part, {items: input}).given.items = input.items;
+      else if (given.items.text !== input.items.text) throw two(read.items, input, 'items');
+    }
+    if (isItems) { input.shown.role = 'items'; continue; }
+    if (read.order) {
+      const names = [read.order.name, input.name];
+      throw new Refusal('which', names, `neither ${names[0]} nor ${names[1]} has the digest of the items in the record: say which of them ` +
+        'is compared as the order');
+    }
+    read.order = input;
+    given.order = readOrder(input.text);
   }
-  if (nodes.length > 1) {
-    const found = await verifyShoe(nodes, given);
-    return {files, ...conclude(found, given, (say) => sayOfShoe(found, say))};
+  if (read.order) read.order.shown.role = 'order';
+}
+function readHandOf(text, {order}) {
+  if (text === undefined || text === '') return undefined;
+  const of = String(text), number = Number(of);
+  demand(of === 'rest' || (/^[1-9]\d*$/.test(of) && Number.isSafeInteger(number)), `${JSON.stringify(of)} is not a hand: hands are numbered ` +
+    'from 1, and what remains is the rest');
+  const part = of === 'rest' ? of : number;
+  if (!order) throw new Refusal('no-order', [], `there is nothing to compare with ${nameOfPart(part)}: give the cards of that hand as well`);
+  return part;
+}
+async function checkGroups(groups, {given, order}, handOf) {
+  let candidates = order ? groups : [];
+  const id = given.order && string(given.order.get('audit_id'));
+  for (const keep of [({record}) => !record || deals(record), ({record}) => record && id === record.id]) {
+    const kept = candidates.filter(({proofs}) => proofs.some(keep));
+    if (kept.length > 0) candidates = kept;
   }
-  const found = await trace(nodes[0], given);
-  return {files, ...conclude(found, given, (say) => sayOfRecord(found, given, say))};
+  let matches = 0;
+  for (const part of groups) {
+    if (!candidates.includes(part)) { await checkGroup(part); continue; }
+    Object.assign(part, {order}).given = {...part.given, order: given.order, handOf};
+    await checkGroup(part);
+    if (part.match) matches++;
+    else if (candidates.length > 1) {
+      Object.assign(part, {order: undefined}).given = {...part.given, order: undefined, handOf: undefined};
+      await checkGroup(part);
+    }
+  }
+  if (candidates.length > 1 && matches === 0) throw new Refusal('none', [order.name], `none of the proofs is of ${order.name}`);
+}
+async function checkGroup(part) {
+  const {given, proofs} = part, nodes = proofs.map(({node}) => node), isHand = nodes.length === 1 || proofs.every(({record}) => isSealing(record));
+  const [check, say] = given.hand && isHand ? [verifyHand(nodes, given), sayOfHand] : nodes.length > 1 ? [verifyShoe(nodes, given), sayOfShoe] :
+    [trace(nodes[0], given), sayOfRecord];
+  const found = await check;
+  Object.assign(part, {found: conclude(found, given, (words) => say(found, words)), match: found.match});
 }
 // What is calculated of the proof file of one record: its steps, statement, keys and orders.
 async function trace(node, given) {
@@ -1288,38 +1618,72 @@ async function trace(node, given) {
   if (entry.record) await checkCommitted(entry.steps, entry, given.commitment);
   return entry;
 }
-export async function traceText(text, {commitment, ...options} = {}) {
-  return trace(split(text)[0], {...await readGiven(options), commitment: commitment && split(commitment)[0]});
+export async function traceText(text, {commitment, key, items, itemsSalt, order} = {}) {
+  return trace(split(text)[0], {key, salt: itemsSalt, items: items === undefined ? undefined : readItems(items),
+    order: order === undefined ? undefined : readOrder(order), commitment: commitment && split(commitment)[0]});
+}
+const lacks = ({proofs: [{record}], given}) => usesCommitment(record) && !given.commitment;
+const isCommitment = ({proofs}) => proofs.length === 1 && proofs[0].record?.kind === 'commitment';
+function addNotes(groups, inputs) { // what was compared with what, and of commitments that they are others
+  for (const part of groups) {
+    const {found: {notes}, match, order, items, given} = part, list = [];
+    const add = (input, what) => { if (input?.isSorted) list.push(`${input.name}${list.length === 0 ? ' was compared' : ''} as ${what}`); };
+    if (order) {
+      const [hand, ...more] = match?.parts ?? [], isHand = hand !== undefined && more.length === 0;
+      if (isHand) Object.assign(order.shown, {role: 'hand-of', hand, ...match.shuffle && {shuffle: match.shuffle}});
+      add(order, isHand ? nameOfPart(hand) : 'the order');
+    }
+    add(items, 'the items');
+    for (const input of inputs) if (input.shown.role === 'hand' && given.hand) add(input, 'the hand');
+    if (list.length > 0) notes.push(`${list.join(', ')}.`);
+    if (!lacks(part)) continue;
+    for (const {proofs: [{record}]} of groups.filter(isCommitment))
+      notes.push(`The commitment that was given, ${record.id}, is not the one that the record names.`);
+  }
 }
 
-export async function verify(files, options = {}) {
-  const list = (Array.isArray(files) ? files : [files]).map((file, i) =>
-    typeof file === 'string' ? {name: `file ${i + 1}`, text: file} : file);
-  const proofs = [], unread = (headline) => ({verdict: 'unchecked', headline: printable(headline), notes: [], steps: []});
+export async function verify(texts, options = {}) {
+  const list = (Array.isArray(texts) ? texts : [texts]).map((text, i) => typeof text === 'string' ? {name: `file ${i + 1}`, text} : text);
+  const roles = [['key', 'the key', 'key'], ['itemsSalt', 'the salt', 'salt'], ['items', 'the items', 'items'], ['order', 'the order', 'order'],
+    ['hand', 'the hand', 'hand']];
+  const asked = roles.flatMap(([option, name, role]) => options[option] === undefined ? [] : [{name, role, text: options[option]}]);
   try {
-    const given = await readGiven(options);
-    for (const {name, problem} of list) if (problem) proofs.push({files: [name], ...unread(`Not checked: ${name}: ${problem}.`)});
-    for (const part of group(list.filter(({problem}) => !problem), given)) proofs.push(await verifyPart(part, given));
-    demand(proofs.length > 0, 'no proof was given');
-  } catch (error) { return {...unread(`Not checked: ${error.message}.`), proofs: []}; }
-  const count = (verdict) => proofs.filter((proof) => proof.verdict === verdict).length;
-  const verdict = ['false', 'unchecked', 'verified'].find(count), steps = proofs.flatMap((proof) => proof.steps);
-  if (proofs.length === 1) return {verdict, headline: proofs[0].headline, notes: proofs[0].notes, steps, proofs};
-  return {verdict, headline: `${proofs.length} proofs: ${count('verified')} verified, ${count('false')} false, ${count('unchecked')} not ` +
-    'checked to the end.', notes: [], steps, proofs};
+    const read = await readTexts([...asked, ...list]), groups = group(read.proofs, read.given), {inputs} = read;
+    await findItems(read, groups);
+    await checkGroups(groups, read, readHandOf(options.handOf, read.given));
+    addNotes(groups, inputs);
+    return conclusion(groups, inputs);
+  } catch (error) {
+    const {why = 'unreadable', files = [], message} = error;
+    return {verdict: 'unchecked', headline: printable(`Not checked: ${message}.`), notes: [], steps: [],
+      summary: {id: 'refused', why, files}, files: [], proofs: []};
+  }
+}
+function conclusion(groups, inputs) {
+  const proofs = groups.map(({proofs: own, found: {verdict, headline, notes, steps, summary}}) =>
+    ({files: [...new Set(own.map(({from}) => from.name))], verdict, headline: printable(headline), notes: notes.map(printable), steps, summary}));
+  const number = (verdict) => proofs.filter((proof) => proof.verdict === verdict).length, isLacking = groups.some(lacks);
+  const verdict = ['false', 'unchecked', 'verified'].find(number), steps = proofs.flatMap((proof) => proof.steps);
+  const files = inputs.map(({shown}) => shown), main = proofs.filter((proof, i) => !(isLacking && isCommitment(groups[i]) && proof.verdict === 'verified'));
+  if (main.length === 1) return {verdict, headline: main[0].headline, notes: main[0].notes, steps, summary: main[0].summary, files, proofs};
+  const counts = {verified: number('verified'), false: number('false'), unchecked: number('unchecked')};
+  return {verdict, headline: `${proofs.length} proofs: ${counts.verified} verified, ${counts.false} false, ${counts.unchecked} not checked to the end.`,
+    notes: [], steps, summary: {id: 'several', ...counts}, files, proofs};
 }
 
 // ---- As a program
 
-const HELP = `usage: riffle.mjs [options] PROOF...
+const HELP = `usage: riffle.mjs [options] FILE...
 
 Checks proof files: of records as GET /audits/{id}/proof answers them, of the commitments that they used, and of whole shoes
-as GET /shoes/{id}/proof answers them. White space, escapes and the order of members do not matter.
+as GET /shoes/{id}/proof answers them. Beside them the answer, a hand, the items, the key and a salt may be given, in any
+order: each file is what it looks like. White space, escapes and the order of members do not matter.
 
   --key FILE-OR-KEY   public key of the log, from somewhere else than the proof
   --items FILE        what was shuffled, as a JSON array; decks are built in
   --items-salt SALT   the items_salt that the items were sent with
-  --order FILE        what was answered: the whole answer of POST /shuffle, or the JSON array of the order
+  --order FILE        what was answered: the whole answer of POST /shuffle, the JSON array of the order, or one hand of it
+  --hand-of N         which hand of the deal the order is: a number from 1, or rest
   --hand FILE         cards that were drawn from a shoe, with salt and path
   --json              print the verdict and the steps as JSON
   --help              print this
@@ -1344,8 +1708,8 @@ async function main() {
   let values, paths;
   try {
     ({values, positionals: paths} = parseArgs({allowPositionals: true, options: {key: file, items: file, 'items-salt': file, order: file,
-      hand: file, json: flag, help: flag}}));
-    demand(values.help || paths.length > 0, 'expected PROOF...');
+      hand: file, 'hand-of': file, proof: {type: 'string', multiple: true}, json: flag, help: flag}}));
+    demand(values.help || paths.length + (values.proof ?? []).length > 0, 'expected FILE...');
   } catch ({message}) {
     console.error(`riffle.mjs: ${message}; see --help`);
     return;
@@ -1355,18 +1719,18 @@ async function main() {
     process.exitCode = 0;
     return;
   }
-  let result;
-  try {
-    const options = {itemsSalt: values['items-salt']};
-    for (const name of ['key', 'items', 'order', 'hand']) {
-      if (values[name] === undefined) continue;
-      if (name === 'key' && LOG_KEY.test(values.key)) options.key = values.key;
-      else try { options[name] = read(values[name]); } catch ({message}) { throw new Error(`the ${name}: ${values[name]}: ${message}`); }
+  const texts = [], add = (name, role) => {
+    try { texts.push({name, role, text: read(name)}); } catch ({message}) {
+      texts.push({name, role, problem: role && role !== 'proof' ? `the ${role}: ${name}: ${message}` : `${name}: ${message}`});
     }
-    result = await verify(paths.map((name) => {
-      try { return {name, text: read(name)}; } catch ({message}) { return {name, problem: message}; }
-    }), options);
-  } catch ({message}) { result = {verdict: 'unchecked', headline: `Not checked: ${message}.`, notes: [], steps: [], proofs: []}; }
+  };
+  if (values.key !== undefined && LOG_KEY.test(values.key)) texts.push({name: '--key', role: 'key', text: values.key});
+  else if (values.key !== undefined) add(values.key, 'key');
+  if (values['items-salt'] !== undefined) texts.push({name: '--items-salt', role: 'salt', text: values['items-salt']});
+  for (const role of ['items', 'order', 'hand']) if (values[role] !== undefined) add(values[role], role);
+  for (const name of paths) add(name);
+  for (const name of values.proof ?? []) add(name, 'proof');
+  const result = await verify(texts, {handOf: values['hand-of']});
   if (values.json) console.log(JSON.stringify(result));
   else console.log(inLines(result).join('\n'));
   process.exitCode = {verified: 0, false: 1, unchecked: 2}[result.verdict];
