@@ -2,23 +2,25 @@
 docs/shoes.md, section by section. One file for Python 3.9 or later; it needs the package cryptography and nothing else.
 
     from riffle import verify
-    result = verify(files, key=..., items=..., items_salt=..., order=..., hand=...)
+    result = verify(texts, key=..., items=..., items_salt=..., order=..., hand=..., hand_of=...)
 
-files is the text of a proof file, or a list of texts or of pairs (name, text): proof files of records, of the commitments that
-they used, of whole shoes. All options are texts: the public key of the log, from another source than the files; the JSON array
-of the items, and their salt; the answer of POST /shuffle, or the array of its order; cards drawn from a shoe.
+texts is a text, or a list of texts, of pairs (name, text) or of triples (name, text, role): proofs, an answer, a hand, items, the
+public key of the log from another source than the proofs, a salt. Each is sorted by what it looks like, unless its role is given.
+All options are texts in their roles: an order is the answer of POST /shuffle, an array of the order, or one hand of the deal, and
+hand_of says which: "1", "2" or so, or "rest".
 
 The result is a dict. verdict is "verified" if everything that was given holds, "false" if something is false, and "unchecked"
-if something could not be checked. headline says so in a sentence, notes are what else there is to say. Each of the steps has
-name, ok and text; ok is None if it was not checked. proofs has the same for each proof, with its files. It never raises.
+if something could not be checked. headline says so in a sentence, summary the same for translation, notes are what else there is
+to say. Each of the steps has name, ok and text; ok is None if it was not checked. files has the role that each text had in the
+end. proofs has the same for each group of proofs, with their names. It never raises.
 
     python3 riffle.py --help
 """
-import argparse, base64, datetime, functools, hashlib, hmac, itertools, json, math, re, sys, unicodedata
+import argparse, base64, collections, datetime, functools, hashlib, hmac, itertools, json, math, re, sys, unicodedata
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-MOST = 2**24  # integers or keystreams for a record; longer ones are not replayed
+MAX_COST, MAX_DECK = 2**30, 2**24  # what has to be replayed, in steps, and the cards of a deck with a digest
 MAX_CARDS, MAX_PILES, MAX_SEALS = 4096, 256, 4096  # of a shoe
 
 
@@ -29,6 +31,10 @@ def sha256(*parts):
 def demand(truth, message, error=ValueError):
     if not truth:
         raise error(message)
+
+
+def count(n, what):
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 # ---- JSON. Any layout is accepted; the text of a value is what was written, without white space.
@@ -230,8 +236,7 @@ def read_record(text):
 
     def is_time(time):
         demand(re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{15}Z", time), "not a time")
-        day = time[:26] if time[:4] != "0000" else "2000" + time[4:26]  # years begin with 1 here, and both are leap years
-        return datetime.datetime.fromisoformat(day).isoformat(timespec="microseconds")[4:] + "Z" == time[4:]
+        return time >= "1970" and datetime.datetime.fromisoformat(time[:26]).isoformat(timespec="microseconds") + "Z" == time
 
     def is_later(time):
         return is_time(time) and time > record["time"]
@@ -321,12 +326,56 @@ def replay_shuffle(record, keys, shuffle):
                 served.append(integer)
         integers += served
     if not swap:
-        left = list(range(size))
-        return [left.pop(s) for s in (integers + [0])[:draw]]  # the last one is alone
+        left = Left(size)
+        return [left.take(s) for s in (integers + [0])[:draw]]  # the last one is alone
+    if needed * 16 > size:  # most places move
+        places = list(range(size))
+        for p, q in itertools.starmap(swap, enumerate(integers)):
+            places[p], places[q] = places[q], places[p]
+        return places[:draw]
     moved = {}  # only what moved, for n may be 2^53 - 1
     for p, q in itertools.starmap(swap, enumerate(integers)):
         moved[p], moved[q] = moved.get(q, q), moved.get(p, p)
     return [moved.get(i, i) for i in range(draw)]
+
+
+class Left:
+    """The numbers below size that were not taken, in runs of 1024, and how many some runs have: a Fenwick tree."""
+
+    def __init__(self, size):
+        self.size, self.runs, number = size, {}, -(-size // 1024)
+        self.sums = [0] + [min(1024, size - 1024 * i) for i in range(number)]
+        for i in range(1, number + 1):
+            if i + (i & -i) <= number:
+                self.sums[i + (i & -i)] += self.sums[i]
+
+    def take(self, s):  # the one before which s are left
+        run, jump = 0, 1 << len(self.sums).bit_length()
+        while jump:
+            if run + jump < len(self.sums) and self.sums[run + jump] <= s:
+                run += jump
+                s -= self.sums[run]
+            jump >>= 1
+        if run not in self.runs:
+            self.runs[run] = list(range(1024 * run, min(1024 * run + 1024, self.size)))
+        i = run + 1
+        while i < len(self.sums):
+            self.sums[i] -= 1
+            i += i & -i
+        return self.runs[run].pop(s)
+
+
+def cost_of(record, blocks):
+    """Steps that a replay takes: docs/spec.md, "Cost"."""
+    algorithm, n, m, repeat = (record[name] for name in ("algorithm", "size", "draw", "repeat"))
+    drawn = n if algorithm in ("durstenfeld", "inside-out") else m
+    places = 20 * m if algorithm == "fisher-yates" and m < n // 16 else n
+    words = drawn // max(1, 56 // max(1, n.bit_length())) + 1
+    return min(repeat * (60 + blocks * (10 + words) + 20 * drawn + places), 2**64 - 1)
+
+
+def costs(cost):
+    return f"replaying it takes {cost} steps; verifiers replay up to 1,073,741,824"
 
 
 def draw_cut(low, high, keys):  # from a keystream that no order uses
@@ -424,7 +473,7 @@ class Entry:
 
     def __init__(self, node, given, held_back):
         self.steps, self.file, self.record, self.orders, self.cards = Steps(), None, None, None, None
-        self.statement = self.keys = self.blocks = None
+        self.statement = self.keys = self.blocks = self.match = self.cost = None
         key = given.get("key")
         try:
             file = File(node)
@@ -545,9 +594,9 @@ def replay(entry, given, held_back):
     blocks, got = re.findall(".{1,64}", file.seed), len(file.seed) // 64
     results = math.perm(size, draw) if draw <= 1024 else 1
     asked = entry.blocks = -(-((results - 1).bit_length() + 64) // 256)  # log2 rounded up gives the same
-    text = f"{got} block(s) of 256 bits; riffle/1 asks for {asked}"
+    text = f"{count(got, 'block')} of 256 bits; riffle/1 asks for {asked}"
     if got < asked:
-        text = f"warning: {got} block(s) of 256 bits, and riffle/1 asks for {asked}"
+        text = f"warning: {count(got, 'block')} of 256 bits, and riffle/1 asks for {asked}"
     if draw > 1024:
         text += "; computationally, not exhaustively, complete"
     steps.add("seed", "ok", text + ("; it is that of the answer, for the file has none" if answered else ""))
@@ -570,10 +619,11 @@ def replay(entry, given, held_back):
     steps.add("keys", "ok", f"{len(blocks)} derived from the seed, the commitment and a client seed of "
               f"{len(file.client_seed.encode())} bytes")
 
-    moving = size + (size * draw >> 16)  # strike-out takes one out of a list, which moves many
-    work = {"fisher-yates": draw, "sattolo": draw, "strike-out": moving}.get(algorithm, size)
-    if repeat * max(work, len(blocks)) > MOST:
-        steps.add("order", "unchecked", "replaying it takes too long for this program")
+    cost = cost_of(record, len(blocks))
+    if cost > MAX_COST:
+        entry.cost = cost
+        steps.add("order", "unchecked", costs(cost))
+        check_items(entry, given)
         return
     entry.orders = [replay_shuffle(record, entry.keys, number) for number in range(repeat)]
     cut = ""
@@ -585,11 +635,12 @@ def replay(entry, given, held_back):
             steps.add("order", "wrong", f"the seed draws the cut {drawn} from {low} to {high}, and the record says {at}")
             return
     digest = sha256(*(json.dumps(positions, separators=(",", ":")).encode() + b"\n" for positions in entry.orders)).hex()
-    steps.add("order", "ok", f"{draw} of {size} replayed by {algorithm}, {repeat} time(s){cut}; the SHA-256 of the positions is {digest}")
+    steps.add("order", "ok", f"{draw} of {size} replayed by {algorithm}, {count(repeat, 'time')}{cut}; the SHA-256 of the positions "
+              f"is {digest}")
     step = steps[-1]
     check_items(entry, given)
     if order:
-        step["state"], text = order.compare(entry, step["text"])
+        step["state"], text = order.compare(entry, step["text"], given.get("hand_of"))
         step["text"] = printable(text)
     check_root(entry)
 
@@ -697,15 +748,34 @@ class Cards:
     def plain(self, number):
         return self.text(number) if self.codes else canonical(parse(self.text(number)))
 
-    def match(self, number, answered):
-        """Compares values, however they are laid out; cards that were answered with all details, by code and instance."""
-        text = self.text(number)
-        if not self.codes:
-            return text, self.plain(number) == canonical(answered)
-        if not is_at(dict, answered):
-            return f'"{text}"', string_of(answered) == text
-        fits = string_of(answered.value.get("code")) == text and whole(answered.value.get("instance")) == self.instance(number)
-        return f'"{text}", instance {self.instance(number)}', fits
+    def key(self, number):
+        """One text for all layouts of the card as it is answered."""
+        return f'"{self.text(number)}"' if self.codes else self.plain(number)
+
+    def value(self, node):
+        """A value of an answer: the node, its key (None for no card) and, of a card with all its details, its instance."""
+        if not self.codes or not is_at(dict, node):
+            return node, canonical(node), None
+        code, instance = string_of(node.value.get("code")), whole(node.value.get("instance"))
+        return (node, f'"{code}"', instance) if code is not None and instance else (node, None, None)
+
+    def equals(self, number, value):
+        node, key, instance = value
+        return key == self.key(number) and (not self.codes or not is_at(dict, node) or instance == self.instance(number))
+
+    def are(self, numbers, values):
+        return len(numbers) == len(values) and all(map(self.equals, numbers, values))
+
+    def have(self, numbers, values):
+        """Whether values are the cards of the numbers, each as often and in any sequence."""
+        if len(numbers) != len(values):
+            return False
+        left = collections.Counter(map(self.key, numbers))
+        if self.codes:
+            left.update((self.key(number), self.instance(number)) for number in numbers)
+        left.subtract(key for _, key, _ in values)
+        left.subtract((key, instance) for _, key, instance in values if instance)
+        return min(left.values(), default=0) >= 0
 
 
 def check_items(entry, given):
@@ -749,22 +819,22 @@ def find_items(record, items, salt):
         return "skipped", f"there is no such deck type {type} here: the codes of its cards can be given as items", None
     if size % len(codes) or copies != f"x{size // len(codes)}":
         return "wrong", f"the record is of {size} cards, {copies}, and one deck of {type} has {len(codes)}", None
-    if size > MOST:
-        return "unchecked", f"the digest of {size} cards is not taken; at most of {MOST}", None
+    if size > MAX_DECK:
+        return "unchecked", f"the digest of {size} cards is not taken; at most of {MAX_DECK}", None
     if digest != "sha256:" + sha256(json.dumps(codes * (size // len(codes)), separators=(",", ":")).encode()).hex():
         return "wrong", f"the deck of the record, {text}, is not the {type} that comes with Riffle", None
-    return "ok", f"{copies[1:]} deck(s) of {type}, whose cards have the digest in the record", Cards(size, codes=codes)
+    return "ok", f"{count(size // len(codes), 'deck')} of {type}, whose cards have the digest in the record", Cards(size, codes=codes)
 
 
 class Order:
-    """An order is an array, or a whole answer with items, hands and rest, or shuffles."""
+    """An order is an array, or an answer with items, hands or shuffles."""
 
     def __init__(self, text):
         node = parse(text)
         self.is_answer, self.list = is_at(dict, node), node.value
         demand(self.is_answer or is_at(list, node), "neither an answer of POST /shuffle nor a JSON array")
-        demand(not self.is_answer or {"items", "shuffles"} & set(node.value) or {"hands", "rest"} <= set(node.value),
-               "an object without items, hands and rest, or shuffles: not an answer of POST /shuffle")
+        demand(not self.is_answer or {"items", "hands", "shuffles"} & set(node.value),
+               "an object without items, hands or shuffles: not an answer of POST /shuffle")
         for name in ("items", "hands", "rest", "shuffles"):
             demand(self.get(name) is None or is_at(list, self.get(name)), f"an answer whose {name} are not an array")
 
@@ -788,64 +858,208 @@ class Order:
             return f"the answer has the log_index {short(index.text)}, and the record has {entry.file.index}"
         return None
 
-    def compare(self, entry, replayed):
-        other = self.other_names(entry)
+    def compare(self, entry, replayed, hand_of):
+        other, kind = self.other_names(entry), entry.record["kind"]
         if other:
             return "wrong", other
         if entry.cards is None:
             return "unchecked", "replayed, but it takes the items of the record to compare it with the order given"
         try:
-            for shuffles in self.forms(entry.record):
-                self.compare_shuffles(shuffles, entry)
-        except ValueError as error:
-            return "wrong", str(error)
-        return "ok", f"{replayed}; it is the order given"
+            match, problem = Comparison(self, entry).match(hand_of), None
+        except Mismatch as error:
+            match, problem = None, str(error)
+        if kind != "shuffle" and (problem or kind != "shoe"):
+            return "unchecked", (f"{replayed}; the order given is not the whole order of the cards that were sealed first, and cards "
+                                 "without salt and path prove nothing")
+        if problem:
+            return "wrong", problem
+        entry.match = match
+        return "ok", f"{replayed}; given are {match}" if match.parts else f"{replayed}; it is the order given"
 
-    def forms(self, record):
-        """The items of each shuffle, once for every form in which the order has them."""
-        repeat, hands = record["repeat"], record.get("hands", [])
 
-        def elements(node, what):
-            demand(is_at(list, node), f"{what}: not a JSON array")
-            return node.value
+class Mismatch(ValueError):
+    pass
 
-        def join(dealt):  # hands and the rest
-            demand(len(dealt) == len(hands) + 1, f"the order given has {len(dealt) - 1} hands, and {len(hands)} were dealt")
-            joined = []
-            for i, hand in enumerate(dealt):
-                values = elements(hand, "a hand of the order given")
-                demand(i >= len(hands) or len(values) == hands[i],
-                       f"hand {i}, from 0, of the order given has {len(values)} items, and {(hands + [0])[i]} were dealt")
-                joined += values
-            return joined
 
-        def split(shuffles, is_dealt):
-            demand(len(shuffles) == repeat, f"the order given is of {len(shuffles)} shuffle(s), and there were {repeat}")
-            lists = [elements(shuffle, "a shuffle of the order given") for shuffle in shuffles]
-            return list(map(join, lists)) if is_dealt else lists
+def name_of_part(part):
+    return "the rest" if part == "rest" else f"hand {part}"
 
-        if not self.is_answer:
-            return [[self.list] if repeat == 1 else split(self.list, False)]
-        items, dealt, rest, shuffles = map(self.get, ("items", "hands", "rest", "shuffles"))
-        demand(repeat == 1 or shuffles, f"the order given is of 1 shuffle(s), and there were {repeat}")
-        forms = []
-        if items and repeat == 1:
-            forms.append([items.value])
-        if dealt and rest and repeat == 1:
-            forms.append([join(dealt.value + [rest])])
-        if shuffles:
-            forms.append(split(shuffles.value, bool(hands)))
-        return forms
 
-    def compare_shuffles(self, shuffles, entry):
-        draw, which = entry.record["draw"], "" if entry.record["repeat"] == 1 else "shuffle {}, from 0: "
-        for number, answered in enumerate(shuffles):
-            demand(len(answered) == draw, which.format(number) + f"the order given has {len(answered)} items, and {draw} were drawn")
-        for number, answered in enumerate(shuffles):
-            for i, position in enumerate(entry.orders[number]):
-                want, fits = entry.cards.match(position, answered[i])
-                demand(fits, which.format(number) + f"the order given has {short(answered[i].text)} at place {i}, where the replay "
-                       f"has {short(want)}")
+class Match:
+    """What an order turned out to be: the whole order, if it has no parts, or hands of a deal."""
+
+    def __init__(self, parts=(), cards=0, is_sorted=False, noun="item", shuffle=None):
+        self.parts, self.cards, self.is_sorted, self.noun, self.shuffle = list(parts), cards, is_sorted, noun, shuffle
+
+    def __str__(self):
+        names = list(map(name_of_part, self.parts))
+        text = f"the {count(self.cards, self.noun)} of {names[0]}" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        if self.shuffle:
+            text += f" of shuffle {self.shuffle}"
+        return f"{text} of this deal, " + ("sorted otherwise than they were dealt" if self.is_sorted else "in the order dealt")
+
+
+class Comparison:
+    """Compares an order with what was replayed, by docs/spec.md, "Comparing an order or a hand"."""
+
+    def __init__(self, order, entry):
+        record = entry.record
+        self.order, self.orders, self.cards, self.draw, self.repeat = order, entry.orders, entry.cards, record["draw"], record["repeat"]
+        self.hands, self.noun = record.get("hands", []), "card" if entry.cards.codes else "item"
+        self.items, self.dealt, self.rest, self.shuffles = map(order.get, ("items", "hands", "rest", "shuffles"))
+
+    def match(self, of):
+        """What the order is. of is the only hand that it may be: a number from 1 or "rest"; None for any and all."""
+        hands, rest = self.given_hands()
+        if of is not None:
+            return self.only(of, hands, rest)
+        claims, problem = None, None
+        try:
+            claims = self.claims()
+            self.check(claims, self.sequence)
+            is_complete = not self.order.is_answer or self.items and self.repeat == 1 or self.rest or self.shuffles
+            return Match() if is_complete else self.all(False)
+        except Mismatch as error:
+            if not self.hands:
+                raise
+            problem = error
+        if claims is not None:
+            try:
+                self.check(claims, self.set)
+                return self.all(True)
+            except Mismatch:
+                pass
+        if self.order.is_answer and self.repeat == 1 and len(hands) == len(self.hands):
+            raise problem  # all hands are compared by their numbers
+        found = self.find(hands, rest)
+        if found:
+            return found
+        if hands and (self.order.is_answer or len(hands[0]) != self.draw and self.repeat == 1):
+            raise Mismatch("what is given is neither the order nor hands of this deal")
+        raise problem
+
+    def only(self, of, hands, rest):
+        start, end = self.span(of) or (0, 0)
+        demand(start < end, f"there is no {name_of_part(of).replace('the ', '')} in this deal: it has {count(len(self.hands), 'hand')}", Mismatch)
+        demand(len(hands) == 1 and not rest, f"what is given is not one hand, and {name_of_part(of)} is", Mismatch)
+        found, other = self.find(hands, [], of), self.find(hands, [])
+        demand(found or not other, other and f"it is not {name_of_part(of)}, but {name_of_part(other.parts[0])}", Mismatch)
+        demand(found, f"it is not {name_of_part(of)} of this deal, nor another hand of it", Mismatch)
+        return found
+
+    def all(self, is_sorted):
+        return Match(range(1, len(self.hands) + 1), self.hands[-1], is_sorted, self.noun)
+
+    def span(self, part):
+        """Where a part lies in the result; None for none that the deal can have."""
+        if part == "all":
+            return 0, self.draw
+        dealt = sum(self.hands if part == "rest" else self.hands[:part - 1])
+        if part == "rest":
+            return (dealt, self.draw) if self.hands else None
+        return (dealt, dealt + self.hands[part - 1]) if part <= len(self.hands) else None
+
+    def elements(self, node, what):
+        demand(is_at(list, node), f"{what}: not a JSON array", Mismatch)
+        return node.value
+
+    def values(self, node, what=""):
+        return list(map(self.cards.value, self.elements(node, what)))
+
+    def claims(self):
+        """What the order says of each shuffle, in every form that it has: triples of the shuffle, the part and its values."""
+        if not self.order.is_answer:
+            return [(0, "all", list(map(self.cards.value, self.order.list)))] if self.repeat == 1 else self.split(self.order.list, False)
+        demand(self.repeat == 1 or self.shuffles, f"the order given is of 1 shuffle, and there were {self.repeat}", Mismatch)
+        claims = []
+        if self.items and self.repeat == 1:
+            claims.append((0, "all", self.values(self.items)))
+        if self.dealt and self.repeat == 1:
+            claims += self.deal(0, self.dealt.value, self.rest)
+        return claims + (self.split(self.shuffles.value, bool(self.hands)) if self.shuffles else [])
+
+    def split(self, shuffles, is_dealt):
+        demand(len(shuffles) == self.repeat, f"the order given is of {count(len(shuffles), 'shuffle')}, and there were {self.repeat}", Mismatch)
+        claims = []
+        for number, node in enumerate(shuffles):
+            parts = self.elements(node, "a shuffle of the order given")
+            demand(parts or not is_dealt, "a shuffle of the order given: it has no rest", Mismatch)
+            claims += (self.deal(number, parts[:-1], parts[-1]) if is_dealt
+                       else [(number, "all", list(map(self.cards.value, parts)))])
+        return claims
+
+    def deal(self, shuffle, hands, rest):  # which may be missing
+        demand(len(hands) == len(self.hands), f"the order given has {count(len(hands), 'hand')}, and {len(self.hands)} were dealt", Mismatch)
+        claims = [(shuffle, i + 1, self.values(hand, "a hand of the order given")) for i, hand in enumerate(hands)]
+        return claims + ([(shuffle, "rest", self.values(rest, "the rest of the order given"))] if rest else [])
+
+    def check(self, claims, equals):
+        for shuffle, part, values in claims:
+            start, end = self.span(part) or (0, 0)
+            demand(len(values) == end - start, f"{self.which(shuffle, part)}{count(len(values), 'item')}, and {end - start} were dealt", Mismatch)
+        for shuffle, part, values in claims:
+            start, end = self.span(part) or (0, 0)
+            equals(shuffle, part, values, self.orders[shuffle][start:end])
+
+    def sequence(self, shuffle, part, values, numbers):
+        for i, (number, value) in enumerate(zip(numbers, values)):
+            if self.cards.equals(number, value):
+                continue
+            node, want = value[0], self.cards.key(number)
+            if self.cards.codes and is_at(dict, node):
+                want += f", instance {self.cards.instance(number)}"
+            raise Mismatch(("the same items in another order: " if self.cards.have(numbers, values) else "") + self.which(shuffle, part)
+                           + f"{short(node.text)} at place {i}, where the replay has {short(want)}")
+
+    def set(self, shuffle, part, values, numbers):
+        if part in ("all", "rest"):
+            self.sequence(shuffle, part, values, numbers)
+        else:
+            demand(self.cards.have(numbers, values), "other cards", Mismatch)
+
+    def which(self, shuffle, part):
+        text = "the order given has " if part == "all" else f"{name_of_part(part)} of the order given has "
+        return f"shuffle {shuffle + 1}: {text}" if self.repeat > 1 else text
+
+    def given_hands(self):
+        """The hands that the order may be, and the rest, which may be empty."""
+        if not self.order.is_answer:
+            return [list(map(self.cards.value, self.order.list))], []
+        if not self.dealt or self.items or self.shuffles or len(self.dealt.value) > len(self.hands):
+            return [], []
+        try:
+            return list(map(self.values, self.dealt.value)), self.values(self.rest) if self.rest else []
+        except Mismatch:
+            return [], []
+
+    def find(self, hands, rest, only=None):
+        """Where the hands were dealt: in sequence in the first shuffle that has them so, or else in any."""
+        for is_sorted in (False, True) if hands and self.hands else ():
+            for shuffle in range(self.repeat):
+                parts = self.place(shuffle, hands, rest, only, is_sorted)
+                if parts:
+                    return Match(parts, len(hands[0]), is_sorted, self.noun, shuffle + 1 if self.repeat > 1 else None)
+        return None
+
+    def place(self, shuffle, hands, rest, only, is_sorted):
+        """Which parts of a shuffle the hands are, each another; None unless all are found."""
+        taken = []
+
+        def take(values, one, equal):
+            for part in [*range(1, len(self.hands) + 1), "rest"]:
+                start, end = self.span(part)
+                if part not in taken and one in (None, part) and start < end and equal(self.orders[shuffle][start:end], values):
+                    taken.append(part)
+                    return True
+            return False
+
+        if rest and not take(rest, "rest", self.cards.are):
+            return None
+        known = len(taken)
+        for hand in hands:
+            if not take(hand, only, self.cards.are) and not (is_sorted and take(hand, only, self.cards.have)):
+                return None
+        return taken[known:]
 
 
 # ---- Shoes: sealing
@@ -905,7 +1119,7 @@ def write_cards(refs):
 def read_cards(text):
     refs = []
     for word in text.split(" "):
-        match = re.fullmatch("([0-9]{1,16}):([0-9]{1,16})(?:-([0-9]{1,16}))?", word)
+        match = re.fullmatch("([1-9][0-9]{0,15}):(0|[1-9][0-9]{0,15})(?:-(0|[1-9][0-9]{0,15}))?", word)
         demand(match, "the record's cards are not valid")
         seal, first, last = int(match[1]), int(match[2]), int(match[3] or match[2])
         demand(max(seal, first, last) < 2**53 and abs(last - first) < MAX_CARDS, "the record's cards are not valid")
@@ -1078,7 +1292,7 @@ def prove(hand, sealings):
 
 
 def describe_hand(hand, proven):
-    return (f"{len(proven)} of the {len(hand)} card(s) of the hand were sealed there: " + ", ".join(proven[:13])
+    return (f"{len(proven)} of the {count(len(hand), 'card')} of the hand, sealed there: " + ", ".join(proven[:13])
             + (", ..." if len(proven) > 13 else ""))
 
 
@@ -1089,14 +1303,15 @@ class Shoe:
         self.steps, self.entries, self.given, self.closed, self.proven, self.others = Steps(), [], given, False, 0, 0
         self.missing, key = [], given.get("key")
         for i, node in enumerate(nodes):
-            alone = {"key": key}
-            if i == 0:
-                alone.update(items=given.get("items"), salt=given.get("salt"))
-            if len(nodes) == 1:
-                alone.update(order=given.get("order"))
-            self.entries.append(Entry(node, alone, held_back))
+            alone = {name: given.get(name) for name in ("items", "salt", "order", "hand_of")} if i == 0 else {}
+            self.entries.append(Entry(node, {**alone, "key": key}, held_back))
             key = key or self.entries[-1].file and self.entries[-1].file.log_key
-        self.first, self.changes = self.entries[0], len(nodes) - 1
+        self.records = []  # one file of each
+        for entry in self.entries:
+            before = self.records[-1] if self.records else None
+            if not (before and entry.record and before.record and entry.file.record == before.file.record):
+                self.records.append(entry)
+        self.first, self.changes, self.match = self.entries[0], len(self.records) - 1, self.entries[0].match
         self.record, self.file = self.first.record, self.first.file
         self.trust = ("all have the log key that was given" if given.get("key")
                       else "no log key was given: the one in the first is used")
@@ -1118,10 +1333,10 @@ class Shoe:
             self.steps.append(wrong.steps.find(name))
 
     def held_back(self):
-        return sum(entry.is_held_back() for entry in self.entries)
+        return sum(entry.is_held_back() for entry in self.records)
 
     def without_seed(self):
-        return f"{self.held_back()} seed(s) are held back " + (
+        return f"{count(self.held_back(), 'seed')} held back " + (
             "in these files, and public since the shoe was closed: get the files again" if self.closed else "until the shoe is closed")
 
     def exception(self):
@@ -1131,26 +1346,26 @@ class Shoe:
         found = [entry.steps.find("seed") for entry in self.entries if entry.steps.has("seed", "ok")]
         warning = "".join([": " + step["text"] for step in found if "warning" in step["text"]][:1])
         if found:
-            self.steps.add("seed", "ok", f"{len(found)} seed(s){warning}{self.exception()}")
+            self.steps.add("seed", "ok", f"{count(len(found), 'seed')}{warning}{self.exception()}")
         elif self.held_back():
             self.steps.add("seed", "skipped", self.without_seed())
 
     def replayed(self):  # the steps that every file with a seed has
         held = self.held_back()
-        for name, text in (("commitment", "{} seed(s) open the commitments in their records"),
-                           ("keys", "those of {} order(s) derived"), ("order", "{} order(s) replayed")):
+        for name, what, text in (("commitment", "seed", "{}: each opens the commitment in its record"),
+                                 ("keys", "order", "the keys of {} derived"), ("order", "order", "{} replayed")):
             done = sum(entry.steps.has(name, "ok") for entry in self.entries)
             if any(entry.steps.has(name, "wrong") for entry in self.entries):
                 self.in_every(name, "")
             elif done + held == 0:
                 continue
-            elif name == "order" and self.given.get("order"):
-                self.steps.add(name, "unchecked", "an order can be compared with that of one record, and not with a whole shoe")
+            elif name == "order" and self.given.get("order") and not self.match:
+                self.in_every(name, "")
             else:
                 state = "skipped" if done == 0 else "ok"
                 if name == "order" and held:
                     state = "skipped" if self.given.get("hand") else "unchecked"
-                self.steps.add(name, state, text.format(done) + self.exception())
+                self.steps.add(name, state, text.format(count(done, what)) + self.exception())
 
     def verify_hand(self):
         several, steps = len(self.entries) > 1, self.steps
@@ -1173,13 +1388,14 @@ class Shoe:
         return self
 
     def check_hand(self):
-        hand, steps, first = self.given["hand"], self.steps, None  # of the shoe, which says which cards it is of
-        sealings = [Sealing(entry) for entry in self.entries if is_sealing(entry.record)]
+        hand, steps = self.given["hand"], self.steps
+        sealings, firsts = [Sealing(entry) for entry in self.entries if is_sealing(entry.record)], {}
         for sealing in sealings:
-            if sealing.record["kind"] == "shoe":
-                first = sealing
-            elif first and sealing.record["audit_id"] == first.record["id"]:
-                sealing.input, sealing.cards = first.input, first.cards
+            record = sealing.record
+            if record["kind"] == "shoe":
+                firsts[record["id"]] = sealing  # it says which cards the shoe is of
+            elif record["audit_id"] in firsts:
+                sealing.input, sealing.cards = firsts[record["audit_id"]].input, firsts[record["audit_id"]].cards
         if not sealings:
             self.others = len(hand)
             steps.add("hand", "unchecked", f"a record of kind {self.record['kind']} has sealed no cards: give the proof of the "
@@ -1204,16 +1420,16 @@ class Shoe:
     # ---- Shoes: the whole shoe
 
     def verify_shoe(self):
-        steps, entries, last, hand = self.steps, self.entries, self.entries[-1], self.given.get("hand")
-        self.in_every("proof", f"{len(entries)} files are well-formed; {self.trust}")
+        steps, records, last, hand = self.steps, self.records, self.records[-1], self.given.get("hand")
+        self.in_every("proof", f"{len(self.entries)} files are well-formed; {self.trust}")
         if steps.first("unchecked"):
             return self
         if not steps.first("wrong"):
-            self.in_every("record", f"{describe(self.record) if self.record else ''}; {self.changes} change(s)")
+            self.in_every("record", f"{describe(self.record) if self.record else ''}; {count(self.changes, 'change')}")
         if steps.has("record", "ok"):
             self.closed = last.record["kind"] == "close"
-            broken = broken_chain(entries)
-            steps.add("chain", "wrong" if broken else "ok", broken or f"each of the versions 1 to {len(entries)} has its record, in "
+            broken = broken_chain(records)
+            steps.add("chain", "wrong" if broken else "ok", broken or f"each of the versions 1 to {len(records)} has its record, in "
                       f"the order of the log, from number {self.file.index} to number {last.file.index}")
         self.seeds()
         self.replayed()
@@ -1224,8 +1440,8 @@ class Shoe:
             check_committed(steps, self.first, self.given.get("commitment"))
         if steps.first("wrong") or not steps.has("record", "ok"):
             return self
-        tracker = Tracker(entries)
-        steps.add("moves", *tracker.follow(entries))
+        tracker = Tracker(records)
+        steps.add("moves", *tracker.follow(records))
         if steps.has("moves", "wrong"):
             return self
         self.check_roots(tracker.sealings)
@@ -1235,7 +1451,7 @@ class Shoe:
             if wrong:
                 steps.add("hand", "wrong", wrong)
             elif missing or others:
-                steps.add("hand", "unchecked", missing or f"{others} card(s) of the hand were sealed by no record of this shoe")
+                steps.add("hand", "unchecked", missing or f"{count(others, 'card')} of the hand, sealed by no record of this shoe")
             else:
                 self.proven = len(proven)
                 steps.add("hand", "ok", describe_hand(hand, proven))
@@ -1263,7 +1479,7 @@ class Shoe:
         elif roots + unknown == 0:
             self.steps.add("root", "skipped", "nothing was sealed")
         elif unknown == 0:
-            self.steps.add("root", "ok", f"salts from the seeds and the cards in their orders have the roots in {roots} record(s)")
+            self.steps.add("root", "ok", f"salts from the seeds and the cards in their orders have the roots in {count(roots, 'record')}")
         else:
             self.steps.add("root", "skipped", self.without_seed() if self.held_back() else
                            "the cards are not known, for the items were not given")
@@ -1309,9 +1525,9 @@ class Tracker:
                 return "wrong", f"version {entry.record['version']}: {error}"
         places, piles = self.layout.places, self.layout.piles()
         lie = (f"every change was of cards that lay where it says; {len(places['shoe'])} lie in the deck, {len(places['dealt'])} are "
-               f"dealt, and there are {len(piles)} pile(s)")
+               f"dealt, {count(len(piles), 'pile')}")
         if self.random:
-            return "unchecked", f"{lie}; but {self.random} draw(s) at random have no seed"
+            return "unchecked", f"{lie}; but {count(self.random, 'draw')} at random without a seed"
         return "ok", lie
 
     def change(self, entry):
@@ -1372,11 +1588,11 @@ def moved(record):
     if kind in ("close", "expire"):
         return "closed" if kind == "close" else "over, and not closed"
     if kind == "reshuffle":
-        return f"{where(record['from'])}, {record['size']} card(s), sealed in a new order by {record['algorithm']}{cut_of(record)}"
+        return f"{where(record['from'])}, {count(record['size'], 'card')}, sealed in a new order by {record['algorithm']}{cut_of(record)}"
     if "cards" not in record:
         return f"no cards put on {where(record['to'])}"
     how = {"random": "at random from", "cards": "by name from"}.get(record["taken"], f"from the {record['taken']} of")
-    text = f"{len(read_cards(record['cards']))} card(s) taken {how} {where(record['from'])}"
+    text = f"{count(len(read_cards(record['cards'])), 'card')} taken {how} {where(record['from'])}"
     return text if record["to"] == "dealt" else f"{text} and put to the {record['put']} of {where(record['to'])}"
 
 
@@ -1413,6 +1629,10 @@ def without_order(record):
     return (f"It is a change of the shoe {of}, and has no order of its own: give the proofs of the whole shoe to follow its cards.")
 
 
+def were(n):
+    return "was sealed at its position" if n == 1 else "were sealed at their positions"
+
+
 class Verdict:
     """The verdict on what one of the three verifiers found: an entry or a shoe. finding adds the sentences if no step fails."""
 
@@ -1421,141 +1641,148 @@ class Verdict:
         self.missing, failed = found.steps.first("unchecked"), found.steps.first("wrong")
         self.log = "the log of " + (found.file.log_key.split("+")[0] if found.file else "")
         if failed:
+            self.summary = {"id": "false", "step": failed["name"]}
             self.verdict, self.headline = "false", f"This proof does NOT verify: it fails at the step {failed['name']}."
             return
         if self.steps.has("proof", "unchecked"):
+            self.summary = {"id": "incomplete", "step": self.missing["name"]}
             self.unchecked(f"the step {self.missing['name']} could not be checked")
             self.notes.append(f"{self.missing['text'][0].upper()}{self.missing['text'][1:]}.")
             return
         if record is None:
+            self.summary = {"id": "unknown-kind"}
             self.unchecked(f"the record is in {self.log}, but of a kind that this version does not know")
             self.notes.append("A later version may be able to check it.")
         else:
             finding(self)
-            self.note_commitment(record)
         if not given.get("key"):
-            self.notes[:0] = ["Anybody can bring that about. Take the key of the log from somewhere else than the file, and give it "
-                              "with --key.", f"If the key is the right one: {self.headline}"]
+            self.notes[:0] = ["Anybody can bring that about. Take the key of the log from somewhere else than the file, and give it as "
+                              "well.", f"If the key is the right one: {self.headline}"]
+            self.summary = {"id": "no-key", "if": self.summary}
             self.verdict, self.headline = "unchecked", ("Not established: no key of the log was given, and the one in the file "
                                                         "shows only that the file agrees with itself.")
 
     def unchecked(self, text):
         self.verdict, self.headline = "unchecked", f"Not checked to the end: {text}."
 
-    def verified(self, text):
-        self.verdict, self.headline = "verified", f"Verified: {text}."
+    def incomplete(self, text):
+        self.summary = {"id": "incomplete", "step": self.missing["name"]}
+        self.unchecked(f"{text}, but the step {self.missing['name']} could not be checked")
+
+    def secret(self, id, text, **values):
+        self.summary = {"id": id, **values}
+        self.verdict, self.headline = "unchecked", f"Not proven yet: {text}."
+
+    def verified(self, id, text, **values):
+        self.verdict, self.headline, self.summary = "verified", f"Verified: {text}.", {"id": id, **values}
         if self.steps.has("committed", "skipped"):
+            self.summary["commitment"] = "missing"
             self.headline = (f"Verified except for the commitment: {text}. Not proven: that the seed was fixed before the client "
                              "seed was known.")
 
-    def note_commitment(self, record):
-        id = record.get("commitment_id")
+    def note_commitment(self):
+        id = self.found.record.get("commitment_id")
         if self.steps.has("committed", "ok"):
             self.notes.append(f"The commitment {id} fixed the order, but for the client seed, before the client seed was known: as "
                               "far as that was new when the commitment was in the log, no seed can have been picked for its order.")
         elif self.steps.has("committed", "skipped"):
             self.notes.append(f"It names the commitment {id}: give the proof of that record as well (GET /audits/{id}/proof).")
-        elif self.verdict == "verified" and record["kind"] == "shuffle" and not id:
+
+    def of_record(self):
+        entry, record, match = self.found, self.found.record, self.found.match
+        words, from_seed = without_order(record), f"follows from the seed and the record, and the record is in {self.log}"
+        if words:
+            self.verified("record", f"the record is in {self.log}", kind=record["kind"])
+            if self.missing:
+                self.summary = {"id": "incomplete", "step": self.missing["name"]}
+                self.unchecked(f"the record is in {self.log}, but what was given to compare cannot be compared with it")
+            self.notes.append(words)
+            return
+        if entry.is_held_back() and record["kind"] != "shuffle":
+            self.secret("held-back", f"the seed is still secret, because the shoe is still open; the record is in {self.log}")
+            self.notes.append("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.")
+        elif entry.is_held_back():
+            self.secret("held-back", f"the seed is still secret, because it was not revealed yet; the record is in {self.log}")
+            self.notes.append("What was committed to cannot be exchanged until the seed is revealed.")
+        elif entry.cost:
+            self.summary = {"id": "cost", "steps": str(entry.cost)}
+            self.unchecked(f"the record is in {self.log}, but {costs(entry.cost)}")
+        elif self.missing:
+            self.incomplete(f"the order {from_seed}")
+        elif match and match.parts:
+            id, values = "-set" if match.is_sorted else "", {"shuffle": match.shuffle} if match.shuffle else {}
+            text = f"these are {match}; the order {from_seed}"
+            if len(match.parts) == 1:
+                self.verified("hand" + id, text, hand=match.parts[0], cards=match.cards, **values)
+            else:
+                self.verified("hands" + id, text, hands=match.parts, **values)
+        elif match:
+            self.verified("order", f"the order is the one given and {from_seed}")
+        else:
+            self.verified("follows", f"the order {from_seed}")
+            if record["kind"] == "shuffle":
+                self.notes.append("No order was given to compare it with: give what was answered as well.")
+            else:
+                if self.steps.has("root", "ok"):
+                    self.notes.append("The cards were sealed in this order.")
+                self.notes.append("That every change of the shoe was of cards that lay where it says, only the proof of the whole shoe "
+                                  "shows.")
+        self.note_commitment()
+        if self.verdict == "verified" and record["kind"] == "shuffle" and "commitment_id" not in record:
             self.notes.append("This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to "
                               "rule that out.")
 
-    def of_record(self):
-        entry, record = self.found, self.found.record
-        words, from_seed = without_order(record), f"follows from the seed and the record, and the record is in {self.log}"
-        follows = f"the order {from_seed}"
-        if words:
-            if self.missing:
-                self.unchecked(f"the record is in {self.log}, but what was given to compare cannot be compared with it")
-            else:
-                self.verified(f"the record is in {self.log}")
-            self.notes.append(words)
-        elif entry.is_held_back() and "root" in record:
-            self.unchecked(f"the record is in {self.log}, and its seed is held back until the shoe is closed")
-            self.notes.append("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.")
-        elif entry.is_held_back():
-            self.unchecked(f"the record is in {self.log}, and its seed is held back, so that the order cannot be checked yet")
-            self.notes.append("What was committed to cannot be exchanged until the seed is revealed.")
-        elif self.missing:
-            self.unchecked(f"{follows}, but the step {self.missing['name']} could not be checked")
-        elif record["kind"] != "shuffle":
-            self.verified(follows)
-            if self.steps.has("root", "ok"):
-                self.notes.append("The cards were sealed in this order.")
-            self.notes.append("That every change of the shoe was of cards that lay where it says, only the proof of the whole shoe "
-                              "shows.")
-        elif self.given.get("order"):
-            self.verified(f"the order is the one given and {from_seed}")
-        else:
-            self.verified(follows)
-            self.notes.append("No order was given to compare it with: give what was answered as well.")
-
     def of_hand(self):
         proven, others, missing = self.found.proven, self.found.others, self.found.missing
+        cards = count(proven, "card")
         if not self.missing:
-            self.verified(f"the {proven} card(s) of the hand were sealed at their positions by the record, which is in {self.log}, "
-                          "and none could be exchanged since")
+            self.verified("cards", f"the {cards} of the hand {were(proven)} by the record, which is in {self.log}, and none could be "
+                          "exchanged since", cards=proven)
             if self.found.held_back():
                 self.notes.append("The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.")
         elif others:
-            self.unchecked(f"{proven} of the {proven + others} card(s) of the hand are proven by what was given, and {others} are NOT")
+            self.summary = {"id": "incomplete", "step": self.missing["name"]}
+            self.unchecked(f"of the {count(proven + others, 'card')} of the hand, what was given proves {proven} and NOT {others}")
             if missing:
                 self.notes.append(f"Give the proof of each record that they name as sealed_by as well: {', '.join(missing)}.")
         else:
-            self.unchecked(f"the {proven} card(s) of the hand were sealed at their positions, but the step {self.missing['name']} "
-                           "could not be checked")
+            self.incomplete(f"the {cards} of the hand {were(proven)}")
+        self.note_commitment()
 
     def of_shoe(self):
         shoe, missing = self.found, self.missing
-        so_far = f"the first record of the shoe and its {shoe.changes} change(s) are in {self.log}, and fit together"
-        if missing and missing["name"] == "closed":
-            self.unchecked(f"{so_far}; but it is not closed")
-            self.notes.append("Its seeds are held back, and the rest can be checked when they are revealed.")
+        so_far = f"the first record of the shoe and its {count(shoe.changes, 'change')} are in {self.log}, and fit together"
+        cards = f"{count(shoe.proven, 'card')} of the hand {were(shoe.proven)}"
+        is_secret = all(step["state"] != "unchecked" or step["name"] in ("closed", "order") for step in self.steps)
+        if missing and not shoe.closed and is_secret:
+            self.secret("open-shoe", f"the shoe is still open, and its seeds are secret until it is closed; {so_far}", changes=shoe.changes)
         elif missing:
-            self.unchecked(f"{so_far}; but the step {missing['name']} could not be checked")
+            self.incomplete(so_far)
         elif not shoe.closed:
-            self.verified(f"the {shoe.proven} card(s) of the hand were sealed at their positions; {so_far} so far")
+            self.verified("cards", f"the {cards}; {so_far} so far", cards=shoe.proven)
             self.notes.append("The other cards stay hidden until the shoe is closed.")
         else:
-            self.verified(f"the whole shoe, from its first record to its last, which are in {self.log}")
+            self.verified("shoe", f"the whole shoe, from its first record to its last, which are in {self.log}", changes=shoe.changes)
             self.notes.append("Every order follows from its seed, every card lay where it is said to have lain, and none was "
                               "exchanged." if self.steps.has("root", "ok") else
                               "Every order follows from its seed, and every change was of cards that lay where it says. Which cards "
                               "they were was not compared.")
         if shoe.proven and (shoe.closed or missing):
-            self.notes.append(f"The hand is proven: {shoe.proven} card(s) of it were sealed at their positions, and none could be "
-                              "exchanged since.")
+            self.notes.append(f"The hand is proven: {cards}, and none could be exchanged since.")
+        self.note_commitment()
 
     def as_dict(self, files):
-        return {"files": files, **findings(self.verdict, self.headline, self.notes), "steps": [
-            {"name": step["name"], "ok": {"ok": True, "wrong": False}.get(step["state"]), "text": step["text"]} for step in self.steps]}
+        return {"files": files, "verdict": self.verdict, "headline": printable(self.headline), "notes": list(map(printable, self.notes)),
+                "steps": [{"name": step["name"], "ok": {"ok": True, "wrong": False}.get(step["state"]), "text": step["text"]}
+                          for step in self.steps], "summary": self.summary}
 
 
-def findings(verdict, headline, notes=()):
-    return {"verdict": verdict, "headline": printable(headline), "notes": [printable(note) for note in notes], "steps": []}
+# ---- What was given: docs/spec.md, "What a verifier is given"
 
-
-# ---- What was given
-
-def read_given(key=None, items=None, items_salt=None, order=None, hand=None):
-    def read(what, text, parser):
-        try:
-            return None if text is None else parser(text)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{what}: {error}") from None
-
-    def read_items(text):
-        node = parse(text)
-        demand(is_at(list, node), "not a JSON array")
-        return node
-
-    given = {"salt": items_salt, "key": key and key.strip(), "order": read("the order", order, Order),
-             "hand": read("the hand", hand, read_hand), "items": read("the items", items, read_items)}
-    if key is not None:
-        Key(given["key"])
-    demand(items_salt is None or re.fullmatch("[A-Za-z0-9_-]{16,128}", items_salt), "--items-salt: a salt of items is 16 to 128 of the "
-           "characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex")
-    demand(items_salt is None or items is not None, "--items-salt needs --items: the salt and the items have their digest together")
-    return given
+class Refusal(ValueError):  # why nothing is concluded
+    def __init__(self, why, files, message):
+        super().__init__(message)
+        self.why, self.files = why, files
 
 
 class NoNode:
@@ -1575,70 +1802,310 @@ def split(text):
         return [NoNode("it is nested too deeply")]
 
 
-def record_of(node):  # unchecked; None if it cannot be parsed
-    try:
-        record = read_record(node.value["record"].value)
-        return record if record["kind"] in MEMBERS else None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
+class Proof:
+    """One proof file of a text. Its record is unchecked, and None if it cannot be parsed."""
+
+    def __init__(self, node, source):
+        self.node, self.source, self.record, self.has_seed = node, source, None, False
+        try:
+            file = File(node)
+            record = read_record(file.record)
+            self.has_seed, self.record = file.seed is not None, record if record["kind"] in MEMBERS else None
+        except (ValueError, RecursionError):
+            pass
 
 
 def is_sealing(record):
     return record is not None and record["kind"] in ("shoe", "reshuffle")
 
 
-class Part:
-    """Proof files that are checked together."""
+class Input:
+    """A text in its role. shown is what is said of it in the end."""
 
-    def __init__(self, files, nodes, records):
-        self.files, self.nodes, self.records, self.commitment = files, nodes, records, None
-        self.record = records[0]
+    def __init__(self, name, text, role=None):
+        self.name, self.is_sorted, self.shown, self.items = name, role is None, {"name": name, "role": role}, None
+        if isinstance(text, Exception):
+            raise Refusal("unreadable", [name], str(text))
+        self.text = (text[1:] if text.startswith("\ufeff") else text).strip(" \t\r\n")
+        if role is None:
+            self.shown["role"] = self.sort()
+        self.role = "answer" if self.shown["role"] == "order" else self.shown["role"]
 
-    def join(self, parts):
-        parts = sorted(parts, key=lambda part: part.record.get("version", 0))
-        self.commitment = next((part.commitment for part in parts if part.commitment), None)
-        self.files, self.nodes, self.records = (
-            [one for part in parts for one in getattr(part, name)] for name in ("files", "nodes", "records"))
+    def sort(self):
+        if self.text.startswith("PRIVATE+KEY+"):
+            raise Refusal("private-key", [self.name], f"{self.name} is the private key of a log: keep it secret, and give the verifier key")
+        try:
+            Key(self.text)
+            return "key"
+        except ValueError:
+            pass
+        if re.fullmatch("[A-Za-z0-9_-]{16,128}", self.text):
+            return "salt"
+        role = role_of(self.text) or ("proof" if '"record"' in self.text or '"tlog_proof"' in self.text else None)
+        if not role:
+            raise Refusal("unknown", [self.name], f"{self.name} is not a proof, an answer, a hand, a list, a key or a salt")
+        return role
 
-    def verify(self, options):
-        given = {**options, "commitment": self.commitment}
-        if given["hand"] and (len(self.nodes) == 1 or all(map(is_sealing, self.records))):
-            found = Shoe(self.nodes, given, lambda record: "skipped" if "root" in record else "unchecked").verify_hand()
-            return Verdict(found, given, Verdict.of_hand).as_dict(self.files)
-        if len(self.nodes) > 1:
-            return Verdict(Shoe(self.nodes, given, "unchecked").verify_shoe(), given, Verdict.of_shoe).as_dict(self.files)
-        return Verdict(trace(self.nodes[0], given), given, Verdict.of_record).as_dict(self.files)
+
+def role_of(text):
+    """The role of JSON; None for none."""
+    try:
+        nodes = parse_all(text)
+    except (NotJSON, RecursionError):
+        return None
+    first = nodes[0]
+    values = first.value if is_at(list, first) else []
+
+    def has(node, *names):
+        return is_at(dict, node) and any(name in node.value for name in names)
+
+    def is_card(node):
+        get = node.value.get if is_at(dict, node) else lambda _: None
+        is_sealed = string_of(get("salt")) is not None and is_at(list, get("path"))
+        return get("position") is not None and get("position").value is NUMBER and (is_sealed or string_of(get("sealed_by")) is not None)
+
+    if has(values[0] if values else first, "record", "tlog_proof"):
+        return "proof"
+    if len(nodes) > 1:
+        return None
+    if has(first, "items", "hands", "shuffles"):
+        return "answer"
+    if has(first, "cards") or has(first, "salt") and has(first, "path") or is_card(first):
+        return "hand"
+    if not is_at(list, first):
+        return None
+    return "hand" if values and all(map(is_card, values)) else "list"
 
 
-def group(files, given):
-    """Puts together what is checked together: the proof of a commitment with that of its user, the files of one shoe, in any
-    order, and those of the records that sealed the cards of a hand."""
-    parts = []
-    for name, text in files:
-        nodes = split(text)
-        records = [record_of(node) for node in nodes]
-        if records[0] and not shoe_of(records[0]):
-            parts += [Part([name], [node], [record]) for node, record in zip(nodes, records)]
+def read_key(text):
+    Key(text)
+    return text
+
+
+def read_salt(text):
+    demand(re.fullmatch("[A-Za-z0-9_-]{16,128}", text), "a salt of items is 16 to 128 of the characters A-Z, a-z, 0-9, - and _, such as 16 "
+           "random bytes in hex")
+    return text
+
+
+def read_items(text):
+    node = parse(text)
+    demand(is_at(list, node), "not a JSON array")
+    return node
+
+
+READERS = {"key": ("key", read_key), "salt": ("salt", read_salt), "items": ("items", read_items), "answer": ("order", Order),
+           "hand": ("hand", read_hand), "list": (None, read_items)}  # where it is in what is given, and its parser
+
+
+def two(first, second, role):
+    return Refusal("two", [first.name, second.name], f"{first.name} and {second.name} are both " + {
+        "answer": "answers", "hand": "hands", "items": "items", "key": "keys", "salt": "salts"}[role] + ": give the one to check")
+
+
+class Group:
+    """Proofs that are checked together, and what they are checked against."""
+
+    def __init__(self, given):
+        self.proofs, self.given, self.items, self.order, self.match, self.found = [], given, None, None, None, None
+
+    def sort(self):
+        self.proofs.sort(key=lambda proof: (proof.record is None,) + (() if proof.record is None else (
+            proof.record.get("version", 0), proof.record["id"], not proof.has_seed)))
+
+    def check(self):
+        nodes, given = [proof.node for proof in self.proofs], self.given
+        if given.get("hand") and (len(nodes) == 1 or all(is_sealing(proof.record) for proof in self.proofs)):
+            found, say = Shoe(nodes, given, lambda record: "skipped" if "root" in record or record["kind"] == "shoe" else "unchecked"), Verdict.of_hand
+            found.verify_hand()
+        elif len(nodes) > 1:
+            found, say = Shoe(nodes, given, "unchecked").verify_shoe(), Verdict.of_shoe
         else:
-            parts.append(Part([name], nodes, records))
-    taken = []
-    for part in parts:
-        for made in parts if uses_commitment(part.record) else []:
-            if made.record and made.record["kind"] == "commitment" and made.record["id"] == part.record["commitment_id"]:
-                part.commitment = made.nodes[0]
-                taken.append(made)
-                break
-    parts = [part for part in parts if part not in taken]
-    shoes = {}
-    for part in parts:
-        if shoe_of(part.record):
-            shoes.setdefault(shoe_of(part.record), []).append(part)
-    hand = [own for own in shoes.values() if given["hand"] and all(is_sealing(record) for part in own for record in part.records)]
-    for own in [sum(hand, [])] + [own for own in shoes.values() if own not in hand]:
-        if len(own) > 1:
-            own[0].join(own)
-            parts = [part for part in parts if part is own[0] or part not in own]
-    return parts
+            found, say = trace(nodes[0], given), Verdict.of_record
+        self.found, self.match = Verdict(found, given, say), found.match
+
+    def is_commitment(self):
+        return len(self.proofs) == 1 and self.proofs[0].record is not None and self.proofs[0].record["kind"] == "commitment"
+
+    def lacks(self):
+        return uses_commitment(self.proofs[0].record) and self.given.get("commitment") is None
+
+
+class Verification:
+    """Sorts and checks what a verifier is given."""
+
+    def __init__(self, texts, hand_of):
+        self.inputs, self.proofs, self.given, self.roles, seen = [], [], {}, {}, set()
+        for text in texts:
+            self.inputs.append(Input(*text))
+            one = self.inputs[-1]
+            if (one.role, one.text) in seen:
+                one.shown["role"] = "unused"
+                continue
+            seen.add((one.role, one.text))
+            if one.role == "proof":
+                self.proofs += [Proof(node, one) for node in split(one.text)]
+                continue
+            if one.role != "list" and one.role in self.roles:
+                raise two(self.roles[one.role], one, one.role)
+            self.roles[one.role] = one
+            self.read(one)
+        if not self.proofs:
+            raise Refusal("no-proof", [], "no proof was given: the proof of the record is needed as well")
+        if self.given.get("salt") and not {"items", "list"} & set(self.roles):
+            raise Refusal("no-items", [self.roles["salt"].name], "a salt was given without the items: salt and items have their digest "
+                          "together")
+        self.order = self.roles.get("answer")
+        self.groups = self.group()
+        self.find_items()
+        self.check(self.read_hand_of(hand_of))
+        self.add_notes()
+
+    def read(self, one):
+        try:
+            demand(one.role in READERS, f"there is no role {quote(str(one.role))}")
+            place, reader = READERS[one.role]
+            value = reader(one.text)
+        except (ValueError, RecursionError) as error:
+            text = str(error) if one.role == "salt" else f"{one.name} is {error}"
+            raise Refusal("unreadable", [one.name], f"the {one.shown['role']}: {text}") from None
+        if place:
+            self.given[place] = value
+        else:
+            one.items = value
+
+    def group(self):
+        """Puts together what is checked together: the proof of a commitment with the one that names it, the proofs of a shoe in
+        the order of their versions, and those that sealed a hand."""
+        commitments, by_shoe, groups = {}, {}, []
+        for proof in self.proofs:
+            if proof.record and proof.record["kind"] == "commitment":
+                commitments.setdefault(proof.record["id"], proof)
+        records = [proof.record for proof in self.proofs if proof.record]
+        taken = {record["commitment_id"] for record in records if uses_commitment(record)}
+        hand = self.given.get("hand")
+        sealers = {card.sealed_by for card in hand or []}
+        changed = {shoe_of(record) for record in records if not is_sealing(record)}
+        named = {shoe_of(record) for record in records if record["id"] in sealers}
+        is_any_named = any(record["id"] in sealers for record in records)
+        for proof in self.proofs:
+            record = proof.record
+            if record and record["id"] in taken and commitments.get(record["id"]) is proof:
+                continue
+            shoe = shoe_of(record) if record else next(filter(None, (
+                shoe_of(other.record) for other in self.proofs if other.source is proof.source)), None)
+            is_named = hand is not None and (shoe in named or not is_any_named)
+            key = "sealed" if is_named and shoe and shoe not in changed else shoe
+            group = by_shoe.get(key)
+            if group is None:
+                group = Group({**self.given, "order": None, "hand": hand if is_named else None})
+                groups.append(group)
+            if shoe:
+                by_shoe[key] = group
+            group.proofs.append(proof)
+            if uses_commitment(record) and record["commitment_id"] in commitments:
+                group.given["commitment"] = commitments[record["commitment_id"]].node
+        for group in groups:
+            group.sort()
+        return groups
+
+    def find_items(self):
+        """Finds the lists that are the items of records, and the one text that is compared."""
+        salt = self.given.get("salt")
+        for one in self.inputs:
+            if one.items is None:
+                continue
+            digest = "sha256:" + sha256(one.items.text.encode()).hex()
+            salted = "sha256:" + sha256(f"riffle/1 items\nsalt {salt}\n{digest}\n".encode()).hex() if salt else digest
+
+            def is_of(record):
+                return record is not None and record["kind"] in ("shuffle", "commitment", "shoe") and record["input"].endswith(
+                    " " + (salted if record.get("items_digest") == "salted/1" else digest))
+
+            own = [group for group in self.groups if any(is_of(proof.record) for proof in group.proofs)]
+            for group in own:
+                if self.given.get("items") is None:
+                    group.items, group.given["items"] = one, one.items
+                elif self.given["items"].text != one.items.text:
+                    raise two(self.roles["items"], one, "items")
+            if own:
+                one.shown["role"] = "items"
+                continue
+            if self.order:
+                names = [self.order.name, one.name]
+                raise Refusal("which", names, f"neither {names[0]} nor {names[1]} has the digest of the items in the record: say which of "
+                              "them is compared as the order")
+            self.order, self.given["order"] = one, Order(one.text)
+        if self.order:
+            self.order.shown["role"] = "order"
+
+    def read_hand_of(self, text):
+        if not text:
+            return None
+        is_number = re.fullmatch("[1-9][0-9]*", str(text)) and int(text) < 2**53
+        demand(str(text) == "rest" or is_number, f"{quote(str(text))} is not a hand: hands are numbered from 1, and what remains is the rest")
+        part = int(text) if is_number else "rest"
+        if not self.given.get("order"):
+            raise Refusal("no-order", [], f"there is nothing to compare with {name_of_part(part)}: give the cards of that hand as well")
+        return part
+
+    def check(self, hand_of):
+        order, candidates, matches = self.given.get("order"), self.groups, 0
+        id = order and string_of(order.get("audit_id"))
+        for keep in (lambda record: record is None or deals(record), lambda record: record is not None and record["id"] == id):
+            candidates = [group for group in candidates if any(keep(proof.record) for proof in group.proofs)] or candidates
+        for group in self.groups:
+            if order is None or group not in candidates:
+                group.check()
+                continue
+            group.order = self.order
+            group.given.update(order=order, hand_of=hand_of)
+            group.check()
+            if group.match:
+                matches += 1
+            elif len(candidates) > 1:
+                group.order = None
+                group.given.update(order=None, hand_of=None)
+                group.check()
+        if order is not None and len(candidates) > 1 and not matches:
+            raise Refusal("none", [self.order.name], f"none of the proofs is of {self.order.name}")
+
+    def add_notes(self):
+        """Says what was compared with what, and of commitments that they are others."""
+        for group in self.groups:
+            compared = []
+            if group.order:
+                parts, what = group.match.parts if group.match else [], "the order"
+                if len(parts) == 1:
+                    group.order.shown.update(role="hand-of", hand=parts[0], **({"shuffle": group.match.shuffle} if group.match.shuffle else {}))
+                    what = name_of_part(parts[0])
+                compared.append((group.order, what))
+            if group.items:
+                compared.append((group.items, "the items"))
+            compared += [(one, "the hand") for one in self.inputs if one.shown["role"] == "hand" and group.given.get("hand")]
+            words = [f"{one.name} as {what}" for one, what in compared if one.is_sorted]
+            if words:
+                words[0] = words[0].replace(" as ", " was compared as ", 1)
+                group.found.notes.append(", ".join(words) + ".")
+            for other in self.groups if group.lacks() else []:
+                if other.is_commitment():
+                    group.found.notes.append(f"The commitment that was given, {other.proofs[0].record['id']}, is not the one that the record "
+                                             "names.")
+
+    def result(self):
+        proofs = [group.found.as_dict(list(dict.fromkeys(proof.source.name for proof in group.proofs))) for group in self.groups]
+        verdicts, is_lacking = [proof["verdict"] for proof in proofs], any(group.lacks() for group in self.groups)
+        main = [proof for group, proof in zip(self.groups, proofs)
+                if not (is_lacking and group.is_commitment() and proof["verdict"] == "verified")]
+        counts = {verdict: verdicts.count(verdict) for verdict in ("verified", "false", "unchecked")}
+        result = {"verdict": next(verdict for verdict in ("false", "unchecked", "verified") if counts[verdict])}
+        if len(main) == 1:
+            result.update((name, main[0][name]) for name in ("headline", "notes", "summary"))
+        else:
+            result.update(headline="{} proofs: {} verified, {} false, {} not checked to the end.".format(len(proofs), *counts.values()),
+                          notes=[], summary={"id": "several", **counts})
+        return {**result, "steps": [step for proof in proofs for step in proof["steps"]], "files": [one.shown for one in self.inputs],
+                "proofs": proofs}
 
 
 def trace(node, given):
@@ -1649,32 +2116,22 @@ def trace(node, given):
     return entry
 
 
-def trace_text(text, commitment=None, **options):
-    return trace(split(text)[0], {**read_given(**options), "commitment": commitment and split(commitment)[0]})
+def trace_text(text, commitment=None, key=None, items=None, items_salt=None, order=None):
+    given = {"key": key, "salt": items_salt, "items": items and read_items(items), "order": order and Order(order)}
+    return trace(split(text)[0], {**given, "commitment": commitment and split(commitment)[0]})
 
 
-def verify(files, **options):
-    files = [files] if isinstance(files, str) else files
-    files = [(f"file {i + 1}", file) if isinstance(file, str) else file for i, file in enumerate(files)]
-    proofs = []
+def verify(texts, key=None, items=None, items_salt=None, order=None, hand=None, hand_of=None):
+    texts = [texts] if isinstance(texts, str) else texts
+    texts = [(f"file {i + 1}", text) if isinstance(text, str) else text for i, text in enumerate(texts)]
+    asked = [("the key", key, "key"), ("the salt", items_salt, "salt"), ("the items", items, "items"), ("the order", order, "order"),
+             ("the hand", hand, "hand")]
     try:
-        given = read_given(**options)
-        for name, text in files:
-            if isinstance(text, Exception):
-                proofs.append({"files": [name], **findings("unchecked", f"Not checked: {name}: {text}.")})
-        proofs += [part.verify(given) for part in group([file for file in files if isinstance(file[1], str)], given)]
-        demand(proofs, "no proof was given")
+        return Verification([text for text in asked if text[1] is not None] + texts, hand_of).result()
     except (ValueError, RecursionError, MemoryError) as error:
-        return {**findings("unchecked", f"Not checked: {error}."), "proofs": []}
-    verdicts = [proof["verdict"] for proof in proofs]
-    result = {"verdict": next(verdict for verdict in ("false", "unchecked", "verified") if verdict in verdicts),
-              "headline": proofs[0]["headline"], "notes": proofs[0]["notes"],
-              "steps": [step for proof in proofs for step in proof["steps"]], "proofs": proofs}
-    if len(proofs) > 1:
-        counts = map(verdicts.count, ("verified", "false", "unchecked"))
-        result["headline"] = "{} proofs: {} verified, {} false, {} not checked to the end.".format(len(proofs), *counts)
-        result["notes"] = []
-    return result
+        summary = {"id": "refused", "why": getattr(error, "why", "unreadable"), "files": getattr(error, "files", [])}
+        return {"verdict": "unchecked", "headline": printable(f"Not checked: {error}."), "notes": [], "steps": [], "summary": summary,
+                "files": [], "proofs": []}
 
 
 # ---- As a program
@@ -1702,34 +2159,45 @@ def read_text(path):
 def main():
     parser = argparse.ArgumentParser(
         prog="riffle.py", description="Checks proof files: of records as GET /audits/{id}/proof answers them, of the commitments that "
-        "they used, and of whole shoes as GET /shoes/{id}/proof answers them. White space, escapes and the order of members do not "
+        "they used, and of whole shoes as GET /shoes/{id}/proof answers them. Beside them the answer, a hand, the items, the key and a "
+        "salt may be given, in any order: each file is what it looks like. White space, escapes and the order of members do not "
         "matter.", epilog="Exits with 0 if everything that was given verifies, 1 if something is false, and 2 if something could not "
         "be checked.")
     parser.add_argument("--key", metavar="FILE-OR-KEY", help="public key of the log, from somewhere else than the proof")
     parser.add_argument("--items", metavar="FILE", help="what was shuffled, as a JSON array; decks are built in")
     parser.add_argument("--items-salt", metavar="SALT", help="the items_salt that the items were sent with")
-    parser.add_argument("--order", metavar="FILE", help="what was answered: the whole answer of POST /shuffle, or the array of the order")
+    parser.add_argument("--order", metavar="FILE", help="what was answered: the whole answer of POST /shuffle, the array of the order, or "
+                        "one hand of it")
     parser.add_argument("--hand", metavar="FILE", help="cards that were drawn from a shoe, with salt and path")
+    parser.add_argument("--hand-of", metavar="N", help="which hand of the deal the order is: a number from 1, or rest")
+    parser.add_argument("--proof", metavar="FILE", action="append", default=[], help="a proof file, which is not sorted")
     parser.add_argument("--json", action="store_true", help="print the verdict and the steps as JSON")
-    parser.add_argument("proof", nargs="+", metavar="PROOF", help="proof file")
-    given, files, options = parser.parse_args(), [], {}
-    for path in given.proof:
+    parser.add_argument("file", nargs="*", metavar="FILE", help="a file of any role")
+    given, texts = parser.parse_args(), []
+    if not given.file + given.proof:
+        parser.error("expected FILE...")
+
+    def add(path, *role):
         try:
-            files.append((path, read_text(path)))
+            texts.append((path, read_text(path), *role))
         except ValueError as error:
-            files.append((path, error))
-    try:
-        options["items_salt"] = given.items_salt
-        for name in ("key", "items", "order", "hand"):
-            path = getattr(given, name)
-            try:
-                is_text = path is None or name == "key" and re.fullmatch(LOG_KEY, path)
-                options[name] = path if is_text else read_text(path)
-            except ValueError as error:
-                raise ValueError(f"the {name}: {path}: {error}") from None
-        result = verify(files, **options)
-    except ValueError as error:
-        result = {**findings("unchecked", f"Not checked: {error}."), "proofs": []}
+            what = f"the {role[0]}: " if role and role[0] != "proof" else ""
+            texts.append((path, ValueError(f"{what}{path}: {error}"), *role))
+
+    if given.key is not None and re.fullmatch(LOG_KEY, given.key):
+        texts.append(("--key", given.key, "key"))
+    elif given.key is not None:
+        add(given.key, "key")
+    if given.items_salt is not None:
+        texts.append(("--items-salt", given.items_salt, "salt"))
+    for role in ("items", "order", "hand"):
+        if getattr(given, role) is not None:
+            add(getattr(given, role), role)
+    for path in given.file:
+        add(path)
+    for path in given.proof:
+        add(path, "proof")
+    result = verify(texts, hand_of=given.hand_of)
     if given.json:
         print(json.dumps(result, ensure_ascii=False, separators=(",", ":")))
     else:
