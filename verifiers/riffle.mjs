@@ -1444,6 +1444,8 @@ async function sorted(name, text) { // the role of a text by what it looks like
   if (!role) throw new Refusal('unknown', [name], `${name} is not a proof, an answer, a hand, a list, a key or a salt`);
   return role;
 }
+// The role that a text would be sorted into; undefined for one that is refused.
+export const looksLike = (text) => sorted('', trim(text)).catch(() => undefined);
 function roleOf(text) { // of JSON; undefined for none
   let nodes;
   try { nodes = parseAll(text); } catch { return undefined; }

@@ -16,6 +16,15 @@ export function text(name: Name, ...values: (string | number)[]): string {
   return texts[language][name].replace(/\{(\d)\}/g, (_, i) => String(values[i]));
 }
 
+/** Counted is a text about a number of things, which has another form, with .one, for one thing. */
+type Counted = {[N in Name]: `${N}.one` extends Name ? N : never}[Name];
+
+/** counted returns a text about n things. {0} is n, and the others follow. */
+export function counted(name: Counted, n: number, ...values: (string | number)[]): string {
+  const isOne = new Intl.PluralRules(language).select(n) === 'one';
+  return text(isOne ? `${name}.one` : name, n.toLocaleString(language), ...values);
+}
+
 /** hasText reports whether there is a text with a name. */
 export const hasText = (name: string): name is Name => name in texts.en;
 

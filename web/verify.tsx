@@ -2,121 +2,122 @@
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import qrcode from 'qrcode-generator';
-import {check, firstRecord, keyOfLog, proofsOf, proofsOfShoe, Verdict, type Check, type Shown, type Text} from './check';
+import {check, keyOfLog, looksLike, proofsOf, proofsOfShoe, recordsOf, Verdict, type Check, type Shown, type Text} from './check';
 import {keepOffline} from './offline';
-import {isId, path, Problem, send, shortTime, text, verifyLink} from './page';
+import {isId, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
+import {Given, List, printable, roleOf} from './verify-given';
 import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
 
 /** mostBytes is how long a file may be that is read. The proof of the longest shoe has a tenth of it. */
 const mostBytes = 64 << 20;
 
-interface Given { proofs: Text[]; order?: string; hand?: string; key?: string; items?: string }
+/** A Subject is what was looked up: id is what a link to it names. */
+interface Subject { id?: string; shoe?: Shoe; hand?: Hand; isWhole?: boolean }
 
-const isKey = (text: string) => /^\S+\+[0-9a-f]{8}\+[A-Za-z0-9+/]+={0,2}\s*$/.test(text);
+/** Everything is what the reader gave and what was looked up, and what was found of it. */
+interface Everything { texts: Given[]; salt: string; handOf: string; subject: Subject; check?: Check }
 
-/** membersOf returns the names of the members of the first JSON text, or null if there is no object. */
-function membersOf(text: string): string[] | null {
-  try {
-    const value: unknown = JSON.parse(text), first: unknown = Array.isArray(value) ? value[0] : value;
-    return typeof first === 'object' && first !== null ? Object.keys(first) : null;
-  } catch {
-    return /"(record|tlog_proof)"/.test(text) ? ['tlog_proof'] : null; // several texts, one after the other
-  }
+const nothing: Everything = {texts: [], salt: '', handOf: '', subject: {}};
+
+/** checked checks everything anew. A salt that was typed is one more text, the last. */
+async function checked(all: Everything): Promise<Everything> {
+  const texts: Text[] = all.texts.map((given) => ({name: given.name, text: given.text, role: given.role && roleOf(given)}));
+  if (texts.length === 0) return {...all, check: undefined};
+  if (all.salt) texts.push({name: text('verify.salt'), text: all.salt, role: 'salt'});
+  const handOf = all.texts.some((given) => ['answer', 'order', 'list'].includes(roleOf(given)!)) ? all.handOf : '';
+  return {...all, check: await check(texts, {handOf})};
 }
 
-/** sort tells what is what, by what a text looks like. */
-function sort(texts: Text[]): Given {
-  const given: Given = {proofs: []};
-  for (const file of texts) {
-    const members = membersOf(file.text);
-    if (isKey(file.text)) given.key = file.text;
-    else if (members?.some((name) => name === 'record' || name === 'tlog_proof')) given.proofs.push(file);
-    else if (members?.some((name) => name === 'path' || name === 'salt' || name === 'cards')) given.hand = file.text;
-    else if (members) given.order = file.text;
-    else if (/^\s*\[/.test(file.text)) given.items = file.text;
-    else given.proofs.push(file); // the verifier says what is wrong with it
-  }
-  return given;
+/** asGiven sorts texts. isLookedUp says that they are of this service. */
+const asGiven = (texts: Text[], isLookedUp = false): Promise<Given[]> =>
+  Promise.all(texts.map(async (given) => ({...given, looks: await looksLike(given.text), isLookedUp})));
+
+/** own returns what the reader gave, without what nothing could be made of. */
+const own = ({texts}: Everything) => texts.filter(({isLookedUp, looks, role}) => !isLookedUp && (looks ?? role));
+
+async function add(all: Everything, texts: Text[]): Promise<Everything> {
+  const kept = all.texts.filter(({looks, role}) => looks ?? role), added = await asGiven(texts);
+  const isNew = (given: Given) => !kept.some(({name, text}) => name === given.name && text === given.text);
+  return checked({...all, texts: [...kept, ...added.filter(isNew)]});
 }
 
-/** Found is what was checked: id is what a link to it names, and key is that of the log if the service was asked for it. Files may be keyless. */
-interface Found { check: Check; texts: Text[]; id?: string; key?: string; shoe?: Shoe; hand?: Hand; keyless?: boolean; whole?: boolean }
-
-/** A LoneHand is a hand without the proofs of the records that sealed it. */
-class LoneHand extends Error {
-  constructor(readonly ids: string[], readonly texts: Text[]) {
-    super();
-  }
+/** withKey adds the key of this log if the reader has given none. */
+async function withKey(texts: Given[]): Promise<Given[]> {
+  if (texts.some((given) => roleOf(given) === 'key')) return texts;
+  return [...texts, ...await asGiven([{name: text('verify.name.key'), text: await keyOfLog()}], true)];
 }
 
-async function checkTexts(texts: Text[]): Promise<Found> {
-  const {proofs, ...options} = sort(texts);
-  if (proofs.length === 0 && options.hand && sealers(options.hand).length > 0) throw new LoneHand(sealers(options.hand), texts);
-  if (proofs.length === 0) throw new Problem(0, text('verify.noProof'));
-  return {check: await check(proofs, options), texts, keyless: options.key === undefined};
+/** lookUp replaces what was looked up before. */
+async function lookUp(all: Everything, found: Text[], subject: Subject): Promise<Everything> {
+  if (subject.id) history.replaceState(null, '', verifyLink(subject.id));
+  return checked({...all, texts: await withKey([...own(all), ...await asGiven(found, true)]), subject});
 }
 
-async function checkRecord(id: string): Promise<Found> {
-  const [texts, key] = await Promise.all([proofsOf(id), keyOfLog()]);
-  history.replaceState(null, '', verifyLink(id));
-  return {check: await check(texts, {key}), texts, id, key};
-}
-
-async function checkShoe(shoeId: string, hand?: Hand): Promise<Found> {
+async function checkShoe(all: Everything, shoeId: string, hand?: Hand): Promise<Everything> {
   const cards = hand && await (await send(path(['shoes', shoeId, ...hand.place], {proof: 'true'}))).text();
-  const [texts, key] = await Promise.all([proofsOfShoe(shoeId), keyOfLog()]);
-  const shoe = await (await send(path(['shoes', shoeId]))).json() as Shoe, id = shoe.status === 'closed' ? shoeId : shoe.audit_id;
-  history.replaceState(null, '', verifyLink(id));
-  return {check: await check(texts, {key, hand: cards}), texts, id, key, shoe, hand};
+  const texts = await proofsOfShoe(shoeId), shoe = await (await send(path(['shoes', shoeId]))).json() as Shoe;
+  if (hand && cards) texts.push({name: hand.name, text: cards, role: 'hand'});
+  return lookUp(all, texts, {id: shoe.status === 'closed' ? shoeId : shoe.audit_id, shoe, hand});
 }
 
-async function checkWhole(first: string): Promise<Found> {
-  const [texts, key] = await Promise.all([byReference(first), keyOfLog()]);
-  return {check: await check(texts, {key}), texts, id: first, key, whole: true};
-}
-
-async function checkWithKey({texts}: Found): Promise<Found> {
-  const key = await keyOfLog();
-  return {...await checkTexts([...texts, {name: 'key', text: key}]), key};
-}
-
-async function checkHand({ids, texts}: LoneHand): Promise<Found> {
-  const [key, ...proofs] = await Promise.all([keyOfLog(), ...ids.map(proofsOf)]), {hand} = sort(texts);
-  return {check: await check(proofs.flat(), {key, hand}), texts: proofs.flat(), key};
+/** loneOf returns the ids of the records that sealed a hand, if there is no proof. */
+function loneOf({check, texts}: Everything): string[] {
+  if (check?.summary.why !== 'no-proof') return [];
+  return texts.flatMap((given) => roleOf(given) === 'hand' ? sealers(given.text) : []);
 }
 
 async function readFile(file: File): Promise<Text> {
-  if (file.size > mostBytes) throw new Problem(0, text('verify.tooLong', file.name, mostBytes >> 20));
+  const name = printable(file.name);
+  if (file.size > mostBytes) throw new Problem(0, text('verify.tooLong', name, mostBytes >> 20));
   const bytes = await file.arrayBuffer();
   try {
-    return {name: file.name, text: new TextDecoder('utf-8', {fatal: true}).decode(bytes)};
+    return {name, text: new TextDecoder('utf-8', {fatal: true}).decode(bytes)};
   } catch {
-    throw new Problem(0, text('verify.binary', file.name));
+    throw new Problem(0, text('verify.binary', name));
   }
 }
 
 function Verify() {
-  const [found, setFound] = useState<Found>();
-  const [problem, setProblem] = useState<Problem | LoneHand>();
-  const [busy, setBusy] = useState(false);
+  const [all, setAll] = useState(nothing);
+  const [problem, setProblem] = useState<Problem>();
+  const [busy, setBusy] = useState(0);
   const [over, setOver] = useState(false);
   const paste = useRef<HTMLTextAreaElement>(null);
   const last = useRef(() => undefined as void);
-  const run = (work: () => Promise<Found>, kept?: Found) => {
-    last.current = () => run(work);
-    setBusy(true);
+  const latest = useRef({all: nothing, queue: Promise.resolve()});
+  /** run does one change after the other. If it fails, the verdict before stays only if the change was to look further. */
+  const run = (work: (all: Everything) => Promise<Everything>, isFurther = false) => {
+    const {current} = latest;
+    last.current = () => run(work, isFurther);
+    setBusy((n) => n + 1);
     setProblem(undefined);
-    setFound(kept);
-    void work().then(setFound)
-      .catch((error: unknown) => setProblem(error instanceof Problem || error instanceof LoneHand ? error : new Problem(0, (error as Error).message)))
-      .finally(() => setBusy(false));
+    current.queue = current.queue.then(async () => {
+      try {
+        current.all = await work(current.all);
+      } catch (error) {
+        if (!isFurther) current.all = {...current.all, check: undefined};
+        if (current === latest.current) setProblem(error instanceof Problem ? error : new Problem(0, (error as Error).message));
+      }
+      if (current === latest.current) {
+        setAll(current.all);
+        setBusy((n) => n - 1);
+      }
+    });
+  };
+  const anew = () => {
+    latest.current = {all: nothing, queue: Promise.resolve()};
+    setAll(nothing);
+    setProblem(undefined);
+    setBusy(0);
+    paste.current!.value = '';
+    history.replaceState(null, '', prefix + path(['verify']));
   };
   const files = (list: FileList) => {
     const chosen = [...list];
-    run(async () => checkTexts(await Promise.all(chosen.map(readFile))));
+    run(async (all) => add(all, await Promise.all(chosen.map(readFile))));
   };
-  const look = (id: string) => run(() => isShoeId(id) ? checkShoe(id) : checkRecord(id));
+  const look = (id: string) => run(async (all) => isShoeId(id) ? checkShoe(all, id) : lookUp(all, await proofsOf(id), {id}));
   useEffect(() => {
     const id = new URLSearchParams(location.search).get('id')?.trim().toLowerCase();
     if (id) look(id);
@@ -126,9 +127,10 @@ function Verify() {
     event.preventDefault();
     const value = paste.current!.value.trim();
     if (isId(value)) look(value.toLowerCase());
-    else run(() => checkTexts([{name: text('verify.pasted'), text: value}]));
+    else run((all) => add(all, [{name: text('verify.pasted'), text: value}]));
   };
-  const first = found?.id && !found.shoe && !found.whole && shoeOf(firstRecord(found.texts[0]!.text));
+  const {texts, subject} = all, {id, shoe, hand} = subject, lone = loneOf(all);
+  const first = id && !shoe && !subject.isWhole && texts.filter(({isLookedUp}) => isLookedUp).flatMap(recordsOf).map(shoeOf)[0];
   return (
     <div onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
       onDrop={(event) => { event.preventDefault(); setOver(false); if (event.dataTransfer?.files.length) files(event.dataTransfer.files); }}>
@@ -137,54 +139,48 @@ function Verify() {
       <form class={over ? 'panel over' : 'panel'} onSubmit={submit}>
         <label>{text('verify.paste')}<textarea ref={paste} rows={4} spellcheck={false} required /></label>
         <div class="actions">
-          <button class="main" disabled={busy}>{text('verify.check')}</button>
+          <button class="main" disabled={busy > 0}>{text('verify.check')}</button>
           <label class="button">{text('verify.choose')}
             <input type="file" multiple class="hidden" onChange={(event) => { if (event.currentTarget.files?.length) files(event.currentTarget.files); event.currentTarget.value = ''; }} />
           </label>
+          {(texts.length > 0 || problem) && <button type="button" onClick={anew}>{text('verify.anew')}</button>}
         </div>
         <p class="quiet">{text('verify.what')}</p>
       </form>
-      {busy && <p class="panel" role="status">{text('verify.busy')}</p>}
-      {problem instanceof LoneHand && (
+      {texts.length > 0 && <List {...all} onChange={(change) => run((all) => checked({...all, ...change}))} />}
+      {busy > 0 && <p class="panel" role="status">{text('verify.busy')}</p>}
+      {lone.length > 0 && (
         <div class="panel warned" role="alert">
-          <p>{text('verify.lone', problem.ids.join(', '))}</p>
-          <div class="actions"><button type="button" onClick={() => run(() => checkHand(problem))}>{text('verify.lone.fetch')}</button></div>
+          <p>{text('verify.lone', lone.join(', '))}</p>
+          <div class="actions"><button type="button" onClick={() => run(async (all) => lookUp(all, (await Promise.all(lone.map(proofsOf))).flat(), {}))}>{text('verify.lone.fetch')}</button></div>
         </div>
       )}
-      {problem instanceof Problem && <Refused problem={problem} onToken={last.current} />}
-      {found?.shoe && <State shoe={found.shoe} hand={found.hand} onHand={(hand) => run(() => checkShoe(found.shoe!.shoe_id, hand), found)} />}
-      {found && <Report found={found} onKey={() => run(() => checkWithKey(found))} />}
-      {first && <Part id={found!.id!} first={first} onWhole={(id) => run(() => checkWhole(id), found)} />}
+      {problem && <Refused problem={problem} onToken={last.current} />}
+      {shoe && <State shoe={shoe} hand={hand} onHand={(hand) => run((all) => checkShoe(all, shoe.shoe_id, hand), true)} />}
+      {all.check && busy === 0 && <Report all={all} check={all.check} onKey={() => run(async (all) => checked({...all, texts: await withKey(all.texts)}))} />}
+      {first && <Part id={id} first={first} onWhole={(first) => run(async (all) => lookUp(all, await byReference(first), {id: first, isWhole: true}), true)} />}
     </div>
   );
 }
 
-/** Report is what can be printed: the verdict, the steps, what was checked, and a link to it. */
-function Report({found, onKey}: {found: Found; onKey: () => void}) {
-  const link = found.id && location.origin + verifyLink(found.id);
+/** Report is what can be printed: the verdict, the steps, what was checked, and a link to it if all of it was looked up. */
+function Report({all: {texts, subject}, check, onKey}: {all: Everything; check: Check; onKey: () => void}) {
+  const link = subject.id && texts.every(({isLookedUp}) => isLookedUp) && location.origin + verifyLink(subject.id);
+  const ofRole = (role: string) => texts.filter((given) => roleOf(given) === role), keys = ofRole('key'), proofs = ofRole('proof');
   return (
     <section class="panel report">
-      {found.hand && <h2>{found.hand.name}</h2>}
-      <Verdict check={found.check} />
-      {found.texts.flatMap(recordOf).slice(0, 20).map((record, i) => <Facts key={i} record={record} />)}
-      {found.key && <p class="quiet">{text('verify.key')} <code>{found.key.trim()}</code></p>}
+      {subject.hand && <h2>{subject.hand.name}</h2>}
+      <Verdict check={check} texts={texts} />
+      {proofs.flatMap((proof) => recordsOf(proof).slice(0, 1)).slice(0, 20).map((record, i) => <Facts key={i} record={record} />)}
+      {keys.filter(({isLookedUp}) => isLookedUp).map((key) => <p class="quiet" key={key.text}>{text('verify.key')} <code>{key.text.trim()}</code></p>)}
       {link && <div class="link"><Code link={link} /><p><a href={link}>{link}</a></p></div>}
       <p class="quiet">{text('verify.when', shortTime(new Date().toISOString()))}</p>
       <div class="actions">
-        {found.keyless && <button type="button" onClick={onKey}>{text('verify.key.use')}</button>}
+        {keys.length === 0 && proofs.length > 0 && <button type="button" onClick={onKey}>{text('verify.key.use')}</button>}
         <button type="button" onClick={() => print()}>{text('verify.print')}</button>
       </div>
     </section>
   );
-}
-
-/** recordOf returns the record of the first proof in a file, to be shown, if it has one. */
-function recordOf(file: Text): Shown[] {
-  try {
-    return [firstRecord(file.text)];
-  } catch {
-    return [];
-  }
 }
 
 function Facts({record}: {record: Shown}) {

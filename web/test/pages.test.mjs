@@ -122,17 +122,19 @@ test('every vector gets its verdict', async () => {
   const {verdicts} = JSON.parse(await readFile(new URL('../../testdata/riffle1/verdicts.json', import.meta.url)));
   const {page, wrong, close} = await open(browser, `${service.base}/verify`);
   const different = [];
-  for (const {name, verdict, files, key, items, order, hand} of verdicts) {
-    // The page tells by their members what the files are.
-    if (!files.every((file) => /"(record|tlog_proof)"/.test(file)) || hand !== undefined && !/"(path|salt)"/.test(hand)) continue;
-    const texts = [...files, key, items, order, hand].filter((text) => text !== undefined);
-    await page.evaluate(() => document.querySelectorAll('.report, [role=alert]').forEach((element) => element.setAttribute('data-old', '')));
-    await page.setInputFiles('input[type=file]', texts.map((text, i) => ({name: `${i}.json`, mimeType: 'application/json', buffer: Buffer.from(text)})));
-    const shown = page.locator('.report:not([data-old]) .verdict, [role=alert]:not([data-old])').first();
+  let checked = 0;
+  for (const {name, verdict, texts, files = [], key, items, order, hand, hand_of: handOf} of verdicts) {
+    // The page tells by their looks what the files are, and asks for the hand when it is known that there are any.
+    if (handOf !== undefined || texts?.some(({role}) => role)) continue;
+    if (!texts && (!files.every((file) => /"(record|tlog_proof)"/.test(file)) || (hand !== undefined && !/"(path|salt)"/.test(hand)))) continue;
+    const given = [...files, key, items, order, hand].filter((text) => text !== undefined).map((text, i) => ({name: `${i}.json`, text}));
+    if (checked++ > 0) await page.getByText('Start anew').click();
+    await page.setInputFiles('input[type=file]', (texts ? [...texts, ...given] : given).map(({name, text}) => ({name, mimeType: 'application/json', buffer: Buffer.from(text)})));
+    const shown = page.locator('.report .verdict').first();
     await shown.waitFor();
     const got = await shown.getAttribute('class');
     if (got !== `verdict ${verdict}`) different.push(`${name}: ${got}, want ${verdict}`);
-    const untold = await page.locator('.report:not([data-old]) .steps li:not(:has(.claim))').allTextContents();
+    const untold = await page.locator('.report .steps li:not(:has(.claim))').allTextContents();
     if (untold.length > 0) different.push(`${name}: not in plain words: ${untold}`);
   }
   assert.deepEqual(different, []);

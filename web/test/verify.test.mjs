@@ -39,9 +39,9 @@ async function deal(body = {}) {
 
 const give = (page, ...texts) => page.setInputFiles('input[type=file]', texts.map((text, i) => ({name: `${i}.json`, mimeType: 'application/json', buffer: Buffer.from(text)})));
 
-/** says waits for a verdict and a first line. */
+/** says waits for a verdict and a first line, in the words of the verifier. */
 async function says(page, verdict, headline) {
-  await page.locator('.report').getByText(headline).waitFor();
+  await page.locator('.report [lang=en]').getByText(headline).first().waitFor();
   assert.equal(await page.locator('.report .verdict').getAttribute('class'), `verdict ${verdict}`);
 }
 
@@ -50,14 +50,14 @@ test('a shoe by its id: what is known while it is open, its hands, and all of it
   const {page, wrong, close} = await open(browser, `${service.base}/verify`);
   await page.fill('textarea', id);
   await page.click('button.main');
-  await says(page, 'unchecked', /^Not checked to the end: the first record of the shoe and its 2 change\(s\) are in .*, and fit together; but the step order could not be checked\./);
+  await says(page, 'unchecked', /^Not proven yet: the shoe is still open, and its seeds are secret until it is closed; the first record of the shoe and its 2 changes are in /);
   await page.getByText('This shoe is open').waitFor();
   assert.ok(!page.url().includes(id) && !(await page.locator('.report').innerHTML()).includes(id), 'the secret id is in a link');
   assert.ok(page.url().endsWith(`?id=${first}`));
   await page.getByRole('button', {name: 'Pile alice: 2'}).click();
-  await says(page, 'verified', /^Verified: the 2 card\(s\) of the hand were sealed at their positions; /);
+  await says(page, 'verified', /^Verified: the 2 cards of the hand were sealed at their positions; /);
   await page.getByRole('button', {name: 'Dealt: 3'}).click();
-  await says(page, 'verified', /^Verified: the 3 card\(s\) of the hand/);
+  await says(page, 'verified', /^Verified: the 3 cards of the hand/);
   await post(`/${id}/close`);
   await page.goto(`${service.base}/verify?id=${id}`);
   await says(page, 'verified', /^Verified: the whole shoe, from its first record to its last/);
@@ -71,7 +71,7 @@ test('a shoe that is over', async () => {
   const {shoe_id: id} = await deal();
   assert.ok((await fetch(`${service.base}/shoes/${id}`, {method: 'DELETE'})).ok);
   const {page, close} = await open(browser, `${service.base}/verify?id=${id}`);
-  await says(page, 'unchecked', /but the step order could not be checked/);
+  await says(page, 'unchecked', /^Not proven yet: the shoe is still open/);
   await page.getByText('This shoe is over, but was not closed').waitFor();
   assert.ok(!page.url().includes(id));
   await close();
@@ -103,7 +103,7 @@ test('a hand without its proof is looked up only when that is asked for', async 
   await page.locator('.warned').getByText(first).waitFor();
   assert.deepEqual(asked.filter((url) => url.startsWith(service.base)), []);
   await page.getByText('Look it up in this log').click();
-  await says(page, 'verified', /^Verified: the 2 card\(s\) of the hand were sealed at their positions by the record, which is in the log/);
+  await says(page, 'verified', /^Verified: the 2 cards of the hand were sealed at their positions by the record, which is in the log/);
   await close();
 });
 
@@ -118,8 +118,10 @@ test('a proof of another log is told from one of this log', async () => {
   await page.getByText('Check with the key of this log').click();
   await says(page, 'false', 'This proof does NOT verify: it fails at the step proof.');
   assert.ok((await page.locator('.steps').textContent()).includes(others.trim()));
+  await page.getByText('Start anew').click();
   await give(page, proof, own);
   await says(page, 'false', 'This proof does NOT verify: it fails at the step proof.');
+  await page.getByText('Start anew').click();
   await give(page, proof, others);
   await says(page, 'verified', /^Verified: the order follows from the seed and the record/);
   await close();
@@ -140,5 +142,121 @@ test('the report of a shuffle is one page with a code that leads back to it', as
     return {width: image.width, height: image.height, data: [...context.getImageData(0, 0, image.width, image.height).data]};
   }, picture);
   assert.equal(decode({...pixels, data: Uint8Array.from(pixels.data)}), link);
+  await close();
+});
+
+/** proven returns the proof of a shuffle and the key of the log. */
+const proven = async (id) => Promise.all([get(service.base, `/audits/${id}/proof`), get(service.base, '/log/key')]);
+
+/** drop gives texts by their names. */
+const drop = (page, files) => page.setInputFiles('input[type=file]', Object.entries(files).map(([name, text]) =>
+  ({name, mimeType: 'text/plain', buffer: Buffer.from(typeof text === 'string' ? text : JSON.stringify(text))})));
+
+/** isSaid waits until a file is said to be something. */
+const isSaid = (page, name, role) => page.locator('.given li').filter({hasText: name}).getByText(role, {exact: true}).first().waitFor();
+
+/** finds waits for the first line of a verdict. */
+async function finds(page, verdict, line) {
+  await page.locator(`.report .verdict.${verdict}`).getByText(line).waitFor();
+}
+
+test('a false list of winners is wrong, whatever else lies beside it', async () => {
+  const entries = ['ann', 'bob', 'cyn', 'dan', 'eve', 'fay'], {audit_id: id, items} = await shuffle(service.base, {items: entries, draw: 3, reveal: 'now'});
+  const [proof, key] = await proven(id), {page, wrong, close} = await open(browser, `${service.base}/verify`);
+  await drop(page, {'proof.json': proof, 'key.txt': key, 'winners.json': [...items].reverse(), 'entries.json': entries});
+  await finds(page, 'false', 'Wrong: what you gave is not what was dealt, or not in that order.');
+  await page.locator('.compared').getByText('Compared: winners.json as the order and entries.json as the entries.').waitFor();
+  await isSaid(page, 'entries.json', 'entries');
+  await isSaid(page, 'winners.json', 'compared as the order');
+  await page.getByLabel('Take out winners.json').click();
+  await finds(page, 'verified', 'Nothing was given to compare it with.');
+  await drop(page, {'true.json': items});
+  await finds(page, 'verified', 'Verified: this is the order that was dealt, and it follows from the seed.');
+  await page.getByText('Start anew').click();
+  assert.equal(await page.locator('.given').count() + await page.locator('.report').count(), 0);
+  assert.deepEqual(wrong, []);
+  await close();
+});
+
+test('two answers are refused until the reader takes one out or says what it is', async () => {
+  const {audit_id: id, ...answer} = await shuffle(service.base, {deck: 'standard52', draw: 5, reveal: 'now'}), [proof, key] = await proven(id);
+  const {page, close} = await open(browser, `${service.base}/verify`);
+  await drop(page, {'proof.json': proof, 'key.txt': key});
+  await finds(page, 'verified', 'Nothing was given to compare it with.');
+  await drop(page, {'false.json': {items: ['AS', 'KS', 'QS', 'JS', 'TS']}, 'true.json': {items: answer.items}});
+  await finds(page, 'unchecked', 'Not checked: false.json and true.json are the same kind of file.');
+  assert.equal(await page.locator('.given li').count(), 4);
+  await page.getByLabel('Take out false.json').click();
+  await finds(page, 'verified', 'this is the order that was dealt');
+  await page.getByLabel('What true.json is').selectOption('key');
+  await finds(page, 'unchecked', 'Not checked: key.txt and true.json are the same kind of file.');
+  await page.getByLabel('What true.json is').selectOption('');
+  await finds(page, 'verified', 'this is the order that was dealt');
+  await close();
+});
+
+test('cards as an array are the order, and one hand of a deal is told, in any order', async () => {
+  const {audit_id: id, items: all, hands} = await shuffle(service.base, {deck: 'standard52', hands: 'bridge', reveal: 'now'}), [proof, key] = await proven(id);
+  const {page, close} = await open(browser, `${service.base}/verify`);
+  await drop(page, {'proof.json': proof, 'key.txt': `\ufeff${key}\r\n`, 'cards.json': all ?? hands.flat()});
+  await finds(page, 'verified', /in the order dealt|this is the order that was dealt/);
+  await page.getByLabel('Take out cards.json').click();
+  await drop(page, {'mine.json': hands[1]});
+  await finds(page, 'verified', 'Verified: these are the 13 cards of hand 2 of this deal, in the order dealt.');
+  await isSaid(page, 'mine.json', 'is hand 2 of this deal');
+  await page.getByLabel('Which hand is it?').selectOption('3');
+  await finds(page, 'false', 'Wrong: what you gave is not what was dealt');
+  await page.getByLabel('Which hand is it?').selectOption('2');
+  await finds(page, 'verified', 'hand 2');
+  await page.getByLabel('Take out mine.json').click();
+  await drop(page, {'sorted.json': [...hands[0]].sort()});
+  await finds(page, 'false', 'Wrong');
+  await page.getByLabel('Which hand is it?').selectOption('');
+  await finds(page, 'verified', 'Verified: these are the 13 cards of hand 1 of this deal, sorted otherwise than they were dealt.');
+  await page.getByLabel('What sorted.json is').selectOption({label: 'my hand'});
+  await finds(page, 'verified', 'hand 1');
+  await close();
+});
+
+test('items that are objects, with a salt that is typed', async () => {
+  const items = Array.from({length: 8}, (_, i) => ({position: i, code: `p${i}`})), salt = '00112233445566778899aabbccddeeff';
+  const {audit_id: id, items: order} = await shuffle(service.base, {items, items_salt: salt, reveal: 'now'}), [proof, key] = await proven(id);
+  const {page, close} = await open(browser, `${service.base}/verify`);
+  await drop(page, {'proof.json': proof, 'key.txt': key, 'order.json': {items: order}, 'entries.json': items});
+  await page.locator('.report .verdict.unchecked').waitFor();
+  await page.getByLabel('Salt of the entries').fill(salt);
+  await page.getByLabel('Salt of the entries').press('Tab');
+  await finds(page, 'verified', 'this is the order that was dealt');
+  await close();
+});
+
+test('a shuffle with the proof of another commitment says that its own is missing', async () => {
+  const commit = async () => (await fetch(`${service.base}/commitments`, {method: 'POST', body: '{"deck":"standard52"}', headers: {'Content-Type': 'application/json'}})).json();
+  const [one, other] = [await commit(), await commit()];
+  const {audit_id: id} = await shuffle(service.base, {commitment_id: one.commitment_id, client_seed: 'ann:4711', reveal: 'now'});
+  const [proof, key] = await proven(id), {page, close} = await open(browser, `${service.base}/verify`);
+  await drop(page, {'proof.json': proof, 'other.json': await get(service.base, `/audits/${other.commitment_id}/proof`), 'key.txt': key});
+  await finds(page, 'verified', 'Verified except for the commitment: the order follows from the seed.');
+  await page.getByText(`The commitment that was given, ${other.commitment_id}, is not the one that the record names.`).waitFor();
+  await close();
+});
+
+test('in Chinese the page says everything in Chinese', async () => {
+  const {audit_id: id, hands} = await shuffle(service.base, {deck: 'standard52', hands: 'bridge', reveal: 'now'}), [proof, key] = await proven(id);
+  const {audit_id: secret} = await shuffle(service.base, {deck: 'standard52'});
+  const {page, close} = await open(browser, `${service.base}/verify`, {locale: 'zh-CN'});
+  const english = () => page.evaluate(() => { // words outside of what the verifier says, the files are called, and the log has
+    const main = document.querySelector('#main > div').cloneNode(true);
+    main.querySelectorAll('[lang=en], bdi, dl, code, a').forEach((node) => node.remove());
+    return main.textContent.replace(/[\w.-]+\.(json|txt)|UTC|GET|[0-9a-f-]{36}/g, '').match(/[A-Za-z]{3,}/g) ?? [];
+  });
+  await drop(page, {'proof.json': proof, 'key.txt': key, 'mine.json': hands[1]});
+  await finds(page, 'verified', '核验通过：这正是这次发牌中第 2 手牌的 13 张牌，顺序与发牌时相同。');
+  assert.deepEqual(await english(), []);
+  await page.getByText('重新开始').click();
+  await page.fill('textarea', secret);
+  await page.click('button.main');
+  await finds(page, 'unchecked', '尚未证明：种子仍然保密，还没有公开。');
+  assert.deepEqual(await english(), []);
   await close();
 });
