@@ -53,8 +53,8 @@ export interface Shown {
 
 /** withCommitment adds the proof of the commitment that the first record used. */
 export async function withCommitment(proofs: Text): Promise<Text[]> {
-  const {kind, commitment_id: made} = recordsOf(proofs)[0]!;
-  return made && kind !== 'void' ? [proofs, {name: made, text: await published(path(['audits', made, 'proof']))}] : [proofs];
+  const [first] = recordsOf(proofs), made = first?.kind === 'void' ? undefined : first?.commitment_id;
+  return made ? [proofs, {name: made, text: await published(path(['audits', made, 'proof']))}] : [proofs];
 }
 
 /** proofsOf fetches the proof of a record, and that of the commitment that it used. */
@@ -70,7 +70,7 @@ export function recordsOf({text}: Text): Shown[] {
     return read(text);
   } catch {
     try {
-      return text.trim().split('\n').flatMap(read);
+      return text.trim().split(/\n+/).flatMap(read);
     } catch {
       return [];
     }

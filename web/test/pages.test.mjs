@@ -127,11 +127,15 @@ test('every vector gets its verdict', async () => {
     // The page tells by their looks what the files are, and asks for the hand when it is known that there are any.
     if (handOf !== undefined || texts?.some(({role}) => role)) continue;
     if (!texts && (!files.every((file) => /"(record|tlog_proof)"/.test(file)) || (hand !== undefined && !/"(path|salt)"/.test(hand)))) continue;
-    const given = [...files, key, items, order, hand].filter((text) => text !== undefined).map((text, i) => ({name: `${i}.json`, text}));
+    const given = Object.entries({...files, key, items, order, hand}).filter(([, text]) => text !== undefined).map(([name, text]) => ({name, text}));
     if (checked++ > 0) await page.getByText('Start anew').click();
     await page.setInputFiles('input[type=file]', (texts ? [...texts, ...given] : given).map(({name, text}) => ({name, mimeType: 'application/json', buffer: Buffer.from(text)})));
     const shown = page.locator('.report .verdict').first();
     await shown.waitFor();
+    if (items !== undefined) { // which are none by their digest, if they are false
+      await page.getByLabel('What items is').selectOption('items');
+      await page.locator('.given li').filter({hasText: 'items'}).locator('.quiet').getByText('entries', {exact: true}).waitFor();
+    }
     const got = await shown.getAttribute('class');
     if (got !== `verdict ${verdict}`) different.push(`${name}: ${got}, want ${verdict}`);
     const untold = await page.locator('.report .steps li:not(:has(.claim))').allTextContents();
