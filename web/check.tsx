@@ -1,4 +1,4 @@
-// Checks of proofs in this browser, by the verifier that anyone can run: verifiers/riffle.mjs. And what they are told with.
+// Checks of proofs in this browser, by the verifier that anyone can run: verifiers/riffle.mjs. And their words.
 import {looksLike as looks, verify} from '../verifiers/riffle.mjs';
 import {counted, hasText, language, path, Problem, send, text, type Path} from './page';
 
@@ -10,13 +10,13 @@ interface Summary {
   if?: Summary; why?: string; files?: string[]; verified?: number; false?: number; unchecked?: number; commitment?: 'missing';
 }
 
-/** A Part is what a verifier found out of the proofs that belong together. */
+/** A Part is the verdict on proofs that belong together. */
 interface Part { verdict: 'verified' | 'false' | 'unchecked'; headline: string; notes: string[]; steps: Step[]; summary: Summary; files: string[] }
 
-/** A Resolved says what a text was in the end. */
+/** A Resolved names the role of a text in a verdict. */
 export interface Resolved { name: string; role: string; hand?: number | 'rest'; shuffle?: number }
 
-/** A Check is what a verifier found out: of all that was given, in its order, and of each part. */
+/** A Check is the verdict on all texts, whose roles are in files in the same order, and on each part. */
 export interface Check extends Omit<Part, 'files'> { files: Resolved[]; proofs: Part[] }
 
 /** A Text is that of a file, with the name that it is spoken of by, and its role if it is not to be sorted. */
@@ -77,7 +77,7 @@ export function recordsOf({text}: Text): Shown[] {
   }
 }
 
-/** How a verdict is told: what it is of, and what kinds of records it is of. */
+/** A Telling has the values that the words of a verdict depend on. */
 interface Telling { summary: Summary; steps: Step[]; files: Resolved[]; isShoe: boolean }
 
 const words = (name: string, fallback: 'fails.other' | 'open.other') => text(hasText(name) ? name : fallback);
@@ -150,6 +150,7 @@ export function Verdict({check, texts = []}: {check: Check; texts?: Text[]}) {
     <div role="status">
       <p class={`verdict ${check.verdict}`}>{firstLine({...tellings[0]!, summary})}</p>
       {compared && <p class="compared">{compared}</p>}
+      {check.verdict === 'verified' && texts.flatMap(recordsOf).some((record) => record.kind === 'shuffle' && !record.commitment_id) && <p>{text('verify.one-shot')}</p>}
       {parts.map((part, i) => (
         <div key={i}>
           {parts.length > 1 && <p class="part"><strong>{listed(part.files)}</strong> {firstLine(tellings[i]!)}</p>}

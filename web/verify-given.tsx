@@ -1,12 +1,12 @@
-// What /verify was given: the role of each text, which the reader can change, a salt, and which hand it is.
+// The list of texts that /verify checks: the reader can change the role of each, and adds a salt or the number of a hand.
 import {useId} from 'preact/hooks';
 import {recordsOf, type Check, type Text} from './check';
 import {text} from './page';
 
-/** A Given is a text to check. role is what the reader says it is, looks is what it looks like, if that is anything. */
+/** A Given is a text to check. role is the reader's choice, looks the role that the verifier finds; both may be missing. */
 export interface Given extends Text { looks?: string; isLookedUp?: boolean }
 
-/** A Change is what the reader changes in the list. */
+/** A Change has the new values of the members that the reader changed. */
 interface Change { texts?: Given[]; salt?: string; handOf?: string }
 
 const roles = ['proof', 'order', 'hand', 'items', 'key', 'salt'] as const;
@@ -20,7 +20,7 @@ export const roleOf = ({role, looks}: Given) => role === 'hand' && (looks === 'l
 /** printable returns a name without characters that change how the text around it looks. */
 export const printable = (name: string) => name.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
 
-/** List shows what each text is, and asks where that is not sure. */
+/** List shows the role of each text, with a way to change it. */
 export function List({texts, salt, handOf, check, onChange}: {texts: Given[]; salt: string; handOf: string; check?: Check; onChange: (change: Change) => void}) {
   const heading = useId(), records = texts.flatMap((given) => roleOf(given) === 'proof' ? recordsOf(given) : []);
   const hands = records.flatMap(({hands}) => Array.isArray(hands) && hands.length <= most ? [hands.length] : []);
@@ -68,7 +68,7 @@ type Role = typeof roles[number] | 'answer' | 'list';
 
 const roleText = (role?: string) => text(role ? `role.${role as Role}` : 'role.unknown');
 
-/** stateOf says what a text is: in the verdict if there is one, or else what it is taken for. */
+/** stateOf names the role of a text in the verdict, or else the role in which it will be checked. */
 function stateOf(given: Given, check: Check | undefined, i: number): string {
   const {role = roleOf(given), hand, shuffle} = check?.files[i] ?? {};
   if (role === 'hand-of') {

@@ -12,10 +12,10 @@ import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Sho
 /** mostBytes is how long a file may be that is read. The proof of the longest shoe has a tenth of it. */
 const mostBytes = 64 << 20;
 
-/** A Subject is what was looked up: id is what a link to it names. */
+/** A Subject was looked up in this log. Links name its id. */
 interface Subject { id?: string; shoe?: Shoe; hand?: Hand; isWhole?: boolean }
 
-/** Everything is what the reader gave and what was looked up, and what was found of it. */
+/** Everything has the reader's texts, the texts that were looked up, and the verdict on all of them. */
 interface Everything { texts: Given[]; salt: string; handOf: string; subject: Subject; check?: Check }
 
 const nothing: Everything = {texts: [], salt: '', handOf: '', subject: {}};
@@ -33,7 +33,7 @@ async function checked(all: Everything): Promise<Everything> {
 const asGiven = (texts: Text[], isLookedUp = false): Promise<Given[]> =>
   Promise.all(texts.map(async (given) => ({...given, looks: await looksLike(given.text), isLookedUp})));
 
-/** own returns what the reader gave, without what nothing could be made of. */
+/** own returns the reader's texts that have a role. */
 const own = ({texts}: Everything) => texts.filter(({isLookedUp, looks, role}) => !isLookedUp && (looks ?? role));
 
 async function add(all: Everything, texts: Text[]): Promise<Everything> {
@@ -48,7 +48,7 @@ async function withKey(texts: Given[]): Promise<Given[]> {
   return [...texts, ...await asGiven([{name: text('verify.name.key'), text: await keyOfLog()}], true)];
 }
 
-/** lookUp replaces what was looked up before. */
+/** lookUp checks texts of this service, in place of those looked up before, with the reader's own. */
 async function lookUp(all: Everything, found: Text[], subject: Subject): Promise<Everything> {
   if (subject.id) history.replaceState(null, '', verifyLink(subject.id));
   return checked({...all, texts: await withKey([...own(all), ...await asGiven(found, true)]), subject});
