@@ -18,6 +18,7 @@
 const {subtle} = globalThis.crypto;
 const MAX_COST = 2n ** 30n, MAX_DECK = 2 ** 24; // what has to be replayed, in steps, and the cards of a deck with a digest
 const MAX_CARDS = 4096, MAX_PILES = 256, MAX_SEALS = 4096; // of a shoe
+const MAX_DEPTH = 200; // of JSON: levels
 
 const encoder = new TextEncoder(), utf8 = (text) => encoder.encode(text);
 function concat(parts) { // of bytes and texts; tens of thousands of Blobs, which could do it too, crash a tab of Chromium
@@ -69,8 +70,9 @@ function parseAll(text) {
     take();
     return value;
   };
-  const read = () => {
+  const read = (depth) => {
     const node = new Value(source, length), [, isString, isNumber, word, mark] = token;
+    if (depth > MAX_DEPTH && '[{'.includes(mark)) throw new NotJSON('it is nested too deeply');
     if (isString !== undefined) node.value = string();
     else if (isNumber !== undefined) take();
     else if (word) { node.value = JSON.parse(word); take(); } else if (mark === '[') {
@@ -78,7 +80,7 @@ function parseAll(text) {
       take();
       while (token.piece !== ']') {
         if (node.value.length > 0) expect(',');
-        node.value.push(read());
+        node.value.push(read(depth + 1));
       }
       take();
     } else if (mark === '{') {
@@ -90,7 +92,7 @@ function parseAll(text) {
         const name = string();
         expect(':');
         if (node.value.has(name)) source.duplicate = node.duplicate = name;
-        node.value.set(name, read());
+        node.value.set(name, read(depth + 1));
       }
       take();
     } else throw new NotJSON(`not JSON: a value is missing before character ${at}`);
@@ -101,7 +103,7 @@ function parseAll(text) {
   do {
     source = {};
     pieces.length = length = 0;
-    const value = read();
+    const value = read(1);
     source.text = pieces.join('');
     values.push(value);
   } while (token.piece !== '' || at < text.length);
@@ -167,7 +169,7 @@ function readRecord(text) {
   const isTime = (end) => like(TIME)(end) && end >= '1970' && new Date(end).toJSON()?.slice(0, 19) === end.slice(0, 19); // 30 February
   const isLater = (end) => isTime(end) && end > record.time;
   const {kind} = record, ofShoe = kind === 'shoe' || changesShoe(record);
-  const places = { // from where to where: a place or a pile
+  const places = {__proto__: null, // from where to where: a place or a pile
     draw: [`shoe|${PILE}`, `dealt|${PILE}`], add: ['dealt|out', PILE], return: [`dealt|out|${PILE}`, 'shoe'],
     reshuffle: [`shoe|all|${PILE}`, '']}[kind] ?? ['', ''];
   const [isFrom, isTo] = places.map((form) => like(new RegExp(`^(${form})$`)));
@@ -709,6 +711,7 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     if (part === 'rest') return hands.length > 0 ? [dealt, draw] : undefined;
     return part <= hands.length ? [dealt, dealt + hands[part - 1]] : undefined;
   };
+  const spanOf = ({part}) => span(part) ?? [0, draw]; // without hands, the rest is all
   const elements = (node, what) => Array.isArray(node.value) ? node.value : fail(`${what}: not a JSON array`);
   const values = (node, what) => elements(node, what).map(valueOf);
   const dealt = (shuffle, list, rest) => { // what hands and the rest, which may be missing, are said to be
@@ -738,10 +741,10 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     (part === 'all' ? 'the order given has ' : `${nameOfPart(part)} of the order given has `);
   const check = (claims, equals) => {
     for (const claim of claims) {
-      const [from, to] = span(claim.part), {length} = claim.values;
+      const [from, to] = spanOf(claim), {length} = claim.values;
       if (length !== to - from) fail(`${which(claim)}${count(length, 'item')}, and ${to - from} were dealt`);
     }
-    for (const claim of claims) equals(claim, orders[claim.shuffle].slice(...span(claim.part)));
+    for (const claim of claims) equals(claim, orders[claim.shuffle].slice(...spanOf(claim)));
   };
   const sequence = (claim, numbers) => numbers.forEach((number, i) => {
     const value = claim.values[i], isCard = cards.instance && value.node.value instanceof Map;
@@ -810,8 +813,9 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
   let claims;
   const wholly = attempt(() => {
     claims = claimAll();
+    if (claims.length === 0 && draw > 0) fail(`the order given has no items, and ${draw} were dealt`); // only an empty array of hands
     check(claims, sequence);
-    return isComplete ? {} : all(false);
+    return isComplete || hands.length === 0 ? {} : all(false);
   });
   if (wholly.match || hands.length === 0) return wholly;
   const sets = claims ? attempt(() => { check(claims, set); return all(true); }) : {};
@@ -1048,11 +1052,17 @@ async function verifyHand(nodes, given) {
 }
 async function checkHand(result, hand) {
   const {entries, steps} = result, sealings = [];
-  const firsts = new Map(); // of shoes, which say which cards they are of
+  const firsts = new Map(), seals = new Map(); // of shoes, which say which cards they are of; and the records by their ids
   for (const entry of entries) {
     const {record} = entry, sealing = sealingOf(entry), first = record.kind === 'reshuffle' && firsts.get(record.audit_id);
-    if (record.kind === 'shoe') firsts.set(record.id, entry);
+    if (record.kind === 'shoe' && !firsts.has(record.id)) firsts.set(record.id, entry);
     if (!sealing) continue;
+    const same = seals.get(record.id);
+    if (same && same !== entry.file.record) {
+      steps.add('hand', 'wrong', `two different records have the id ${record.id}`);
+      return;
+    }
+    seals.set(record.id, entry.file.record);
     if (first) Object.assign(sealing, {input: first.record.input, cards: first.cards});
     sealings.push(sealing);
   }
@@ -1454,7 +1464,7 @@ function roleOf(text) { // of JSON; undefined for none
   const isText = (node, name) => string(node.value.get(name)) !== undefined;
   const isCard = (node) => has(node, 'position') && node.value.get('position').isNumber &&
     (isText(node, 'sealed_by') || (isText(node, 'salt') && Array.isArray(node.value.get('path')?.value)));
-  if (has(list?.[0] ?? first, 'record', 'tlog_proof')) return 'proof';
+  if (has(first, 'record', 'tlog_proof') || (list?.length && has(list[0], 'record') && has(list[0], 'tlog_proof'))) return 'proof';
   if (nodes.length > 1) return undefined;
   if (has(first, 'items', 'hands', 'shuffles')) return 'answer';
   if (has(first, 'cards') || (has(first, 'salt') && has(first, 'path')) || isCard(first)) return 'hand';
@@ -1465,7 +1475,7 @@ function roleOf(text) { // of JSON; undefined for none
 function split(text) {
   try {
     return parseAll(text).flatMap((node) => Array.isArray(node.value) && node.value.length > 0 ? node.value : [node]);
-  } catch (error) { return [{problem: error instanceof RangeError ? 'it is nested too deeply' : 'it is not JSON'}]; }
+  } catch { return [{problem: 'it is not JSON'}]; }
 }
 async function proofOf(node, from) { // its record is unchecked; undefined if it cannot be parsed
   try {
@@ -1483,7 +1493,7 @@ function readItems(text) {
   demand(Array.isArray(node.value), 'not a JSON array');
   return node;
 }
-const READERS = {key: ['key', async (text) => { await readKey(text); return text; }], salt: ['salt', readSalt], items: ['items', readItems],
+const READERS = {__proto__: null, key: ['key', async (text) => { await readKey(text); return text; }], salt: ['salt', readSalt], items: ['items', readItems],
   answer: ['order', readOrder], hand: ['hand', readHand], list: [undefined, readItems]}; // where it is in what is given, and its parser
 
 // Sorts the texts, and parses those that are not proofs.
@@ -1504,8 +1514,8 @@ async function readTexts(texts) {
     }
     if (role !== 'list' && only[role]) throw two(only[role], input, role);
     only[role] = input;
+    if (!READERS[role]) throw new Refusal('unreadable', [name], `the ${role}: there is no role ${JSON.stringify(role)}`);
     try {
-      demand(READERS[role], `there is no role ${JSON.stringify(role)}`);
       const [place, read] = READERS[role], value = await read(input.text);
       if (place) given[place] = value;
       else input.items = value;

@@ -47,7 +47,7 @@ func verdictVectors(t *testing.T) map[string]verdictVector {
 	t.Helper()
 	vectors := map[string]verdictVector{}
 	for file, lists := range map[string][]string{
-		"proofs": {"proofs", "wrong"}, "salted": {"proofs", "wrong"}, "shoes": {"shoes", "hands", "wrong"}, "verdicts": {"verdicts"},
+		"proofs": {"proofs", "wrong"}, "salted": {"proofs", "wrong"}, "shoes": {"shoes", "hands", "wrong"}, "verdicts": {"verdicts"}, "fuzzed": {"verdicts"},
 	} {
 		text, err := os.ReadFile("../../testdata/riffle1/" + file + ".json")
 		if err != nil {

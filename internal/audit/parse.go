@@ -129,6 +129,9 @@ func (m *values) UnmarshalJSON(b []byte) error {
 // specification does not name, as later versions may add some; duplicate members are an error. The
 // error wraps [ErrUnknownKind] if only the kind is unknown.
 func ParseRecord(data []byte) (*Record, error) {
+	if TooDeep(data) {
+		return nil, errors.New("not a record: it is nested too deeply")
+	}
 	var head wireHead
 	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, fmt.Errorf("not a record: %w", err)
@@ -168,6 +171,30 @@ func ParseRecord(data []byte) (*Record, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// maxDepth is how deep JSON may be nested that verifiers read: docs/spec.md, "Roles".
+const maxDepth = 200
+
+// TooDeep reports whether JSON is nested deeper than verifiers read it.
+func TooDeep(text []byte) bool {
+	depth, inString := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			inString = !inString
+		case inString && c == '\\':
+			i++
+		case inString:
+		case c == '[' || c == '{':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return false
 }
 
 // known reports whether records of the kind can be parsed.

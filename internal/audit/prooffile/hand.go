@@ -1,6 +1,7 @@
 package prooffile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -101,13 +102,21 @@ func (r *HandResult) hand(s *shoeChecker) {
 	h := s.given.Hand
 	var sealings []*sealing
 	firsts := map[uuid.UUID]*shoeFile{} // of shoes, which say which cards they are of
+	seals := map[uuid.UUID][]byte{}     // the records by their ids
 	for _, f := range s.files {
-		if f.Record.Kind == audit.KindShoe {
+		if f.Record.Kind == audit.KindShoe && firsts[f.Record.ID] == nil {
 			firsts[f.Record.ID] = f
 		}
 		made := f.sealing(f.dealing)
 		if made == nil {
 			continue
+		}
+		switch same := seals[f.Record.ID]; {
+		case same == nil:
+			seals[f.Record.ID] = f.File.Record
+		case !bytes.Equal(same, f.File.Record):
+			s.add(StepHand, Wrong, "two different records have the id %s", f.Record.ID)
+			return
 		}
 		if first := firsts[f.Record.AuditID]; first != nil && f.Record.Kind == audit.KindReshuffle {
 			made.input, made.cards = first.Record.Statement.Input, first.cards
@@ -155,7 +164,9 @@ func (h *Hand) sealers(but ...*sealing) (list []uuid.UUID) {
 func (h *Hand) prove(sealings ...*sealing) (proven []string, missing, wrong error) {
 	by := map[uuid.UUID]*sealing{}
 	for _, s := range sealings {
-		by[s.record.ID] = s
+		if by[s.record.ID] == nil { // of several files of a record, one with a seed comes first
+			by[s.record.ID] = s
+		}
 	}
 	type place struct {
 		sealedBy uuid.UUID

@@ -38,6 +38,9 @@ func Split(text []byte) (files [][]byte) {
 
 // parseAll parses JSON texts one after the other.
 func parseAll(text []byte) (values []jsontext.Value, err error) {
+	if audit.TooDeep(text) {
+		return nil, errors.New("it is nested too deeply")
+	}
 	d := jsontext.NewDecoder(bytes.NewReader(withoutMark(text)), jsontext.AllowDuplicateNames(true))
 	for {
 		value, err := d.ReadValue()
@@ -56,6 +59,9 @@ func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\uf
 
 // compact parses one JSON value and returns it without white space, and otherwise as it is.
 func compact(text []byte, options ...jsontext.Options) (jsontext.Value, error) {
+	if audit.TooDeep(text) {
+		return nil, errors.New("not JSON: it is nested too deeply")
+	}
 	value := jsontext.Value(bytes.Clone(withoutMark(text)))
 	if err := value.Format(append(options, jsontext.PreserveRawStrings(true))...); err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)

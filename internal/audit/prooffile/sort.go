@@ -85,10 +85,10 @@ func roleOf(text []byte) Role {
 			return ""
 		}
 	}
-	proof, _, _ := members(append(slices.Clip(list), first)[0])
 	object, _, _ := members(first)
+	inList, _, _ := members(append(slices.Clip(list), first)[0])
 	switch {
-	case proof["record"] != nil || proof["tlog_proof"] != nil:
+	case object["record"] != nil || object["tlog_proof"] != nil || inList["record"] != nil && inList["tlog_proof"] != nil:
 		return RoleProof
 	case len(values) > 1:
 		return ""

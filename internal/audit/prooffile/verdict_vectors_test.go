@@ -470,27 +470,29 @@ func (b *verdictBuilder) items(s *dealtShoe, hand []wireCard) {
 
 // TestVerdictVectorsAreReproducible builds the vectors again.
 func TestVerdictVectorsAreReproducible(t *testing.T) {
-	var text bytes.Buffer
-	fmt.Fprintf(&text, "{\"spec\":%q,\n\"verdicts\":[", audit.Spec)
-	names := map[string]bool{}
-	for i, v := range buildVerdicts(t) {
-		if names[v.Name] {
-			t.Errorf("two vectors are called %s", v.Name)
+	for file, list := range map[string][]verdictVector{verdictsFile: buildVerdicts(t), fuzzedFile: buildFuzzed(t)} {
+		var text bytes.Buffer
+		fmt.Fprintf(&text, "{\"spec\":%q,\n\"verdicts\":[", audit.Spec)
+		names := map[string]bool{}
+		for i, v := range list {
+			if names[v.Name] {
+				t.Errorf("two vectors are called %s", v.Name)
+			}
+			names[v.Name] = true
+			text.WriteString(strings.Repeat(",", min(i, 1)) + "\n" + compactJSON(t, v))
 		}
-		names[v.Name] = true
-		text.WriteString(strings.Repeat(",", min(i, 1)) + "\n" + compactJSON(t, v))
-	}
-	text.WriteString("\n]}\n")
-	if *update {
-		if err := os.WriteFile(verdictsFile, text.Bytes(), 0o644); err != nil {
+		text.WriteString("\n]}\n")
+		if *update {
+			if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(verdictsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(text.Bytes(), want) {
-		t.Errorf("%s differs from the vectors that this test builds: run it with -update", verdictsFile)
+		if !bytes.Equal(text.Bytes(), want) {
+			t.Errorf("%s differs from the vectors that this test builds: run it with -update", file)
+		}
 	}
 }

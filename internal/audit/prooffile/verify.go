@@ -194,9 +194,10 @@ func two(a, b *input, role Role) error {
 func (v *verification) split(in *input) {
 	for _, text := range Split(in.Content) {
 		p := &proofText{from: in, text: text}
-		if file, err := Parse(text); err == nil {
-			p.hasSeed = file.Seed != nil
-			if record, err := audit.ParseRecord(file.Record); err == nil {
+		c := checker{Entry: &Entry{}}
+		if err := c.read(text); err == nil {
+			p.hasSeed = c.File.Seed != nil
+			if record, err := audit.ParseRecord(c.File.Record); err == nil {
 				p.record = record
 			}
 		}
