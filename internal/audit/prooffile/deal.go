@@ -192,6 +192,9 @@ func (c *comparison) claims() (claims []claim, complete bool, err error) {
 		more, err := c.split(list, len(c.Hands) > 0)
 		return append(claims, more...), true, err
 	}
+	if len(claims) == 0 && c.Draw > 0 { // there is only an empty array of hands
+		return nil, false, fmt.Errorf("the order given has no items, and %d were dealt", c.Draw)
+	}
 	return claims, complete, nil
 }
 

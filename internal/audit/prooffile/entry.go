@@ -171,9 +171,9 @@ func Verifier(text string) (note.Verifier, error) {
 	if bad != nil {
 		return nil, err
 	}
-	// NewVerifier found three parts, but accepts capitals and unused bits.
+	// NewVerifier found three parts, but accepts capitals, unused bits and line ends.
 	parts := strings.SplitN(text, "+", 3)
-	if _, bad := base64.StdEncoding.Strict().DecodeString(parts[2]); bad != nil || strings.ToLower(parts[1]) != parts[1] {
+	if _, bad := base64.StdEncoding.Strict().DecodeString(parts[2]); bad != nil || strings.ContainsAny(text, "\r\n") || strings.ToLower(parts[1]) != parts[1] {
 		return nil, err
 	}
 	return verifier, nil

@@ -70,6 +70,10 @@ func buildFuzzed(t testing.TB) []verdictVector {
 		}
 	}
 
+	single := named(t, "one item")
+	b.sorted("one item, and an empty array of hands", isFalse, "order", "proof items order", isWrongOrder, verdictVector{Texts: texts("proof.json", single.Proof, "entries.json", *single.Items, "answer.json", `{"hands":[]}`)})
+	b.refused("a key of two lines", "unknown", []string{"log.key"}, verdictVector{Texts: texts("proof.json", single.Proof, "log.key", key[:40]+"\n"+key[40:])})
+
 	list, hands := dealtShoes(t)
 	shoe, hand := list[0], hands[list[0].name]
 	open := shoe.files()[0]
