@@ -7,7 +7,7 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 
-.PHONY: run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers generate picture pages page-speed
+.PHONY: run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers fuzz generate picture pages page-speed
 
 run: ## run the service on localhost:8080, its data in ./data
 	go run ./cmd/server
@@ -44,8 +44,12 @@ container: ## build and start the image and the compose project
 clients: ## build and install the clients in three languages, and run their scenarios and the examples
 	bash .ci/packages
 
-verifiers: ## run the JavaScript and Python verifiers over the test vectors
+verifiers: ## run the JavaScript and Python verifiers over the test vectors, and all four on mutations for a minute
 	bash verifiers/run
+	$(MAKE) fuzz FOR=1m
+
+fuzz: ## give mutated and forged files to all four verifiers, for an hour or FOR=10m; SEED=1 repeats the cases of a seed
+	go test ./internal/audit/prooffile -run TestVerifiersAgreeOnMutations -v -timeout 0 -mutations $(or $(FOR),1h) $(if $(SEED),-mutations-seed $(SEED))
 
 picture: ## write the picture of the README anew
 	go build -o $(BIN)/server ./cmd/server

@@ -1,7 +1,8 @@
 // Runs riffle.mjs over the vectors in testdata/riffle1. Prints what differs and exits with 1 if anything does.
-// With --results it prints what riffle.mjs says of each vector instead, one line of JSON each.
+// With --results it prints what riffle.mjs says of each vector instead, one line of JSON each, and with --stdin of those that it reads.
 import {readFileSync} from 'node:fs';
 import {createHash, createPrivateKey, createPublicKey, sign} from 'node:crypto';
+import {createInterface} from 'node:readline';
 import {verify, traceText, keystream} from './riffle.mjs';
 
 const load = (name) => JSON.parse(readFileSync(new URL(`../testdata/riffle1/${name}.json`, import.meta.url), 'utf8'));
@@ -16,7 +17,7 @@ const failing = ({steps}) => steps.find(({ok}) => ok === false)?.name;
 const missing = ({steps}) => steps.find(({ok}) => ok === null)?.name;
 
 // What every vector gives to a verifier, by the name of its file and its own.
-const lists = {proofs: ['proofs', 'wrong'], salted: ['proofs', 'wrong'], shoes: ['shoes', 'hands', 'wrong'], verdicts: ['verdicts']};
+const lists = {proofs: ['proofs', 'wrong'], salted: ['proofs', 'wrong'], shoes: ['shoes', 'hands', 'wrong'], verdicts: ['verdicts'], fuzzed: ['verdicts']};
 const vectors = Object.entries(lists).flatMap(([file, names]) => names.flatMap((name) => load(file)[name]).map((v) => [`${file}: ${v.name}`, v]));
 const files = ({proof, proofs, commitment_proof, files = [proof, proofs, commitment_proof]}) => files.filter((text) => text !== undefined);
 function texts(v) { // in their roles, and with the names that the command has for them
@@ -28,6 +29,14 @@ const given = (v) => ({key: v.key, items: v.items ?? undefined, itemsSalt: v.ite
 const check = (v, other = {}) => verify(texts({...v, ...other}), {handOf: v.hand_of});
 if (process.argv.includes('--results')) {
   for (const [vector, v] of vectors) console.log(JSON.stringify({by: 'riffle.mjs', vector, result: await check(v)}));
+  process.exit();
+}
+if (process.argv.includes('--stdin')) {
+  for await (const line of createInterface({input: process.stdin})) {
+    const before = process.cpuUsage(), result = await check(JSON.parse(line)).catch(({stack}) => ({verdict: `throws: ${stack}`}));
+    const {user, system} = process.cpuUsage(before);
+    console.log(JSON.stringify({...result, seconds: (user + system) / 1e6}));
+  }
   process.exit();
 }
 

@@ -1,6 +1,6 @@
 """Runs riffle.py over the vectors in testdata/riffle1. Prints what differs and exits with 1 if anything does.
-With --results it prints what riffle.py says of each vector instead, one line of JSON each."""
-import base64, hashlib, json, pathlib, sys, time
+With --results it prints what riffle.py says of each vector instead, one line of JSON each, and with --stdin of those that it reads."""
+import base64, hashlib, json, pathlib, sys, time, traceback
 from itertools import islice
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -29,7 +29,7 @@ def failing(result):
     return first(False, result)
 
 # What every vector gives to a verifier, by the name of its file and its own.
-LISTS = {"proofs": ("proofs", "wrong"), "salted": ("proofs", "wrong"), "shoes": ("shoes", "hands", "wrong"), "verdicts": ("verdicts",)}
+LISTS = {"proofs": ("proofs", "wrong"), "salted": ("proofs", "wrong"), "shoes": ("shoes", "hands", "wrong"), "verdicts": ("verdicts",), "fuzzed": ("verdicts",)}
 vectors = [(f"{file}: {v['name']}", v) for file, lists in LISTS.items() for name in lists for v in load(file)[name]]
 
 def given(v):
@@ -51,6 +51,16 @@ def check(v, **other):  # with all that the vector has, but for what is another
 if "--results" in sys.argv:
     for vector, v in vectors:
         print(json.dumps({"by": "riffle.py", "vector": vector, "result": check(v)}))
+    sys.exit()
+
+if "--stdin" in sys.argv:
+    for line in sys.stdin:
+        v, before = json.loads(line), time.process_time()
+        try:
+            result = check(v)
+        except Exception:
+            result = {"verdict": f"throws: {traceback.format_exc()}"}
+        print(json.dumps({**result, "seconds": time.process_time() - before}), flush=True)
     sys.exit()
 
 def write(value):

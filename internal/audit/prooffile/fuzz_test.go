@@ -1,0 +1,364 @@
+package prooffile_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"reflect"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/evanw/esbuild/pkg/api"
+
+	"riffle/internal/audit/prooffile"
+	"riffle/internal/deck"
+)
+
+var (
+	fuzzFor  = flag.Duration("mutations", 0, "how long TestVerifiersAgreeOnMutations makes cases, such as 1m")
+	fuzzSeed = flag.Uint64("mutations-seed", uint64(time.Now().UnixNano()), "the seed of these cases")
+	fuzzFrom = flag.Uint64("mutations-from", 0, "the number of the first of them")
+)
+
+// A said holds the words of a verifier on a case.
+type said struct {
+	Verdict  string           `json:"verdict"`
+	Headline string           `json:"headline"`
+	Notes    []string         `json:"notes"`
+	Steps    []map[string]any `json:"steps"`
+	Summary  map[string]any   `json:"summary"`
+	Files    any              `json:"files"`
+	Proofs   []*said          `json:"proofs"`
+	Seconds  float64          `json:"seconds"` // of the processor, or at least not more than passed
+}
+
+// A verifier says something of each case.
+type verifier func(cases []verdictVector) ([]*said, error)
+
+const (
+	maxSeconds = 1
+	hangs      = 2 * time.Minute // also on a machine that is busy
+)
+
+// TestVerifiersAgreeOnMutations gives genuine, mutated and forged files to four verifiers: Go's, those
+// in JavaScript and Python, and the one in JavaScript as a page has it. They say the same, each within
+// a second, and never call a genuine file false, or a forged one verified. The seed fixes the cases.
+func TestVerifiersAgreeOnMutations(t *testing.T) {
+	if *fuzzFor == 0 {
+		t.Skip("it takes as long as -mutations says")
+	}
+	decks := catalogue(t)
+	names := []string{"riffle verify", "riffle.mjs", "riffle.py", "the page"}
+	verifiers := map[string]verifier{
+		names[0]: func(cases []verdictVector) ([]*said, error) {
+			return each(cases, func(v *verdictVector) *said { return verifyHere(v, decks) }), nil
+		},
+		names[1]: program(t, "node"), names[2]: program(t, "python"), names[3]: browserPage(t),
+	}
+	f := newFuzzer(t)
+	began, failures, number := time.Now(), 0, *fuzzFrom
+	verdicts := map[string]int{}
+	for ; time.Since(began) < *fuzzFor && failures < 10; number += 50 {
+		var cases []fuzzCase
+		var vectors []verdictVector
+		for i := range uint64(50) {
+			cases = append(cases, f.make(*fuzzSeed, number+i))
+			vectors = append(vectors, cases[i].verdictVector)
+		}
+		answers, err := sayAll(names, verifiers, vectors)
+		if err != nil {
+			t.Fatalf("-mutations-seed %d -mutations-from %d: %v", *fuzzSeed, number, err)
+		}
+		for i, c := range cases {
+			verdicts[strings.ReplaceAll(fmt.Sprintf("%s, %v %v %v", answers[0][i].Verdict, answers[0][i].Summary["id"], answers[0][i].Summary["step"], answers[0][i].Summary["why"]), " <nil>", "")]++
+			wrong := func(v verdictVector) string {
+				found, err := sayAll(names, verifiers, []verdictVector{v})
+				if err != nil {
+					return err.Error()
+				}
+				return disagreement(names, column(found, 0))
+			}
+			what := disagreement(names, column(answers, i))
+			for range 2 { // it may have been the machine that was slow
+				if what != "" {
+					what = wrong(c.verdictVector)
+				}
+			}
+			turned := c.verdictVector
+			turned.Texts = slices.Clone(c.Texts)
+			slices.Reverse(turned.Texts)
+			if verdict := verifyHere(&turned, decks).Verdict; what == "" && verdict != answers[0][i].Verdict {
+				what = "turned around, it is " + verdict
+			}
+			if verdict := answers[0][i].Verdict; what == "" && verdict == c.never {
+				t.Errorf("-mutations-seed %d -mutations-from %d: it is %s, and all say %s: %s\n%s", *fuzzSeed, number+uint64(i), c.Name, verdict, answers[0][i].Headline, compactJSON(t, c.verdictVector))
+				failures++
+			}
+			if what == "" {
+				continue
+			}
+			failures++
+			smaller := c.verdictVector // without the texts that do not matter
+			for at := len(smaller.Texts) - 1; at >= 0; at-- {
+				without := smaller
+				without.Texts = slices.Delete(slices.Clone(smaller.Texts), at, at+1)
+				if again := wrong(without); again != "" {
+					smaller, what = without, again
+				}
+			}
+			smaller.Verdict = answers[0][i].Verdict
+			t.Errorf("-mutations-seed %d -mutations-from %d, %s: %s\n%s", *fuzzSeed, number+uint64(i), c.Name, what, compactJSON(t, smaller))
+		}
+	}
+	t.Logf("%d cases of the seed %d: %v", number-*fuzzFrom, *fuzzSeed, verdicts)
+}
+
+// sayAll has all verifiers say something of all cases.
+func sayAll(names []string, verifiers map[string]verifier, cases []verdictVector) ([][]*said, error) {
+	type answer struct {
+		i    int
+		said []*said
+		err  error
+	}
+	done := make(chan answer, len(names))
+	for i, name := range names {
+		go func() {
+			list, err := verifiers[name](cases)
+			done <- answer{i, list, err}
+		}()
+	}
+	all := make([][]*said, len(names))
+	ended := time.After(hangs)
+	for range names {
+		select {
+		case a := <-done:
+			if a.err != nil {
+				return nil, fmt.Errorf("%s: %w", names[a.i], a.err)
+			}
+			all[a.i] = a.said
+		case <-ended:
+			i := slices.IndexFunc(all, func(list []*said) bool { return list == nil })
+			return nil, fmt.Errorf("%s does not end", names[i])
+		}
+	}
+	return all, nil
+}
+
+func column(answers [][]*said, i int) (list []*said) {
+	for _, answer := range answers {
+		list = append(list, answer[i])
+	}
+	return list
+}
+
+// disagreement returns what verifiers do not agree on, or which of them is slow; empty for nothing.
+func disagreement(names []string, answers []*said) string {
+	want := answers[0].common()
+	for i, answer := range answers {
+		if answer.Seconds > maxSeconds {
+			return fmt.Sprintf("%s takes %.1f s", names[i], answer.Seconds)
+		}
+		if got := answer.common(); !reflect.DeepEqual(got, want) {
+			return fmt.Sprintf("%s says\n%swhere %s says\n%s", names[i], got.but(want), names[0], want.but(got))
+		}
+	}
+	return ""
+}
+
+// but returns the lines that others do not have.
+func (s *said) but(others *said) (lines string) {
+	text := func(s *said) []string {
+		text, _ := json.MarshalIndent(s, "", " ")
+		return strings.SplitAfter(string(text), "\n")
+	}
+	theirs := text(others)
+	for _, line := range text(s) {
+		if !slices.Contains(theirs, line) {
+			lines += line
+		}
+	}
+	return lines
+}
+
+var givenForm = regexp.MustCompile(`^Not checked: the (items|order|hand|answer|list|key|salt): `)
+
+// common returns what all verifiers have to say: not the reason why a step fails, or why something that
+// was given cannot be read.
+func (s *said) common() *said {
+	c := *s
+	c.Seconds = 0
+	if given := givenForm.FindString(c.Headline); given != "" {
+		c.Headline = given
+	}
+	c.Steps = nil
+	for _, step := range s.Steps {
+		if step["ok"] == false {
+			step = map[string]any{"name": step["name"], "ok": false}
+		}
+		c.Steps = append(c.Steps, step)
+	}
+	c.Proofs = nil
+	for _, proof := range s.Proofs {
+		c.Proofs = append(c.Proofs, proof.common())
+	}
+	return &c
+}
+
+// each calls a verifier for one case after the other.
+func each(cases []verdictVector, verify func(v *verdictVector) *said) (list []*said) {
+	for i := range cases {
+		list = append(list, verify(&cases[i]))
+	}
+	return list
+}
+
+// given returns the texts of a vector with its key.
+func (v *verdictVector) given() []textVector {
+	if v.Key == "" {
+		return v.Texts
+	}
+	return append([]textVector{{"--key", v.Key, "key"}}, v.Texts...)
+}
+
+// verifyHere verifies in this process.
+func verifyHere(v *verdictVector, decks *deck.Catalogue) (s *said) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			s = &said{Verdict: fmt.Sprintf("panics: %v\n%s", fault, debug.Stack())}
+		}
+	}()
+	var texts []prooffile.Text
+	for _, text := range v.given() {
+		texts = append(texts, prooffile.Text{Name: text.Name, Role: prooffile.Role(text.Role), Content: []byte(text.Text)})
+	}
+	began := time.Now()
+	found := prooffile.Verify(texts, v.HandOf, decks)
+	seconds := time.Since(began).Seconds()
+	text, err := json.Marshal(found)
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		return &said{Verdict: err.Error()}
+	}
+	s.Seconds = seconds
+	return s
+}
+
+// program starts one of the other verifiers, which lives as long as the test.
+func program(t *testing.T, language string) verifier {
+	command := exec.CommandContext(t.Context(), "../../../verifiers/run", "--stdin", language)
+	command.Stderr = os.Stderr
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := command.StdoutPipe()
+	if err == nil {
+		err = command.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := json.NewDecoder(bufio.NewReader(out))
+	t.Cleanup(func() {
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out)
+		_ = command.Wait()
+	})
+	return func(cases []verdictVector) (list []*said, err error) {
+		written := make(chan error, 1)
+		go func() {
+			encoder := json.NewEncoder(in)
+			var err error
+			for i := range cases {
+				if err == nil {
+					err = encoder.Encode(&cases[i])
+				}
+			}
+			written <- err
+		}()
+		for range cases {
+			var s said
+			if err := lines.Decode(&s); err != nil {
+				return nil, err
+			}
+			list = append(list, &s)
+		}
+		return list, <-written
+	}
+}
+
+// browserPage opens a page with the verifier in JavaScript, made for browsers as internal/web/bundle does.
+func browserPage(t *testing.T) verifier {
+	made := api.Build(api.BuildOptions{
+		EntryPoints: []string{"../../../verifiers/riffle.mjs"}, External: []string{"node:*"}, Bundle: true,
+		Format: api.FormatESModule, Target: api.ES2022, Platform: api.PlatformBrowser,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
+	})
+	if len(made.Errors) > 0 {
+		t.Fatalf("%+v", made.Errors)
+	}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/riffle.mjs" {
+			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+			_, _ = w.Write(made.OutputFiles[0].Contents)
+			return
+		}
+		_, _ = io.WriteString(w, `<!doctype html><link rel="icon" href="data:,"><script type="module">
+import {verify} from '/riffle.mjs';
+window.check = async (cases) => {
+	const answers = [];
+	for (const {texts, hand_of: handOf} of cases) {
+		const before = performance.now();
+		let answer;
+		try { answer = await verify(texts, {handOf}); } catch (error) { answer = {verdict: 'throws: ' + error.stack}; }
+		answers.push({...answer, seconds: (performance.now() - before) / 1000});
+	}
+	return JSON.stringify(answers);
+};
+</script>`)
+	}))
+	t.Cleanup(site.Close)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.Flag("disable-component-update", true))...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel) // waits until the browser has ended
+	if _, err := chromedp.Run(ctx, chromedp.Navigate(site.URL)); err != nil {
+		t.Fatalf("chromium: %v", err)
+	}
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool]("window.check !== undefined")); err != nil {
+		t.Fatalf("chromium: %v", err)
+	}
+	return func(cases []verdictVector) (list []*said, err error) {
+		type given struct {
+			Texts  []textVector `json:"texts"`
+			HandOf string       `json:"hand_of,omitempty"`
+		}
+		var all []given
+		for i := range cases {
+			all = append(all, given{cases[i].given(), cases[i].HandOf})
+		}
+		arguments, err := json.Marshal(all)
+		if err != nil {
+			return nil, err
+		}
+		answers, err := chromedp.Run(ctx, chromedp.Evaluate[string]("check("+string(arguments)+")", chromedp.EvalAwaitPromise))
+		if err == nil {
+			err = json.Unmarshal([]byte(answers), &list)
+		}
+		return list, err
+	}
+}
