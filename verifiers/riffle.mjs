@@ -415,8 +415,13 @@ async function checkSignature({file: {key, origin, note, signatures}, steps}) {
   else steps.add('signature', 'ok', `the checkpoint is signed with the key of ${key.name}`);
 }
 // Checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, except for the client seed.
-async function checkCommitted(steps, {file, record}, commitment) {
-  if (!usesCommitment(record)) return;
+async function checkCommitted(steps, entry, commitment) { // or several that have its id
+  if (!usesCommitment(entry.record)) return;
+  const own = new Steps();
+  for (const one of [commitment].flat()) await checkCommitment(own, entry, one);
+  steps.push(own.first('wrong') ?? own.first('unchecked') ?? own[0]);
+}
+async function checkCommitment(steps, {file, record}, commitment) {
   const id = record.commitment_id, wrong = (text) => steps.add('committed', 'wrong', text);
   if (!commitment) {
     steps.add('committed', 'skipped', `the record names the commitment ${id}, of which no proof was given`);
@@ -1538,13 +1543,13 @@ const isSealing = (record) => record?.kind === 'shoe' || record?.kind === 'reshu
 function group(proofs, given) {
   const commitments = new Map(), records = proofs.flatMap(({record}) => record ?? []), groups = [], byShoe = new Map();
   for (const proof of proofs)
-    if (proof.record?.kind === 'commitment' && !commitments.has(proof.record.id)) commitments.set(proof.record.id, proof);
+    if (proof.record?.kind === 'commitment') commitments.set(proof.record.id, [...commitments.get(proof.record.id) ?? [], proof.node]);
   const taken = new Set(records.filter(usesCommitment).map(({commitment_id: id}) => id)), sealers = (given.hand ?? []).map(({sealedBy}) => sealedBy);
   const changed = new Set(records.filter((record) => !isSealing(record)).map(shoeOf));
   const named = new Set(records.filter(({id}) => sealers.includes(id)).map(shoeOf)), isAnyNamed = records.some(({id}) => sealers.includes(id));
   for (const proof of proofs) {
     const {record, from} = proof;
-    if (record && taken.has(record.id) && commitments.get(record.id) === proof) continue;
+    if (record?.kind === 'commitment' && taken.has(record.id)) continue;
     const shoe = record ? shoeOf(record) : proofs.map((other) => other.from === from && other.record && shoeOf(other.record)).find(Boolean);
     const isNamed = given.hand && (named.has(shoe) || !isAnyNamed), key = isNamed && shoe && !changed.has(shoe) ? 'sealed' : shoe;
     let part = byShoe.get(key);
@@ -1554,7 +1559,7 @@ function group(proofs, given) {
     }
     if (shoe) byShoe.set(key, part);
     part.proofs.push(proof);
-    if (usesCommitment(record) && commitments.has(record.commitment_id)) part.given.commitment = commitments.get(record.commitment_id).node;
+    if (usesCommitment(record) && commitments.has(record.commitment_id)) part.given.commitment = commitments.get(record.commitment_id);
   }
   const compare = (a, b) => a < b ? -1 : Number(a > b);
   for (const part of groups) {

@@ -539,11 +539,17 @@ class Entry:
         return self.record is not None and deals(self.record) and self.file.seed is None
 
 
-def check_committed(steps, entry, commitment):
+def check_committed(steps, entry, commitments):
     """Checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, but for the client seed."""
+    if uses_commitment(entry.record):
+        own = Steps()
+        for one in commitments or [None]:
+            check_commitment(own, entry, one)
+        steps.append(own.first("wrong") or own.first("unchecked") or own[0])
+
+
+def check_commitment(steps, entry, commitment):
     file, record = entry.file, entry.record
-    if not uses_commitment(record):
-        return
     id = record["commitment_id"]
     if commitment is None:
         steps.add("committed", "skipped", f"the record names the commitment {id}, of which no proof was given")
@@ -1985,7 +1991,7 @@ class Verification:
         commitments, by_shoe, groups = {}, {}, []
         for proof in self.proofs:
             if proof.record and proof.record["kind"] == "commitment":
-                commitments.setdefault(proof.record["id"], proof)
+                commitments.setdefault(proof.record["id"], []).append(proof.node)
         records = [proof.record for proof in self.proofs if proof.record]
         taken = {record["commitment_id"] for record in records if uses_commitment(record)}
         hand = self.given.get("hand")
@@ -1995,7 +2001,7 @@ class Verification:
         is_any_named = any(record["id"] in sealers for record in records)
         for proof in self.proofs:
             record = proof.record
-            if record and record["id"] in taken and commitments.get(record["id"]) is proof:
+            if record and record["kind"] == "commitment" and record["id"] in taken:
                 continue
             shoe = shoe_of(record) if record else next(filter(None, (
                 shoe_of(other.record) for other in self.proofs if other.source is proof.source)), None)
@@ -2009,7 +2015,7 @@ class Verification:
                 by_shoe[key] = group
             group.proofs.append(proof)
             if uses_commitment(record) and record["commitment_id"] in commitments:
-                group.given["commitment"] = commitments[record["commitment_id"]].node
+                group.given["commitment"] = commitments[record["commitment_id"]]
         for group in groups:
             group.sort()
         return groups
@@ -2123,7 +2129,7 @@ def trace(node, given):
 
 def trace_text(text, commitment=None, key=None, items=None, items_salt=None, order=None):
     given = {"key": key, "salt": items_salt, "items": items and read_items(items), "order": order and Order(order)}
-    return trace(split(text)[0], {**given, "commitment": commitment and split(commitment)[0]})
+    return trace(split(text)[0], {**given, "commitment": commitment and split(commitment)})
 
 
 def verify(texts, key=None, items=None, items_salt=None, order=None, hand=None, hand_of=None):

@@ -22,7 +22,7 @@ type Given struct {
 	HandOf     *Part           // which hand of the deal the order is; nil for any part, or all
 	Hand       *Hand           // cards that were drawn from a shoe
 	Decks      *deck.Catalogue // the decks whose cards are known
-	Commitment []byte          // the proof file of the commitment that the record names
+	Commitment []byte          // the proof files of the commitment that the record names: one, if nobody cheats
 }
 
 // An Entry is a proof file and its record.
@@ -128,7 +128,12 @@ func (c *checker) committed(proof []byte) {
 	case proof != nil && !named:
 		c.add(StepCommitted, Unchecked, "the record names no commitment, and the proof of one was given")
 	case named:
-		err := c.uses(proof)
+		var err error
+		for _, one := range Split(proof) { // each has to be right, whatever their order is
+			if wrong := c.uses(one); err == nil || wrong != nil && errors.Is(err, ErrNoFile) {
+				err = wrong
+			}
+		}
 		if errors.Is(err, ErrNoFile) {
 			c.add(StepCommitted, Unchecked, "%s", err)
 			return

@@ -70,16 +70,26 @@ func buildFuzzed(t testing.TB) []verdictVector {
 		}
 	}
 
+	signer, _ := logKey(t, origin, 1)
+	_, _, late := build(t, committedPlans()[1])
+	relog(t, signer, substitute(t, `"deadline":"2026-01-02T03:13`, `"deadline":"2026-01-02T03:04`))(late)
+	for i, order := range [][]string{{string(late.Text()), *committed.CommitmentProof}, {*committed.CommitmentProof, string(late.Text())}} {
+		b.sorted(fmt.Sprintf("two commitments of one id, %d", i+1), isFalse, "committed", "proof proof proof", `{"id":"false","step":"committed"}`, verdictVector{
+			Texts: texts("a.json", order[0], "b.json", order[1], "proof.json", committed.Proof),
+		})
+	}
+
 	single := named(t, "one item")
 	b.sorted("one item, and an empty array of hands", isFalse, "order", "proof items order", isWrongOrder, verdictVector{Texts: texts("proof.json", single.Proof, "entries.json", *single.Items, "answer.json", `{"hands":[]}`)})
 	b.refused("a key of two lines", "unknown", []string{"log.key"}, verdictVector{Texts: texts("proof.json", single.Proof, "log.key", key[:40]+"\n"+key[40:])})
 
-	list, hands := dealtShoes(t)
-	shoe, hand := list[0], hands[list[0].name]
+	shoe := newShoe(t, &plan{name: "twins", statement: statement(5), items: fruit})
+	hand := shoe.hand(shoe.move(audit.KindDraw, "shoe", "top", 2, "dealt", ""))
+	shoe.end(audit.KindClose)
 	open := shoe.files()[0]
 	open.Seed = nil
 	first, held := string(shoe.files()[0].Text()), string(open.Text())
-	other := newShoe(t, &plan{name: shoe.name, statement: audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: 5, Draw: 5, Repeat: 1, Input: audit.RangeInput}})
+	other := newShoe(t, &plan{name: shoe.name, statement: statement(5)})
 	twin := string(other.files()[0].Text())
 	genuine := handText(t, hand)
 	hand[0].Card = (hand[0].Card + 1) % 5

@@ -235,10 +235,10 @@ func (v *verification) parse(in *input, role Role) (err error) {
 // groupAll puts together what is checked together: the proof of a commitment with the one that names
 // it, the proofs of a shoe in the order of their versions, and those that sealed a hand.
 func (v *verification) groupAll() {
-	commitments, taken := map[uuid.UUID]*proofText{}, map[uuid.UUID]bool{}
+	commitments, taken := map[uuid.UUID][][]byte{}, map[uuid.UUID]bool{}
 	for _, p := range v.proofs {
-		if p.record != nil && p.record.Kind == audit.KindCommitment && commitments[p.record.ID] == nil {
-			commitments[p.record.ID] = p
+		if p.record != nil && p.record.Kind == audit.KindCommitment {
+			commitments[p.record.ID] = append(commitments[p.record.ID], p.text)
 		}
 	}
 	changed, named, anyNamed := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}, false // shoes
@@ -260,7 +260,7 @@ func (v *verification) groupAll() {
 	byShoe := map[uuid.UUID]*group{}
 	sealed := uuid.Max // the key of those that sealed the hand
 	for _, p := range v.proofs {
-		if p.record != nil && taken[p.record.ID] && commitments[p.record.ID] == p {
+		if p.record != nil && taken[p.record.ID] && p.record.Kind == audit.KindCommitment {
 			continue
 		}
 		shoe := p.shoe(v.proofs)
@@ -283,7 +283,7 @@ func (v *verification) groupAll() {
 		}
 		g.proofs = append(g.proofs, p)
 		if p.record != nil && p.record.UsesCommitment() && commitments[p.record.CommitmentID] != nil {
-			g.given.Commitment = commitments[p.record.CommitmentID].text
+			g.given.Commitment = bytes.Join(commitments[p.record.CommitmentID], []byte("\n"))
 		}
 	}
 	for _, g := range v.groups {
