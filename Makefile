@@ -46,7 +46,7 @@ clients: ## build and install the clients in three languages, and run their scen
 
 verifiers: ## run the JavaScript and Python verifiers over the test vectors, and all four on mutations for a minute
 	bash verifiers/run
-	$(MAKE) fuzz FOR=1m
+	$(MAKE) fuzz FOR=1m SEED=24 # a fixed seed: the same cases in every run
 
 fuzz: ## give mutated and forged files to all four verifiers, for an hour or FOR=10m; SEED=1 repeats the cases of a seed
 	go test ./internal/audit/prooffile -run TestVerifiersAgreeOnMutations -v -timeout 0 -mutations $(or $(FOR),1h) $(if $(SEED),-mutations-seed $(SEED))
