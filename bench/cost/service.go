@@ -21,7 +21,7 @@ import (
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/services"
 )
 
@@ -62,7 +62,7 @@ func open(ctx context.Context) (_ *service, err error) {
 		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: registry,
 		MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
 	})
-	handler.LogNamed(access.MainLog).Open(services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1e6, Results: 1e7}}, services.Options{
+	handler.LogNamed(access.MainLog).Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1e6, Results: 1e7}}, services.Options{
 		Random: metrics.Log(access.MainLog).Random(rand.NewChaCha8([32]byte{})), ObserveCommitment: metrics.Log(access.MainLog).Commitment, ObserveShoe: metrics.Log(access.MainLog).ShoeChange,
 	}))
 	return &service{handler: handler, log: log, folder: folder}, nil

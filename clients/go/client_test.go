@@ -26,7 +26,7 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/services"
 )
 
@@ -50,7 +50,7 @@ func serve(folder string) (url string, stop func() error, err error) {
 		Metrics: api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
 	})
-	a.LogNamed(access.MainLog).Open(services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}))
+	a.LogNamed(access.MainLog).Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}))
 	a.WatchLog(registry)
 	server := httptest.NewServer(a)
 	return server.URL, func() error { server.Close(); return log.Close() }, nil

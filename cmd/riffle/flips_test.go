@@ -24,7 +24,7 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/services"
 )
 
@@ -330,9 +330,9 @@ func appendRecords(ctx context.Context, l *ledger.Log, c *contents) error {
 	if err != nil {
 		return err
 	}
-	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1000, Results: 1000}}
+	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1000, Results: 1000}}
 	d := services.New(l, rules, services.Options{Random: crand.Reader})
-	result, err := d.Dealer.Shuffle(context.Background(), request(order.Request{Size: ptr(4), Reference: "table 1"}))
+	result, err := d.Dealer.Shuffle(context.Background(), request(plan.Request{Size: ptr(4), Reference: "table 1"}))
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/services"
 )
 
@@ -208,9 +208,9 @@ func (k *logFork) begin(ctx context.Context, reference string) (key string, err 
 	if err != nil {
 		return "", err
 	}
-	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1, Results: 1}}
+	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1, Results: 1}}
 	one := uint64(1)
-	request := &dealer.Request{Request: order.Request{Size: &one, Reference: reference}}
+	request := &dealer.Request{Request: plan.Request{Size: &one, Reference: reference}}
 	shuffle, err := services.New(log, rules, services.Options{Random: rand.Reader}).Dealer.Shuffle(ctx, request)
 	if err != nil {
 		return "", err

@@ -27,7 +27,7 @@ import (
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/postgres/postgrestest"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/services"
 )
 
@@ -206,7 +206,7 @@ func TestCheckOfPostgreSQL(t *testing.T) {
 	}
 	l, d := openLogOn(t, store, folder)
 	for range 5 {
-		deal(t, d, request(order.Request{Deck: "undercover", Reference: "table 1"}), true)
+		deal(t, d, request(plan.Request{Deck: "undercover", Reference: "table 1"}), true)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -251,14 +251,14 @@ func makeFolders(t *testing.T, parent string) {
 	folder := filepath.Join(parent, "data")
 	l, d := openLog(t, folder)
 	for i := range 39 {
-		r := request(order.Request{Deck: "undercover"})
+		r := request(plan.Request{Deck: "undercover"})
 		switch i % 5 {
 		case 1:
-			r = request(order.Request{Items: &order.Items{Count: 3, Digest: sha256.Sum256([]byte(`["a","b","c"]`))}})
+			r = request(plan.Request{Items: &plan.Items{Count: 3, Digest: sha256.Sum256([]byte(`["a","b","c"]`))}})
 		case 2:
-			r = request(order.Request{Size: ptr(6), Draw: ptr(2), Repeat: ptr(3), ClientSeed: "seven of hearts"})
+			r = request(plan.Request{Size: ptr(6), Draw: ptr(2), Repeat: ptr(3), ClientSeed: "seven of hearts"})
 		case 3:
-			r = request(order.Request{Size: ptr(5), RevealNow: true, Algorithm: "sattolo"})
+			r = request(plan.Request{Size: ptr(5), RevealNow: true, Algorithm: "sattolo"})
 		}
 		if i%4 != 0 {
 			r.Reference = "table " + strconv.Itoa(i%7)
@@ -273,10 +273,10 @@ func makeFolders(t *testing.T, parent string) {
 	}
 	copyFolder(t, folder, filepath.Join(parent, "older"))
 	l, d = openLog(t, folder)
-	deal(t, d, request(order.Request{Size: ptr(4)}), false)
-	deal(t, d, request(order.Request{Deck: "undercover", Reference: "table 1"}), true)
+	deal(t, d, request(plan.Request{Size: ptr(4)}), false)
+	deal(t, d, request(plan.Request{Deck: "undercover", Reference: "table 1"}), true)
 	commit(t, d)
-	deal(t, d, request(order.Request{CommitmentID: commit(t, d), ClientSeed: "seven of hearts"}), false)
+	deal(t, d, request(plan.Request{CommitmentID: commit(t, d), ClientSeed: "seven of hearts"}), false)
 	copyFolder(t, folder, filepath.Join(parent, "killed"))
 	verifier := []byte(l.Verifier() + "\n")
 	if err := errors.Join(l.Close(), os.WriteFile(filepath.Join(parent, "log.pub"), verifier, 0o600)); err != nil {
@@ -292,7 +292,7 @@ func fork(t *testing.T, parent string) {
 	copyFolder(t, filepath.Join(parent, "older"), folder)
 	l, d := openLog(t, folder)
 	for range 8 {
-		deal(t, d, request(order.Request{Deck: "undercover", Reference: "table 1"}), false)
+		deal(t, d, request(plan.Request{Deck: "undercover", Reference: "table 1"}), false)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -307,7 +307,7 @@ func makeTall(t *testing.T, parent string) {
 	var callers sync.WaitGroup
 	for range 300 {
 		callers.Go(func() {
-			r := request(order.Request{Size: ptr(4), Reference: "table 1"})
+			r := request(plan.Request{Size: ptr(4), Reference: "table 1"})
 			if _, err := d.Dealer.Shuffle(context.Background(), r); err != nil {
 				t.Error(err)
 			}
@@ -373,12 +373,12 @@ func openLogOn(t *testing.T, store ledger.Store, folder string) (*ledger.Log, *s
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1000, Results: 1000}}
+	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1000, Results: 1000}}
 	return l, services.New(l, rules, services.Options{Random: rand.Reader})
 }
 
 // request returns a request that cannot be repeated.
-func request(r order.Request) *dealer.Request { return &dealer.Request{Request: r} }
+func request(r plan.Request) *dealer.Request { return &dealer.Request{Request: r} }
 
 func deal(t *testing.T, d *services.Services, r *dealer.Request, reveal bool) {
 	t.Helper()
@@ -394,7 +394,7 @@ func deal(t *testing.T, d *services.Services, r *dealer.Request, reveal bool) {
 // commit commits to a shuffle and returns the id.
 func commit(t *testing.T, d *services.Services) uuid.UUID {
 	t.Helper()
-	c, err := d.Dealer.Commit(t.Context(), request(order.Request{Deck: "undercover", Reference: "table 1"}))
+	c, err := d.Dealer.Commit(t.Context(), request(plan.Request{Deck: "undercover", Reference: "table 1"}))
 	if err != nil {
 		t.Fatal(err)
 	}

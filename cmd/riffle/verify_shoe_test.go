@@ -21,10 +21,10 @@ import (
 	"riffle/internal/disclosure"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
+	"riffle/internal/liveshoes"
+	"riffle/internal/plan"
 	"riffle/internal/services"
 	"riffle/internal/shoe"
-	"riffle/internal/shoes"
 )
 
 // A dealtShoe is a shoe that the dealer deals from, over a real store.
@@ -32,15 +32,15 @@ type dealtShoe struct {
 	t   *testing.T
 	log *ledger.Log
 	*services.Services
-	made   *shoes.Result
+	made   *liveshoes.Result
 	folder string
 }
 
-func shoeRequest(r order.Request, items ...string) *shoes.Request {
-	return &shoes.Request{Request: dealer.Request{Request: r}, Items: items}
+func shoeRequest(r plan.Request, items ...string) *liveshoes.Request {
+	return &liveshoes.Request{Request: dealer.Request{Request: r}, Items: items}
 }
 
-func dealShoe(t *testing.T, r *shoes.Request) *dealtShoe {
+func dealShoe(t *testing.T, r *liveshoes.Request) *dealtShoe {
 	t.Helper()
 	s := &dealtShoe{t: t, folder: t.TempDir()}
 	store, err := sqlite.Open(t.Context(), filepath.Join(s.folder, "riffle.db"))
@@ -59,7 +59,7 @@ func dealShoe(t *testing.T, r *shoes.Request) *dealtShoe {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1000, Results: 1000}}
+	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1000, Results: 1000}}
 	s.Services = services.New(s.log, rules, services.Options{Random: rand.Reader})
 	if s.made, err = s.Shoes.Create(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func dealShoe(t *testing.T, r *shoes.Request) *dealtShoe {
 	return s
 }
 
-func (s *dealtShoe) change(c shoes.Change) *shoes.Result {
+func (s *dealtShoe) change(c liveshoes.Change) *liveshoes.Result {
 	s.t.Helper()
 	changed, err := s.Shoes.Apply(s.t.Context(), s.made.Shoe.ID, &c)
 	if err != nil {
@@ -78,9 +78,9 @@ func (s *dealtShoe) change(c shoes.Change) *shoes.Result {
 }
 
 // draw draws cards from the top and writes them as a hand.
-func (s *dealtShoe) draw(count uint64, name string) []shoes.Card {
+func (s *dealtShoe) draw(count uint64, name string) []liveshoes.Card {
 	s.t.Helper()
-	drawn := s.change(shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: &count, To: shoe.Dealt, Openings: true})
+	drawn := s.change(liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: &count, To: shoe.Dealt, Openings: true})
 	var list []map[string]any
 	for _, c := range drawn.Cards {
 		path := []string{}
@@ -160,12 +160,12 @@ func (s *dealtShoe) wants(code int, says string, args ...string) {
 // The command verifies a shoe of the service, open and closed, and each of its hands alone.
 func TestVerifyShoe(t *testing.T) {
 	two := uint64(2)
-	s := dealShoe(t, shoeRequest(order.Request{Deck: "standard52", Decks: &two, Reference: "table 7"}))
+	s := dealShoe(t, shoeRequest(plan.Request{Deck: "standard52", Decks: &two, Reference: "table 7"}))
 	s.draw(5, "first.hand")
 	s.draw(3, "second.hand")
-	s.change(shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Random, Count: &two, To: shoe.OnPile("nils"), Put: shoe.Top})
-	s.change(shoes.Change{Kind: audit.KindReturn, From: shoe.OnPile("nils"), Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom})
-	s.change(shoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck, ClientSeed: "Zoë"})
+	s.change(liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Random, Count: &two, To: shoe.OnPile("nils"), Put: shoe.Top})
+	s.change(liveshoes.Change{Kind: audit.KindReturn, From: shoe.OnPile("nils"), Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom})
+	s.change(liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck, ClientSeed: "Zoë"})
 	s.draw(4, "third.hand")
 	lines := s.proofs("open")
 	names := []string{}
@@ -185,7 +185,7 @@ func TestVerifyShoe(t *testing.T) {
 	s.wants(2, `^Not proven yet: the shoe is still open, .*; the first record of the shoe and its 6 changes`, "open")
 	s.wants(0, `^Verified: the 4 cards of the hand were sealed at their positions; the first record`, "--hand", "third.hand", "open")
 
-	s.change(shoes.Change{Kind: audit.KindClose})
+	s.change(liveshoes.Change{Kind: audit.KindClose})
 	lines = s.proofs("closed")
 	s.wants(0, `^Verified: the whole shoe, from its first record to its last`, "closed")
 	s.wants(0, `^root +ok: salts from the seeds and the cards in their orders have the roots in 2 record`, "closed")
@@ -219,16 +219,16 @@ func TestVerifyShoe(t *testing.T) {
 
 // The proof of a shoe and that of its commitment may come in any order.
 func TestVerifyCommittedShoe(t *testing.T) {
-	s := dealShoe(t, shoeRequest(order.Request{Deck: "standard52"}))
-	commitment, err := s.Dealer.Commit(t.Context(), request(order.Request{Deck: "standard54"}))
+	s := dealShoe(t, shoeRequest(plan.Request{Deck: "standard52"}))
+	commitment, err := s.Dealer.Commit(t.Context(), request(plan.Request{Deck: "standard54"}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.made, err = s.Shoes.Create(t.Context(), shoeRequest(order.Request{CommitmentID: commitment.ID, ClientSeed: "late"})); err != nil {
+	if s.made, err = s.Shoes.Create(t.Context(), shoeRequest(plan.Request{CommitmentID: commitment.ID, ClientSeed: "late"})); err != nil {
 		t.Fatal(err)
 	}
 	s.draw(2, "hand")
-	s.change(shoes.Change{Kind: audit.KindClose})
+	s.change(liveshoes.Change{Kind: audit.KindClose})
 	s.proofs("shoe")
 	p, err := s.Disclosure.Prove(t.Context(), commitment.ID)
 	if err != nil {
@@ -243,10 +243,10 @@ func TestVerifyCommittedShoe(t *testing.T) {
 func TestVerifyShoeOfItems(t *testing.T) {
 	values := []string{`"a"`, `1`, `{"b": 2}`, `"a"`, `null`}
 	array := "[" + strings.Join(values, ",") + "]"
-	s := dealShoe(t, shoeRequest(order.Request{Items: &order.Items{Count: 5, Digest: digestOf(t, array)}}, values...))
+	s := dealShoe(t, shoeRequest(plan.Request{Items: &plan.Items{Count: 5, Digest: digestOf(t, array)}}, values...))
 	s.draw(5, "hand")
-	s.change(shoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
-	s.change(shoes.Change{Kind: audit.KindClose})
+	s.change(liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
+	s.change(liveshoes.Change{Kind: audit.KindClose})
 	lines := s.proofs("shoe")
 	write(t, filepath.Join(s.folder, "items"), array)
 	write(t, filepath.Join(s.folder, "others"), strings.Replace(array, "1", "2", 1))

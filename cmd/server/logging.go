@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 // flushAt is how many bytes of the access log wait at most.
@@ -31,7 +31,7 @@ func newLogOutput(w io.Writer) *logOutput { return &logOutput{w: w} }
 func (o *logOutput) Write(line []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.waiting = append(o.waiting, hint.Mask(string(line))...)
+	o.waiting = append(o.waiting, suggest.Mask(string(line))...)
 	return len(line), o.flushLocked()
 }
 

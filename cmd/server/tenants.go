@@ -20,7 +20,7 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/postgres"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/services"
 	"riffle/internal/tracing"
 )
@@ -45,7 +45,7 @@ const (
 // again when it fails, and the others go on.
 type tenant struct {
 	*logOptions
-	rules   *order.Rules
+	rules   *plan.Rules
 	logger  *slog.Logger
 	metrics *api.LogMetrics
 	tracer  *tracing.Tracer // nil for none
@@ -74,14 +74,14 @@ type tenants struct {
 // newTenants returns the logs, all of them closed.
 func newTenants(o *options, tracer *tracing.Tracer, logger *slog.Logger, metrics *api.Metrics, handler *api.API) (*tenants, error) {
 	t := &tenants{origins: map[string]string{}}
-	rules := map[string]*order.Rules{} // by folder of deck types
+	rules := map[string]*plan.Rules{} // by folder of deck types
 	for _, l := range o.logs() {
 		if rules[l.decks] == nil {
 			decks, err := loadDecks(l.decks)
 			if err != nil {
 				return nil, err
 			}
-			rules[l.decks] = &order.Rules{Decks: decks, Limits: order.Limits{Items: o.maxItems, Results: o.maxResults}}
+			rules[l.decks] = &plan.Rules{Decks: decks, Limits: plan.Limits{Items: o.maxItems, Results: o.maxResults}}
 		}
 		t.list = append(t.list, &tenant{
 			logOptions: l, rules: rules[l.decks], logger: logger, metrics: metrics.Log(l.name), tracer: tracer, handler: handler.LogNamed(l.name),

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 // A Scope is something that a caller may do.
@@ -33,7 +33,7 @@ func Scopes() []Scope { return []Scope{Shuffle, Deal, Read, Metrics} }
 // without padding (RFC 4648, 5). Only its digest is ever stored.
 type Token string
 
-const tokenPrefix = hint.TokenPrefix
+const tokenPrefix = suggest.TokenPrefix
 
 // NewToken draws a token from the operating system's generator.
 func NewToken() Token {
@@ -71,7 +71,7 @@ const MainLog = "main"
 // CheckName returns an error unless a key or a log may have the name, which stands in paths, logs
 // and metrics. It is no token.
 func CheckName(name string) error {
-	if hint.Mask(name) != name {
+	if suggest.Mask(name) != name {
 		return errors.New("a name must not have a token in it, which is secret; choose one like table-server")
 	}
 	if name == "" || len(name) > 64 || name[0] == '.' || strings.Trim(name, nameLetters) != "" {

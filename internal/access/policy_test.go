@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"riffle/internal/share"
+	"riffle/internal/quota"
 )
 
 var home = netip.MustParseAddr("192.0.2.7")
@@ -188,7 +188,7 @@ func TestPeers(t *testing.T) {
 	p := NewPolicy(nil, &Grant{May: Scopes(), Rates: Rates{Requests: 1, Burst: 2}})
 	now := time.Now()
 	ask := func(address string) error {
-		c, err := p.Identify(request("/"), share.Peer(net.JoinHostPort(address, "1")))
+		c, err := p.Identify(request("/"), quota.Peer(net.JoinHostPort(address, "1")))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/go-chi/cors"
 
 	"riffle/internal/access"
-	"riffle/internal/share"
+	"riffle/internal/quota"
 )
 
 // may lets requests through whose callers have a scope and are within their limits. It lets
@@ -31,7 +31,7 @@ func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
 			if scope == access.Read {
 				showAll(w.Header())
 			}
-			policy, peer := a.policy.Load(), share.Peer(r.RemoteAddr)
+			policy, peer := a.policy.Load(), quota.Peer(r.RemoteAddr)
 			caller, err := policy.Stranger(peer), error(nil)
 			if scope != access.Page {
 				caller, err = policy.Identify(r, peer)

@@ -25,7 +25,7 @@ import (
 
 	"riffle/internal/access"
 	"riffle/internal/httpjson"
-	"riffle/internal/timeshare"
+	"riffle/internal/scheduler"
 	"riffle/internal/tracing"
 )
 
@@ -72,7 +72,7 @@ type API struct {
 	scopes       map[string]access.Scope // by method and pattern
 	gate         gate
 	connections  *connections // of [NewServer]; nil if another server serves it
-	long         *timeshare.Scheduler
+	long         *scheduler.Scheduler
 	replayMemory *semaphore.Weighted // bytes
 	stopping     context.Context     // done after Stop
 	stop         context.CancelFunc
@@ -85,7 +85,7 @@ func New(o Options) *API {
 	a.addLogs()
 	a.ReplayTime = cmp.Or(a.ReplayTime, defaultReplayTime)
 	// One processor is left to short requests.
-	a.long = timeshare.New(runtime.GOMAXPROCS(0)-1, maxLong)
+	a.long = scheduler.New(runtime.GOMAXPROCS(0)-1, maxLong)
 	a.replayMemory = semaphore.NewWeighted(a.maxReplayMemory())
 	a.stopping, a.stop = context.WithCancel(context.Background())
 	a.SetHosts(o.Hosts)

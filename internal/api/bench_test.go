@@ -19,7 +19,7 @@ import (
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/services"
 )
 
@@ -54,7 +54,7 @@ func BenchmarkHandler(b *testing.B) {
 		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: prometheus.NewRegistry(),
 		MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
 	})
-	a.LogNamed(access.MainLog).Open(services.New(log, &order.Rules{Decks: decks, Limits: order.Limits{Items: 1e6, Results: 1e7}}, services.Options{Random: metrics.Log(access.MainLog).Random(rand.Reader)}))
+	a.LogNamed(access.MainLog).Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1e6, Results: 1e7}}, services.Options{Random: metrics.Log(access.MainLog).Random(rand.Reader)}))
 	var cards []string
 	for i := range 52 {
 		cards = append(cards, fmt.Sprintf(`"%02d"`, i))

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/dealer"
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 // commit answers POST /commitments.
@@ -55,13 +55,13 @@ func (a *logAPI) listCommitments(w http.ResponseWriter, r *http.Request) error {
 	}
 	status := dealer.Status(query["status"])
 	if _, given := query["status"]; given && !slices.Contains(dealer.Statuses(), status) {
-		return unprocessable("status must be open, late, used or void; got %s.", hint.Quote(query["status"])).in("status")
+		return unprocessable("status must be open, late, used or void; got %s.", suggest.Quote(query["status"])).in("status")
 	}
 	after := uuid.Nil
 	if text, given := query["after"]; given {
 		id, ok := parseID(text)
 		if !ok {
-			return badRequest("after must be the commitment_id that the last page ended with; got %s.", hint.Quote(text)).in("after")
+			return badRequest("after must be the commitment_id that the last page ended with; got %s.", suggest.Quote(text)).in("after")
 		}
 		after = id
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 
-	"riffle/internal/share"
+	"riffle/internal/quota"
 )
 
 // connections bounds how many connections are open, and how many each peer has. When there is no
@@ -26,7 +26,7 @@ import (
 // connection for active once it has read the whole header of a request. So a connection that seems
 // to be silent may have been sent a request: see [connections.silent].
 type connections struct {
-	places *share.Pool
+	places *quota.Pool
 	spare  int64 // places that are left for peers with few connections
 	count  prometheus.Gauge
 	http2  prometheus.Gauge // of those that may use HTTP/2
@@ -72,7 +72,7 @@ type connection struct {
 
 func newConnections(most int, metrics *Metrics) *connections {
 	c := &connections{
-		places: share.NewPool(int64(most)), spare: int64(most) / 4, count: metrics.connections, http2: metrics.http2, open: map[net.Conn]*connection{},
+		places: quota.NewPool(int64(most)), spare: int64(most) / 4, count: metrics.connections, http2: metrics.http2, open: map[net.Conn]*connection{},
 		pauses: rate.NewLimiter(rate.Limit(longestPause.Microseconds())/30, int(longestPause.Microseconds())), gone: make(chan struct{}, 1),
 	}
 	c.busy = c.inTurn.PushBack((*connection)(nil))
@@ -82,7 +82,7 @@ func newConnections(most int, metrics *Metrics) *connections {
 // admit gives a new connection a place. It is the ConnContext of the server, which accepts no other
 // connection before it returns.
 func (c *connections) admit(ctx context.Context, conn net.Conn) context.Context {
-	added := &connection{conn: conn, set: c, peer: share.Peer(conn.RemoteAddr().String()), places: 1}
+	added := &connection{conn: conn, set: c, peer: quota.Peer(conn.RemoteAddr().String()), places: 1}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for added.place == nil {

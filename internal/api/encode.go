@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"sync"
 
-	"riffle/internal/timeshare"
+	"riffle/internal/scheduler"
 )
 
 // A stream is an answer that is sent in parts if it is long. Its first parts are sent before the
@@ -18,7 +18,7 @@ type stream struct {
 	w      http.ResponseWriter
 	media  string // the type of the answer
 	sent   bool
-	job    *timeshare.Job  // of an answer that takes long; nil for others
+	job    *scheduler.Job  // of an answer that takes long; nil for others
 	ctx    context.Context // of the job
 }
 

@@ -38,8 +38,8 @@ func appendShown(b []byte, c *dealer.Commitment) []byte {
 	b = append(appendMade(b, c), `,"status":"`...)
 	b = append(b, c.Status...)
 	b = append(b, `","audit_id":`...) // of the record that used or voided it; null before
-	if c.SettledBy == uuid.Nil {
+	if c.ClosedBy == uuid.Nil {
 		return append(b, "null}"...)
 	}
-	return append(append(append(b, '"'), c.SettledBy.String()...), `"}`...)
+	return append(append(append(b, '"'), c.ClosedBy.String()...), `"}`...)
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
-	"riffle/internal/shoes"
+	"riffle/internal/liveshoes"
 )
 
 // shoeStream begins an answer about a shoe.
-func (a *API) shoeStream(w http.ResponseWriter, s *shoes.Shoe) *stream {
+func (a *API) shoeStream(w http.ResponseWriter, s *liveshoes.Shoe) *stream {
 	w.Header().Set("ETag", versionTag(s.Version))
 	return a.newStream(w)
 }
 
 // appendShoe appends a shoe: an object without its closing brace.
-func appendShoe(b []byte, s *shoes.Shoe) []byte {
+func appendShoe(b []byte, s *liveshoes.Shoe) []byte {
 	b = appendIDs(b, s.First.ID, s.LogIndex, s)
 	b = append(b, `,"algorithm":"`...)
 	b = append(b, s.First.Statement.Algorithm...)
@@ -29,7 +29,7 @@ func appendShoe(b []byte, s *shoes.Shoe) []byte {
 }
 
 // appendIDs appends the ids of a record and its shoe: an object without its closing brace.
-func appendIDs(b []byte, id uuid.UUID, index uint64, s *shoes.Shoe) []byte {
+func appendIDs(b []byte, id uuid.UUID, index uint64, s *liveshoes.Shoe) []byte {
 	b = append(append(b, `{"audit_id":"`...), id.String()...)
 	b = append(b, `","log_index":`...)
 	b = strconv.AppendUint(b, index, 10)
@@ -40,14 +40,14 @@ func appendIDs(b []byte, id uuid.UUID, index uint64, s *shoes.Shoe) []byte {
 }
 
 // appendVersion appends the id of a shoe and its version.
-func appendVersion(b []byte, s *shoes.Shoe) []byte {
+func appendVersion(b []byte, s *liveshoes.Shoe) []byte {
 	b = append(append(b, `"shoe_id":"`...), s.ID.String()...)
 	b = append(b, `","version":`...)
 	return strconv.AppendUint(b, s.Version, 10)
 }
 
 // appendCounts appends how many cards are where, the cut card, and when the shoe expires.
-func appendCounts(b []byte, s *shoes.Shoe) []byte {
+func appendCounts(b []byte, s *liveshoes.Shoe) []byte {
 	b = append(b, `,"remaining":`...)
 	b = strconv.AppendUint(b, s.Remaining, 10)
 	b = append(b, `,"dealt":`...)
@@ -67,7 +67,7 @@ func appendCounts(b []byte, s *shoes.Shoe) []byte {
 }
 
 // appendPiles appends the piles by name. Names have no characters that need escapes.
-func appendPiles(b []byte, s *shoes.Shoe) []byte {
+func appendPiles(b []byte, s *liveshoes.Shoe) []byte {
 	b = append(b, `"piles":{`...)
 	for i := range s.Piles {
 		if i > 0 {
@@ -92,7 +92,7 @@ func appendSealed(b []byte, record *audit.Record) []byte {
 }
 
 // change encodes a change of a shoe, and the shoe after it.
-func (s *stream) change(c *shoes.Result) {
+func (s *stream) change(c *liveshoes.Result) {
 	s.buf = appendIDs(s.buf, c.AuditID, c.LogIndex, &c.Shoe)
 	s.buf = appendCounts(s.buf, &c.Shoe)
 	switch record := c.Record; {
@@ -108,7 +108,7 @@ func (s *stream) change(c *shoes.Result) {
 }
 
 // cards encodes the member that lists cards.
-func (s *stream) cards(list []shoes.Card) {
+func (s *stream) cards(list []liveshoes.Card) {
 	s.buf = append(s.buf, `,"cards":[`...)
 	for i := range list {
 		if i > 0 {
@@ -121,7 +121,7 @@ func (s *stream) cards(list []shoes.Card) {
 }
 
 // appendCard appends a card of a shoe: its code and instance, or the caller's item byte for byte.
-func appendCard(b []byte, c *shoes.Card) []byte {
+func appendCard(b []byte, c *liveshoes.Card) []byte {
 	b = append(b, `{"card":`...)
 	b = strconv.AppendUint(b, c.Number, 10)
 	if c.Card != nil {

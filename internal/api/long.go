@@ -9,12 +9,12 @@ import (
 	"riffle/internal/disclosure"
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
-	"riffle/internal/share"
-	"riffle/internal/timeshare"
+	"riffle/internal/quota"
+	"riffle/internal/scheduler"
 )
 
 // Long work is that of replays, of proofs of shoes, and of the encoding of long shuffles. It shares
-// some of the processors (see [timeshare.Scheduler]) and ends when its caller leaves; replays and
+// some of the processors (see [scheduler.Scheduler]) and ends when its caller leaves; replays and
 // proofs end as well when the service stops, or after Options.ReplayTime.
 const (
 	// defaultReplayTime suffices for the most expensive record, even if others are in flight.
@@ -45,7 +45,7 @@ type replay struct {
 	ctx    context.Context // ends with the request, the service or the time
 	timer  *time.Timer     // until the time is over; stopped once an answer is being sent
 	cancel func()
-	job    *timeshare.Job // nil while the work is short
+	job    *scheduler.Job // nil while the work is short
 	lease  *httpjson.Lease
 	shared int64 // bytes of api.replayMemory
 }
@@ -106,9 +106,9 @@ func (p *replay) cause(err error) error {
 // maxReplayMemory is how many bytes all replays together may take.
 func (a *API) maxReplayMemory() int64 { return a.Budget.Size() / 8 }
 
-// admit admits the long work of a request. The error is [timeshare.ErrFull].
-func (a *API) admit(w http.ResponseWriter, r *http.Request) (*timeshare.Job, error) {
-	job, err := a.long.Admit(share.Peer(r.RemoteAddr))
+// admit admits the long work of a request. The error is [scheduler.ErrFull].
+func (a *API) admit(w http.ResponseWriter, r *http.Request) (*scheduler.Job, error) {
+	job, err := a.long.Admit(quota.Peer(r.RemoteAddr))
 	if err != nil {
 		return nil, err
 	}

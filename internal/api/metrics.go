@@ -19,8 +19,8 @@ import (
 	"riffle/internal/dealer"
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
+	"riffle/internal/scheduler"
 	"riffle/internal/shuffle"
-	"riffle/internal/timeshare"
 )
 
 // durations are the bounds of all duration histograms, in seconds: 50 µs to 10 s, about three to a
@@ -250,7 +250,7 @@ var rejections = []struct {
 }{
 	{ledger.ErrBusy, "queue"},
 	{ledger.ErrOverloaded, "readers"},
-	{timeshare.ErrFull, "replays"},
+	{scheduler.ErrFull, "replays"},
 	{errReplayTime, "replays"},
 	{errConnections, "connections"},
 	{ledger.ErrNoSpace, "space"},

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 // noSuchPath answers requests for paths that there are not. One that ends in a slash too many is
@@ -42,7 +42,7 @@ func (a *API) withoutSlash(r *http.Request) string {
 		to += "?" + r.URL.RawQuery
 	}
 	plain, _ := url.QueryUnescape(to)
-	if text := to + " " + plain; hint.Mask(text) != text {
+	if text := to + " " + plain; suggest.Mask(text) != text {
 		return "" // proxies log where redirects lead
 	}
 	return to
@@ -82,7 +82,7 @@ func (a *API) nearestPath(path string) string {
 		changes := 0
 		for i, word := range pattern {
 			if !strings.HasPrefix(word, "{") {
-				changes += hint.Distance(words[i], word)
+				changes += suggest.Distance(words[i], word)
 			}
 		}
 		if changes < least {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
-	"riffle/internal/hint"
-	"riffle/internal/share"
+	"riffle/internal/quota"
+	"riffle/internal/suggest"
 	"riffle/internal/tracing"
 )
 
@@ -39,7 +39,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 			if span != nil {
 				span.End(tracing.Request{
 					Log: log.name, Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(), Status: w.status,
-					Peer: share.Peer(r.RemoteAddr), ID: id, Key: w.caller.Key, AuditID: w.auditID,
+					Peer: quota.Peer(r.RemoteAddr), ID: id, Key: w.caller.Key, AuditID: w.auditID,
 				})
 			}
 		}()
@@ -72,7 +72,7 @@ func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.
 	line = strconv.AppendInt(append(line, `,"status":`...), int64(w.status), 10)
 	line = strconv.AppendInt(append(line, `,"bytes":`...), int64(w.sent), 10)
 	line = strconv.AppendFloat(append(line, `,"seconds":`...), took.Seconds(), 'f', -1, 64)
-	text("peer", share.Peer(r.RemoteAddr).String())
+	text("peer", quota.Peer(r.RemoteAddr).String())
 	text("request_id", id)
 	text("key", w.caller.Key)
 	if w.auditID != uuid.Nil {
@@ -97,7 +97,7 @@ const maxRequestID = 128
 // and has no token in it, and otherwise a new one.
 func requestID(r *http.Request) string {
 	id := r.Header.Get(requestIDHeader)
-	if id != "" && len(id) <= maxRequestID && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:+/=") == "" && hint.Mask(id) == id {
+	if id != "" && len(id) <= maxRequestID && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:+/=") == "" && suggest.Mask(id) == id {
 		return id
 	}
 	return uuid.NewString()

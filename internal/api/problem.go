@@ -16,14 +16,14 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/disclosure"
-	"riffle/internal/hint"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/liveshoes"
+	"riffle/internal/plan"
+	"riffle/internal/scheduler"
 	"riffle/internal/shoe"
-	"riffle/internal/shoes"
-	"riffle/internal/timeshare"
+	"riffle/internal/suggest"
 )
 
 // A problem is a problem document of RFC 9457. It is an error, so that handlers can return it.
@@ -160,10 +160,10 @@ func pathToLog(r *http.Request) string {
 func (a *API) problem(r *http.Request, err error) *problem {
 	var p *problem
 	var body *httpjson.Error
-	var invalid *order.Invalid
-	var settled *dealer.SettledError
+	var invalid *plan.Invalid
+	var settled *dealer.CommitmentClosedError
 	var notUnique *ledger.NotUniqueError
-	var changed *order.DeckChangedError
+	var changed *plan.DeckChangedError
 	ofAccess := problemOfAccess(err)
 	switch ofShoe := problemOfShoe(r, err); {
 	case errors.As(err, &p):
@@ -228,7 +228,7 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		return problemBusy("The record is durable, and no published checkpoint covers it yet. Ask again in a second.")
 	case errors.Is(err, ledger.ErrOverloaded):
 		return problemBusy("Too many requests are reading from the store at the moment. Ask again in a second.")
-	case errors.Is(err, timeshare.ErrFull):
+	case errors.Is(err, scheduler.ErrFull):
 		return problemBusy("Too many long requests are in flight. Nothing was done; ask again in a second.")
 	case errors.Is(err, errReplayTime):
 		return problemBusy("The service is too busy to be done with this in time. Ask again later, or check the proof of the record offline with riffle verify.")
@@ -249,19 +249,19 @@ func problemTooExpensive() *problem {
 }
 
 // problemSettled returns the problem of a use of a commitment that was used before or has expired.
-func problemSettled(e *dealer.SettledError) *problem {
+func problemSettled(e *dealer.CommitmentClosedError) *problem {
 	p := conflict("The commitment's deadline was %s, and it can no longer be used. Make a new commitment, and use it in time.", e.Deadline.UTC().Format(audit.TimeFormat))
 	if e.Status == dealer.StatusUsed {
-		p = conflict("The commitment was used before; the shuffle is there under its audit_id: %s. Make a new commitment for another shuffle.", e.SettledBy)
+		p = conflict("The commitment was used before; the shuffle is there under its audit_id: %s. Make a new commitment for another shuffle.", e.ClosedBy)
 	}
-	return p.at("/commitment_id").because(e.SettledBy)
+	return p.at("/commitment_id").because(e.ClosedBy)
 }
 
 // problemOfShoe is the problem of an error of shoes; nil for any other.
 func problemOfShoe(r *http.Request, err error) *problem {
-	var closed *shoes.ClosedError
-	var version *shoes.VersionError
-	var cards *shoes.CardsError
+	var closed *liveshoes.ClosedError
+	var version *liveshoes.VersionError
+	var cards *liveshoes.CardsError
 	var short *shoe.ShortError
 	switch {
 	case errors.Is(err, journal.ErrNoShoe):
@@ -276,7 +276,7 @@ func problemOfShoe(r *http.Request, err error) *problem {
 		return newProblem(http.StatusPreconditionFailed, "The shoe is at version %d, and If-Match is for another. Nothing was changed; get the shoe again before you retry.", version.Version)
 	case errors.As(err, &cards):
 		return problemCards(cards)
-	case errors.Is(err, shoes.ErrNotSeen):
+	case errors.Is(err, liveshoes.ErrNotSeen):
 		return conflict("The card at this position has not been drawn. It is shown to nobody before that, or before the shoe is closed.")
 	case errors.As(err, &short):
 		p := unprocessable("Wanted: %d; left there: %d. Nothing was taken; ask for fewer, or put cards there first.", short.Want, short.Have)
@@ -293,7 +293,7 @@ func problemOfShoe(r *http.Request, err error) *problem {
 }
 
 // problemCards says which card of the request cannot be taken.
-func problemCards(e *shoes.CardsError) *problem {
+func problemCards(e *liveshoes.CardsError) *problem {
 	p := unprocessable("This card is not there, or is named twice. Nothing was moved.")
 	if e.Ambiguous {
 		p = unprocessable("Several cards there have this code. Nothing was moved; name the card by its number, the member card of an answer.")
@@ -303,7 +303,7 @@ func problemCards(e *shoes.CardsError) *problem {
 
 // place points at a field by the way the request named it: members of a body, parameters of a
 // query.
-func place(r *http.Request, f order.FieldError) fieldError {
+func place(r *http.Request, f plan.FieldError) fieldError {
 	detail, pointer := sentence(f.Detail), shortPointer(f.Pointer)
 	if r.Method != http.MethodGet {
 		return fieldError{Pointer: &pointer, Detail: detail}
@@ -327,7 +327,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	if err != nil {
 		panic(err) // plain strings and integers always marshal
 	}
-	text := hint.Mask(string(body)) // a token may be in any text of the caller
+	text := suggest.Mask(string(body)) // a token may be in any text of the caller
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
@@ -357,7 +357,7 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
 		return a.noSuchPath(w, r)
 	}
 	names := slices.DeleteFunc(slices.Clone(allowed), func(m string) bool { return m == http.MethodHead })
-	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", hint.Brief(r.Method), strings.Join(names, " and "))
+	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", suggest.Brief(r.Method), strings.Join(names, " and "))
 	p.allow = strings.Join(allowed, ", ")
 	return p
 }

@@ -12,9 +12,9 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
-	"riffle/internal/hint"
 	"riffle/internal/httpjson"
-	"riffle/internal/order"
+	"riffle/internal/plan"
+	"riffle/internal/suggest"
 )
 
 // noParameters returns an error if a request has query parameters.
@@ -43,7 +43,7 @@ func parseQuery(r *http.Request) (map[string]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		list := values[name]
 		if len(list) != 1 {
-			return nil, badRequest("%s is given %d times. Send it once.", hint.Quote(name), len(list)).in(name)
+			return nil, badRequest("%s is given %d times. Send it once.", suggest.Quote(name), len(list)).in(name)
 		}
 		query[name] = list[0]
 	}
@@ -62,9 +62,9 @@ func onlyParameters(query map[string]string, allowed ...string) error {
 
 func unknownParameter(name string, allowed []string) error {
 	if len(allowed) == 0 {
-		return badRequest("%s is not a parameter of this path; it takes none.", hint.Quote(name)).in(name)
+		return badRequest("%s is not a parameter of this path; it takes none.", suggest.Quote(name)).in(name)
 	}
-	return badRequest("%s is not a parameter of this path; %s", hint.Quote(name), hint.Or(name, allowed, "it takes "+strings.Join(allowed, ", ")+".")).in(name)
+	return badRequest("%s is not a parameter of this path; %s", suggest.Quote(name), suggest.Or(name, allowed, "it takes "+strings.Join(allowed, ", ")+".")).in(name)
 }
 
 // names returns the names of a query in sorted order, so that the same mistakes always get the same
@@ -76,7 +76,7 @@ func names(query map[string]string) []string {
 func countParameter(name, value string) (*uint64, error) {
 	n, wrong := httpjson.ParseCount(value)
 	if wrong != nil {
-		return nil, newProblem(wrong.Status, "%s %s", hint.Brief(name), wrong.Detail).in(name)
+		return nil, newProblem(wrong.Status, "%s %s", suggest.Brief(name), wrong.Detail).in(name)
 	}
 	return &n, nil
 }
@@ -121,7 +121,7 @@ func textParameter(name, value string, check func(string) error) (string, error)
 // decodeDeal reads the query of GET /decks/{type}. If the deck type has parameters, all other names
 // are taken for theirs.
 func decodeDeal(query map[string]string, deckType string, hasParameters bool) (*shuffleRequest, error) {
-	q := &shuffleRequest{Request: dealer.Request{Request: order.Request{Deck: deckType}}}
+	q := &shuffleRequest{Request: dealer.Request{Request: plan.Request{Deck: deckType}}}
 	for _, name := range names(query) {
 		value := query[name]
 		var err error

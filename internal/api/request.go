@@ -14,12 +14,12 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
-	"riffle/internal/hint"
 	"riffle/internal/httpjson"
-	"riffle/internal/order"
+	"riffle/internal/liveshoes"
+	"riffle/internal/plan"
+	"riffle/internal/scheduler"
 	"riffle/internal/shoe"
-	"riffle/internal/shoes"
-	"riffle/internal/timeshare"
+	"riffle/internal/suggest"
 )
 
 // A shuffleRequest is a decoded request for a shuffle, a commitment or a shoe.
@@ -30,7 +30,7 @@ type shuffleRequest struct {
 	details bool            // cards are answered whole
 	expires time.Duration   // of a shoe; 0 for never
 	cut     *shoe.Cut       // of a shoe; nil for none
-	job     *timeshare.Job  // nil unless it takes long to shuffle
+	job     *scheduler.Job  // nil unless it takes long to shuffle
 }
 
 // A form says which members a request has.
@@ -99,7 +99,7 @@ func (a *API) prepare(w http.ResponseWriter, r *http.Request, q *shuffleRequest,
 				return err
 			}
 		}
-		return lease.Grow(int64(order.Elements(s)) * elementBytes)
+		return lease.Grow(int64(plan.Elements(s)) * elementBytes)
 	}
 	q.Key, err = idempotencyKey(w, r, body)
 	return err
@@ -171,7 +171,7 @@ func (q *shuffleRequest) member(d *httpjson.Reader, name string, maxItems uint64
 	case "reveal":
 		var when string
 		if when, err = d.String(); err == nil && when != "now" {
-			err = unprocessable(`reveal must be "now" or left out; got %s.`, hint.Quote(when)).at("/reveal")
+			err = unprocessable(`reveal must be "now" or left out; got %s.`, suggest.Quote(when)).at("/reveal")
 		}
 		q.RevealNow = true
 	case "commitment_id":
@@ -211,7 +211,7 @@ func unknownMember(d *httpjson.Reader, name string, members []string) error {
 	if len(members) > 0 {
 		otherwise = "it takes " + strings.Join(members, ", ") + "."
 	}
-	return badRequest("%s is not a member of this request; %s", hint.Quote(name), hint.Or(name, members, otherwise)).at(d.Pointer())
+	return badRequest("%s is not a member of this request; %s", suggest.Quote(name), suggest.Or(name, members, otherwise)).at(d.Pointer())
 }
 
 // readItems reads the caller's own items.
@@ -221,7 +221,7 @@ func (q *shuffleRequest) readItems(d *httpjson.Reader, limit uint64) error {
 		return err
 	}
 	q.items = found.Spans
-	q.Items = &order.Items{Count: found.Count, Digest: found.Digest}
+	q.Items = &plan.Items{Count: found.Count, Digest: found.Digest}
 	return nil
 }
 
@@ -325,7 +325,7 @@ func (q *shuffleRequest) readParameters(d *httpjson.Reader) error {
 func (q *shuffleRequest) setParameter(name string, n uint64) *problem {
 	const largest = 1 << 20
 	if n > largest {
-		return unprocessable("%s must be at most %d, as every parameter of a deck type; got %d.", hint.Brief(name), largest, n)
+		return unprocessable("%s must be at most %d, as every parameter of a deck type; got %d.", suggest.Brief(name), largest, n)
 	}
 	if q.Parameters == nil {
 		q.Parameters = map[string]int{}
@@ -340,7 +340,7 @@ func readExpiry(d *httpjson.Reader) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	const most = uint64(shoes.MaxExpiry / time.Second)
+	const most = uint64(liveshoes.MaxExpiry / time.Second)
 	if n < 1 || n > most {
 		return 0, unprocessable("expires_in must be from 1 to %d seconds, or left out for a shoe that does not expire.",
 			most).at("/expires_in")

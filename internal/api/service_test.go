@@ -27,7 +27,7 @@ import (
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/services"
 	"riffle/internal/tracing"
 )
@@ -147,7 +147,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 	if output == nil {
 		output, logging.Level = t.Output(), slog.LevelInfo
 	}
-	rules := &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
+	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
 	a := api.New(api.Options{
 		Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Logs: s.logs, Gatherer: s.gatherer,
 		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(s.memory), MaxConnections: 1000, Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay, Home: s.home,

@@ -4,36 +4,36 @@ import (
 	"net/http"
 
 	"riffle/internal/audit"
+	"riffle/internal/liveshoes"
 	"riffle/internal/shoe"
-	"riffle/internal/shoes"
 )
 
 // drawFromShoe answers POST /shoes/{id}/draw.
 func (a *logAPI) drawFromShoe(w http.ResponseWriter, r *http.Request) error {
-	c := &shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt}
+	c := &liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt}
 	return a.changeShoe(w, r, c, "count", "from", "to", "put")
 }
 
 // returnToShoe answers POST /shoes/{id}/return.
 func (a *logAPI) returnToShoe(w http.ResponseWriter, r *http.Request) error {
-	c := &shoes.Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
+	c := &liveshoes.Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
 	return a.changeShoe(w, r, c, "cards", "put")
 }
 
 // reshuffleShoe answers POST /shoes/{id}/reshuffle.
 func (a *logAPI) reshuffleShoe(w http.ResponseWriter, r *http.Request) error {
-	c := &shoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}
+	c := &liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}
 	return a.changeShoe(w, r, c, "cards", "cut", "algorithm", "client_seed")
 }
 
 // closeShoe answers POST /shoes/{id}/close.
 func (a *logAPI) closeShoe(w http.ResponseWriter, r *http.Request) error {
-	return a.changeShoe(w, r, &shoes.Change{Kind: audit.KindClose})
+	return a.changeShoe(w, r, &liveshoes.Change{Kind: audit.KindClose})
 }
 
 // endShoe answers DELETE /shoes/{id}.
 func (a *logAPI) endShoe(w http.ResponseWriter, r *http.Request) error {
-	return a.changeShoe(w, r, &shoes.Change{Kind: audit.KindExpire})
+	return a.changeShoe(w, r, &liveshoes.Change{Kind: audit.KindExpire})
 }
 
 // addToPile answers POST /shoes/{id}/piles/{pile}/add.
@@ -42,7 +42,7 @@ func (a *logAPI) addToPile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &shoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: place, Put: shoe.Top}
+	c := &liveshoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: place, Put: shoe.Top}
 	return a.changeShoe(w, r, c, "cards", "put")
 }
 
@@ -52,7 +52,7 @@ func (a *logAPI) drawFromPile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &shoes.Change{Kind: audit.KindDraw, From: place, Taken: shoe.Top, To: shoe.Dealt}
+	c := &liveshoes.Change{Kind: audit.KindDraw, From: place, Taken: shoe.Top, To: shoe.Dealt}
 	return a.changeShoe(w, r, c, "count", "cards", "from", "to", "put")
 }
 
@@ -62,7 +62,7 @@ func (a *logAPI) shufflePile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.changeShoe(w, r, &shoes.Change{Kind: audit.KindReshuffle, From: place}, "algorithm", "client_seed")
+	return a.changeShoe(w, r, &liveshoes.Change{Kind: audit.KindReshuffle, From: place}, "algorithm", "client_seed")
 }
 
 // returnFromPile answers POST /shoes/{id}/piles/{pile}/return.
@@ -71,13 +71,13 @@ func (a *logAPI) returnFromPile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := &shoes.Change{Kind: audit.KindReturn, From: place, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
+	c := &liveshoes.Change{Kind: audit.KindReturn, From: place, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
 	return a.changeShoe(w, r, c, "cards", "put")
 }
 
 // changeShoe changes the shoe of the path, as the request completes the change by members of its
 // body, and answers with the shoe after it.
-func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, c *shoes.Change, members ...string) error {
+func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, c *liveshoes.Change, members ...string) error {
 	lease := LeaseOf(w)
 	id, err := a.readChange(w, r, lease, c, members)
 	if err != nil {
@@ -102,7 +102,7 @@ const (
 )
 
 // changeBytes returns the memory of the cards that the answer to a change may list.
-func changeBytes(c *shoes.Change) int64 {
+func changeBytes(c *liveshoes.Change) int64 {
 	cards := len(c.Cards)
 	switch {
 	case c.Count != nil:

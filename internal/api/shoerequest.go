@@ -10,17 +10,17 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
-	"riffle/internal/hint"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
+	"riffle/internal/liveshoes"
 	"riffle/internal/shoe"
-	"riffle/internal/shoes"
+	"riffle/internal/suggest"
 )
 
 // readChange receives the request for a change of the shoe in the path. The change is completed by
 // members of the body; only a DELETE has none.
 func (a *API) readChange(
-	w http.ResponseWriter, r *http.Request, lease *httpjson.Lease, c *shoes.Change, members []string,
+	w http.ResponseWriter, r *http.Request, lease *httpjson.Lease, c *liveshoes.Change, members []string,
 ) (id uuid.UUID, err error) {
 	if c.Kind == audit.KindDraw {
 		c.Openings, err = proofParameter(r)
@@ -100,13 +100,13 @@ func ifVersion(r *http.Request) (uint64, error) {
 	digits := strings.Trim(text, `"`)
 	version, err := strconv.ParseUint(digits, 10, 64)
 	if len(values) > 1 || err != nil || version == 0 || text != versionTag(version) {
-		return 0, badRequest(`If-Match must be the ETag of an answer about the shoe, copied with its quotes, such as "3", or * for any version; got %s.`, hint.Quote(text))
+		return 0, badRequest(`If-Match must be the ETag of an answer about the shoe, copied with its quotes, such as "3", or * for any version; got %s.`, suggest.Quote(text))
 	}
 	return version, nil
 }
 
 // decodeChange reads the body of a change that has the members named.
-func decodeChange(body []byte, lease *httpjson.Lease, c *shoes.Change, members []string) error {
+func decodeChange(body []byte, lease *httpjson.Lease, c *liveshoes.Change, members []string) error {
 	d := httpjson.NewReader(body, lease)
 	given := map[string]bool{}
 	err := d.Object(func(name string) error {
@@ -126,7 +126,7 @@ func decodeChange(body []byte, lease *httpjson.Lease, c *shoes.Change, members [
 }
 
 // changeMember reads one member of a change.
-func changeMember(d *httpjson.Reader, name string, c *shoes.Change) (err error) {
+func changeMember(d *httpjson.Reader, name string, c *liveshoes.Change) (err error) {
 	switch name {
 	case "count":
 		c.Count, err = readCount(d)
@@ -165,7 +165,7 @@ func changeMember(d *httpjson.Reader, name string, c *shoes.Change) (err error) 
 
 // complete gives members that were left out their defaults, and refuses members that contradict
 // each other.
-func complete(c *shoes.Change, given map[string]bool) error {
+func complete(c *liveshoes.Change, given map[string]bool) error {
 	switch {
 	case c.Kind == audit.KindAdd && len(c.Cards) == 0:
 		return unprocessable(`cards must name the cards to add, by number or by code, as in [0,"AS"].`).at("/cards")
@@ -186,16 +186,16 @@ func complete(c *shoes.Change, given map[string]bool) error {
 }
 
 // readCards reads cards by their numbers and codes.
-func readCards(d *httpjson.Reader) ([]shoes.CardName, error) {
+func readCards(d *httpjson.Reader) ([]liveshoes.CardName, error) {
 	if d.Kind() != '[' {
 		return nil, d.WrongKind(`an array of card numbers and codes such as [0,"AS"]`)
 	}
-	cards := []shoes.CardName{}
+	cards := []liveshoes.CardName{}
 	err := d.Array(func(i int) error {
 		if i == shoe.MaxCards {
 			return unprocessable("cards must have at most %d elements, as many as a shoe has cards.", shoe.MaxCards).at("/cards")
 		}
-		var name shoes.CardName
+		var name liveshoes.CardName
 		var err error
 		switch d.Kind() {
 		case '0':
@@ -220,7 +220,7 @@ func oneOf(d *httpjson.Reader, words ...string) (string, error) {
 			list = append(list, strconv.Quote(word))
 		}
 		name := strings.TrimPrefix(d.Pointer(), "/")
-		err = unprocessable("%s must be %s; got %s.", name, strings.Join(list, " or "), hint.Quote(text)).at(d.Pointer())
+		err = unprocessable("%s must be %s; got %s.", name, strings.Join(list, " or "), suggest.Quote(text)).at(d.Pointer())
 	}
 	return text, err
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/disclosure"
-	"riffle/internal/hint"
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
+	"riffle/internal/liveshoes"
 	"riffle/internal/shoe"
-	"riffle/internal/shoes"
+	"riffle/internal/suggest"
 )
 
 // makeShoe answers POST /shoes.
@@ -23,7 +23,7 @@ func (a *logAPI) makeShoe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	made, err := a.Shoes.Create(committing(w, r), &shoes.Request{Request: q.Request, Items: q.values(body), Expires: q.expires, Cut: q.cut})
+	made, err := a.Shoes.Create(committing(w, r), &liveshoes.Request{Request: q.Request, Items: q.values(body), Expires: q.expires, Cut: q.cut})
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (a *logAPI) getShoe(w http.ResponseWriter, r *http.Request) error {
 }
 
 // findShoe finds the shoe of a path that takes no parameters.
-func (a *logAPI) findShoe(r *http.Request) (*shoes.Shoe, error) {
+func (a *logAPI) findShoe(r *http.Request) (*liveshoes.Shoe, error) {
 	id, err := shoeID(r)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (a *logAPI) listLying(w http.ResponseWriter, r *http.Request, place shoe.Pl
 }
 
 // cardsAt returns how many cards are at a place: a pile, or outside the deck and all piles.
-func cardsAt(s *shoes.Shoe, place shoe.Place) int {
+func cardsAt(s *liveshoes.Shoe, place shoe.Place) int {
 	name, ok := place.Pile()
 	if !ok {
 		return int(s.Dealt)
@@ -144,7 +144,7 @@ func (a *logAPI) openCard(w http.ResponseWriter, r *http.Request) error {
 	if text, given := query["sealed_by"]; given {
 		var ok bool
 		if sealedBy, ok = parseID(text); !ok || sealedBy == uuid.Nil {
-			return badRequest("sealed_by must be the sealed_by of a card, copied exactly; got %s.", hint.Quote(text)).in("sealed_by")
+			return badRequest("sealed_by must be the sealed_by of a card, copied exactly; got %s.", suggest.Quote(text)).in("sealed_by")
 		}
 	}
 	text := chi.URLParam(r, "position")

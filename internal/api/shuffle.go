@@ -7,7 +7,7 @@ import (
 
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 // shuffle answers POST /shuffle.
@@ -64,7 +64,7 @@ func (a *logAPI) deckType(r *http.Request) (*deck.Type, map[string]string, error
 	name := chi.URLParam(r, "type")
 	kind, ok := a.Rules.Decks.Type(name)
 	if !ok {
-		return nil, nil, notFound("%s", sentence("there is no deck type "+hint.Quote(name)+"; "+a.Rules.Decks.Hint(name)))
+		return nil, nil, notFound("%s", sentence("there is no deck type "+suggest.Quote(name)+"; "+a.Rules.Decks.Hint(name)))
 	}
 	query, err := parseQuery(r)
 	return kind, query, err

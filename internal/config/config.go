@@ -18,7 +18,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"riffle/internal/access"
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 // MaxSize is the size of the largest file that is read, in bytes.
@@ -115,7 +115,7 @@ func (f *File) Err() error {
 }
 
 func (f *File) mistake(at position, format string, args ...any) {
-	text := hint.Mask(fmt.Sprintf(format, args...)) // a token may be in the wrong place
+	text := suggest.Mask(fmt.Sprintf(format, args...)) // a token may be in the wrong place
 	f.mistakes = append(f.mistakes, Mistake{Path: f.path, Line: at.line, Column: at.column, Text: text})
 }
 

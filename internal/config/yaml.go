@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 // read reads the text of the file: one document, which is a mapping.
@@ -214,7 +214,7 @@ func at(node *yaml.Node) position { return position{node.Line, node.Column} }
 
 // unknown says that a name is not one of names, and which it may have been meant to be.
 func unknown(what, name string, names []string) string {
-	if meant := hint.Nearest(name, names); meant != "" {
+	if meant := suggest.Nearest(name, names); meant != "" {
 		return fmt.Sprintf("unknown %s %.80q; did you mean %s?", what, name, meant)
 	}
 	return fmt.Sprintf("unknown %s %.80q; there are %s", what, name, strings.Join(names, ", "))

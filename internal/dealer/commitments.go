@@ -37,16 +37,16 @@ type Commitment struct {
 	Hash      audit.Commitment
 	Deadline  time.Time
 	Status    Status
-	SettledBy uuid.UUID // the record that used it or says that it is void; Nil before there is one
+	ClosedBy  uuid.UUID // the record that used it or says that it is void; Nil before there is one
 }
 
 // ErrNoCommitment is for an id that no commitment has.
 var ErrNoCommitment = errors.New("there is no such commitment")
 
-// A SettledError is for a commitment that can no longer be used.
-type SettledError struct{ Commitment }
+// A CommitmentClosedError is for a commitment that can no longer be used.
+type CommitmentClosedError struct{ Commitment }
 
-func (e *SettledError) Error() string {
+func (e *CommitmentClosedError) Error() string {
 	return fmt.Sprintf("the commitment %s is %s", e.ID, e.Status)
 }
 
@@ -138,9 +138,9 @@ func (d *Dealer) findStatus(ctx context.Context, c *Commitment, at time.Time) er
 	case holder.CommitmentID != c.ID:
 		return fmt.Errorf("%w: record %d holds the claim of the commitment %s and has not used it", ledger.ErrCorrupt, holder.Index, c.ID)
 	case holder.UsesCommitment():
-		c.Status, c.SettledBy = StatusUsed, holder.ID
+		c.Status, c.ClosedBy = StatusUsed, holder.ID
 	default:
-		c.Status, c.SettledBy = StatusVoid, holder.ID
+		c.Status, c.ClosedBy = StatusVoid, holder.ID
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 	return &committed{index: stored.Index, record: stored.Record, seed: seed}, nil
 }
 
-// use appends the record that uses a commitment. The error is a [*SettledError] if the commitment
+// use appends the record that uses a commitment. The error is a [*CommitmentClosedError] if the commitment
 // was used before, or if its deadline has passed.
 func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index uint64, err error) {
 	id := c.record.ID
@@ -196,7 +196,7 @@ func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index
 	return index, err
 }
 
-// checkOpen returns a [*SettledError] unless the commitment is open at a time.
+// checkOpen returns a [*CommitmentClosedError] unless the commitment is open at a time.
 func (d *Dealer) checkOpen(ctx context.Context, c *committed, at time.Time) error {
 	found := c.commitment()
 	if err := d.findStatus(ctx, found, at); err != nil || found.Status == StatusOpen {
@@ -205,7 +205,7 @@ func (d *Dealer) checkOpen(ctx context.Context, c *committed, at time.Time) erro
 	if found.Status != StatusUsed {
 		d.options.Observe(Late)
 	}
-	return &SettledError{*found}
+	return &CommitmentClosedError{*found}
 }
 
 // Commitments returns commitments in the order in which they were made, at most limit, after the

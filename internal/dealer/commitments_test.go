@@ -16,13 +16,13 @@ import (
 	"riffle/internal/disclosure"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 )
 
 // commit commits to a shuffle of five numbers.
 func commit(t *testing.T, d *Dealer, key *journal.Key) *Commitment {
 	t.Helper()
-	c, err := d.Commit(t.Context(), &Request{Request: order.Request{Size: ptr(5), Reference: "committed"}, Key: key})
+	c, err := d.Commit(t.Context(), &Request{Request: plan.Request{Size: ptr(5), Reference: "committed"}, Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func commit(t *testing.T, d *Dealer, key *journal.Key) *Commitment {
 // use uses a commitment to a shuffle.
 func use(t *testing.T, d *Dealer, c *Commitment) error {
 	t.Helper()
-	_, err := d.Shuffle(t.Context(), ask(order.Request{CommitmentID: c.ID, ClientSeed: "x"}))
+	_, err := d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: "x"}))
 	return err
 }
 
@@ -41,7 +41,7 @@ func use(t *testing.T, d *Dealer, c *Commitment) error {
 func TestCommittedShuffle(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	shown := disclosure.New(d.journal, d.rules)
-	for name, r := range map[string]order.Request{
+	for name, r := range map[string]plan.Request{
 		"deck":  {Deck: "undercover", Parameters: map[string]int{"players": 7}, Decks: ptr(2), Draw: ptr(5), Hands: []uint64{2, 3}, Reference: "table 1"},
 		"items": {Items: items(60), Algorithm: "durstenfeld", Repeat: ptr(3)},
 		"size":  {Size: ptr(1 << 40), Draw: ptr(3)},
@@ -56,7 +56,7 @@ func TestCommittedShuffle(t *testing.T) {
 		if a, err := shown.Audit(t.Context(), c.ID); err != nil || a.Seed != nil {
 			t.Errorf("%s: the audit of the commitment is %+v, %v", name, a, err)
 		}
-		request := ask(order.Request{CommitmentID: c.ID, ClientSeed: "it came late", Items: r.Items})
+		request := ask(plan.Request{CommitmentID: c.ID, ClientSeed: "it came late", Items: r.Items})
 		made, err := d.Shuffle(t.Context(), request)
 		if err != nil {
 			t.Fatal(name, err)
@@ -76,11 +76,11 @@ func TestCommittedShuffle(t *testing.T) {
 			t.Errorf("%s: the replay is %+v, %v", name, v, err)
 		}
 		got, err := d.Commitment(t.Context(), c.ID)
-		if err != nil || got.Status != StatusUsed || got.SettledBy != made.AuditID {
+		if err != nil || got.Status != StatusUsed || got.ClosedBy != made.AuditID {
 			t.Errorf("%s: afterwards the commitment is %+v, %v", name, got, err)
 		}
-		var settled *SettledError
-		if _, err := d.Shuffle(t.Context(), request); !errors.As(err, &settled) || settled.Status != StatusUsed || settled.SettledBy != made.AuditID {
+		var settled *CommitmentClosedError
+		if _, err := d.Shuffle(t.Context(), request); !errors.As(err, &settled) || settled.Status != StatusUsed || settled.ClosedBy != made.AuditID {
 			t.Errorf("%s: used again: %v", name, err)
 		}
 	}
@@ -98,13 +98,13 @@ func TestCommitmentIsUsedOnce(t *testing.T) {
 		outcomes := make([]error, 8)
 		for i := range outcomes {
 			wait.Go(func() {
-				_, outcomes[i] = d.Shuffle(t.Context(), ask(order.Request{CommitmentID: c.ID, ClientSeed: fmt.Sprint(i)}))
+				_, outcomes[i] = d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: fmt.Sprint(i)}))
 			})
 		}
 		wait.Wait()
 		won := 0
 		for _, err := range outcomes {
-			var settled *SettledError
+			var settled *CommitmentClosedError
 			switch {
 			case err == nil:
 				won++
@@ -147,7 +147,7 @@ func TestCommitmentInUseDoesNotExpire(t *testing.T) {
 	if n, err := d.ExpireCommitments(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d commitments expired while in use, %v", n, err)
 	}
-	var settled *SettledError
+	var settled *CommitmentClosedError
 	if err := use(t, d, c); !errors.As(err, &settled) || settled.Status != StatusLate {
 		t.Errorf("used after its deadline: %v, want that it is late", err)
 	}
@@ -180,7 +180,7 @@ func TestCommitmentIsUsedOnceThroughReplicas(t *testing.T) {
 			wait.Go(func() { outcomes[i] = use(t, by, c) })
 		}
 		wait.Wait()
-		var settled *SettledError
+		var settled *CommitmentClosedError
 		failed := outcomes[0]
 		if failed == nil {
 			failed = outcomes[1]
@@ -224,7 +224,7 @@ func TestCommitmentExpires(t *testing.T) {
 		t.Errorf("before the deadline %d are void, %v", n, err)
 	}
 	now = made[0].Deadline
-	var settled *SettledError
+	var settled *CommitmentClosedError
 	if err := use(t, d, made[1]); !errors.As(err, &settled) || settled.Status != StatusLate {
 		t.Errorf("used at the deadline: %v", err)
 	}
@@ -246,7 +246,7 @@ func TestCommitmentExpires(t *testing.T) {
 		if err != nil || got.Status != StatusVoid {
 			t.Fatalf("the commitment is %+v, %v, want it void", got, err)
 		}
-		void, err := d.journal.ByID(t.Context(), got.SettledBy)
+		void, err := d.journal.ByID(t.Context(), got.ClosedBy)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,12 +323,12 @@ func TestCommitmentsAreListedByStatus(t *testing.T) {
 
 func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {
 	d, s := newDealer(t, Options{})
-	made, err := d.Commit(t.Context(), ask(order.Request{Deck: "standard52", Decks: ptr(2), Draw: ptr(50), Reference: "mine"}))
+	made, err := d.Commit(t.Context(), ask(plan.Request{Deck: "standard52", Decks: ptr(2), Draw: ptr(50), Reference: "mine"}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := s.Size(t)
-	for pointer, r := range map[string]order.Request{
+	for pointer, r := range map[string]plan.Request{
 		"/client_seed": {},
 		"/decks":       {ClientSeed: "x", Deck: "standard52", Decks: ptr(1)},
 		"/size":        {ClientSeed: "x", Size: ptr(104)},
@@ -337,7 +337,7 @@ func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {
 	} {
 		r.CommitmentID = made.ID
 		_, err := d.Shuffle(t.Context(), ask(r))
-		var invalid *order.Invalid
+		var invalid *plan.Invalid
 		if !errors.As(err, &invalid) || invalid.Fields[0].Pointer != pointer {
 			t.Errorf("%+v: %v, want an error at %s", r, err, pointer)
 		}
@@ -345,9 +345,9 @@ func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {
 			t.Errorf("%s: the commitment is %+v, %v", pointer, got, err)
 		}
 	}
-	shuffled := mustShuffle(t, d, ask(order.Request{Size: ptr(3)})).AuditID
+	shuffled := mustShuffle(t, d, ask(plan.Request{Size: ptr(3)})).AuditID
 	for _, id := range []uuid.UUID{{1}, shuffled} {
-		if _, err := d.Shuffle(t.Context(), ask(order.Request{CommitmentID: id, ClientSeed: "x"})); !errors.Is(err, ErrNoCommitment) {
+		if _, err := d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: id, ClientSeed: "x"})); !errors.Is(err, ErrNoCommitment) {
 			t.Errorf("no commitment is used: %v", err)
 		}
 		if _, err := d.Commitment(t.Context(), id); !errors.Is(err, ErrNoCommitment) {
@@ -425,7 +425,7 @@ func TestRetryOfACommitmentIsReplayed(t *testing.T) {
 		if again := commit(t, by, journal.NewKey("key", []byte("request"))); fmt.Sprintf("%+v", again) != fmt.Sprintf("%+v", first) {
 			t.Errorf("replayed as %+v, first was %+v", again, first)
 		}
-		reused := &Request{Request: order.Request{Size: ptr(5)}, Key: journal.NewKey("key", []byte("other"))}
+		reused := &Request{Request: plan.Request{Size: ptr(5)}, Key: journal.NewKey("key", []byte("other"))}
 		if _, err := by.Commit(t.Context(), reused); !errors.Is(err, journal.ErrKeyReused) {
 			t.Errorf("another request with the key: %v", err)
 		}

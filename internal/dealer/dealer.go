@@ -19,7 +19,7 @@ import (
 	"riffle/internal/deck"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
 )
@@ -48,13 +48,13 @@ const DefaultDeadline = 10 * time.Minute
 // A Dealer makes shuffles and commitments. It may be used concurrently.
 type Dealer struct {
 	journal *journal.Journal
-	rules   *order.Rules
+	rules   *plan.Rules
 	options Options
 	open    *cache.Cache[uuid.UUID, *committed]
 }
 
 // New returns a dealer that checks requests by rules and records in a journal.
-func New(j *journal.Journal, rules *order.Rules, options Options) *Dealer {
+func New(j *journal.Journal, rules *plan.Rules, options Options) *Dealer {
 	if options.Deadline == 0 {
 		options.Deadline = DefaultDeadline
 	}
@@ -66,7 +66,7 @@ func New(j *journal.Journal, rules *order.Rules, options Options) *Dealer {
 
 // A Request asks for a shuffle or a commitment.
 type Request struct {
-	order.Request
+	plan.Request
 	Key *journal.Key // identifies retries; nil for a request that cannot be repeated
 
 	// Reserve is called with what is going to be shuffled, before it is drawn or replayed; if a request
@@ -94,7 +94,7 @@ type Shuffle struct {
 }
 
 // Shuffle makes a shuffle, or replays that of the first attempt. The error is an [*order.Invalid],
-// [ErrNoCommitment], a [*SettledError], a [*ledger.NotUniqueError], [journal.ErrInFlight],
+// [ErrNoCommitment], a [*CommitmentClosedError], a [*ledger.NotUniqueError], [journal.ErrInFlight],
 // [journal.ErrKeyReused], that of Reserve, or one of the ledger or the source of randomness.
 func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 	replay := func(first *journal.Stored) (*Shuffle, error) { return d.replay(ctx, r, first) }
@@ -103,7 +103,7 @@ func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := r.ReserveFor(&draft.Order.Statement); err != nil {
+		if err := r.ReserveFor(&draft.Plan.Statement); err != nil {
 			return nil, err
 		}
 		if err := d.Seed(draft); err != nil {
@@ -113,7 +113,7 @@ func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 		if err != nil {
 			return nil, err
 		}
-		record.RevealNow = draft.Order.Request.RevealNow
+		record.RevealNow = draft.Plan.Request.RevealNow
 		stream, err := Stream(record, draft.Seed)
 		if err != nil {
 			return nil, err
@@ -125,7 +125,7 @@ func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 		}
 		return &Shuffle{
 			AuditID: record.ID, LogIndex: index, Statement: record.Statement, Commitment: record.Commitment,
-			Deck: draft.Order.Deck, Copies: draft.Order.Copies, stream: stream,
+			Deck: draft.Plan.Deck, Copies: draft.Plan.Copies, stream: stream,
 		}, nil
 	})
 }
@@ -153,25 +153,25 @@ func (d *Dealer) replay(ctx context.Context, r *Request, first *journal.Stored) 
 
 // A Draft is a checked order on its way into the log.
 type Draft struct {
-	Order *order.Order
-	Seed  rng.Seed // nil before [Dealer.Seed]
+	Plan *plan.Plan
+	Seed rng.Seed // nil before [Dealer.Seed]
 
 	committed *committed // the commitment that it uses; nil for none
 }
 
 // Prepare checks a request. Nothing is drawn yet. The error is an [*order.Invalid],
 // [ErrNoCommitment], or one of the ledger's.
-func (d *Dealer) Prepare(ctx context.Context, r *order.Request) (*Draft, error) {
+func (d *Dealer) Prepare(ctx context.Context, r *plan.Request) (*Draft, error) {
 	if r.CommitmentID == uuid.Nil {
 		o, err := d.rules.Check(r, nil)
-		return &Draft{Order: o}, err
+		return &Draft{Plan: o}, err
 	}
 	c, err := d.findCommitment(ctx, r.CommitmentID)
 	if err != nil {
 		return nil, err
 	}
 	o, err := d.rules.Check(r, c.record)
-	return &Draft{Order: o, committed: c}, err
+	return &Draft{Plan: o, committed: c}, err
 }
 
 // Seed draws the seed of a draft, or takes that of its commitment. The error is one of the source
@@ -181,7 +181,7 @@ func (d *Dealer) Seed(t *Draft) (err error) {
 		t.Seed = t.committed.seed
 		return nil
 	}
-	t.Seed, err = d.journal.NewSeed(t.Order.Statement.Size, t.Order.Statement.Draw)
+	t.Seed, err = d.journal.NewSeed(t.Plan.Statement.Size, t.Plan.Statement.Draw)
 	return err
 }
 
@@ -195,10 +195,10 @@ func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := t.Order.Statement
+	s := t.Plan.Statement
 	s.Seed = t.Seed
-	record.Statement, record.Parameters, record.ClientSeed = s, t.Order.Parameters(), t.Order.Request.ClientSeed
-	record.ItemsDigest = t.Order.ItemsDigest
+	record.Statement, record.Parameters, record.ClientSeed = s, t.Plan.Parameters(), t.Plan.Request.ClientSeed
+	record.ItemsDigest = t.Plan.ItemsDigest
 	if t.committed != nil {
 		record.CommitmentID, record.Commitment = t.committed.record.ID, t.committed.record.Commitment
 	} else {
@@ -209,9 +209,9 @@ func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
 
 // Append appends the record of a draft: with its seed, or using its commitment, whose sidecar has
 // the seed. The errors are those of [journal.Journal.Append], [journal.ErrInFlight] and a
-// [*SettledError].
+// [*CommitmentClosedError].
 func (d *Dealer) Append(ctx context.Context, t *Draft, e *journal.Entry) (index uint64, err error) {
-	e.Reference, e.Unique = e.Record.Statement.Reference, t.Order.Request.UniqueReference
+	e.Reference, e.Unique = e.Record.Statement.Reference, t.Plan.Request.UniqueReference
 	if t.committed != nil {
 		return d.use(ctx, t.committed, e)
 	}

@@ -19,7 +19,7 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
 )
@@ -33,14 +33,14 @@ func newDealer(t *testing.T, options Options) (*Dealer, *journaltest.Store) {
 
 func ptr(n uint64) *uint64 { return &n }
 
-func items(n uint64) *order.Items {
-	return &order.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))}
+func items(n uint64) *plan.Items {
+	return &plan.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))}
 }
 
-func ask(r order.Request) *Request { return &Request{Request: r} }
+func ask(r plan.Request) *Request { return &Request{Request: r} }
 
 // keyed returns a request with an idempotency key.
-func keyed(key string, r order.Request) *Request {
+func keyed(key string, r plan.Request) *Request {
 	return &Request{Request: r, Key: journal.NewKey(key, []byte("the request"))}
 }
 
@@ -72,7 +72,7 @@ func overtake(d *Dealer, by func()) { d.journal.Random = &interrupted{by: by} }
 func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 	d, _ := newDealer(t, Options{})
 	for _, alg := range shuffle.Algorithms() {
-		for _, r := range []order.Request{
+		for _, r := range []plan.Request{
 			{Deck: "standard52", ClientSeed: "the players' seed ♥", Reference: "table 7"},
 			{Deck: "mahjong136", Decks: ptr(2), Draw: ptr(54), Hands: []uint64{14, 13, 13, 13}},
 			{Items: items(3), Repeat: ptr(4)},
@@ -123,14 +123,14 @@ func TestSeedCoversEveryOrder(t *testing.T) {
 	d, _ := newDealer(t, Options{})
 	for _, kind := range d.rules.Decks.Types() {
 		for _, decks := range []uint64{1, 2, 8} {
-			draft, err := d.Prepare(t.Context(), &order.Request{Deck: kind.Name, Decks: &decks})
+			draft, err := d.Prepare(t.Context(), &plan.Request{Deck: kind.Name, Decks: &decks})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := d.Seed(draft); err != nil {
 				t.Fatal(err)
 			}
-			s := &draft.Order.Statement
+			s := &draft.Plan.Statement
 			if bits := float64(8 * len(draft.Seed)); s.Size <= 1024 && bits < s.Results()+64 {
 				t.Errorf("%d %s: %v bits of seed for 2^%.1f orders", decks, kind.Name, bits, s.Results())
 			}
@@ -142,7 +142,7 @@ func TestTwoShufflesNeverShareASeed(t *testing.T) {
 	d, _ := newDealer(t, Options{})
 	seen := map[string]bool{}
 	for range 200 {
-		made := mustShuffle(t, d, ask(order.Request{Size: ptr(100)}))
+		made := mustShuffle(t, d, ask(plan.Request{Size: ptr(100)}))
 		for block := made.Statement.Seed; len(block) > 0; block = block[rng.BlockSize:] {
 			if seen[string(block[:rng.BlockSize])] {
 				t.Fatal("a seed block came twice")
@@ -154,7 +154,7 @@ func TestTwoShufflesNeverShareASeed(t *testing.T) {
 
 func TestRefusedRequestsAreNotWritten(t *testing.T) {
 	d, s := newDealer(t, Options{})
-	for pointer, r := range map[string]order.Request{
+	for pointer, r := range map[string]plan.Request{
 		"":                  {},
 		"/deck":             {Deck: "standard53"},
 		"/draw":             {Size: ptr(5), Draw: ptr(6)},
@@ -164,7 +164,7 @@ func TestRefusedRequestsAreNotWritten(t *testing.T) {
 		_, shuffleErr := d.Shuffle(t.Context(), keyed("key", r))
 		_, commitErr := d.Commit(t.Context(), keyed("key", r))
 		for _, err := range []error{shuffleErr, commitErr} {
-			var invalid *order.Invalid
+			var invalid *plan.Invalid
 			if !errors.As(err, &invalid) || invalid.Fields[0].Pointer != pointer {
 				t.Errorf("%+v: %v, want an error at %q", r, err, pointer)
 			}
@@ -173,7 +173,7 @@ func TestRefusedRequestsAreNotWritten(t *testing.T) {
 	if n := s.Size(t); n != 0 {
 		t.Errorf("%d records were written", n)
 	}
-	mustShuffle(t, d, keyed("key", order.Request{Size: ptr(5)})) // the key is still free
+	mustShuffle(t, d, keyed("key", plan.Request{Size: ptr(5)})) // the key is still free
 }
 
 // A generator that fails, at any byte that it is asked for, leaves no record and no shuffle.
@@ -184,7 +184,7 @@ func TestNoRandomnessNoShuffle(t *testing.T) {
 	// Every one of the first few bytes, and a sample of the rest.
 	for n := int64(0); n < needed; n += 1 + n/8 {
 		d.journal.Random = io.MultiReader(io.LimitReader(rand.Reader, n), failing{broken})
-		made, err := d.Shuffle(t.Context(), ask(order.Request{Deck: "standard52"}))
+		made, err := d.Shuffle(t.Context(), ask(plan.Request{Deck: "standard52"}))
 		if !errors.Is(err, broken) || made != nil {
 			t.Fatalf("after %d bytes: %v, %v", n, made, err)
 		}
@@ -193,7 +193,7 @@ func TestNoRandomnessNoShuffle(t *testing.T) {
 		}
 	}
 	d.journal.Random = io.LimitReader(rand.Reader, needed)
-	if _, err := d.Shuffle(t.Context(), ask(order.Request{Deck: "standard52"})); err != nil {
+	if _, err := d.Shuffle(t.Context(), ask(plan.Request{Deck: "standard52"})); err != nil {
 		t.Errorf("with %d bytes: %v", needed, err)
 	}
 }
@@ -205,7 +205,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func TestStuckGeneratorIsRefused(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	d.journal.Random = stuck{}
-	if _, err := d.Shuffle(t.Context(), ask(order.Request{Deck: "standard52"})); !errors.Is(err, rng.ErrSeed) {
+	if _, err := d.Shuffle(t.Context(), ask(plan.Request{Deck: "standard52"})); !errors.Is(err, rng.ErrSeed) {
 		t.Errorf("a generator that repeats itself: %v", err)
 	}
 	if n := s.Size(t); n != 0 {
@@ -221,14 +221,14 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	overtake(d, func() { t.Error("randomness was drawn") })
 	full := errors.New("the memory is used up")
-	for want, r := range map[uint64]order.Request{
+	for want, r := range map[uint64]plan.Request{
 		52:      {Deck: "standard52", Draw: ptr(5)},
 		7:       {Size: ptr(1 << 40), Draw: ptr(7)},
 		100_000: {Items: items(100_000), Draw: ptr(7)},
 	} {
 		elements := uint64(0)
 		request := keyed("key", r)
-		request.Reserve = func(s *audit.Statement) error { elements = order.Elements(s); return full }
+		request.Reserve = func(s *audit.Statement) error { elements = plan.Elements(s); return full }
 		if made, err := d.Shuffle(t.Context(), request); !errors.Is(err, full) || made != nil {
 			t.Errorf("%+v: %+v, %v", r, made, err)
 		}
@@ -237,7 +237,7 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 		}
 	}
 	d.journal.Random = rand.Reader
-	request := ask(order.Request{})
+	request := ask(plan.Request{})
 	request.Reserve = func(*audit.Statement) error { t.Error("reserved for a request that is refused"); return nil }
 	if _, err := d.Shuffle(t.Context(), request); err == nil {
 		t.Error("a request for nothing is answered")
@@ -248,7 +248,7 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 
 	// A commitment stays open, and a replay reserves what it needs.
 	c := commit(t, d, nil)
-	use := keyed("use", order.Request{CommitmentID: c.ID, ClientSeed: "x"})
+	use := keyed("use", plan.Request{CommitmentID: c.ID, ClientSeed: "x"})
 	use.Reserve = func(*audit.Statement) error { return full }
 	if _, err := d.Shuffle(t.Context(), use); !errors.Is(err, full) {
 		t.Errorf("a use without memory: %v", err)
@@ -259,7 +259,7 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 	use.Reserve = nil
 	first := mustShuffle(t, d, use)
 	use.Reserve = func(s *audit.Statement) error {
-		if n := order.Elements(s); n != 5 {
+		if n := plan.Elements(s); n != 5 {
 			t.Errorf("the replay reserves %d elements, want 5", n)
 		}
 		return full
@@ -278,7 +278,7 @@ func TestRetryOfAShuffleIsReplayed(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	other := New(s.Journal(t), d.rules, Options{})
 	c, contested := commit(t, d, nil), commit(t, d, nil)
-	for name, r := range map[string]order.Request{
+	for name, r := range map[string]plan.Request{
 		"items":      {Items: items(60), Repeat: ptr(2), ClientSeed: "x"},
 		"deck":       {Deck: "undercover", Parameters: map[string]int{"players": 7}, Decks: ptr(2), Hands: []uint64{2, 3}, UniqueReference: true, Reference: "one"},
 		"commitment": {CommitmentID: c.ID, ClientSeed: "late"},
@@ -307,8 +307,8 @@ func TestRetryOfAShuffleIsReplayed(t *testing.T) {
 		overtake(d, func() { won = mustShuffle(t, other, keyed(name+" at once", r)) })
 		lost := mustShuffle(t, d, keyed(name+" at once", r))
 		checkSame(t, name+" at the same moment", lost, won)
-		overtake(d, func() { mustShuffle(t, other, keyed(name+" reused", order.Request{Size: ptr(3)})) })
-		reused := &Request{Request: order.Request{Size: ptr(3)}, Key: journal.NewKey(name+" reused", []byte("another request"))}
+		overtake(d, func() { mustShuffle(t, other, keyed(name+" reused", plan.Request{Size: ptr(3)})) })
+		reused := &Request{Request: plan.Request{Size: ptr(3)}, Key: journal.NewKey(name+" reused", []byte("another request"))}
 		if _, err := d.Shuffle(t.Context(), reused); !errors.Is(err, journal.ErrKeyReused) {
 			t.Errorf("%s: another request with the key at the same moment: %v", name, err)
 		}
@@ -341,10 +341,10 @@ func checkSame(t *testing.T, name string, again, first *Shuffle) {
 // The claim of a key was moved to a record that answered another kind of request.
 func TestRetryIsNotAnsweredFromAnotherKindOfRecord(t *testing.T) {
 	d, _ := newDealer(t, Options{})
-	if _, err := d.Commit(t.Context(), keyed("key", order.Request{Size: ptr(5)})); err != nil {
+	if _, err := d.Commit(t.Context(), keyed("key", plan.Request{Size: ptr(5)})); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := d.Shuffle(t.Context(), keyed("key", order.Request{Size: ptr(5)})); !errors.Is(err, ledger.ErrCorrupt) {
+	if got, err := d.Shuffle(t.Context(), keyed("key", plan.Request{Size: ptr(5)})); !errors.Is(err, ledger.ErrCorrupt) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -368,22 +368,22 @@ func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
 		if err := decks.Load(fstest.MapFS{"mine.json": {Data: fmt.Appendf(nil, deckFile, code)}}); err != nil {
 			t.Fatal(err)
 		}
-		return New(d.journal, &order.Rules{Decks: decks, Limits: d.rules.Limits}, Options{})
+		return New(d.journal, &plan.Rules{Decks: decks, Limits: d.rules.Limits}, Options{})
 	}
 	before, after := with("A"), with("B")
-	request := keyed("key", order.Request{Deck: "mine"})
+	request := keyed("key", plan.Request{Deck: "mine"})
 	first := mustShuffle(t, before, request)
-	c, err := before.Commit(t.Context(), ask(order.Request{Deck: "mine"}))
+	c, err := before.Commit(t.Context(), ask(plan.Request{Deck: "mine"}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, other := range map[string]*Dealer{"other cards": after, "no such deck": d} {
-		var changed *order.DeckChangedError
+		var changed *plan.DeckChangedError
 		if _, err := other.Shuffle(t.Context(), request); !errors.As(err, &changed) || changed.AuditID != first.AuditID {
 			t.Errorf("a retry with %s: %v", name, err)
 		}
-		var invalid *order.Invalid
-		if _, err := other.Shuffle(t.Context(), ask(order.Request{CommitmentID: c.ID, ClientSeed: "x"})); !errors.As(err, &invalid) || invalid.Fields[0].Pointer != "/deck" {
+		var invalid *plan.Invalid
+		if _, err := other.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: "x"})); !errors.As(err, &invalid) || invalid.Fields[0].Pointer != "/deck" {
 			t.Errorf("a commitment with %s: %v", name, err)
 		}
 	}
@@ -394,7 +394,7 @@ func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
 
 func TestUniqueReference(t *testing.T) {
 	d, s := newDealer(t, Options{})
-	unique := func(r order.Request) error {
+	unique := func(r plan.Request) error {
 		r.UniqueReference = true
 		_, err := d.Shuffle(t.Context(), ask(r))
 		return err
@@ -406,25 +406,25 @@ func TestUniqueReference(t *testing.T) {
 			t.Errorf("%s: %v, want that %s was first", what, err, by)
 		}
 	}
-	plain := mustShuffle(t, d, ask(order.Request{Size: ptr(5), Reference: "plain"}))
-	isTaken("after a plain one", unique(order.Request{Size: ptr(5), Reference: "plain"}), plain.AuditID)
-	if err := unique(order.Request{Size: ptr(5), Reference: "alone"}); err != nil {
+	plain := mustShuffle(t, d, ask(plan.Request{Size: ptr(5), Reference: "plain"}))
+	isTaken("after a plain one", unique(plan.Request{Size: ptr(5), Reference: "plain"}), plain.AuditID)
+	if err := unique(plan.Request{Size: ptr(5), Reference: "alone"}); err != nil {
 		t.Errorf("the first: %v", err)
 	}
-	if _, err := d.Shuffle(t.Context(), ask(order.Request{Size: ptr(5), Reference: "alone"})); err != nil {
+	if _, err := d.Shuffle(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "alone"})); err != nil {
 		t.Errorf("a second one that need not be unique: %v", err)
 	}
 	c := commit(t, d, nil) // reference "committed"
-	isTaken("beside a commitment", unique(order.Request{Size: ptr(5), Reference: "committed"}), c.ID)
-	if err := unique(order.Request{CommitmentID: c.ID, ClientSeed: "x"}); err != nil {
+	isTaken("beside a commitment", unique(plan.Request{Size: ptr(5), Reference: "committed"}), c.ID)
+	if err := unique(plan.Request{CommitmentID: c.ID, ClientSeed: "x"}); err != nil {
 		t.Errorf("the use of the one commitment: %v", err)
 	}
 	again := commit(t, d, nil)
-	isTaken("a second commitment", unique(order.Request{CommitmentID: again.ID, ClientSeed: "x"}), c.ID)
+	isTaken("a second commitment", unique(plan.Request{CommitmentID: again.ID, ClientSeed: "x"}), c.ID)
 	if got, err := d.Commitment(t.Context(), again.ID); err != nil || got.Status != StatusOpen {
 		t.Errorf("the second commitment is %+v, %v", got, err)
 	}
-	_, err := d.Commit(t.Context(), ask(order.Request{Size: ptr(5), Reference: "committed", UniqueReference: true}))
+	_, err := d.Commit(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "committed", UniqueReference: true}))
 	isTaken("a commitment that is to be unique", err, c.ID)
 
 	// Of many at once, one is accepted, and it is the first.
@@ -434,7 +434,7 @@ func TestUniqueReference(t *testing.T) {
 	for i := range outcomes {
 		wait.Go(func() {
 			by := []*Dealer{d, other}[i/2%2]
-			_, outcomes[i] = by.Shuffle(t.Context(), ask(order.Request{Size: ptr(5), Reference: "contested", UniqueReference: i%2 == 0}))
+			_, outcomes[i] = by.Shuffle(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "contested", UniqueReference: i%2 == 0}))
 		})
 	}
 	wait.Wait()
@@ -471,7 +471,7 @@ func TestUniqueReferenceWithACommitment(t *testing.T) {
 			reference := sequence + " " + name
 			var used, first uuid.UUID // the first commitment, and the first other record
 			for _, kind := range sequence {
-				request := ask(order.Request{Size: ptr(5), Reference: reference, UniqueReference: kind == 'S' && sequence == "SC"})
+				request := ask(plan.Request{Size: ptr(5), Reference: reference, UniqueReference: kind == 'S' && sequence == "SC"})
 				if kind != 'C' {
 					first = mustShuffle(t, d, request).AuditID
 					continue
@@ -486,15 +486,15 @@ func TestUniqueReferenceWithACommitment(t *testing.T) {
 					first = c.ID
 				}
 			}
-			_, err := by.Shuffle(t.Context(), ask(order.Request{CommitmentID: used, ClientSeed: "x", UniqueReference: true}))
+			_, err := by.Shuffle(t.Context(), ask(plan.Request{CommitmentID: used, ClientSeed: "x", UniqueReference: true}))
 			var taken *ledger.NotUniqueError
 			if refused != errors.As(err, &taken) || !refused && err != nil || refused && taken.First != first {
 				t.Errorf("the use after %s, %s: %v, want refused %v because of %s", sequence, name, err, refused, first)
 			}
 			// This process has what the other one used as open in its cache, although its log has it.
-			mustShuffle(t, d, ask(order.Request{Size: ptr(5)}))
-			_, err = d.Shuffle(t.Context(), ask(order.Request{CommitmentID: used, ClientSeed: "x", UniqueReference: true}))
-			var settled *SettledError
+			mustShuffle(t, d, ask(plan.Request{Size: ptr(5)}))
+			_, err = d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: used, ClientSeed: "x", UniqueReference: true}))
+			var settled *CommitmentClosedError
 			if !refused && !errors.As(err, &settled) {
 				t.Errorf("a second use after %s, %s: %v, want that it is used", sequence, name, err)
 			}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 //go:embed data/*.json
@@ -110,7 +110,7 @@ func (c *Catalogue) Type(name string) (*Type, bool) {
 func (c *Catalogue) Hint(name string) string {
 	const otherwise = "GET /decks lists them"
 	types := c.Types()
-	if word := strings.ToLower(hint.Brief(name)); len(word) > 1 {
+	if word := strings.ToLower(suggest.Brief(name)); len(word) > 1 {
 		if word == "poker" || word == "cards" {
 			word = "standard52"
 		}
@@ -125,7 +125,7 @@ func (c *Catalogue) Hint(name string) string {
 	for i, t := range types {
 		names[i] = t.Name
 	}
-	return hint.Or(name, names, otherwise)
+	return suggest.Or(name, names, otherwise)
 }
 
 // readFile parses one file. It also returns the line that names the type.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 // A Parameter is a number that a request for a deck may choose.
@@ -42,7 +42,7 @@ type ParameterError struct {
 }
 
 func (e *ParameterError) Error() string {
-	return fmt.Sprintf("parameter %s %s", hint.Brief(e.Name), e.Reason)
+	return fmt.Sprintf("parameter %s %s", suggest.Brief(e.Name), e.Reason)
 }
 
 // resolve checks the given parameters and adds the defaults of all others. It returns nil for a
@@ -80,7 +80,7 @@ func (t *Type) parameterHint(name string) string {
 	if len(names) == 0 {
 		return "it takes none"
 	}
-	return hint.Or(name, names, "there are "+strings.Join(names, ", "))
+	return suggest.Or(name, names, "there are "+strings.Join(names, ", "))
 }
 
 // defaultUnder returns the default, given the values of the earlier parameters.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 // A Preset names the usual hands of a game. It has either their sizes, or one size for as many
@@ -53,7 +53,7 @@ func (d *Deck) HandsFrom(copies int, preset string) ([]int, error) {
 	case len(d.kind.Presets) == 0:
 		return reject("%s has no presets; give the sizes of the hands, as in [5,5]", d.kind.Name)
 	case i < 0:
-		return reject("%s has no preset %s; %s", d.kind.Name, hint.Quote(preset), d.kind.presetHint(name))
+		return reject("%s has no preset %s; %s", d.kind.Name, suggest.Quote(preset), d.kind.presetHint(name))
 	}
 	p := d.kind.Presets[i]
 	covered := copies*d.Size() - d.kind.DeadWall
@@ -96,7 +96,7 @@ func (t *Type) presetHint(name string) string {
 	for i, p := range t.Presets {
 		names[i] = p.Name
 	}
-	return hint.Or(name, names, "give the sizes of the hands, as in [5,5], or one of: "+strings.Join(names, ", "))
+	return suggest.Or(name, names, "give the sizes of the hands, as in [5,5], or one of: "+strings.Join(names, ", "))
 }
 
 func sum(numbers []int) (total int) {

@@ -12,12 +12,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
-	"riffle/internal/hint"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
-	"riffle/internal/shoes"
+	"riffle/internal/liveshoes"
+	"riffle/internal/plan"
+	"riffle/internal/suggest"
 )
 
 // answer is a response. Its fields are in the order of the JSON; which ones are set depends on the
@@ -45,24 +45,24 @@ type pile struct {
 }
 
 // newAnswer returns what every answer about a deck has.
-func newAnswer(r *shoes.Result) *answer {
+func newAnswer(r *liveshoes.Result) *answer {
 	return &answer{Success: true, DeckID: deckID(r.Shoe.ID), AuditID: r.AuditID}
 }
 
 // remaining adds how many cards are in the deck.
-func (a *answer) remaining(s *shoes.Shoe) *answer {
+func (a *answer) remaining(s *liveshoes.Shoe) *answer {
 	a.Remaining = &s.Remaining
 	return a
 }
 
 // shuffled adds whether the deck was shuffled, which answers about whole decks have.
-func (a *answer) shuffled(s *shoes.Shoe) *answer {
+func (a *answer) shuffled(s *liveshoes.Shoe) *answer {
 	a.remaining(s).Shuffled = &s.Shuffled
 	return a
 }
 
 // piles adds how many cards each pile has.
-func (a *answer) piles(s *shoes.Shoe) *answer {
+func (a *answer) piles(s *liveshoes.Shoe) *answer {
 	a.Piles = map[string]pile{}
 	for _, p := range s.Piles {
 		a.Piles[p.Name] = pile{Remaining: p.Cards}
@@ -71,13 +71,13 @@ func (a *answer) piles(s *shoes.Shoe) *answer {
 }
 
 // cards adds cards.
-func (a *answer) cards(q *request, cards []shoes.Card) *answer {
+func (a *answer) cards(q *request, cards []liveshoes.Card) *answer {
 	a.Cards = q.show(cards)
 	return a
 }
 
 // show returns cards as answers have them.
-func (q *request) show(cards []shoes.Card) []card {
+func (q *request) show(cards []liveshoes.Card) []card {
 	list := make([]card, len(cards))
 	for i := range cards {
 		list[i] = card{nameOf(&cards[i]), q.base}
@@ -207,7 +207,7 @@ func refuse(status int, format string, args ...any) *refusal {
 }
 
 // of adds the audit id of the deck.
-func (e *refusal) of(s *shoes.Shoe) *refusal {
+func (e *refusal) of(s *liveshoes.Shoe) *refusal {
 	e.auditID = s.ChangedBy
 	return e
 }
@@ -238,15 +238,15 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 			a.Reject(w, err)
 		}
 	}
-	refused := &answer{Error: hint.Mask(e.text), AuditID: e.auditID}
+	refused := &answer{Error: suggest.Mask(e.text), AuditID: e.auditID}
 	write(w, e.status, refused.append(make([]byte, 0, 512)))
 }
 
 // refusalOf returns the status and text for an error of the inner packages.
 func refusalOf(err error) *refusal {
 	var own *refusal
-	var closed *shoes.ClosedError
-	var invalid *order.Invalid
+	var closed *liveshoes.ClosedError
+	var invalid *plan.Invalid
 	var body *httpjson.Error
 	switch {
 	case errors.As(err, &own):

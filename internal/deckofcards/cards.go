@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"riffle/internal/audit"
-	"riffle/internal/order"
-	"riffle/internal/shoes"
+	"riffle/internal/liveshoes"
+	"riffle/internal/plan"
 )
 
 // The codes of cards are value and suit, with 0 for ten. A new deck has them in this order, with
@@ -61,7 +61,7 @@ func codeOf(word string) (code string, known bool) {
 
 // nameOf returns the code of a card. The item of a shoe that was created through another API may be
 // no code and is returned as it is.
-func nameOf(c *shoes.Card) string {
+func nameOf(c *liveshoes.Card) string {
 	text := c.Item
 	if c.Card != nil {
 		text = c.Card.Code
@@ -75,13 +75,13 @@ func nameOf(c *shoes.Card) string {
 }
 
 // setItems asks for a deck of codes as items, all of them once for each copy.
-func setItems(r *shoes.Request, codes []string, copies uint64) {
+func setItems(r *liveshoes.Request, codes []string, copies uint64) {
 	for range copies {
 		for _, code := range codes {
 			r.Items = append(r.Items, `"`+code+`"`)
 		}
 	}
-	r.Request.Items = &order.Items{Count: uint64(len(r.Items)), Digest: sha256.Sum256([]byte("[" + strings.Join(r.Items, ",") + "]"))}
+	r.Request.Items = &plan.Items{Count: uint64(len(r.Items)), Digest: sha256.Sum256([]byte("[" + strings.Join(r.Items, ",") + "]"))}
 }
 
 // The deck types that shuffled whole decks are of.
@@ -92,7 +92,7 @@ const (
 
 // isDeck reports whether a shoe is a deck of this API: of standard cards, or of items and with the
 // lifetime of this API.
-func isDeck(s *shoes.Shoe) bool {
+func isDeck(s *liveshoes.Shoe) bool {
 	name, _, ofType := audit.DeckOf(s.First.Statement.Input)
 	if ofType {
 		return name == type52 || name == type54
@@ -109,7 +109,7 @@ type makeup struct {
 
 // makeupOf returns what the deck of a shoe consists of. A whole deck that was created unshuffled is
 // of items and recognized by their digest.
-func makeupOf(s *shoes.Shoe) makeup {
+func makeupOf(s *liveshoes.Shoe) makeup {
 	if name, copies, ofType := audit.DeckOf(s.First.Statement.Input); ofType {
 		return makeup{true, name == type54, copies}
 	}
@@ -119,7 +119,7 @@ func makeupOf(s *shoes.Shoe) makeup {
 		if rest > 0 {
 			continue
 		}
-		var all shoes.Request
+		var all liveshoes.Request
 		setItems(&all, codes, copies)
 		if audit.ItemsInput(all.Request.Items.Digest) == s.First.Statement.Input {
 			return makeup{true, withJokers, copies}
@@ -129,8 +129,8 @@ func makeupOf(s *shoes.Shoe) makeup {
 }
 
 // sortCards sorts cards as a new deck has them, copy by copy.
-func sortCards(cards []shoes.Card) {
-	slices.SortStableFunc(cards, func(a, b shoes.Card) int {
+func sortCards(cards []liveshoes.Card) {
+	slices.SortStableFunc(cards, func(a, b liveshoes.Card) int {
 		if a.Card == nil || b.Card == nil { // items are numbered in that order
 			return int(a.Number) - int(b.Number)
 		}

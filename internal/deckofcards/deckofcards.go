@@ -18,7 +18,7 @@ import (
 
 	"riffle/internal/deck"
 	"riffle/internal/httpjson"
-	"riffle/internal/shoes"
+	"riffle/internal/liveshoes"
 )
 
 // lifetime is the time to live of a deck after its last change.
@@ -35,7 +35,7 @@ type Options struct {
 
 // A Log is where the decks of a request are.
 type Log struct {
-	Shoes  *shoes.Service
+	Shoes  *liveshoes.Service
 	Decks  *deck.Catalogue // whose pictures are served
 	Prefix string          // of its paths; empty for the default log
 	Caller string          // the name of the request's key; empty for none

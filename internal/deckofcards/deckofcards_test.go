@@ -25,8 +25,8 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
-	"riffle/internal/shoes"
+	"riffle/internal/liveshoes"
+	"riffle/internal/plan"
 )
 
 // A site is the API over a store in a folder of the test.
@@ -71,8 +71,8 @@ func (s *site) startProcess() {
 		}
 		return s.now
 	})
-	rules := &order.Rules{Decks: s.decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
-	dealt := shoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, shoes.Options{})
+	rules := &plan.Rules{Decks: s.decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
+	dealt := liveshoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, liveshoes.Options{})
 	budget := httpjson.NewBudget(512 << 20)
 	s.API = New(Options{Lease: func(http.ResponseWriter) *httpjson.Lease { return budget.Lease("192.0.2.1:1") }, Log: func(http.ResponseWriter) Log { return Log{Shoes: dealt, Decks: s.decks} }, Cache: func(http.ResponseWriter, string) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	router := chi.NewRouter()
@@ -464,11 +464,11 @@ func TestDecksExpire(t *testing.T) {
 func TestShoesOfTheServiceAreDecks(t *testing.T) {
 	s := newSite(t)
 	five := uint64(5)
-	for r, want := range map[*shoes.Request]int{
-		shoeOf(order.Request{Deck: "standard54"}):                    200,
-		shoeOf(order.Request{Deck: "mahjong136"}):                    404,
-		withExpiry(shoeOf(order.Request{Size: &five}), lifetime):     404,
-		shoeOf(order.Request{Items: &order.Items{Count: 1}}, `"AS"`): 404,
+	for r, want := range map[*liveshoes.Request]int{
+		shoeOf(plan.Request{Deck: "standard54"}):                   200,
+		shoeOf(plan.Request{Deck: "mahjong136"}):                   404,
+		withExpiry(shoeOf(plan.Request{Size: &five}), lifetime):    404,
+		shoeOf(plan.Request{Items: &plan.Items{Count: 1}}, `"AS"`): 404,
 	} {
 		made, err := s.Log(nil).Shoes.Create(t.Context(), r)
 		if err != nil {
@@ -480,13 +480,13 @@ func TestShoesOfTheServiceAreDecks(t *testing.T) {
 	}
 }
 
-func withExpiry(r *shoes.Request, expires time.Duration) *shoes.Request {
+func withExpiry(r *liveshoes.Request, expires time.Duration) *liveshoes.Request {
 	r.Expires = expires
 	return r
 }
 
-func shoeOf(r order.Request, items ...string) *shoes.Request {
-	return &shoes.Request{Request: dealer.Request{Request: r}, Items: items}
+func shoeOf(r plan.Request, items ...string) *liveshoes.Request {
+	return &liveshoes.Request{Request: dealer.Request{Request: r}, Items: items}
 }
 
 // A retry with the same key gets the same cards and draws no others.
@@ -534,7 +534,7 @@ func TestFailuresOfTheService(t *testing.T) {
 	s := newSite(t)
 	for err, want := range map[error]int{
 		ledger.ErrBusy: 503, ledger.ErrNoSpace: 503, ledger.ErrUnavailable: 503, ledger.ErrOverloaded: 503, ledger.ErrClosed: 503, ledger.ErrBroken: 500, io.ErrUnexpectedEOF: 500,
-		journal.ErrInFlight: 409, &shoes.VersionError{}: 500, &shoes.CardsError{}: 500,
+		journal.ErrInFlight: 409, &liveshoes.VersionError{}: 500, &liveshoes.CardsError{}: 500,
 	} {
 		w := httptest.NewRecorder()
 		s.fail(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil), fmt.Errorf("within: %w", err))

@@ -8,8 +8,8 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
+	"riffle/internal/liveshoes"
 	"riffle/internal/shoe"
-	"riffle/internal/shoes"
 )
 
 // maxDecks is how many copies a new deck may have. One that is drawn from at once may have as many
@@ -18,11 +18,11 @@ const maxDecks = 20
 
 // update changes the deck of the request. plan returns the change to make of the deck as it is, nil
 // for none, and is called again if the deck was changed in the meantime.
-func (a *API) update(q *request, plan func(*shoes.Shoe) (*shoes.Change, error)) (*shoes.Result, error) {
+func (a *API) update(q *request, plan func(*liveshoes.Shoe) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
 	if q.id == uuid.Nil {
 		return nil, journal.ErrNoShoe
 	}
-	return q.log.Shoes.Update(q.ctx, q.id, q.key, func(s *shoes.Shoe) (*shoes.Change, error) {
+	return q.log.Shoes.Update(q.ctx, q.id, q.key, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		if s.Status != shoe.Open || !isDeck(s) {
 			return nil, journal.ErrNoShoe
 		}
@@ -31,9 +31,9 @@ func (a *API) update(q *request, plan func(*shoes.Shoe) (*shoes.Change, error)) 
 }
 
 // look returns the deck of the request as it is.
-func (a *API) look(q *request) (*shoes.Result, error) {
+func (a *API) look(q *request) (*liveshoes.Result, error) {
 	q.key = nil // nothing is changed that a retry could replay
-	return a.update(q, func(*shoes.Shoe) (*shoes.Change, error) { return nil, nil })
+	return a.update(q, func(*liveshoes.Shoe) (*liveshoes.Change, error) { return nil, nil })
 }
 
 // newDeck answers /api/deck/new/: a deck in the order of a new one.
@@ -67,8 +67,8 @@ func (a *API) create(q *request, shuffled bool) (*answer, error) {
 }
 
 // newRequest asks for a deck with the lifetime of this API.
-func newRequest(shuffled bool) *shoes.Request {
-	r := &shoes.Request{TTL: lifetime}
+func newRequest(shuffled bool) *liveshoes.Request {
+	r := &liveshoes.Request{TTL: lifetime}
 	if !shuffled {
 		r.Draw = new(uint64)
 	}
@@ -77,7 +77,7 @@ func newRequest(shuffled bool) *shoes.Request {
 
 // whole asks for a deck of all cards. A shuffled one is of a deck type. One in the order of this
 // API, which is not that of the type, is of items.
-func whole(m makeup, shuffled bool) *shoes.Request {
+func whole(m makeup, shuffled bool) *liveshoes.Request {
 	r := newRequest(shuffled)
 	switch {
 	case !shuffled:
@@ -91,7 +91,7 @@ func whole(m makeup, shuffled bool) *shoes.Request {
 }
 
 // partial asks for a deck of the named cards.
-func partial(named []string, withJokers bool, copies uint64, shuffled bool) (*shoes.Request, error) {
+func partial(named []string, withJokers bool, copies uint64, shuffled bool) (*liveshoes.Request, error) {
 	var codes []string
 	for _, code := range named {
 		if withJokers || places[code] < plain {
@@ -121,11 +121,11 @@ func (a *API) info(q *request) (*answer, error) {
 // shuffle answers /api/deck/{deck_id}/shuffle/: of what remains, or of all cards, which come back
 // from wherever they are.
 func (a *API) shuffle(q *request) (*answer, error) {
-	var result *shoes.Result
+	var result *liveshoes.Result
 	var err error
 	if remaining, _ := q.flag("remaining"); remaining {
-		result, err = a.update(q, func(*shoes.Shoe) (*shoes.Change, error) {
-			return &shoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}, nil
+		result, err = a.update(q, func(*liveshoes.Shoe) (*liveshoes.Change, error) {
+			return &liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}, nil
 		})
 	} else {
 		result, err = a.reset(q)
@@ -141,7 +141,7 @@ var errReplace = errors.New("the deck is to be replaced")
 
 // reset shuffles all cards of a deck. If it is to have other cards, or was shuffled too often, a
 // new shoe replaces it.
-func (a *API) reset(q *request) (*shoes.Result, error) {
+func (a *API) reset(q *request) (*liveshoes.Result, error) {
 	copies, err := q.decks(maxDecks)
 	if err != nil {
 		return nil, err
@@ -150,10 +150,10 @@ func (a *API) reset(q *request) (*shoes.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var now *shoes.Shoe
+	var now *liveshoes.Shoe
 	var was makeup
-	var replacement *shoes.Request
-	result, err := a.update(q, func(s *shoes.Shoe) (*shoes.Change, error) {
+	var replacement *liveshoes.Request
+	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		now, was = s, makeupOf(s)
 		withJokers, said := q.flag("jokers_enabled")
 		if !said {
@@ -173,7 +173,7 @@ func (a *API) reset(q *request) (*shoes.Result, error) {
 			replacement = whole(makeup{true, withJokers, copies}, true)
 			return nil, errReplace
 		}
-		return &shoes.Change{Kind: audit.KindReshuffle, From: shoe.All}, nil
+		return &liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.All}, nil
 	})
 	if errors.Is(err, shoe.ErrTooMany) {
 		if !was.whole {
@@ -189,7 +189,7 @@ func (a *API) reset(q *request) (*shoes.Result, error) {
 }
 
 // worn refuses to shuffle a deck that was shuffled as often as a shoe can be.
-func worn(s *shoes.Shoe) error {
+func worn(s *liveshoes.Shoe) error {
 	return refuse(http.StatusBadRequest, "A deck and its piles are shuffled at most %d times. Begin another one at /api/deck/new/shuffle/.", shoe.MaxSeals).of(s)
 }
 
@@ -225,12 +225,12 @@ func (a *API) draw(q *request) (*answer, error) {
 
 // take draws cards from the deck, or as many as there are.
 func (a *API) take(q *request, count uint64) (*answer, error) {
-	result, err := a.update(q, func(s *shoes.Shoe) (*shoes.Change, error) {
+	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		n := min(count, s.Remaining)
 		if n == 0 {
 			return nil, nil
 		}
-		return &shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: q.end, Count: &n, To: shoe.Dealt}, nil
+		return &liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: q.end, Count: &n, To: shoe.Dealt}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func (a *API) returnToDeck(q *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := a.update(q, func(s *shoes.Shoe) (*shoes.Change, error) {
+	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		cards, err := q.log.Shoes.Cards(q.ctx, s, shoe.Dealt, false)
 		if err != nil {
 			return nil, err
@@ -268,21 +268,21 @@ func (a *API) returnToDeck(q *request) (*answer, error) {
 }
 
 // moveCards returns the change that moves cards; nil if there are none.
-func moveCards(kind audit.Kind, from shoe.Place, cards []shoes.Card, to shoe.Place, put shoe.End) *shoes.Change {
+func moveCards(kind audit.Kind, from shoe.Place, cards []liveshoes.Card, to shoe.Place, put shoe.End) *liveshoes.Change {
 	if len(cards) == 0 {
 		return nil
 	}
-	c := &shoes.Change{Kind: kind, From: from, Taken: shoe.Named, To: to, Put: put}
+	c := &liveshoes.Change{Kind: kind, From: from, Taken: shoe.Named, To: to, Put: put}
 	for i := range cards {
-		c.Cards = append(c.Cards, shoes.CardName{Number: &cards[i].Number})
+		c.Cards = append(c.Cards, liveshoes.CardName{Number: &cards[i].Number})
 	}
 	return c
 }
 
 // pick returns those of the cards that are named by their codes, in the order of the codes. A code
 // picks one card; unknown codes are skipped.
-func pick(cards []shoes.Card, codes []string) (picked []shoes.Card) {
-	byCode := map[string][]shoes.Card{}
+func pick(cards []liveshoes.Card, codes []string) (picked []liveshoes.Card) {
+	byCode := map[string][]liveshoes.Card{}
 	for i := range cards {
 		code := nameOf(&cards[i])
 		byCode[code] = append(byCode[code], cards[i])

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"riffle/internal/audit"
+	"riffle/internal/liveshoes"
 	"riffle/internal/shoe"
-	"riffle/internal/shoes"
 )
 
 // place returns the place of the request's pile.
@@ -20,12 +20,12 @@ func (q *request) place() (shoe.Place, error) {
 }
 
 // updatePile changes a pile that must exist. plan is given the deck and the place of the pile.
-func (a *API) updatePile(q *request, plan func(*shoes.Shoe, shoe.Place) (*shoes.Change, error)) (*shoes.Result, error) {
+func (a *API) updatePile(q *request, plan func(*liveshoes.Shoe, shoe.Place) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
 	place, err := q.place()
 	if err != nil {
 		return nil, err
 	}
-	return a.update(q, func(s *shoes.Shoe) (*shoes.Change, error) {
+	return a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		if !hasPile(s, q.pile) {
 			return nil, refuse(http.StatusNotFound, noPile, q.pile).of(s)
 		}
@@ -33,8 +33,8 @@ func (a *API) updatePile(q *request, plan func(*shoes.Shoe, shoe.Place) (*shoes.
 	})
 }
 
-func hasPile(s *shoes.Shoe, name string) bool {
-	return slices.ContainsFunc(s.Piles, func(p shoes.Pile) bool { return p.Name == name })
+func hasPile(s *liveshoes.Shoe, name string) bool {
+	return slices.ContainsFunc(s.Piles, func(p liveshoes.Pile) bool { return p.Name == name })
 }
 
 // addToPile answers /api/deck/{deck_id}/pile/{pile}/add/: cards go onto the pile from wherever they
@@ -48,8 +48,8 @@ func (a *API) addToPile(q *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var now *shoes.Shoe
-	result, err := a.update(q, func(s *shoes.Shoe) (*shoes.Change, error) {
+	var now *liveshoes.Shoe
+	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		now = s
 		if !given {
 			return nil, refuse(http.StatusNotFound, noCardNamed).of(s)
@@ -60,7 +60,7 @@ func (a *API) addToPile(q *request) (*answer, error) {
 		}
 		picked := pick(cards, named)
 		if len(picked) == 0 && !hasPile(s, q.pile) { // the pile is created all the same
-			return &shoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, Cards: []shoes.CardName{}, To: place, Put: shoe.Top}, nil
+			return &liveshoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, Cards: []liveshoes.CardName{}, To: place, Put: shoe.Top}, nil
 		}
 		return moveCards(audit.KindAdd, shoe.Out, picked, place, shoe.Top), nil
 	})
@@ -96,10 +96,10 @@ func (a *API) listPile(q *request) (*answer, error) {
 
 // shufflePile answers /api/deck/{deck_id}/pile/{pile}/shuffle/.
 func (a *API) shufflePile(q *request) (*answer, error) {
-	var now *shoes.Shoe
-	result, err := a.updatePile(q, func(s *shoes.Shoe, place shoe.Place) (*shoes.Change, error) {
+	var now *liveshoes.Shoe
+	result, err := a.updatePile(q, func(s *liveshoes.Shoe, place shoe.Place) (*liveshoes.Change, error) {
 		now = s
-		return &shoes.Change{Kind: audit.KindReshuffle, From: place}, nil
+		return &liveshoes.Change{Kind: audit.KindReshuffle, From: place}, nil
 	})
 	if errors.Is(err, shoe.ErrTooMany) {
 		return nil, worn(now)
@@ -117,7 +117,7 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 		return nil, err
 	}
 	byName := q.values["cards"] != ""
-	result, err := a.updatePile(q, func(s *shoes.Shoe, place shoe.Place) (*shoes.Change, error) {
+	result, err := a.updatePile(q, func(s *liveshoes.Shoe, place shoe.Place) (*liveshoes.Change, error) {
 		cards, err := q.log.Shoes.Cards(q.ctx, s, place, false)
 		if err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 		if count > uint64(len(cards)) {
 			return nil, q.notEnough(http.StatusNotFound).of(s)
 		}
-		return &shoes.Change{Kind: audit.KindDraw, From: place, Taken: q.end, Count: &count, To: shoe.Dealt}, nil
+		return &liveshoes.Change{Kind: audit.KindDraw, From: place, Taken: q.end, Count: &count, To: shoe.Dealt}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 
 // lacks reports whether a code of the list is not among the cards. Other spellings of a ten are no
 // codes of the other service, which ignores them.
-func lacks(cards []shoes.Card, list string) bool {
+func lacks(cards []liveshoes.Card, list string) bool {
 	count := map[string]int{}
 	for i := range cards {
 		count[nameOf(&cards[i])]++
@@ -172,7 +172,7 @@ func (a *API) returnPile(q *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := a.updatePile(q, func(s *shoes.Shoe, place shoe.Place) (*shoes.Change, error) {
+	result, err := a.updatePile(q, func(s *liveshoes.Shoe, place shoe.Place) (*liveshoes.Change, error) {
 		cards, err := q.log.Shoes.Cards(q.ctx, s, place, false)
 		if err != nil {
 			return nil, err

@@ -17,7 +17,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/rng"
 )
 
@@ -33,12 +33,12 @@ var (
 // A Service answers for records. It may be used concurrently.
 type Service struct {
 	journal *journal.Journal
-	rules   *order.Rules
+	rules   *plan.Rules
 	reveals singleflight.Group // by the record, so that they do not race for its claim
 }
 
 // New returns a service over a journal. The rules know the decks of its records.
-func New(j *journal.Journal, rules *order.Rules) *Service {
+func New(j *journal.Journal, rules *plan.Rules) *Service {
 	return &Service{journal: j, rules: rules}
 }
 

@@ -15,9 +15,9 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/liveshoes"
+	"riffle/internal/plan"
 	"riffle/internal/rng"
-	"riffle/internal/shoes"
 )
 
 // A service discloses what its dealer and its shoes have recorded.
@@ -26,7 +26,7 @@ type service struct {
 	store   *journaltest.Store
 	journal *journal.Journal
 	dealer  *dealer.Dealer
-	shoes   *shoes.Service
+	shoes   *liveshoes.Service
 }
 
 func newService(t *testing.T) *service {
@@ -39,10 +39,10 @@ func newServiceOn(t *testing.T, s *journaltest.Store) *service {
 	t.Helper()
 	j, rules := s.Journal(t), journaltest.Rules(t)
 	d := dealer.New(j, rules, dealer.Options{})
-	return &service{disclosure.New(j, rules), s, j, d, shoes.New(j, d, rules, shoes.Options{})}
+	return &service{disclosure.New(j, rules), s, j, d, liveshoes.New(j, d, rules, liveshoes.Options{})}
 }
 
-func (s *service) shuffle(t *testing.T, r order.Request) *dealer.Shuffle {
+func (s *service) shuffle(t *testing.T, r plan.Request) *dealer.Shuffle {
 	t.Helper()
 	made, err := s.dealer.Shuffle(t.Context(), &dealer.Request{Request: r})
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *service) shuffle(t *testing.T, r order.Request) *dealer.Shuffle {
 // revealed makes a shuffle, reveals it and returns the id of the reveal.
 func (s *service) revealed(t *testing.T, reference string) (*dealer.Shuffle, uuid.UUID) {
 	t.Helper()
-	made := s.shuffle(t, order.Request{Deck: "standard52", Reference: reference})
+	made := s.shuffle(t, plan.Request{Deck: "standard52", Reference: reference})
 	if _, err := s.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func ptr(n uint64) *uint64 { return &n }
 
 func TestRevealTakesTheSeed(t *testing.T) {
 	s := newService(t)
-	made := s.shuffle(t, order.Request{Deck: "standard52", Reference: "table 1"})
+	made := s.shuffle(t, plan.Request{Deck: "standard52", Reference: "table 1"})
 	shown := func() rng.Seed {
 		a, err := s.Audit(t.Context(), made.AuditID)
 		if err != nil {
@@ -133,7 +133,7 @@ func TestRevealTakesTheSeed(t *testing.T) {
 
 func TestRevealNowNeedsNoReveal(t *testing.T) {
 	s := newService(t)
-	made := s.shuffle(t, order.Request{Size: ptr(6), RevealNow: true})
+	made := s.shuffle(t, plan.Request{Size: ptr(6), RevealNow: true})
 	a, err := s.Audit(t.Context(), made.AuditID)
 	if err != nil || !bytes.Equal(a.Seed, made.Statement.Seed) {
 		t.Errorf("%+v, %v", a, err)
@@ -167,8 +167,8 @@ func TestAuditsArePaged(t *testing.T) {
 	s := newService(t)
 	var want []uuid.UUID
 	for range 7 {
-		want = append(want, s.shuffle(t, order.Request{Size: ptr(3), Reference: "game"}).AuditID)
-		s.shuffle(t, order.Request{Size: ptr(3), Reference: "another game"})
+		want = append(want, s.shuffle(t, plan.Request{Size: ptr(3), Reference: "game"}).AuditID)
+		s.shuffle(t, plan.Request{Size: ptr(3), Reference: "another game"})
 	}
 	var got []uuid.UUID
 	for from := uint64(0); ; {
@@ -191,7 +191,7 @@ func TestAuditsArePaged(t *testing.T) {
 
 func TestRetryOfARevealIsReplayed(t *testing.T) {
 	s := newService(t)
-	one, two := s.shuffle(t, order.Request{Size: ptr(5)}), s.shuffle(t, order.Request{Size: ptr(5)})
+	one, two := s.shuffle(t, plan.Request{Size: ptr(5)}), s.shuffle(t, plan.Request{Size: ptr(5)})
 	for _, by := range []*service{s, s, newServiceOn(t, s.store)} {
 		a, err := by.Reveal(t.Context(), one.AuditID, one.Statement.Seed, journal.NewKey("key", []byte("one")))
 		if err != nil || !bytes.Equal(a.Seed, one.Statement.Seed) || s.store.Size(t) != 3 {
@@ -220,8 +220,8 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		{"no seed", func([]byte) []byte { return nil }},
 	} {
 		s := newService(t)
-		public := s.shuffle(t, order.Request{Deck: "standard52", Reference: "now", RevealNow: true})
-		secret := s.shuffle(t, order.Request{Deck: "standard52", Reference: "secret"})
+		public := s.shuffle(t, plan.Request{Deck: "standard52", Reference: "now", RevealNow: true})
+		secret := s.shuffle(t, plan.Request{Deck: "standard52", Reference: "secret"})
 		later, reveal := s.revealed(t, "later")
 		s.store.Tamper = func(e *ledger.Stored) {
 			if e.ID != reveal {
@@ -267,7 +267,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 // another seed.
 func TestRevealIsDecidedByTheCommitment(t *testing.T) {
 	s := newService(t)
-	made, other := s.shuffle(t, order.Request{Deck: "standard52"}), s.shuffle(t, order.Request{Deck: "standard52"})
+	made, other := s.shuffle(t, plan.Request{Deck: "standard52"}), s.shuffle(t, plan.Request{Deck: "standard52"})
 	s.store.Tamper = func(e *ledger.Stored) { e.Sidecar = slices.Clone(other.Statement.Seed) }
 	if _, err := s.Reveal(t.Context(), made.AuditID, other.Statement.Seed, nil); !errors.Is(err, disclosure.ErrWrongSeed) {
 		t.Errorf("revealing with the seed that was put in: %v", err)
@@ -282,7 +282,7 @@ func TestRevealIsDecidedByTheCommitment(t *testing.T) {
 // A claim that was moved in the store to another reveal does not reveal what nobody has revealed.
 func TestMovedClaimRevealsNothing(t *testing.T) {
 	s := newService(t)
-	secret := s.shuffle(t, order.Request{Deck: "standard52"})
+	secret := s.shuffle(t, plan.Request{Deck: "standard52"})
 	if a, err := s.Audit(t.Context(), secret.AuditID); err != nil || a.Seed != nil {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -306,7 +306,7 @@ func TestMovedClaimRevealsNothing(t *testing.T) {
 // the record is charged to.
 func TestRevealsAtOnceAreOne(t *testing.T) {
 	s := newService(t)
-	made := s.shuffle(t, order.Request{Deck: "standard52"})
+	made := s.shuffle(t, plan.Request{Deck: "standard52"})
 	appends, proceed := make(chan struct{}, 10), make(chan struct{})
 	s.store.Appending = func() error {
 		appends <- struct{}{}

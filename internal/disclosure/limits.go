@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"riffle/internal/audit"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 )
 
 // Work is what a replay or the proof of a shoe is going to take. It is known before it begins.
@@ -42,7 +42,7 @@ func wait(ctx context.Context, limits Limits) error {
 // a map, a node of a tree, and up to 20 bytes of text that may have grown by half.
 func ofReplay(s *audit.Statement) Work {
 	const element = 64
-	return Work{Steps: s.Cost(), Most: audit.MaxCost, Bytes: element * order.Elements(s)}
+	return Work{Steps: s.Cost(), Most: audit.MaxCost, Bytes: element * plan.Elements(s)}
 }
 
 // ofShoe returns the work of the proof of a shoe with so many versions, of which there is no limit,

@@ -19,10 +19,10 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/liveshoes"
+	"riffle/internal/plan"
 	"riffle/internal/rng"
 	"riffle/internal/shoe"
-	"riffle/internal/shoes"
 )
 
 func TestProve(t *testing.T) {
@@ -32,7 +32,7 @@ func TestProve(t *testing.T) {
 		t.Fatal(err)
 	}
 	made, reveal := s.revealed(t, "table 1")
-	secret := s.shuffle(t, order.Request{Size: ptr(9), ClientSeed: "the players"})
+	secret := s.shuffle(t, plan.Request{Size: ptr(9), ClientSeed: "the players"})
 	for _, v := range []struct {
 		id         uuid.UUID
 		index      uint64
@@ -86,7 +86,7 @@ func TestProveWaitsForTheCheckpoint(t *testing.T) {
 		}
 	}
 	s := newServiceOn(t, store)
-	made := s.shuffle(t, order.Request{Size: ptr(9)})
+	made := s.shuffle(t, plan.Request{Size: ptr(9)})
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := s.Prove(short, made.AuditID); !errors.Is(err, ledger.ErrNotPublished) {
@@ -100,14 +100,14 @@ func TestProveWaitsForTheCheckpoint(t *testing.T) {
 
 func TestVerifyComparesWithTheCommitment(t *testing.T) {
 	s := newService(t)
-	c, err := s.dealer.Commit(t.Context(), &dealer.Request{Request: order.Request{Size: ptr(5)}})
+	c, err := s.dealer.Commit(t.Context(), &dealer.Request{Request: plan.Request{Size: ptr(5)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := s.Verify(t.Context(), c.ID, 0, nil); !errors.Is(err, disclosure.ErrNoSeed) {
 		t.Errorf("verifying a commitment: %v", err)
 	}
-	made := s.shuffle(t, order.Request{CommitmentID: c.ID, ClientSeed: "late"})
+	made := s.shuffle(t, plan.Request{CommitmentID: c.ID, ClientSeed: "late"})
 	check := func(want bool, detail string) {
 		t.Helper()
 		_, v, err := s.Verify(t.Context(), made.AuditID, 0, nil)
@@ -120,7 +120,7 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 		}
 	}
 	check(true, "as record 0, "+c.ID.String())
-	last := s.shuffle(t, order.Request{Size: ptr(5)})
+	last := s.shuffle(t, plan.Request{Size: ptr(5)})
 	s.store.Tamper = func(e *ledger.Stored) {
 		if e.ID == c.ID {
 			e.Index = last.LogIndex
@@ -139,16 +139,16 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 }
 
 // create makes a shoe of a deck.
-func (s *service) create(t *testing.T, r order.Request) *shoes.Result {
+func (s *service) create(t *testing.T, r plan.Request) *liveshoes.Result {
 	t.Helper()
-	made, err := s.shoes.Create(t.Context(), &shoes.Request{Request: dealer.Request{Request: r}})
+	made, err := s.shoes.Create(t.Context(), &liveshoes.Request{Request: dealer.Request{Request: r}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return made
 }
 
-func (s *service) apply(t *testing.T, id uuid.UUID, c shoes.Change) *shoes.Result {
+func (s *service) apply(t *testing.T, id uuid.UUID, c liveshoes.Change) *liveshoes.Result {
 	t.Helper()
 	result, err := s.shoes.Apply(t.Context(), id, &c)
 	if err != nil {
@@ -157,16 +157,16 @@ func (s *service) apply(t *testing.T, id uuid.UUID, c shoes.Change) *shoes.Resul
 	return result
 }
 
-var drawRandom = shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Random, To: shoe.Dealt}
+var drawRandom = liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Random, To: shoe.Dealt}
 
 // The seeds of a shoe become public when it is closed. That of a random draw always is.
 func TestSeedsOfAShoeArePublicOnceItIsClosed(t *testing.T) {
 	s := newService(t)
-	made := s.create(t, order.Request{Deck: "standard52"})
+	made := s.create(t, plan.Request{Deck: "standard52"})
 	id := made.Shoe.ID
 	drawn := s.apply(t, id, drawRandom)
-	reshuffled := s.apply(t, id, shoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck})
-	check := func(of *shoes.Result, public bool) {
+	reshuffled := s.apply(t, id, liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck})
+	check := func(of *liveshoes.Result, public bool) {
 		t.Helper()
 		a, v, err := s.Verify(t.Context(), of.AuditID, 100, nil)
 		if err != nil || !v.OK || (a.Seed != nil) != public || (v.Orders != nil) != public || (v.OrderDigest != "") != public {
@@ -187,14 +187,14 @@ func TestSeedsOfAShoeArePublicOnceItIsClosed(t *testing.T) {
 		t.Errorf("a shoe whose claim was removed: %+v, %v", a, err)
 	}
 	s.store.Moved = nil
-	other := s.create(t, order.Request{Deck: "standard52"})
-	s.apply(t, other.Shoe.ID, shoes.Change{Kind: audit.KindClose})
+	other := s.create(t, plan.Request{Deck: "standard52"})
+	s.apply(t, other.Shoe.ID, liveshoes.Change{Kind: audit.KindClose})
 	s.store.Moved = map[string]string{journal.ShoeClaim(made.AuditID): journal.ShoeClaim(other.AuditID)}
 	check(made, false) // the claim was moved to the close of another shoe
 	s.store.Moved = nil
-	s.apply(t, id, shoes.Change{Kind: audit.KindExpire})
+	s.apply(t, id, liveshoes.Change{Kind: audit.KindExpire})
 	check(made, false)
-	s.apply(t, id, shoes.Change{Kind: audit.KindClose})
+	s.apply(t, id, liveshoes.Change{Kind: audit.KindClose})
 	check(made, true)
 	check(drawn, true)
 	check(reshuffled, true)
@@ -202,9 +202,9 @@ func TestSeedsOfAShoeArePublicOnceItIsClosed(t *testing.T) {
 
 func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 	s := newService(t)
-	made := s.create(t, order.Request{Deck: "standard52"})
-	reshuffled := s.apply(t, made.Shoe.ID, shoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
-	for _, of := range []*shoes.Result{made, reshuffled} {
+	made := s.create(t, plan.Request{Deck: "standard52"})
+	reshuffled := s.apply(t, made.Shoe.ID, liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
+	for _, of := range []*liveshoes.Result{made, reshuffled} {
 		_, v, err := s.Verify(t.Context(), of.AuditID, 0, nil)
 		if err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "root" {
 			t.Errorf("verifying a %s: %+v, %v", of.Record.Kind, v, err)
@@ -240,11 +240,11 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 
 func TestProveShoeGoesThroughItsRecords(t *testing.T) {
 	s := newService(t)
-	made := s.create(t, order.Request{Deck: "standard52"})
-	other := s.create(t, order.Request{Deck: "standard52"})
+	made := s.create(t, plan.Request{Deck: "standard52"})
+	other := s.create(t, plan.Request{Deck: "standard52"})
 	id := made.Shoe.ID
 	want := []uuid.UUID{made.AuditID}
-	for _, c := range []shoes.Change{drawRandom, {Kind: audit.KindReshuffle, From: shoe.All}, drawRandom, {Kind: audit.KindClose}} {
+	for _, c := range []liveshoes.Change{drawRandom, {Kind: audit.KindReshuffle, From: shoe.All}, drawRandom, {Kind: audit.KindClose}} {
 		s.apply(t, other.Shoe.ID, drawRandom)
 		want = append(want, s.apply(t, id, c).AuditID)
 	}
@@ -279,7 +279,7 @@ func TestProveShoeGoesThroughItsRecords(t *testing.T) {
 func TestProveShoeFollowsAReplacement(t *testing.T) {
 	s := newService(t)
 	key := journal.NewKey("key")
-	made, err := s.shoes.Create(t.Context(), &shoes.Request{Request: dealer.Request{Request: order.Request{Deck: "standard52"}, Key: key}})
+	made, err := s.shoes.Create(t.Context(), &liveshoes.Request{Request: dealer.Request{Request: plan.Request{Deck: "standard52"}, Key: key}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,10 +291,10 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 		})
 		return got, err
 	}
-	var replacement *shoes.Result
+	var replacement *liveshoes.Result
 	s.store.Tamper = func(*ledger.Stored) { // right after the first record was looked up
 		s.store.Tamper = nil
-		replacement, err = s.shoes.Replace(t.Context(), id, &shoes.Request{Request: dealer.Request{Request: order.Request{Deck: "standard54"}}})
+		replacement, err = s.shoes.Replace(t.Context(), id, &liveshoes.Request{Request: dealer.Request{Request: plan.Request{Deck: "standard54"}}})
 		if err != nil {
 			t.Error(err)
 		}
@@ -317,7 +317,7 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 
 func TestProveShoeNeedsRecordsThatLeadBack(t *testing.T) {
 	s := newService(t)
-	made := s.create(t, order.Request{Deck: "standard52"})
+	made := s.create(t, plan.Request{Deck: "standard52"})
 	drawn := s.apply(t, made.Shoe.ID, drawRandom)
 	stored, err := s.journal.ByID(t.Context(), drawn.AuditID)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/netip"
 
-	"riffle/internal/share"
+	"riffle/internal/quota"
 )
 
 // free is how many bytes a lease grows to without charging the budget, so that short requests are
@@ -12,14 +12,14 @@ import (
 const free = 8 << 10
 
 // A Budget bounds the memory of all requests together, and shares it among their peers as
-// [share.Pool] does. Its methods may be called concurrently.
+// [quota.Pool] does. Its methods may be called concurrently.
 type Budget struct {
-	pool *share.Pool
+	pool *quota.Pool
 	size int64
 }
 
 // NewBudget returns a budget of so many bytes.
-func NewBudget(bytes int64) *Budget { return &Budget{share.NewPool(bytes), bytes} }
+func NewBudget(bytes int64) *Budget { return &Budget{quota.NewPool(bytes), bytes} }
 
 // Size returns how many bytes the budget has for all requests together.
 func (b *Budget) Size() int64 { return b.size }
@@ -60,7 +60,7 @@ func (l *Lease) Grow(bytes int64) error {
 	charge := max(0, l.size+bytes-free) - l.charged
 	if charge > 0 {
 		if l.charged == 0 {
-			l.peer = share.Peer(l.remote)
+			l.peer = quota.Peer(l.remote)
 		}
 		if !l.budget.pool.Take(l.peer, charge) {
 			return busy()

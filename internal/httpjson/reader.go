@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 // MaxDepth is how deep values may be nested in a body.
@@ -217,10 +217,10 @@ func ParseCount(text string) (uint64, *Error) {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return 0, &Error{Status: http.StatusBadRequest, Detail: fmt.Sprintf(
-			"must be an integer, written with digits only, such as 52; got %s.", hint.Brief(text))}
+			"must be an integer, written with digits only, such as 52; got %s.", suggest.Brief(text))}
 	}
-	return 0, &Error{Status: http.StatusUnprocessableEntity, Integer: hint.Brief(text), Detail: fmt.Sprintf(
-		"must be an integer from 0 to %d; got %s.", uint64(MaxCount), hint.Brief(text))}
+	return 0, &Error{Status: http.StatusUnprocessableEntity, Integer: suggest.Brief(text), Detail: fmt.Sprintf(
+		"must be an integer from 0 to %d; got %s.", uint64(MaxCount), suggest.Brief(text))}
 }
 
 // End returns an error if anything but white space follows the value that was read. Without an error
@@ -289,7 +289,7 @@ func nameOf(pointer string) string {
 	if pointer == "" {
 		return "The body"
 	}
-	return hint.Brief(strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", "."))
+	return suggest.Brief(strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", "."))
 }
 
 func malformed(format string, args ...any) *Error {

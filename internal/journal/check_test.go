@@ -16,10 +16,10 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/liveshoes"
+	"riffle/internal/plan"
 	"riffle/internal/rng"
 	"riffle/internal/shoe"
-	"riffle/internal/shoes"
 )
 
 // entry returns the entry of a record with its sidecar decrypted.
@@ -85,7 +85,7 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 	}
 	revealed := func(reference string) (*dealer.Shuffle, uuid.UUID) {
 		t.Helper()
-		made := shuffle(dealer.Request{Request: order.Request{Deck: "standard52", Reference: reference}})
+		made := shuffle(dealer.Request{Request: plan.Request{Deck: "standard52", Reference: reference}})
 		if _, err := shown.Reveal(t.Context(), made.AuditID, made.Statement.Seed, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 	}
 	commit := func(by *dealer.Dealer, key *journal.Key) *dealer.Commitment {
 		t.Helper()
-		c, err := by.Commit(t.Context(), &dealer.Request{Request: order.Request{Size: &size, Reference: "committed"}, Key: key})
+		c, err := by.Commit(t.Context(), &dealer.Request{Request: plan.Request{Size: &size, Reference: "committed"}, Key: key})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,10 +105,10 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 	}
 	first, firstReveal := revealed("table 1")
 	second, secondReveal := revealed("table 2")
-	public := shuffle(dealer.Request{Request: order.Request{Size: &size, RevealNow: true}})
-	keyed := shuffle(dealer.Request{Request: order.Request{Size: &size}, Key: journal.NewKey("key", []byte("request"))})
+	public := shuffle(dealer.Request{Request: plan.Request{Size: &size, RevealNow: true}})
+	keyed := shuffle(dealer.Request{Request: plan.Request{Size: &size}, Key: journal.NewKey("key", []byte("request"))})
 	open, used := commit(d, nil), commit(d, journal.NewKey("commit"))
-	use := shuffle(dealer.Request{Request: order.Request{CommitmentID: used.ID, ClientSeed: "late"}})
+	use := shuffle(dealer.Request{Request: plan.Request{CommitmentID: used.ID, ClientSeed: "late"}})
 	hurried := dealer.New(j, rules, dealer.Options{Deadline: time.Microsecond})
 	void := commit(hurried, nil)
 	s.Now = func() time.Time { return void.Deadline }
@@ -126,14 +126,14 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 	}
 	for id, want := range map[uuid.UUID][]ledger.Claim{
 		first.AuditID: nil, second.AuditID: nil, public.AuditID: nil,
-		firstReveal:      {{Name: "reveal " + first.AuditID.String()}},
-		secondReveal:     {{Name: "reveal " + second.AuditID.String()}},
-		keyed.AuditID:    {{Name: keyClaim("key")}},
-		open.ID:          {{Name: "commitment " + open.ID.String(), Due: open.Deadline.UnixMicro()}},
-		used.ID:          {{Name: keyClaim("commit")}},
-		use.AuditID:      {{Name: "commitment " + used.ID.String()}},
-		void.ID:          nil,
-		voided.SettledBy: {{Name: "commitment " + void.ID.String(), Status: "void"}},
+		firstReveal:     {{Name: "reveal " + first.AuditID.String()}},
+		secondReveal:    {{Name: "reveal " + second.AuditID.String()}},
+		keyed.AuditID:   {{Name: keyClaim("key")}},
+		open.ID:         {{Name: "commitment " + open.ID.String(), Due: open.Deadline.UnixMicro()}},
+		used.ID:         {{Name: keyClaim("commit")}},
+		use.AuditID:     {{Name: "commitment " + used.ID.String()}},
+		void.ID:         nil,
+		voided.ClosedBy: {{Name: "commitment " + void.ID.String(), Status: "void"}},
 	} {
 		if got, err := whole.Entry(t.Context(), entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
 			t.Errorf("a sound entry has the claims %v, %v, want %v", got, err, want)
@@ -165,7 +165,7 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 		{"two bytes too many", "the sidecar", first.AuditID, true, func(e *ledger.Stored) { e.Sidecar = append(e.Sidecar, 1, 1) }},
 		{"another reveal's id", "under another id", firstReveal, false, func(e *ledger.Stored) { e.ID = secondReveal }},
 		{"a reveal with a seed", "has a seed", firstReveal, true, sidecar(first.Statement.Seed)},
-		{"a void with a seed", "has a seed", voided.SettledBy, true, sidecar(first.Statement.Seed)},
+		{"a void with a seed", "has a seed", voided.ClosedBy, true, sidecar(first.Statement.Seed)},
 		{"a use with a seed", "has a seed", use.AuditID, true, sidecar(first.Statement.Seed)},
 		{"a use before its commitment", "does not agree with its commitment", use.AuditID, false, func(e *ledger.Stored) { e.Index = 0 }},
 		{"a use of another commitment", "does not agree with its commitment", use.AuditID, false, replace(used.ID.String(), void.ID.String())},
@@ -190,16 +190,16 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 func TestCheckerFindsWhatDoesNotAgreeWithAShoe(t *testing.T) {
 	s := journaltest.New(t)
 	j, rules := s.Journal(t), journaltest.Rules(t)
-	service := shoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, shoes.Options{})
-	create := func(lifetime time.Duration) *shoes.Result {
+	service := liveshoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, liveshoes.Options{})
+	create := func(lifetime time.Duration) *liveshoes.Result {
 		t.Helper()
-		made, err := service.Create(t.Context(), &shoes.Request{Request: dealer.Request{Request: order.Request{Deck: "standard52"}}, Expires: lifetime})
+		made, err := service.Create(t.Context(), &liveshoes.Request{Request: dealer.Request{Request: plan.Request{Deck: "standard52"}}, Expires: lifetime})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return made
 	}
-	apply := func(of *shoes.Result, c shoes.Change) *shoes.Result {
+	apply := func(of *liveshoes.Result, c liveshoes.Change) *liveshoes.Result {
 		t.Helper()
 		made, err := service.Apply(t.Context(), of.Shoe.ID, &c)
 		if err != nil {
@@ -207,12 +207,12 @@ func TestCheckerFindsWhatDoesNotAgreeWithAShoe(t *testing.T) {
 		}
 		return made
 	}
-	draw := shoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt}
+	draw := liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt}
 	other, made := create(0), create(time.Hour)
 	drawn := apply(made, draw)
-	sealed := apply(made, shoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
+	sealed := apply(made, liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.All})
 	last := apply(made, draw)
-	closed := apply(other, shoes.Change{Kind: audit.KindClose})
+	closed := apply(other, liveshoes.Change{Kind: audit.KindClose})
 	lasting, expiring := create(0), create(time.Minute)
 	s.Check(t, j)
 

@@ -11,8 +11,8 @@ import (
 	"riffle/internal/disclosure"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
-	"riffle/internal/shoes"
+	"riffle/internal/liveshoes"
+	"riffle/internal/plan"
 )
 
 // Options of services. Random is needed; the zero value of another field stands for its default.
@@ -31,14 +31,14 @@ type Options struct {
 // Services are the services over one log.
 type Services struct {
 	Log        *ledger.Log
-	Rules      *order.Rules
+	Rules      *plan.Rules
 	Dealer     *dealer.Dealer
-	Shoes      *shoes.Service
+	Shoes      *liveshoes.Service
 	Disclosure *disclosure.Service
 }
 
 // New returns the services over a log, which check requests by rules.
-func New(log *ledger.Log, rules *order.Rules, o Options) *Services {
+func New(log *ledger.Log, rules *plan.Rules, o Options) *Services {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -47,6 +47,6 @@ func New(log *ledger.Log, rules *order.Rules, o Options) *Services {
 	d := dealer.New(records, rules, dealer.Options{Deadline: o.Deadline, Observe: o.ObserveCommitment, Logs: o.Logs})
 	return &Services{
 		Log: log, Rules: rules, Dealer: d,
-		Shoes: shoes.New(records, d, rules, shoes.Options{Observe: o.ObserveShoe, Logs: o.Logs}), Disclosure: disclosure.New(records, rules),
+		Shoes: liveshoes.New(records, d, rules, liveshoes.Options{Observe: o.ObserveShoe, Logs: o.Logs}), Disclosure: disclosure.New(records, rules),
 	}
 }

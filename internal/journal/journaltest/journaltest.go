@@ -18,7 +18,7 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 )
 
 // A Store is a SQLite store in a temporary directory. It can be tampered with, as by somebody who
@@ -79,13 +79,13 @@ func (s *Store) Journal(t *testing.T) *journal.Journal {
 
 // Rules returns rules over the built-in decks, by which at most 1,000,000 items are shuffled and
 // 10,000,000 results are answered.
-func Rules(t *testing.T) *order.Rules {
+func Rules(t *testing.T) *plan.Rules {
 	t.Helper()
 	decks, err := deck.Builtin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &order.Rules{Decks: decks, Limits: order.Limits{Items: 1_000_000, Results: 10_000_000}}
+	return &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
 }
 
 // Size returns how many records the store has.

@@ -1,7 +1,7 @@
-// Package hint helps errors to say what a caller may have meant. It never repeats more than the head
+// Package suggest helps errors to say what a caller may have meant. It never repeats more than the head
 // of what was sent, and what it costs does not depend on how long that is. [Mask] takes tokens out of
 // all that is answered or logged.
-package hint
+package suggest
 
 import (
 	"regexp"

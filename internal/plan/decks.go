@@ -1,4 +1,4 @@
-package order
+package plan
 
 import (
 	"errors"
@@ -9,42 +9,42 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
-	"riffle/internal/hint"
+	"riffle/internal/suggest"
 )
 
 // checkDeck finds the deck that a request names.
-func (r *Rules) checkDeck(o *Order) error {
-	q := o.Request
+func (r *Rules) checkDeck(p *Plan) error {
+	q := p.Request
 	kind, ok := r.Decks.Type(q.Deck)
 	if !ok {
-		return Refuse("/deck", "there is no deck type %s; %s", hint.Quote(q.Deck), r.Decks.Hint(q.Deck))
+		return Refuse("/deck", "there is no deck type %s; %s", suggest.Quote(q.Deck), r.Decks.Hint(q.Deck))
 	}
 	var err error
-	o.Deck, err = kind.Deck(q.Parameters)
+	p.Deck, err = kind.Deck(q.Parameters)
 	if parameter := (*deck.ParameterError)(nil); errors.As(err, &parameter) {
 		return Refuse("/parameters/"+escape(parameter.Name), "%s", parameter.Error())
 	} else if err != nil {
 		return err
 	}
-	o.Copies = 1
+	p.Copies = 1
 	if q.Decks != nil {
-		o.Copies = *q.Decks
+		p.Copies = *q.Decks
 	}
-	most := min(r.Limits.Items, audit.MaxDeck) / uint64(o.Deck.Size())
+	most := min(r.Limits.Items, audit.MaxDeck) / uint64(p.Deck.Size())
 	if q.MaxCards > 0 {
-		most = min(most, q.MaxCards/uint64(o.Deck.Size()))
+		most = min(most, q.MaxCards/uint64(p.Deck.Size()))
 	}
-	if o.Copies < 1 || o.Copies > most {
-		return Refuse("/decks", "decks is from 1 to %d for a deck of %d; got %d", most, o.Deck.Size(), o.Copies)
+	if p.Copies < 1 || p.Copies > most {
+		return Refuse("/decks", "decks is from 1 to %d for a deck of %d; got %d", most, p.Deck.Size(), p.Copies)
 	}
-	o.Statement.Size = o.Copies * uint64(o.Deck.Size())
-	o.Statement.Input = r.inputLine(o.Deck, o.Copies)
+	p.Statement.Size = p.Copies * uint64(p.Deck.Size())
+	p.Statement.Input = r.inputLine(p.Deck, p.Copies)
 	return nil
 }
 
 // presetHands returns the hand sizes that a deck type has under the name in the request.
-func presetHands(o *Order) ([]uint64, error) {
-	sizes, err := o.Deck.HandsFrom(int(o.Copies), o.Request.Preset)
+func presetHands(p *Plan) ([]uint64, error) {
+	sizes, err := p.Deck.HandsFrom(int(p.Copies), p.Request.Preset)
 	if preset := (*deck.PresetError)(nil); errors.As(err, &preset) {
 		return nil, Refuse("/hands", "%s", preset.Reason)
 	} else if err != nil {

@@ -1,11 +1,11 @@
-package shoes
+package liveshoes
 
 import (
 	"context"
 	"fmt"
 
 	"riffle/internal/audit"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/shoe"
 )
 
@@ -27,7 +27,7 @@ func (s *Service) choose(ctx context.Context, p *pending) (shoe.Cards, error) {
 		return there, &shoe.ShortError{Have: there.Len(), Want: count}
 	}
 	if count == 0 {
-		return there, order.Refuse("/count", "count is at least 1")
+		return there, plan.Refuse("/count", "count is at least 1")
 	}
 	if p.Taken != shoe.Random {
 		return layout.Take(p.From, p.Taken, count)
@@ -49,7 +49,7 @@ func (s *Service) chooseNamed(ctx context.Context, p *pending, there shoe.Cards)
 	case len(p.Cards) == 0 && p.Kind == audit.KindAdd:
 		return shoe.Cards{}, nil
 	case len(p.Cards) == 0:
-		return there, order.Refuse("/cards", "name at least 1 card, or leave cards out for all of them")
+		return there, plan.Refuse("/cards", "name at least 1 card, or leave cards out for all of them")
 	}
 	numbers, err := s.numbers(ctx, p.from, there)
 	if err != nil {

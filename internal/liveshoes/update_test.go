@@ -1,4 +1,4 @@
-package shoes
+package liveshoes
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/shoe"
 )
 
@@ -28,7 +28,7 @@ func drawAll(versions *[]uint64) func(*Shoe) (*Change, error) {
 func TestUpdatePlansAgainAfterAnotherProcessChangedTheShoe(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
-	id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	apply(t, other, id, drawing(10)) // p has cached version 1
 	var versions []uint64
 	result, err := p.Update(t.Context(), id, nil, drawAll(&versions))
@@ -54,7 +54,7 @@ func TestUpdatePlansAgainAfterAnotherProcessChangedTheShoe(t *testing.T) {
 func TestUpdateOfNothingRecordsNothing(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
-	id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	var versions []uint64
 	nothing := func(now *Shoe) (*Change, error) {
 		versions = append(versions, now.Version)
@@ -87,7 +87,7 @@ func TestUpdateOfNothingRecordsNothing(t *testing.T) {
 func TestUpdateIsReplayedWithoutAPlan(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
-	id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	var versions []uint64
 	key := journal.NewKey("key", []byte("request"))
 	first, err := p.Update(t.Context(), id, key, drawAll(&versions))
@@ -114,7 +114,7 @@ func TestUpdateIsReplayedWithoutAPlan(t *testing.T) {
 func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
-	id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	drawn := apply(t, p, id, drawing(52))
 	back := Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
 	apply(t, other, id, back)
@@ -131,14 +131,14 @@ func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 		"a version": {drawing(1), Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+			id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 			apply(t, p, id, drawing(1))
 			apply(t, other, id, v.before)
 			apply(t, p, id, v.then)
 		})
 	}
 	apply(t, p, id, Change{Kind: audit.KindClose})
-	if _, err := other.Replace(t.Context(), id, ask(order.Request{Size: ptr(6)})); err != nil {
+	if _, err := other.Replace(t.Context(), id, ask(plan.Request{Size: ptr(6)})); err != nil {
 		t.Fatal(err)
 	}
 	if result := apply(t, p, id, drawing(6)); result.Shoe.Size != 6 {
@@ -170,7 +170,7 @@ func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 func TestUpdateGivesUpWithItsCaller(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
-	id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	ctx, cancel := context.WithCancel(t.Context())
 	plans := 0
 	result, err := p.Update(ctx, id, nil, func(*Shoe) (*Change, error) {
@@ -194,10 +194,10 @@ func TestUpdateGivesUpWithItsCaller(t *testing.T) {
 func TestReplace(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
-	made := create(t, p, ask(order.Request{Deck: "standard52"}))
+	made := create(t, p, ask(plan.Request{Deck: "standard52"}))
 	id := made.Shoe.ID
 	apply(t, other, id, drawing(50))
-	next, err := p.Replace(t.Context(), id, ask(order.Request{Deck: "standard54"}))
+	next, err := p.Replace(t.Context(), id, ask(plan.Request{Deck: "standard54"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,25 +220,25 @@ func TestReplace(t *testing.T) {
 func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
-	made := create(t, p, ask(order.Request{Deck: "standard52"}))
+	made := create(t, p, ask(plan.Request{Deck: "standard52"}))
 	id := made.Shoe.ID
 	overtake(p, func() { apply(t, other, id, drawing(7)) })
-	next, err := p.Replace(t.Context(), id, ask(order.Request{Deck: "standard54"}))
+	next, err := p.Replace(t.Context(), id, ask(plan.Request{Deck: "standard54"}))
 	if err != nil || next.Record.AuditID != made.AuditID {
 		t.Fatalf("after a draw: %+v, %v", next, err)
 	}
 	var theirs *Result
 	overtake(p, func() {
-		if theirs, err = other.Replace(t.Context(), id, ask(order.Request{Size: ptr(3)})); err != nil {
+		if theirs, err = other.Replace(t.Context(), id, ask(plan.Request{Size: ptr(3)})); err != nil {
 			t.Error(err)
 		}
 	})
-	if next, err = p.Replace(t.Context(), id, ask(order.Request{Size: ptr(4)})); err != nil || next.Record.AuditID != theirs.AuditID {
+	if next, err = p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(4)})); err != nil || next.Record.AuditID != theirs.AuditID {
 		t.Fatalf("after a replacement: %+v, %v", next, err)
 	}
 	// And a change of a shoe that is replaced in the meantime is of the new one.
 	overtake(other, func() {
-		if next, err = p.Replace(t.Context(), id, ask(order.Request{Size: ptr(5)})); err != nil {
+		if next, err = p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(5)})); err != nil {
 			t.Error(err)
 		}
 	})
@@ -251,7 +251,7 @@ func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
 func TestReplaceWhileCardsAreDrawn(t *testing.T) {
 	p := newProcess(t)
 	processes := []*process{p, p.other(t)}
-	id := create(t, p, ask(order.Request{Deck: "standard52", Decks: ptr(8)})).Shoe.ID
+	id := create(t, p, ask(plan.Request{Deck: "standard52", Decks: ptr(8)})).Shoe.ID
 	var mu sync.Mutex
 	drawn := map[string]int{} // by shoe and card
 	var wait sync.WaitGroup
@@ -274,7 +274,7 @@ func TestReplaceWhileCardsAreDrawn(t *testing.T) {
 	for _, by := range processes {
 		wait.Go(func() {
 			for range 5 {
-				if _, err := by.Replace(t.Context(), id, ask(order.Request{Deck: "standard52", Decks: ptr(8)})); err != nil {
+				if _, err := by.Replace(t.Context(), id, ask(plan.Request{Deck: "standard52", Decks: ptr(8)})); err != nil {
 					t.Error(err)
 				}
 			}

@@ -1,4 +1,4 @@
-package share
+package quota
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package timeshare
+package scheduler
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package shoes
+package liveshoes
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"riffle/internal/cache"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/shoe"
 )
 
@@ -126,7 +126,7 @@ func TestLockIsNotWaitedForOnceTheCallerLeft(t *testing.T) {
 
 func TestChangesWaitForTheLock(t *testing.T) {
 	p := newProcess(t)
-	id := create(t, p, ask(order.Request{Size: ptr(5)})).Shoe.ID
+	id := create(t, p, ask(plan.Request{Size: ptr(5)})).Shoe.ID
 	release, err := p.locks.acquire(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestChangesWaitForTheLock(t *testing.T) {
 	if _, err := p.Apply(ctx, id, &c); !errors.Is(err, context.Canceled) {
 		t.Errorf("a draw while the shoe is locked: %v", err)
 	}
-	if _, err := p.Replace(ctx, id, ask(order.Request{Size: ptr(5)})); !errors.Is(err, context.Canceled) {
+	if _, err := p.Replace(ctx, id, ask(plan.Request{Size: ptr(5)})); !errors.Is(err, context.Canceled) {
 		t.Errorf("a replacement while the shoe is locked: %v", err)
 	}
 	if s := get(t, p, id); s.Version != 1 { // a query does not wait
@@ -148,7 +148,7 @@ func TestChangesWaitForTheLock(t *testing.T) {
 
 func TestCacheHoldsTheNewestState(t *testing.T) {
 	p := newProcess(t)
-	made := create(t, p, ask(order.Request{Size: ptr(5)}))
+	made := create(t, p, ask(plan.Request{Size: ptr(5)}))
 	id := made.Shoe.ID
 	old := p.cached(id)
 	apply(t, p, id, drawing(1))
@@ -165,7 +165,7 @@ func TestCacheHoldsTheNewestState(t *testing.T) {
 func TestShoesWithoutACache(t *testing.T) {
 	p := newProcess(t)
 	p.states = cache.New[uuid.UUID, *state](1)
-	id := create(t, p, ask(order.Request{Deck: "standard52"})).Shoe.ID
+	id := create(t, p, ask(plan.Request{Deck: "standard52"})).Shoe.ID
 	if p.states.Len() != 0 {
 		t.Fatal("a shoe is cached that costs more than the cache may")
 	}
@@ -196,18 +196,18 @@ func TestCostGrowsWithTheShoe(t *testing.T) {
 	cost := func(r *Request) int {
 		return p.cached(create(t, p, r).Shoe.ID).cost()
 	}
-	small, large := cost(ask(order.Request{Size: ptr(10)})), cost(ask(order.Request{Size: ptr(1010)}))
+	small, large := cost(ask(plan.Request{Size: ptr(10)})), cost(ask(plan.Request{Size: ptr(1010)}))
 	if large-small != 1000*100 {
 		t.Errorf("1000 cards more cost %d bytes more, want 100 each", large-small)
 	}
-	words := &Request{Request: ask(order.Request{Items: items(10)}).Request}
+	words := &Request{Request: ask(plan.Request{Items: items(10)}).Request}
 	for range 10 {
 		words.Items = append(words.Items, `"`+strings.Repeat("x", 998)+`"`)
 	}
 	if got := cost(words); got-small != 10_000 {
 		t.Errorf("10,000 bytes of items cost %d bytes more", got-small)
 	}
-	id := create(t, p, ask(order.Request{Size: ptr(10)})).Shoe.ID
+	id := create(t, p, ask(plan.Request{Size: ptr(10)})).Shoe.ID
 	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.Deck})
 	if got := p.cached(id).cost(); got-small != 10*100 {
 		t.Errorf("a second sealing of 10 cards costs %d bytes more", got-small)
@@ -217,7 +217,7 @@ func TestCostGrowsWithTheShoe(t *testing.T) {
 // Claims were moved in the store.
 func TestShoeWhoseClaimsWereMovedIsCorrupt(t *testing.T) {
 	p := newProcess(t)
-	made, other := create(t, p, keyed("key", order.Request{Size: ptr(5)})), create(t, p, ask(order.Request{Size: ptr(5)}))
+	made, other := create(t, p, keyed("key", plan.Request{Size: ptr(5)})), create(t, p, ask(plan.Request{Size: ptr(5)}))
 	id := made.Shoe.ID
 	apply(t, p, id, drawing(1))
 	apply(t, p, other.Shoe.ID, drawing(1))
@@ -243,7 +243,7 @@ func TestShoeWhoseClaimsWereMovedIsCorrupt(t *testing.T) {
 		check(name)
 	}
 	p.store.Moved = nil
-	if _, err := p.Replace(t.Context(), id, ask(order.Request{Size: ptr(6)})); err != nil {
+	if _, err := p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(6)})); err != nil {
 		t.Fatal(err)
 	}
 	keys, err := p.store.Claims(t.Context(), ledger.ClaimQuery{Prefix: "key ", Limit: 10})
@@ -259,7 +259,7 @@ func TestShoeWhoseClaimsWereMovedIsCorrupt(t *testing.T) {
 // The order in a sidecar is not the one that was sealed.
 func TestShoeWithAnotherOrderIsCorrupt(t *testing.T) {
 	p := newProcess(t)
-	made := create(t, p, ask(order.Request{Deck: "standard52"}))
+	made := create(t, p, ask(plan.Request{Deck: "standard52"}))
 	stored, err := p.journal.ByID(t.Context(), made.AuditID)
 	if err != nil {
 		t.Fatal(err)

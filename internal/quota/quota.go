@@ -1,6 +1,6 @@
-// Package share divides a limited amount, such as bytes or connections, among peers, so that none
+// Package quota divides a limited amount, such as bytes or connections, among peers, so that none
 // of them can take it all.
-package share
+package quota
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package order
+package plan
 
 import (
 	"slices"
@@ -52,16 +52,16 @@ func fillIn(request *Request, committed *audit.Record) (*Request, error) {
 
 // compareInput returns an error that names the member by which the input differs from the one
 // committed to.
-func compareInput(o *Order, record *audit.Record) error {
-	r, got, committed := o.Request, &o.Statement, &record.Statement
+func compareInput(p *Plan, record *audit.Record) error {
+	r, got, committed := p.Request, &p.Statement, &record.Statement
 	if got.Input == committed.Input && got.Size == committed.Size {
 		return nil
 	}
 	pointer := "/size"
 	switch {
-	case r.Items != nil && o.ItemsDigest != record.ItemsDigest && record.ItemsDigest != "":
+	case r.Items != nil && p.ItemsDigest != record.ItemsDigest && record.ItemsDigest != "":
 		return Refuse("/items_salt", "the items committed to are salted: send the same items_salt again, as only their digest is stored")
-	case r.Items != nil && o.ItemsDigest != record.ItemsDigest:
+	case r.Items != nil && p.ItemsDigest != record.ItemsDigest:
 		return Refuse("/items_salt", "the items committed to are not salted; leave items_salt out")
 	case r.Items != nil:
 		pointer = "/items"

@@ -1,4 +1,4 @@
-package shoes
+package liveshoes
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/disclosure"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/shoe"
 )
 
@@ -261,10 +261,10 @@ func TestShoesLoseNoCard(t *testing.T) {
 	other := p.other(t)
 	random := mathrand.New(mathrand.NewPCG(5, 1))
 	for _, r := range []*Request{
-		ask(order.Request{Deck: "standard52", Decks: ptr(2), Reference: "walk"}),
-		{Request: ask(order.Request{Items: items(5)}).Request, Items: []string{`"a"`, `1`, `{"b": 2}`, `"a"`, `null`}},
-		ask(order.Request{Size: ptr(70)}),
-		ask(order.Request{Deck: "undercover", Parameters: map[string]int{"players": 7}, Draw: ptr(0)}),
+		ask(plan.Request{Deck: "standard52", Decks: ptr(2), Reference: "walk"}),
+		{Request: ask(plan.Request{Items: items(5)}).Request, Items: []string{`"a"`, `1`, `{"b": 2}`, `"a"`, `null`}},
+		ask(plan.Request{Size: ptr(70)}),
+		ask(plan.Request{Deck: "undercover", Parameters: map[string]int{"players": 7}, Draw: ptr(0)}),
 	} {
 		made := create(t, p, r)
 		w := &walk{t: t, random: random, id: made.Shoe.ID, total: made.Shoe.Size, model: newModel(made.Shoe.Size)}
@@ -301,7 +301,7 @@ func TestShoesLoseNoCard(t *testing.T) {
 func TestConcurrentDraws(t *testing.T) {
 	p := newProcess(t)
 	processes := []*process{p, p.other(t)}
-	made := create(t, p, ask(order.Request{Deck: "standard52", Decks: ptr(6)}))
+	made := create(t, p, ask(plan.Request{Deck: "standard52", Decks: ptr(6)}))
 	var mu sync.Mutex
 	drawn := map[uint64]int{}
 	var wait sync.WaitGroup

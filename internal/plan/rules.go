@@ -1,4 +1,4 @@
-package order
+package plan
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/deck"
-	"riffle/internal/hint"
 	"riffle/internal/shuffle"
+	"riffle/internal/suggest"
 )
 
 // Limits bound what one request may ask for.
@@ -29,10 +29,10 @@ type Rules struct {
 	inputs sync.Map // input lines of single decks: their digest costs more than most of a shuffle
 }
 
-// Check returns the order that a request asks for. committed is the record of the commitment that
+// Check returns the plan of a request. committed is the record of the commitment that
 // the request uses, nil if it uses none: members that the request left out are taken from it, and
 // the others must agree with it. The error is an [*Invalid].
-func (r *Rules) Check(request *Request, committed *audit.Record) (*Order, error) {
+func (r *Rules) Check(request *Request, committed *audit.Record) (*Plan, error) {
 	if request.UniqueReference && request.Reference == "" && committed == nil {
 		return nil, Refuse("/unique_reference", "give the reference that is to be unique")
 	}
@@ -43,37 +43,37 @@ func (r *Rules) Check(request *Request, committed *audit.Record) (*Order, error)
 		}
 		request = filled
 	}
-	o := &Order{Request: request}
-	if err := r.check(o, committed); err != nil {
+	p := &Plan{Request: request}
+	if err := r.check(p, committed); err != nil {
 		return nil, err
 	}
 	if committed != nil {
-		if err := compare(&o.Statement, &committed.Statement); err != nil {
+		if err := compare(&p.Statement, &committed.Statement); err != nil {
 			return nil, err
 		}
 	}
-	return o, nil
+	return p, nil
 }
 
-func (r *Rules) check(o *Order, committed *audit.Record) error {
-	s := &o.Statement
-	s.Reference = o.Request.Reference
+func (r *Rules) check(p *Plan, committed *audit.Record) error {
+	s := &p.Statement
+	s.Reference = p.Request.Reference
 	var err error
-	if s.Algorithm, err = Algorithm(o.Request.Algorithm); err != nil {
+	if s.Algorithm, err = Algorithm(p.Request.Algorithm); err != nil {
 		return err
 	}
-	if err := r.checkInput(o); err != nil {
+	if err := r.checkInput(p); err != nil {
 		return err
 	}
 	if committed != nil {
-		if err := compareInput(o, committed); err != nil {
+		if err := compareInput(p, committed); err != nil {
 			return err
 		}
 	}
-	if err := r.checkDraw(s, o.Request); err != nil {
+	if err := r.checkDraw(s, p.Request); err != nil {
 		return err
 	}
-	if err := checkHands(o); err != nil {
+	if err := checkHands(p); err != nil {
 		return err
 	}
 	return CheckMovable(s.Algorithm, s.Size)
@@ -91,7 +91,7 @@ func Algorithm(name string) (shuffle.Algorithm, error) {
 		for _, a := range shuffle.Algorithms() {
 			list = append(list, string(a))
 		}
-		return "", Refuse("/algorithm", "there is no algorithm %s; %s", hint.Quote(name), hint.Or(name, list, "there are "+strings.Join(list, ", ")))
+		return "", Refuse("/algorithm", "there is no algorithm %s; %s", suggest.Quote(name), suggest.Or(name, list, "there are "+strings.Join(list, ", ")))
 	}
 	return algorithm, nil
 }
@@ -105,8 +105,8 @@ func CheckMovable(algorithm shuffle.Algorithm, size uint64) error {
 }
 
 // checkInput finds what is shuffled, and its size.
-func (r *Rules) checkInput(o *Order) error {
-	q, s := o.Request, &o.Statement
+func (r *Rules) checkInput(p *Plan) error {
+	q, s := p.Request, &p.Statement
 	inputs := 0
 	for _, given := range []bool{q.Items != nil, q.Deck != "", q.Size != nil} {
 		if given {
@@ -127,7 +127,7 @@ func (r *Rules) checkInput(o *Order) error {
 	case q.Items != nil:
 		digest := q.Items.Digest
 		if q.ItemsSalt != "" {
-			digest, o.ItemsDigest = audit.SaltItems(digest, q.ItemsSalt), audit.SaltedItems
+			digest, p.ItemsDigest = audit.SaltItems(digest, q.ItemsSalt), audit.SaltedItems
 		}
 		s.Size, s.Input = q.Items.Count, audit.ItemsInput(digest)
 		if s.Size > r.Limits.Items {
@@ -139,7 +139,7 @@ func (r *Rules) checkInput(o *Order) error {
 			return Refuse("/size", "size is at most %d", uint64(audit.MaxSize))
 		}
 	default:
-		return r.checkDeck(o)
+		return r.checkDeck(p)
 	}
 	return nil
 }
@@ -199,11 +199,11 @@ func checkCost(s *audit.Statement, q *Request) error {
 }
 
 // checkHands finds how the drawn items are divided.
-func checkHands(o *Order) error {
-	s := &o.Statement
-	s.Hands = o.Request.Hands
-	if o.Request.Preset != "" {
-		sizes, err := presetHands(o)
+func checkHands(p *Plan) error {
+	s := &p.Statement
+	s.Hands = p.Request.Hands
+	if p.Request.Preset != "" {
+		sizes, err := presetHands(p)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-// Package timeshare shares a few processors among many long requests, in slices.
+// Package scheduler shares a few processors among many long requests, in slices.
 //
 // A [Scheduler] has some places, one for each processor that long work may take. A [Job] is one
 // long request. It calls [Job.Wait] between units of work: whoever has had a place for a slice of
@@ -7,7 +7,7 @@
 // number of long ones.
 //
 // How many jobs there may be is bounded, and no peer can have them all.
-package timeshare
+package scheduler
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"riffle/internal/share"
+	"riffle/internal/quota"
 )
 
 // ErrFull is for a job for which there is no room at the moment.
@@ -28,7 +28,7 @@ const slice = 10 * time.Millisecond
 
 // A Scheduler decides which jobs have a place. It may be used concurrently.
 type Scheduler struct {
-	room *share.Pool // for jobs
+	room *quota.Pool // for jobs
 
 	mu     sync.Mutex
 	free   int    // places that no job has
@@ -40,7 +40,7 @@ type Scheduler struct {
 // New returns a scheduler of some places, for at most capacity jobs at the same time. There is at
 // least one place.
 func New(places, capacity int) *Scheduler {
-	return &Scheduler{room: share.NewPool(int64(capacity)), free: max(1, places)}
+	return &Scheduler{room: quota.NewPool(int64(capacity)), free: max(1, places)}
 }
 
 // A Job is a long request. It is used by one goroutine at a time. A nil Job is work too short to
@@ -55,7 +55,7 @@ type Job struct {
 }
 
 // Admit returns a job of a peer, without a place. Call [Job.Done] when it is done. The error is
-// [ErrFull] if there are as many jobs as may be, or as the peer may have: see [share.Pool].
+// [ErrFull] if there are as many jobs as may be, or as the peer may have: see [quota.Pool].
 func (s *Scheduler) Admit(peer netip.Addr) (*Job, error) {
 	if !s.room.Take(peer, 1) {
 		return nil, ErrFull

@@ -1,4 +1,4 @@
-package shoes
+package liveshoes
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"riffle/internal/dealer"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/rng"
 	"riffle/internal/shoe"
 	"riffle/internal/shuffle"
@@ -134,17 +134,17 @@ func (s *Service) prepare(ctx context.Context, r *Request) (*dealer.Draft, error
 	for _, item := range r.Items {
 		bytes += len(item)
 	}
-	statement, lifetime := &draft.Order.Statement, r.Expires+r.TTL
+	statement, lifetime := &draft.Plan.Statement, r.Expires+r.TTL
 	unsealed := r.Draw != nil && *r.Draw == 0
 	switch {
 	case statement.Size < 1 || statement.Size > shoe.MaxCards:
-		return nil, order.Refuse("", "a shoe has 1 to %d cards, and this would have %d", shoe.MaxCards, statement.Size)
+		return nil, plan.Refuse("", "a shoe has 1 to %d cards, and this would have %d", shoe.MaxCards, statement.Size)
 	case statement.Repeat != 1 || len(statement.Hands) > 0 || statement.Draw != statement.Size && !unsealed:
-		return nil, order.Refuse("/commitment_id", "a shoe uses a commitment to one shuffle of a whole deck: without hands, draw and repeat")
+		return nil, plan.Refuse("/commitment_id", "a shoe uses a commitment to one shuffle of a whole deck: without hands, draw and repeat")
 	case bytes > MaxItemBytes:
-		return nil, order.Refuse("/items", "the items of a shoe have at most %d bytes together; seal names or numbers in place of long items", MaxItemBytes)
+		return nil, plan.Refuse("/items", "the items of a shoe have at most %d bytes together; seal names or numbers in place of long items", MaxItemBytes)
 	case r.Expires < 0 || r.TTL < 0 || lifetime > MaxExpiry || lifetime%time.Second != 0:
-		return nil, order.Refuse("/expires_in", "a shoe expires after 1 to %d seconds", MaxExpiry/time.Second)
+		return nil, plan.Refuse("/expires_in", "a shoe expires after 1 to %d seconds", MaxExpiry/time.Second)
 	}
 	if r.Cut != nil {
 		if err := checkCut(r.Cut, statement.Size); err != nil {
@@ -164,9 +164,9 @@ func checkCut(c *shoe.Cut, size uint64) error {
 	case c.Fits(size):
 		return nil
 	case size < 2:
-		return order.Refuse("/cut", "a cut card lies between two cards, and here are %d; leave cut out", size)
+		return plan.Refuse("/cut", "a cut card lies between two cards, and here are %d; leave cut out", size)
 	}
-	return order.Refuse("/cut", "cut is how many of the %d cards lie before the cut card, from 1 to %d, or a range of such numbers; got %s", size, size-1, got)
+	return plan.Refuse("/cut", "cut is how many of the %d cards lie before the cut card, from 1 to %d, or a range of such numbers; got %s", size, size-1, got)
 }
 
 // cutCard returns where the cut card lies in the order that a record makes with its seed; nil for

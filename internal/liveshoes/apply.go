@@ -1,4 +1,4 @@
-package shoes
+package liveshoes
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"riffle/internal/audit"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/rng"
 	"riffle/internal/shoe"
 )
@@ -294,16 +294,16 @@ func (p *pending) cutFor(size uint64) (*shoe.Cut, error) {
 		return nil, nil
 	}
 	if err := checkCut(before, size); err != nil {
-		return nil, order.Refuse("/cut", "the cut card lay further down than there are cards now: say with cut behind how many of these %d it lies", size)
+		return nil, plan.Refuse("/cut", "the cut card lay further down than there are cards now: say with cut behind how many of these %d it lies", size)
 	}
 	return before, nil
 }
 
 // shuffle draws some of size cards by an order of the change's own, from a new seed.
 func (s *Service) shuffle(p *pending, size, count uint64) ([]uint64, error) {
-	algorithm, err := order.Algorithm(p.Algorithm)
+	algorithm, err := plan.Algorithm(p.Algorithm)
 	if err == nil {
-		err = order.CheckMovable(algorithm, size)
+		err = plan.CheckMovable(algorithm, size)
 	}
 	if err != nil {
 		return nil, err

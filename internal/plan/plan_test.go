@@ -1,4 +1,4 @@
-package order
+package plan
 
 import (
 	"crypto/sha256"

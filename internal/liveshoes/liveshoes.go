@@ -1,10 +1,10 @@
-// Package shoes deals from live shoes: sealed decks that lose, move and regain cards.
+// Package liveshoes deals from live shoes: sealed decks that lose, move and regain cards.
 //
 // [Service.Create] seals a deck. [Service.Apply] makes one [Change] of a shoe, and [Service.Update]
 // one that depends on how the shoe is. However many callers and processes change a shoe at once,
 // every change is of the shoe as the one before left it: each record takes the shoe's claim over
 // from the record before, in its own transaction. Locks and cached states only save work.
-package shoes
+package liveshoes
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ import (
 	"riffle/internal/cache"
 	"riffle/internal/dealer"
 	"riffle/internal/journal"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/shoe"
 )
 
@@ -59,7 +59,7 @@ const maxCached = 128 << 20
 type Service struct {
 	journal *journal.Journal
 	dealer  *dealer.Dealer
-	rules   *order.Rules
+	rules   *plan.Rules
 	observe func(audit.Kind)
 	locks   locks
 	states  *cache.Cache[uuid.UUID, *state]
@@ -72,7 +72,7 @@ type Options struct {
 }
 
 // New returns a service over a journal, whose shoes are made by a dealer.
-func New(j *journal.Journal, d *dealer.Dealer, rules *order.Rules, o Options) *Service {
+func New(j *journal.Journal, d *dealer.Dealer, rules *plan.Rules, o Options) *Service {
 	if o.Observe == nil {
 		o.Observe = func(audit.Kind) {}
 	}

@@ -1,4 +1,4 @@
-package shoes
+package liveshoes
 
 import (
 	"context"

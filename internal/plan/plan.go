@@ -1,10 +1,10 @@
-// Package order checks what a caller asks for before anything is drawn or recorded.
+// Package plan checks what a caller asks for before anything is drawn or recorded.
 //
 // A [Request] is what the caller sent. [Rules] check it against the deck types and the limits and
-// return an [Order]: the statement that the record will carry, without its seed, and the deck
+// return a [Plan]: the statement that the record will carry, without its seed, and the deck
 // behind it. Nothing here reads a store, a clock or randomness, so a request that cannot be done
 // costs nothing but its check.
-package order
+package plan
 
 import (
 	"crypto/sha256"
@@ -50,8 +50,8 @@ type Items struct {
 	Digest [sha256.Size]byte // of the JSON array without insignificant white space
 }
 
-// An Order is a request that passed all checks.
-type Order struct {
+// A Plan is a request that passed all checks.
+type Plan struct {
 	Request   *Request        // with the members that its commitment filled in
 	Statement audit.Statement // without its seed
 	Deck      *deck.Deck      // nil unless a deck is shuffled
@@ -61,11 +61,11 @@ type Order struct {
 }
 
 // Parameters returns those of the deck type, or nil.
-func (o *Order) Parameters() map[string]int {
-	if o.Deck == nil {
+func (p *Plan) Parameters() map[string]int {
+	if p.Deck == nil {
 		return nil
 	}
-	return o.Deck.Parameters()
+	return p.Deck.Parameters()
 }
 
 // Elements returns how many elements a shuffle by the statement holds in memory at once.

@@ -1,4 +1,4 @@
-package shoes
+package liveshoes
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"riffle/internal/journal"
 	"riffle/internal/journal/journaltest"
 	"riffle/internal/ledger"
-	"riffle/internal/order"
+	"riffle/internal/plan"
 	"riffle/internal/shoe"
 )
 
@@ -51,14 +51,14 @@ func (p *process) other(t *testing.T) *process {
 
 func ptr(n uint64) *uint64 { return &n }
 
-func items(n uint64) *order.Items {
-	return &order.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))}
+func items(n uint64) *plan.Items {
+	return &plan.Items{Count: n, Digest: sha256.Sum256([]byte("[]"))}
 }
 
-func ask(r order.Request) *Request { return &Request{Request: dealer.Request{Request: r}} }
+func ask(r plan.Request) *Request { return &Request{Request: dealer.Request{Request: r}} }
 
 // keyed returns a request with an idempotency key.
-func keyed(key string, r order.Request) *Request {
+func keyed(key string, r plan.Request) *Request {
 	request := ask(r)
 	request.Key = journal.NewKey(key)
 	return request
@@ -134,7 +134,7 @@ func overtake(p *process, by func()) { p.journal.Random = &interrupted{by: by} }
 // disclosed. A card that was drawn is proven alone, and after the shoe is closed all of them are.
 func TestShoeIsSealed(t *testing.T) {
 	p := newProcess(t)
-	made := create(t, p, ask(order.Request{Deck: "standard52", ClientSeed: "c", Reference: "sealed"}))
+	made := create(t, p, ask(plan.Request{Deck: "standard52", ClientSeed: "c", Reference: "sealed"}))
 	id := made.Shoe.ID
 	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed != nil || bytes.Contains(a.Record, []byte(id.String())) {
 		t.Fatalf("the audit is %+v, %v", a, err)
@@ -216,8 +216,8 @@ func TestShoeIsSealed(t *testing.T) {
 func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
-	made := create(t, p, keyed("shoe", order.Request{Deck: "mahjong136"}))
-	again := create(t, other, keyed("shoe", order.Request{Deck: "mahjong136"}))
+	made := create(t, p, keyed("shoe", plan.Request{Deck: "mahjong136"}))
+	again := create(t, other, keyed("shoe", plan.Request{Deck: "mahjong136"}))
 	if again.Shoe.ID != made.Shoe.ID || again.AuditID != made.AuditID || again.LogIndex != made.LogIndex {
 		t.Errorf("%+v is not %+v", again, made)
 	}
@@ -255,8 +255,8 @@ func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
 	var won *Result
-	overtake(p, func() { won = create(t, other, keyed("shoe", order.Request{Deck: "standard52"})) })
-	if lost := create(t, p, keyed("shoe", order.Request{Deck: "standard52"})); lost.AuditID != won.AuditID || lost.Shoe.ID != won.Shoe.ID {
+	overtake(p, func() { won = create(t, other, keyed("shoe", plan.Request{Deck: "standard52"})) })
+	if lost := create(t, p, keyed("shoe", plan.Request{Deck: "standard52"})); lost.AuditID != won.AuditID || lost.Shoe.ID != won.Shoe.ID {
 		t.Errorf("created are %s and %s", lost.AuditID, won.AuditID)
 	}
 	id := won.Shoe.ID
@@ -273,11 +273,11 @@ func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	}
 	overtake(p, func() {
 		var err error
-		if won, err = other.Replace(t.Context(), id, keyed("replace", order.Request{Deck: "standard54"})); err != nil {
+		if won, err = other.Replace(t.Context(), id, keyed("replace", plan.Request{Deck: "standard54"})); err != nil {
 			t.Error(err)
 		}
 	})
-	if lost, err := p.Replace(t.Context(), id, keyed("replace", order.Request{Deck: "standard54"})); err != nil || lost.AuditID != won.AuditID {
+	if lost, err := p.Replace(t.Context(), id, keyed("replace", plan.Request{Deck: "standard54"})); err != nil || lost.AuditID != won.AuditID {
 		t.Errorf("replaced by %+v, %v, and %s", lost, err, won.AuditID)
 	}
 	p.store.Check(t, p.journal)
@@ -287,7 +287,7 @@ func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 func TestApplyRefuses(t *testing.T) {
 	p := newProcess(t)
 	processes := []*process{p, p.other(t)}
-	made := create(t, p, ask(order.Request{Deck: "standard52", Decks: ptr(2)}))
+	made := create(t, p, ask(plan.Request{Deck: "standard52", Decks: ptr(2)}))
 	id := made.Shoe.ID
 	hand := apply(t, p, id, drawing(10))
 	drawn := numbersOf(hand.Cards)
@@ -296,7 +296,7 @@ func TestApplyRefuses(t *testing.T) {
 	var short *shoe.ShortError
 	var cards *CardsError
 	var version *VersionError
-	var unfit *order.Invalid
+	var unfit *plan.Invalid
 	at := func(pointer string) func(error) bool {
 		return func(err error) bool { return errors.As(err, &unfit) && unfit.Fields[0].Pointer == pointer }
 	}
@@ -336,14 +336,14 @@ func TestApplyRefuses(t *testing.T) {
 		if _, err := p.Card(t.Context(), unknown, uuid.Nil, 0); !errors.Is(err, journal.ErrNoShoe) {
 			t.Error(err)
 		}
-		if _, err := p.Replace(t.Context(), unknown, ask(order.Request{Deck: "standard52"})); !errors.Is(err, journal.ErrNoShoe) {
+		if _, err := p.Replace(t.Context(), unknown, ask(plan.Request{Deck: "standard52"})); !errors.Is(err, journal.ErrNoShoe) {
 			t.Error(err)
 		}
 	}
 	if p.store.Size(t) != before {
 		t.Error("something was recorded")
 	}
-	single := create(t, p, ask(order.Request{Size: ptr(1)})).Shoe.ID
+	single := create(t, p, ask(plan.Request{Size: ptr(1)})).Shoe.ID
 	if _, err := p.Apply(t.Context(), single, &Change{Kind: audit.KindReshuffle, From: shoe.All, Algorithm: "sattolo"}); !at("/algorithm")(err) {
 		t.Errorf("sattolo of a single card: %v", err)
 	}
@@ -352,26 +352,26 @@ func TestApplyRefuses(t *testing.T) {
 
 func TestCreateRefuses(t *testing.T) {
 	p := newProcess(t)
-	made := create(t, p, ask(order.Request{Size: ptr(3)}))
+	made := create(t, p, ask(plan.Request{Size: ptr(3)}))
 	before := p.store.Size(t)
-	var unfit *order.Invalid
+	var unfit *plan.Invalid
 	for name, v := range map[string]struct {
 		pointer string
 		r       *Request
 	}{
-		"hands":      {"/commitment_id", ask(order.Request{Deck: "standard52", Hands: []uint64{13}})},
-		"draw":       {"/commitment_id", ask(order.Request{Deck: "standard52", Draw: ptr(3)})},
-		"repeat":     {"/commitment_id", ask(order.Request{Deck: "standard52", Repeat: ptr(3)})},
-		"large":      {"", ask(order.Request{Size: ptr(shoe.MaxCards + 1)})},
-		"empty":      {"", ask(order.Request{Size: ptr(0)})},
-		"no deck":    {"/deck", ask(order.Request{Deck: "standard53"})},
-		"items":      {"/items", &Request{Request: ask(order.Request{Items: items(2)}).Request, Items: []string{strings.Repeat("1", MaxItemBytes), "2"}}},
-		"expiry":     {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, Expires: MaxExpiry + time.Second}},
-		"past":       {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, Expires: -time.Second}},
-		"fraction":   {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, Expires: time.Millisecond}},
-		"long life":  {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, TTL: MaxExpiry + time.Second}},
-		"no life":    {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, TTL: -time.Second}},
-		"short life": {"/expires_in", &Request{Request: ask(order.Request{Size: ptr(3)}).Request, TTL: time.Millisecond}},
+		"hands":      {"/commitment_id", ask(plan.Request{Deck: "standard52", Hands: []uint64{13}})},
+		"draw":       {"/commitment_id", ask(plan.Request{Deck: "standard52", Draw: ptr(3)})},
+		"repeat":     {"/commitment_id", ask(plan.Request{Deck: "standard52", Repeat: ptr(3)})},
+		"large":      {"", ask(plan.Request{Size: ptr(shoe.MaxCards + 1)})},
+		"empty":      {"", ask(plan.Request{Size: ptr(0)})},
+		"no deck":    {"/deck", ask(plan.Request{Deck: "standard53"})},
+		"items":      {"/items", &Request{Request: ask(plan.Request{Items: items(2)}).Request, Items: []string{strings.Repeat("1", MaxItemBytes), "2"}}},
+		"expiry":     {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, Expires: MaxExpiry + time.Second}},
+		"past":       {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, Expires: -time.Second}},
+		"fraction":   {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, Expires: time.Millisecond}},
+		"long life":  {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, TTL: MaxExpiry + time.Second}},
+		"no life":    {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, TTL: -time.Second}},
+		"short life": {"/expires_in", &Request{Request: ask(plan.Request{Size: ptr(3)}).Request, TTL: time.Millisecond}},
 	} {
 		_, createErr := p.Create(t.Context(), v.r)
 		_, replaceErr := p.Replace(t.Context(), made.Shoe.ID, v.r)
@@ -384,18 +384,18 @@ func TestCreateRefuses(t *testing.T) {
 	if p.store.Size(t) != before {
 		t.Error("something was recorded")
 	}
-	create(t, p, &Request{Request: ask(order.Request{Items: items(2)}).Request, Items: []string{"1", strings.Repeat("2", MaxItemBytes-1)}, Expires: MaxExpiry})
-	create(t, p, ask(order.Request{Size: ptr(shoe.MaxCards)}))
+	create(t, p, &Request{Request: ask(plan.Request{Items: items(2)}).Request, Items: []string{"1", strings.Repeat("2", MaxItemBytes-1)}, Expires: MaxExpiry})
+	create(t, p, ask(plan.Request{Size: ptr(shoe.MaxCards)}))
 }
 
 func TestReserveComesBeforeTheShoe(t *testing.T) {
 	p := newProcess(t)
-	made := create(t, p, ask(order.Request{Size: ptr(3)}))
+	made := create(t, p, ask(plan.Request{Size: ptr(3)}))
 	full := errors.New("the memory is used up")
 	calls := 0
-	request := ask(order.Request{Deck: "standard52"})
+	request := ask(plan.Request{Deck: "standard52"})
 	request.Reserve = func(s *audit.Statement) error {
-		n := order.Elements(s)
+		n := plan.Elements(s)
 		if calls++; n != 52 {
 			t.Errorf("reserved are %d elements, want 52", n)
 		}
@@ -426,9 +426,9 @@ func TestShoeExpires(t *testing.T) {
 	p.store.Now = func() time.Time { return now }
 	events := map[audit.Kind]int{}
 	p.observe = func(e audit.Kind) { events[e]++ }
-	fixed := create(t, p, &Request{Request: ask(order.Request{Size: ptr(5)}).Request, Expires: time.Minute})
-	sliding := create(t, p, &Request{Request: ask(order.Request{Size: ptr(5)}).Request, TTL: time.Minute})
-	lasting := create(t, p, ask(order.Request{Size: ptr(5)}))
+	fixed := create(t, p, &Request{Request: ask(plan.Request{Size: ptr(5)}).Request, Expires: time.Minute})
+	sliding := create(t, p, &Request{Request: ask(plan.Request{Size: ptr(5)}).Request, TTL: time.Minute})
+	lasting := create(t, p, ask(plan.Request{Size: ptr(5)}))
 	if !fixed.Shoe.Expires.Equal(now.Add(time.Minute)) || !sliding.Shoe.Expires.Equal(now.Add(time.Minute)) || !lasting.Shoe.Expires.IsZero() {
 		t.Errorf("they expire at %s, %s, %s", fixed.Shoe.Expires, sliding.Shoe.Expires, lasting.Shoe.Expires)
 	}
@@ -493,7 +493,7 @@ func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	now := start
 	p.store.Now = func() time.Time { return now }
-	made := create(t, p, &Request{Request: ask(order.Request{Size: ptr(50)}).Request, TTL: 100 * time.Second})
+	made := create(t, p, &Request{Request: ask(plan.Request{Size: ptr(50)}).Request, TTL: 100 * time.Second})
 	if !made.Record.Expires.Equal(start.Add(100 * time.Second)) {
 		t.Errorf("the record says that it expires at %s", made.Record.Expires)
 	}
@@ -532,10 +532,10 @@ func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 	p.store.Now = func() time.Time { return now }
 	var made []*Result
 	for range 20 {
-		made = append(made, create(t, p, &Request{Request: ask(order.Request{Size: ptr(5)}).Request, Expires: time.Minute}))
+		made = append(made, create(t, p, &Request{Request: ask(plan.Request{Size: ptr(5)}).Request, Expires: time.Minute}))
 	}
 	now = now.Add(time.Minute)
-	if _, err := other.Replace(t.Context(), made[0].Shoe.ID, ask(order.Request{Size: ptr(6)})); err != nil {
+	if _, err := other.Replace(t.Context(), made[0].Shoe.ID, ask(plan.Request{Size: ptr(6)})); err != nil {
 		t.Fatal(err)
 	}
 	var wait sync.WaitGroup
@@ -554,7 +554,7 @@ func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 		t.Errorf("expiring a shoe that was replaced: %v", err)
 	}
 	now = now.Add(time.Minute)
-	if _, err := p.Replace(t.Context(), made[1].Shoe.ID, &Request{Request: ask(order.Request{Size: ptr(6)}).Request, Expires: time.Second}); err != nil {
+	if _, err := p.Replace(t.Context(), made[1].Shoe.ID, &Request{Request: ask(plan.Request{Size: ptr(6)}).Request, Expires: time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(time.Second) // the shoe that replaced it is overdue, too
@@ -567,7 +567,7 @@ func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 // A shoe uses a commitment once, and a committed shoe verifies.
 func TestCommittedShoe(t *testing.T) {
 	p := newProcess(t)
-	commit := func(r order.Request) *dealer.Commitment {
+	commit := func(r plan.Request) *dealer.Commitment {
 		t.Helper()
 		c, err := p.dealer.Commit(t.Context(), &dealer.Request{Request: r})
 		if err != nil {
@@ -575,25 +575,25 @@ func TestCommittedShoe(t *testing.T) {
 		}
 		return c
 	}
-	c := commit(order.Request{Deck: "standard52", Reference: "fixed"})
+	c := commit(plan.Request{Deck: "standard52", Reference: "fixed"})
 	use := func(c *dealer.Commitment) (*Result, error) {
-		return p.Create(t.Context(), ask(order.Request{CommitmentID: c.ID, ClientSeed: "late"}))
+		return p.Create(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: "late"}))
 	}
 	made, err := use(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shown, err := p.dealer.Commitment(t.Context(), c.ID); err != nil || shown.Status != dealer.StatusUsed || shown.SettledBy != made.AuditID {
+	if shown, err := p.dealer.Commitment(t.Context(), c.ID); err != nil || shown.Status != dealer.StatusUsed || shown.ClosedBy != made.AuditID {
 		t.Error(shown, err)
 	}
 	if _, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 0, nil); err != nil || !v.OK || v.Steps[len(v.Steps)-1].Name != "committed" {
 		t.Errorf("%+v %v", v, err)
 	}
-	var settled *dealer.SettledError
+	var settled *dealer.CommitmentClosedError
 	if _, err := use(c); !errors.As(err, &settled) {
 		t.Error(err)
 	}
-	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: order.Request{CommitmentID: c.ID, ClientSeed: "x"}}); !errors.As(err, &settled) {
+	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: plan.Request{CommitmentID: c.ID, ClientSeed: "x"}}); !errors.As(err, &settled) {
 		t.Error(err)
 	}
 	withOpenings := drawing(3)
@@ -605,11 +605,11 @@ func TestCommittedShoe(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	var unfit *order.Invalid
-	if _, err := use(commit(order.Request{Deck: "standard52", Hands: []uint64{5}})); !errors.As(err, &unfit) {
+	var unfit *plan.Invalid
+	if _, err := use(commit(plan.Request{Deck: "standard52", Hands: []uint64{5}})); !errors.As(err, &unfit) {
 		t.Error(err)
 	}
-	if _, err := use(commit(order.Request{Size: ptr(5), Reference: "committed"})); err != nil {
+	if _, err := use(commit(plan.Request{Size: ptr(5), Reference: "committed"})); err != nil {
 		t.Error(err)
 	}
 	apply(t, p, made.Shoe.ID, Change{Kind: audit.KindClose})
@@ -622,13 +622,13 @@ func TestCommittedShoe(t *testing.T) {
 // A shoe is an attempt at its reference, as a shuffle is.
 func TestShoeOfAUniqueReference(t *testing.T) {
 	p := newProcess(t)
-	made := create(t, p, ask(order.Request{Size: ptr(5), Reference: "one", UniqueReference: true}))
+	made := create(t, p, ask(plan.Request{Size: ptr(5), Reference: "one", UniqueReference: true}))
 	var taken *ledger.NotUniqueError
-	if _, err := p.Create(t.Context(), ask(order.Request{Size: ptr(5), Reference: "one", UniqueReference: true})); !errors.As(err, &taken) || taken.First != made.AuditID {
+	if _, err := p.Create(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "one", UniqueReference: true})); !errors.As(err, &taken) || taken.First != made.AuditID {
 		t.Errorf("a second shoe: %v", err)
 	}
 	apply(t, p, made.Shoe.ID, drawing(1)) // whose record has the reference, too
-	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: order.Request{Size: ptr(5), Reference: "one", UniqueReference: true}}); !errors.As(err, &taken) || taken.First != made.AuditID {
+	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: plan.Request{Size: ptr(5), Reference: "one", UniqueReference: true}}); !errors.As(err, &taken) || taken.First != made.AuditID {
 		t.Errorf("a shuffle: %v", err)
 	}
 }
@@ -637,7 +637,7 @@ func TestShoeOfAUniqueReference(t *testing.T) {
 func TestDrawOfNothingLeavesTheCardsInOrder(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
-	made := create(t, p, ask(order.Request{Deck: "standard52", Draw: ptr(0)}))
+	made := create(t, p, ask(plan.Request{Deck: "standard52", Draw: ptr(0)}))
 	id := made.Shoe.ID
 	if made.Shoe.Shuffled || made.Record.Root != nil || made.Shoe.Remaining != 52 {
 		t.Errorf("the shoe is %+v, with the root %v", made.Shoe, made.Record.Root)
@@ -663,7 +663,7 @@ func TestDrawOfNothingLeavesTheCardsInOrder(t *testing.T) {
 	if drawn := apply(t, p, id, c); drawn.Cards[0].Opening == nil {
 		t.Error("a sealed card has no opening")
 	}
-	piled := create(t, p, ask(order.Request{Deck: "standard52", Draw: ptr(0)})).Shoe.ID
+	piled := create(t, p, ask(plan.Request{Deck: "standard52", Draw: ptr(0)})).Shoe.ID
 	apply(t, p, piled, Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: ptr(3), To: shoe.OnPile("a"), Put: shoe.Top})
 	if shuffled := apply(t, p, piled, Change{Kind: audit.KindReshuffle, From: shoe.OnPile("a")}); shuffled.Shoe.Shuffled {
 		t.Error("after a pile was reshuffled the deck counts as shuffled")
@@ -678,7 +678,7 @@ func TestSealingsOfAnotherShoeAreNotFound(t *testing.T) {
 	p := newProcess(t)
 	var made, resealed [2]*Result
 	for i := range made {
-		made[i] = create(t, p, ask(order.Request{Deck: "standard52"}))
+		made[i] = create(t, p, ask(plan.Request{Deck: "standard52"}))
 		resealed[i] = apply(t, p, made[i].Shoe.ID, Change{Kind: audit.KindReshuffle, From: shoe.Deck})
 		drawn := apply(t, p, made[i].Shoe.ID, drawing(1))
 		if card, err := p.Card(t.Context(), made[i].Shoe.ID, resealed[i].AuditID, 0); err != nil || card.Number != drawn.Cards[0].Number {
@@ -702,7 +702,7 @@ func TestSealingsOfAnotherShoeAreNotFound(t *testing.T) {
 
 func TestCardsAreNamedByCode(t *testing.T) {
 	p := newProcess(t)
-	made := create(t, p, ask(order.Request{Deck: "standard52", Decks: ptr(2), Draw: ptr(0)}))
+	made := create(t, p, ask(plan.Request{Deck: "standard52", Decks: ptr(2), Draw: ptr(0)}))
 	id := made.Shoe.ID
 	apply(t, p, id, drawing(104))
 	find := func(code string, instance int) uint64 {
@@ -735,7 +735,7 @@ func TestCardsAreNamedByCode(t *testing.T) {
 		t.Errorf("cards that are back in the deck: %v", err)
 	}
 
-	words := &Request{Request: ask(order.Request{Items: items(4), Draw: ptr(0)}).Request, Items: []string{`"a"`, `1`, `"b"`, `"a"`}}
+	words := &Request{Request: ask(plan.Request{Items: items(4), Draw: ptr(0)}).Request, Items: []string{`"a"`, `1`, `"b"`, `"a"`}}
 	id = create(t, p, words).Shoe.ID
 	apply(t, p, id, drawing(4))
 	c = returning([]CardName{{Code: "b"}})
@@ -753,7 +753,7 @@ func TestCardsAreNamedByCode(t *testing.T) {
 // A cut card and an empty pile are in the store, where every process finds them.
 func TestCutsAndEmptyPilesAreStored(t *testing.T) {
 	p := newProcess(t)
-	r := ask(order.Request{Deck: "standard52"})
+	r := ask(plan.Request{Deck: "standard52"})
 	r.Cut = &shoe.Cut{From: 20, To: 30}
 	made := create(t, p, r)
 	id, cut := made.Shoe.ID, *made.Shoe.Cut
