@@ -1158,7 +1158,7 @@ async function verifyShoe(nodes, given) {
   if (!steps.first('wrong')) inEvery(shoe, 'record', `${record ? describe(record) : ''}; ${count(changes, 'change')}`);
   if (steps.has('record', 'ok')) {
     shoe.closed = isClosed(shoe);
-    const broken = brokenChain(records);
+    const broken = brokenChain(entries, records);
     steps.add('chain', broken ? 'wrong' : 'ok', broken ?? `each of the versions 1 to ${records.length} has its record, in the order of the ` +
       `log, from number ${file.index} to number ${records.at(-1).file.index}`);
   }
@@ -1196,11 +1196,17 @@ async function verifyShoe(nodes, given) {
   return shoe;
 }
 // Says why the records are not those of one shoe, from the first on; undefined if they are.
-function brokenChain(entries) {
+function brokenChain(entries, records) {
   const [{record: first}] = entries;
   if (first.kind !== 'shoe') return `the first record is of kind ${first.kind}, and that of a shoe has to be`;
   for (let i = 1; i < entries.length; i++) {
-    const {record, file} = entries[i], before = entries[i - 1], version = i + 1;
+    const {record, file} = entries[i], other = entries[i - 1].file;
+    if (file.record === other.record && file.index !== other.index) {
+      return `the record ${record.id} is number ${other.index} and number ${file.index} in the log`;
+    }
+  }
+  for (let i = 1; i < records.length; i++) {
+    const {record, file} = records[i], before = records[i - 1], version = i + 1;
     if (!changesShoe(record)) return `the record ${record.id} is of kind ${record.kind}, and changes no shoe`;
     if (record.audit_id !== first.id) return `the record ${record.id} is of another shoe, ${record.audit_id}`;
     if (record.version !== version) return `the record ${record.id} made version ${record.version}, where version ${version} has to follow`;

@@ -1440,7 +1440,7 @@ class Shoe:
             self.in_every("record", f"{describe(self.record) if self.record else ''}; {count(self.changes, 'change')}")
         if steps.has("record", "ok"):
             self.closed = last.record["kind"] == "close"
-            broken = broken_chain(records)
+            broken = broken_chain(self.entries, records)
             steps.add("chain", "wrong" if broken else "ok", broken or f"each of the versions 1 to {len(records)} has its record, in "
                       f"the order of the log, from number {self.file.index} to number {last.file.index}")
         self.seeds()
@@ -1497,12 +1497,15 @@ class Shoe:
                            "the cards are not known, for the items were not given")
 
 
-def broken_chain(entries):
+def broken_chain(entries, records):
     """Says why the records are not those of one shoe, from the first on; None if they are."""
     first = entries[0].record
     if first["kind"] != "shoe":
         return f"the first record is of kind {first['kind']}, and that of a shoe has to be"
-    for version, (before, entry) in enumerate(zip(entries, entries[1:]), 2):
+    for before, entry in zip(entries, entries[1:]):
+        if entry.file.record == before.file.record and entry.file.index != before.file.index:
+            return f"the record {entry.record['id']} is number {before.file.index} and number {entry.file.index} in the log"
+    for version, (before, entry) in enumerate(zip(records, records[1:]), 2):
         record, kind = entry.record, entry.record["kind"]
         if not changes_shoe(record):
             return f"the record {record['id']} is of kind {kind}, and changes no shoe"

@@ -1,12 +1,14 @@
 package prooffile_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"riffle/internal/audit"
+	"riffle/internal/audit/prooffile"
 	"riffle/internal/shuffle"
 )
 
@@ -82,6 +84,20 @@ func buildFuzzed(t testing.TB) []verdictVector {
 	single := named(t, "one item")
 	b.sorted("one item, and an empty array of hands", isFalse, "order", "proof items order", isWrongOrder, verdictVector{Texts: texts("proof.json", single.Proof, "entries.json", *single.Items, "answer.json", `{"hands":[]}`)})
 	b.refused("a key of two lines", "unknown", []string{"log.key"}, verdictVector{Texts: texts("proof.json", single.Proof, "log.key", key[:40]+"\n"+key[40:])})
+
+	twice := newShoe(t, &plan{name: "twice in the log", statement: statement(5), items: fruit})
+	twice.move(audit.KindDraw, "shoe", "top", 2, "dealt", "")
+	twice.end(audit.KindClose)
+	files := twice.files()
+	again := twice.files()[0]
+	again.Inclusion.Index = files[len(files)-1].Inclusion.Index + 1
+	files = append(files, again)
+	relogged(t, files)
+	for i, order := range [][]*prooffile.File{files, slices.Concat(files[len(files)-1:], files[:len(files)-1])} {
+		b.sorted(fmt.Sprintf("a shoe whose first record is in the log twice, %d", i+1), isFalse, "chain", "proof", `{"id":"false","step":"chain"}`, verdictVector{
+			Texts: texts("shoe.json", string(bytes.Join(textsOf(order), nil))), Items: fruit,
+		})
+	}
 
 	shoe := newShoe(t, &plan{name: "twins", statement: statement(5), items: fruit})
 	hand := shoe.hand(shoe.move(audit.KindDraw, "shoe", "top", 2, "dealt", ""))

@@ -169,6 +169,11 @@ func (s *shoeChecker) chain() error {
 	if s.Record.Kind != audit.KindShoe {
 		return fmt.Errorf("the first record is of kind %s, and that of a shoe has to be", s.Record.Kind)
 	}
+	for i, f := range s.files[1:] {
+		if at, other := f.File.Inclusion.Index, s.files[i].File.Inclusion.Index; f.isOf(s.files[i]) && at != other {
+			return fmt.Errorf("the record %s is number %d and number %d in the log", f.Record.ID, other, at)
+		}
+	}
 	for i, f := range s.records[1:] {
 		r, before := f.Record, s.records[i]
 		version := uint64(i + 2)

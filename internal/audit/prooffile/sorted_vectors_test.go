@@ -297,7 +297,7 @@ func (b *verdictBuilder) unordered(shoes map[string]*dealtShoe, hands map[string
 	if spoiled == string(lines[0]) {
 		spoiled = strings.Replace(string(lines[0]), `\nindex `, `\nindex 1`, 1)
 	}
-	shoe("its first record with another index as well", isFalse, "inclusion", `{"id":"false","step":"inclusion"}`, join(lines...), spoiled)
+	shoe("its first record with another index as well", isFalse, "chain", `{"id":"false","step":"chain"}`, join(lines...), spoiled)
 	other := shoes["every change"].files()
 	other[3].Record = []byte(strings.Replace(string(other[3].Record), `"spec":`, `"x":1,"spec":`, 1))
 	relogged(b.t, other)
