@@ -1443,7 +1443,7 @@ function sayOfShoe(shoe, say) {
   sayOfCommitment(shoe, say);
 }
 
-// ---- What was given: docs/spec.md, "What a verifier is given"
+// ---- What was given: docs/spec.md, "Texts for a verifier"
 
 class Refusal extends Error { // why nothing is concluded
   constructor(why, files, message) { super(message); Object.assign(this, {why, files}); }

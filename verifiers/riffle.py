@@ -1792,7 +1792,7 @@ class Verdict:
                           for step in self.steps], "summary": self.summary}
 
 
-# ---- What was given: docs/spec.md, "What a verifier is given"
+# ---- What was given: docs/spec.md, "Texts for a verifier"
 
 class Refusal(ValueError):  # why nothing is concluded
     def __init__(self, why, files, message):

@@ -28,7 +28,7 @@ type Conclusion struct {
 	Headline string         `json:"headline"` // what is proven, and what is not, in one line
 	Notes    []string       `json:"notes"`    // what else it shows, and what to do about what is missing
 	Steps    []ShownStep    `json:"steps"`
-	Summary  map[string]any `json:"summary"` // the headline for translation: docs/spec.md, "What a verifier says"
+	Summary  map[string]any `json:"summary"` // the headline for translation: docs/spec.md, "Output of a verifier"
 }
 
 // A ShownStep is a [Step] as JSON.

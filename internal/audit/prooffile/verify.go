@@ -48,7 +48,7 @@ func Refused(err error) *Findings {
 	return f
 }
 
-// Verify verifies what it is given, by docs/spec.md, "What a verifier is given": it sorts the texts
+// Verify verifies what it is given, by docs/spec.md, "Texts for a verifier": it sorts the texts
 // without a role, puts together what belongs together, and compares it. handOf is the number of a
 // hand, or rest, that the order is said to be; empty if that is not said.
 func Verify(texts []Text, handOf string, decks *deck.Catalogue) *Findings {
