@@ -1,4 +1,4 @@
-# To pin the digest of your registry: docs/operations.md, "Containers".
+# To pin the digest of your registry: docs/operations/README.md, "Containers".
 FROM golang:1.26.8-bookworm AS build
 WORKDIR /src
 

@@ -12,5 +12,5 @@ var Contract []byte
 // Docs are the guides and the reference, in Markdown, with their pictures, and the licence of the
 // fonts that pictures of cards have their letters from.
 //
-//go:embed docs/*.md docs/*.svg docs/guides/*.md internal/picture/OFL.txt
+//go:embed docs/*.md docs/*.svg docs/guides/*.md docs/operations/*.md internal/picture/OFL.txt
 var Docs embed.FS

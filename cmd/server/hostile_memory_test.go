@@ -98,7 +98,7 @@ func TestHeldAnswersStayWithinMemory(t *testing.T) {
 		"/log/tile/entries/000",
 		"/decks/standard52?repeat=10000&reference=fault",
 		"/metrics",
-		"/docs/operations",
+		"/docs/operations/README",
 		"/docs/search.json",
 	}
 	for i, path := range paths {

@@ -10,7 +10,7 @@ import (
 	"riffle/internal/access"
 )
 
-// scopeOf is the scope that a route takes, as docs/operations.md has it; empty for what is open to
+// scopeOf is the scope that a route takes, as docs/operations/README.md has it; empty for what is open to
 // everybody.
 func scopeOf(method, path string) access.Scope {
 	switch {

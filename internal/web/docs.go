@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -22,8 +23,8 @@ import (
 type docs struct {
 	pages     map[string]*document // by their paths below /docs/, such as guides/shoes
 	contract  *document
-	Guides    []*document // but the list of them, guides/README
-	Reference []*document
+	Guides    []*document       // without their index, guides/README
+	Reference []*document       // of the pages on operations, their index alone
 	pictures  map[string][]byte // by their paths below /docs/
 	index     []byte            // the sections of all documents, as JSON, to be searched
 }
@@ -54,11 +55,15 @@ func readDocs(files fs.FS, contract []byte) (*docs, error) {
 	if err != nil {
 		return nil, err
 	}
+	operations, err := fs.Glob(files, "docs/operations/*.md")
+	if err != nil {
+		return nil, err
+	}
 	var sections []section
 	if d.contract, sections, err = readContract(contract); err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
 	}
-	for _, name := range append(guides, names...) {
+	for _, name := range slices.Concat(guides, names, operations) {
 		source, err := fs.ReadFile(files, name)
 		if err != nil {
 			return nil, err
@@ -71,9 +76,9 @@ func readDocs(files fs.FS, contract []byte) (*docs, error) {
 		d.pages[place] = page
 		sections = append(sections, found...)
 		switch {
-		case path.Dir(place) == ".":
+		case path.Dir(place) == ".", place == "operations/README":
 			d.Reference = append(d.Reference, page)
-		case place != "guides/README":
+		case path.Dir(place) == "guides" && place != "guides/README":
 			d.Guides = append(d.Guides, page)
 		}
 	}
