@@ -6,8 +6,12 @@ export GOBIN := $(BIN)
 GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
+VALE          := $(BIN)/vale-v3.19.0
 
-.PHONY: run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers fuzz generate picture pages page-speed
+.PHONY: help run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers fuzz generate picture pages page-speed
+
+help: ## list these commands
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
 
 run: ## run the service on localhost:8080, its data in ./data
 	go run ./cmd/server
@@ -27,11 +31,12 @@ race: ## look for data races, in the tests of packages and in the program under 
 	go test -race -skip '$(REPETITIVE)' ./clients/go $$(go list ./internal/... | grep -v -E '$(SEQUENTIAL)')
 	go test -race -run '$(CONCURRENT)' ./cmd/server
 
-lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) ## check style, imports between packages, formatting and dead code
+lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) $(VALE) ## check style, imports between packages, formatting, dead code and prose
 	$(GOLANGCI_LINT) run ./...
 	$(GOLANGCI_LINT) fmt --diff ./...
 	$(STATICCHECK) ./...
 	out="$$($(DEADCODE) -test ./...)" && if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
+	$(VALE) --output=line $$(git ls-files '*.go' '*.md' | grep -v -e testdata/ -e generated)
 	go mod verify
 	go mod tidy -diff
 
@@ -110,6 +115,10 @@ $(GOLANGCI_LINT):
 $(STATICCHECK):
 	go install honnef.co/go/tools/cmd/staticcheck@v0.8.1
 	mv $(BIN)/staticcheck $@
+
+$(VALE):
+	go install github.com/errata-ai/vale/v3/cmd/vale@v3.19.0
+	mv $(BIN)/vale $@
 
 $(DEADCODE):
 	go install golang.org/x/tools/cmd/deadcode@v0.50.0
