@@ -3429,23 +3429,23 @@ type ClientInterface interface {
 	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 	VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DrawDeck Get a picture of a whole deck
+	// GetDeckPicture Get a picture of a whole deck
 	//
 	// Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
 	// different cards is shown as far as that, and says how many more there are.
 	//
-	// Corresponds with GET /cards/{type} (the `DrawDeck` operationId).
-	DrawDeck(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /cards/{type} (the `GetDeckPicture` operationId).
+	GetDeckPicture(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DrawCard Get the picture of a card
+	// GetCardPicture Get the picture of a card
 	//
 	// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size, are legible
 	// from 60 pixels of width on, and need no fonts.
 	//
 	//     <img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
 	//
-	// Corresponds with GET /cards/{type}/{file} (the `DrawCard` operationId).
-	DrawCard(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /cards/{type}/{file} (the `GetCardPicture` operationId).
+	GetCardPicture(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListCommitments List commitments
 	//
@@ -4004,14 +4004,14 @@ func (c *Client) VerifyAudit(ctx context.Context, id IDInPath, reqEditors ...Req
 	return c.Client.Do(req)
 }
 
-// DrawDeck Get a picture of a whole deck
+// GetDeckPicture Get a picture of a whole deck
 //
 // Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
 // different cards is shown as far as that, and says how many more there are.
 //
-// Corresponds with GET /cards/{type} (the `DrawDeck` operationId).
-func (c *Client) DrawDeck(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDrawDeckRequest(c.Server, pType)
+// Corresponds with GET /cards/{type} (the `GetDeckPicture` operationId).
+func (c *Client) GetDeckPicture(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDeckPictureRequest(c.Server, pType)
 	if err != nil {
 		return nil, err
 	}
@@ -4022,16 +4022,16 @@ func (c *Client) DrawDeck(ctx context.Context, pType TypeInPath, reqEditors ...R
 	return c.Client.Do(req)
 }
 
-// DrawCard Get the picture of a card
+// GetCardPicture Get the picture of a card
 //
 // The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size, are legible
 // from 60 pixels of width on, and need no fonts.
 //
 //	<img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
 //
-// Corresponds with GET /cards/{type}/{file} (the `DrawCard` operationId).
-func (c *Client) DrawCard(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDrawCardRequest(c.Server, pType, file)
+// Corresponds with GET /cards/{type}/{file} (the `GetCardPicture` operationId).
+func (c *Client) GetCardPicture(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCardPictureRequest(c.Server, pType, file)
 	if err != nil {
 		return nil, err
 	}
@@ -5129,8 +5129,8 @@ func NewVerifyAuditRequest(server string, id IDInPath) (*http.Request, error) {
 	return req, nil
 }
 
-// NewDrawDeckRequest constructs an http.Request for the DrawDeck method
-func NewDrawDeckRequest(server string, pType TypeInPath) (*http.Request, error) {
+// NewGetDeckPictureRequest constructs an http.Request for the GetDeckPicture method
+func NewGetDeckPictureRequest(server string, pType TypeInPath) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5163,8 +5163,8 @@ func NewDrawDeckRequest(server string, pType TypeInPath) (*http.Request, error) 
 	return req, nil
 }
 
-// NewDrawCardRequest constructs an http.Request for the DrawCard method
-func NewDrawCardRequest(server string, pType TypeInPath, file PictureInPath) (*http.Request, error) {
+// NewGetCardPictureRequest constructs an http.Request for the GetCardPicture method
+func NewGetCardPictureRequest(server string, pType TypeInPath, file PictureInPath) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7117,17 +7117,17 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
 	VerifyAuditWithResponse(ctx context.Context, id IDInPath, reqEditors ...RequestEditorFn) (*VerifyAuditResp, error)
 
-	// DrawDeckWithResponse Get a picture of a whole deck
+	// GetDeckPictureWithResponse Get a picture of a whole deck
 	//
 	// Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
 	// different cards is shown as far as that, and says how many more there are.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /cards/{type} (the `DrawDeck` operationId).
-	DrawDeckWithResponse(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*DrawDeckResp, error)
+	// Corresponds with GET /cards/{type} (the `GetDeckPicture` operationId).
+	GetDeckPictureWithResponse(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*GetDeckPictureResp, error)
 
-	// DrawCardWithResponse Get the picture of a card
+	// GetCardPictureWithResponse Get the picture of a card
 	//
 	// The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size, are legible
 	// from 60 pixels of width on, and need no fonts.
@@ -7136,8 +7136,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /cards/{type}/{file} (the `DrawCard` operationId).
-	DrawCardWithResponse(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*DrawCardResp, error)
+	// Corresponds with GET /cards/{type}/{file} (the `GetCardPicture` operationId).
+	GetCardPictureWithResponse(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*GetCardPictureResp, error)
 
 	// ListCommitmentsWithResponse List commitments
 	//
@@ -8172,7 +8172,7 @@ func (r VerifyAuditResp) ContentType() string {
 	return ""
 }
 
-type DrawDeckResp struct {
+type GetDeckPictureResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
@@ -8194,52 +8194,52 @@ type DrawDeckResp struct {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r DrawDeckResp) GetApplicationProblemJSON400() *BadRequest {
+func (r GetDeckPictureResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r DrawDeckResp) GetApplicationProblemJSON401() *Unauthorized {
+func (r GetDeckPictureResp) GetApplicationProblemJSON401() *Unauthorized {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r DrawDeckResp) GetApplicationProblemJSON403() *Forbidden {
+func (r GetDeckPictureResp) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
-func (r DrawDeckResp) GetApplicationProblemJSON404() *NoSuchDeck {
+func (r GetDeckPictureResp) GetApplicationProblemJSON404() *NoSuchDeck {
 	return r.ApplicationProblemJSON404
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
-func (r DrawDeckResp) GetApplicationProblemJSON421() *OtherHost {
+func (r GetDeckPictureResp) GetApplicationProblemJSON421() *OtherHost {
 	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r DrawDeckResp) GetApplicationProblemJSON429() *TooMany {
+func (r GetDeckPictureResp) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
-func (r DrawDeckResp) GetApplicationProblemJSON500() *Failed {
+func (r GetDeckPictureResp) GetApplicationProblemJSON500() *Failed {
 	return r.ApplicationProblemJSON500
 }
 
 // GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
-func (r DrawDeckResp) GetApplicationProblemJSON503() *Unavailable {
+func (r GetDeckPictureResp) GetApplicationProblemJSON503() *Unavailable {
 	return r.ApplicationProblemJSON503
 }
 
 // GetBody returns the raw response body bytes
-func (r DrawDeckResp) GetBody() []byte {
+func (r GetDeckPictureResp) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r DrawDeckResp) Status() string {
+func (r GetDeckPictureResp) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8247,7 +8247,7 @@ func (r DrawDeckResp) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r DrawDeckResp) StatusCode() int {
+func (r GetDeckPictureResp) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8255,14 +8255,14 @@ func (r DrawDeckResp) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r DrawDeckResp) ContentType() string {
+func (r GetDeckPictureResp) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
 	return ""
 }
 
-type DrawCardResp struct {
+type GetCardPictureResp struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
@@ -8282,47 +8282,47 @@ type DrawCardResp struct {
 }
 
 // GetApplicationProblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
-func (r DrawCardResp) GetApplicationProblemJSON400() *BadRequest {
+func (r GetCardPictureResp) GetApplicationProblemJSON400() *BadRequest {
 	return r.ApplicationProblemJSON400
 }
 
 // GetApplicationProblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
-func (r DrawCardResp) GetApplicationProblemJSON401() *Unauthorized {
+func (r GetCardPictureResp) GetApplicationProblemJSON401() *Unauthorized {
 	return r.ApplicationProblemJSON401
 }
 
 // GetApplicationProblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
-func (r DrawCardResp) GetApplicationProblemJSON403() *Forbidden {
+func (r GetCardPictureResp) GetApplicationProblemJSON403() *Forbidden {
 	return r.ApplicationProblemJSON403
 }
 
 // GetApplicationProblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
-func (r DrawCardResp) GetApplicationProblemJSON404() *NoSuchPicture {
+func (r GetCardPictureResp) GetApplicationProblemJSON404() *NoSuchPicture {
 	return r.ApplicationProblemJSON404
 }
 
 // GetApplicationProblemJSON421 returns the response for an HTTP 421 `application/problem+json` response
-func (r DrawCardResp) GetApplicationProblemJSON421() *OtherHost {
+func (r GetCardPictureResp) GetApplicationProblemJSON421() *OtherHost {
 	return r.ApplicationProblemJSON421
 }
 
 // GetApplicationProblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
-func (r DrawCardResp) GetApplicationProblemJSON429() *TooMany {
+func (r GetCardPictureResp) GetApplicationProblemJSON429() *TooMany {
 	return r.ApplicationProblemJSON429
 }
 
 // GetApplicationProblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
-func (r DrawCardResp) GetApplicationProblemJSON500() *Failed {
+func (r GetCardPictureResp) GetApplicationProblemJSON500() *Failed {
 	return r.ApplicationProblemJSON500
 }
 
 // GetBody returns the raw response body bytes
-func (r DrawCardResp) GetBody() []byte {
+func (r GetCardPictureResp) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r DrawCardResp) Status() string {
+func (r GetCardPictureResp) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -8330,7 +8330,7 @@ func (r DrawCardResp) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r DrawCardResp) StatusCode() int {
+func (r GetCardPictureResp) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -8338,7 +8338,7 @@ func (r DrawCardResp) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r DrawCardResp) ContentType() string {
+func (r GetCardPictureResp) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11738,23 +11738,23 @@ func (c *ClientWithResponses) VerifyAuditWithResponse(ctx context.Context, id ID
 	return ParseVerifyAuditResp(rsp)
 }
 
-// DrawDeckWithResponse Get a picture of a whole deck
+// GetDeckPictureWithResponse Get a picture of a whole deck
 //
 // Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
 // different cards is shown as far as that, and says how many more there are.
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /cards/{type} (the `DrawDeck` operationId).
-func (c *ClientWithResponses) DrawDeckWithResponse(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*DrawDeckResp, error) {
-	rsp, err := c.DrawDeck(ctx, pType, reqEditors...)
+// Corresponds with GET /cards/{type} (the `GetDeckPicture` operationId).
+func (c *ClientWithResponses) GetDeckPictureWithResponse(ctx context.Context, pType TypeInPath, reqEditors ...RequestEditorFn) (*GetDeckPictureResp, error) {
+	rsp, err := c.GetDeckPicture(ctx, pType, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseDrawDeckResp(rsp)
+	return ParseGetDeckPictureResp(rsp)
 }
 
-// DrawCardWithResponse Get the picture of a card
+// GetCardPictureWithResponse Get the picture of a card
 //
 // The picture of a card, or of the back of the deck's cards, as SVG. All pictures have the same size, are legible
 // from 60 pixels of width on, and need no fonts.
@@ -11763,13 +11763,13 @@ func (c *ClientWithResponses) DrawDeckWithResponse(ctx context.Context, pType Ty
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /cards/{type}/{file} (the `DrawCard` operationId).
-func (c *ClientWithResponses) DrawCardWithResponse(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*DrawCardResp, error) {
-	rsp, err := c.DrawCard(ctx, pType, file, reqEditors...)
+// Corresponds with GET /cards/{type}/{file} (the `GetCardPicture` operationId).
+func (c *ClientWithResponses) GetCardPictureWithResponse(ctx context.Context, pType TypeInPath, file PictureInPath, reqEditors ...RequestEditorFn) (*GetCardPictureResp, error) {
+	rsp, err := c.GetCardPicture(ctx, pType, file, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseDrawCardResp(rsp)
+	return ParseGetCardPictureResp(rsp)
 }
 
 // ListCommitmentsWithResponse List commitments
@@ -12963,15 +12963,15 @@ func ParseVerifyAuditResp(rsp *http.Response) (*VerifyAuditResp, error) {
 	return response, nil
 }
 
-// ParseDrawDeckResp parses an HTTP response from a DrawDeckWithResponse call
-func ParseDrawDeckResp(rsp *http.Response) (*DrawDeckResp, error) {
+// ParseGetDeckPictureResp parses an HTTP response from a GetDeckPictureWithResponse call
+func ParseGetDeckPictureResp(rsp *http.Response) (*GetDeckPictureResp, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &DrawDeckResp{
+	response := &GetDeckPictureResp{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
@@ -13041,15 +13041,15 @@ func ParseDrawDeckResp(rsp *http.Response) (*DrawDeckResp, error) {
 	return response, nil
 }
 
-// ParseDrawCardResp parses an HTTP response from a DrawCardWithResponse call
-func ParseDrawCardResp(rsp *http.Response) (*DrawCardResp, error) {
+// ParseGetCardPictureResp parses an HTTP response from a GetCardPictureWithResponse call
+func ParseGetCardPictureResp(rsp *http.Response) (*GetCardPictureResp, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &DrawCardResp{
+	response := &GetCardPictureResp{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

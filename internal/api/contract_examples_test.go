@@ -163,7 +163,7 @@ func replayExamples(t *testing.T, c *contract, cover func(operation string, stat
 		})
 	}
 	for name, operation := range map[string]string{ // binary, so the contract has no examples of the responses
-		"hashes": "getTile", "records": "getTile", "card": "drawCard", "back": "drawCard", "sheet": "drawDeck",
+		"hashes": "getTile", "records": "getTile", "card": "getCardPicture", "back": "getCardPicture", "sheet": "getDeckPicture",
 	} {
 		request, ok := c.request(t, operation, name)
 		if !ok {

@@ -160,16 +160,16 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"listCards", 400, "players must be an integer, written with digits only, such as 52; got four.", fixed(get(t, "/decks/undercover/cards?players=four")), healthy},
 		{"listCards", 422, "Parameter wolves is not one that undercover takes; there are players, undercover, blank.", fixed(get(t, "/decks/undercover/cards?wolves=4")), healthy},
 
-		{"drawDeck", 304, "", with(get(t, "/cards/standard52"), known), healthy},
-		{"drawDeck", 400, "noParameters", fixed(get(t, "/cards/standard52?page=2")), healthy},
-		{"drawDeck", 404, "noSuchDeck", fixed(get(t, "/cards/standard53")), healthy},
-		{"drawDeck", 503, "Too many long requests are in flight. Nothing was done; retry in a second, or split the request.", fixed(get(t, "/cards/sanguosha160")), noMemory},
+		{"getDeckPicture", 304, "", with(get(t, "/cards/standard52"), known), healthy},
+		{"getDeckPicture", 400, "noParameters", fixed(get(t, "/cards/standard52?page=2")), healthy},
+		{"getDeckPicture", 404, "noSuchDeck", fixed(get(t, "/cards/standard53")), healthy},
+		{"getDeckPicture", 503, "Too many long requests are in flight. Nothing was done; retry in a second, or split the request.", fixed(get(t, "/cards/sanguosha160")), noMemory},
 
-		{"drawCard", 200, "", fixed(get(t, "/cards/standard52/AS.svg")), healthy},
-		{"drawCard", 304, "", with(get(t, "/cards/standard52/AS.svg"), known), healthy},
-		{"drawCard", 400, "noParameters", fixed(get(t, "/cards/standard52/AS.svg?page=2")), healthy},
-		{"drawCard", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/10S.svg")), healthy}, // which is TS.svg
-		{"drawCard", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/AS")), healthy},
+		{"getCardPicture", 200, "", fixed(get(t, "/cards/standard52/AS.svg")), healthy},
+		{"getCardPicture", 304, "", with(get(t, "/cards/standard52/AS.svg"), known), healthy},
+		{"getCardPicture", 400, "noParameters", fixed(get(t, "/cards/standard52/AS.svg?page=2")), healthy},
+		{"getCardPicture", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/10S.svg")), healthy}, // which is TS.svg
+		{"getCardPicture", 404, "noSuchPicture", fixed(get(t, "/cards/standard52/AS")), healthy},
 
 		{"listAudits", 200, "", fixed(get(t, "/audits?reference=a&limit=1")), healthy}, // a full page
 		{"listAudits", 200, "", fixed(get(t, "/audits?reference=nobody&from=9007199254740991")), healthy},

@@ -30,12 +30,12 @@ class Operations:
         answer: t.ShuffleResult = self._call("POST", "/shuffle", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
-    def draw_deck(self, type: str) -> str:
+    def get_deck_picture(self, type: str) -> str:
         """Get a picture of a whole deck."""
         answer: str = self._call("GET", f"/cards/{_path(type)}")
         return answer
 
-    def draw_card(self, type: str, file: str) -> str:
+    def get_card_picture(self, type: str, file: str) -> str:
         """Get the picture of a card."""
         answer: str = self._call("GET", f"/cards/{_path(type)}/{_path(file)}")
         return answer
@@ -230,12 +230,12 @@ class AsyncOperations:
         answer: t.ShuffleResult = await self._call("POST", "/shuffle", body=request, headers={"Idempotency-Key": idempotency_key})
         return answer
 
-    async def draw_deck(self, type: str) -> str:
+    async def get_deck_picture(self, type: str) -> str:
         """Get a picture of a whole deck."""
         answer: str = await self._call("GET", f"/cards/{_path(type)}")
         return answer
 
-    async def draw_card(self, type: str, file: str) -> str:
+    async def get_card_picture(self, type: str, file: str) -> str:
         """Get the picture of a card."""
         answer: str = await self._call("GET", f"/cards/{_path(type)}/{_path(file)}")
         return answer

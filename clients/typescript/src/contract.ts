@@ -51,7 +51,7 @@ export interface paths {
          * @description Every card of a deck once, in catalogue order with its English name, as one SVG. A deck type with more than 256
          *     different cards is shown as far as that, and says how many more there are.
          */
-        get: operations["drawDeck"];
+        get: operations["getDeckPicture"];
         put?: never;
         post?: never;
         delete?: never;
@@ -79,7 +79,7 @@ export interface paths {
          *
          *         <img src="http://localhost:8080/cards/standard52/AS.svg" width="60" alt="Ace of Spades">
          */
-        get: operations["drawCard"];
+        get: operations["getCardPicture"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2621,7 +2621,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    drawDeck: {
+    getDeckPicture: {
         parameters: {
             query?: never;
             header?: never;
@@ -2655,7 +2655,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    drawCard: {
+    getCardPicture: {
         parameters: {
             query?: never;
             header?: never;
