@@ -683,7 +683,7 @@ type AddRecord struct {
 	// up or down. They do not disclose which cards these are.
 	Cards *SealedCards `json:"cards,omitempty"`
 
-	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise the first record's commitment.
 	Commitment OrderCommitment `json:"commitment"`
 
 	// Expires The new expiry, if the change extends it.
@@ -790,7 +790,7 @@ type AuditProof struct {
 
 // Card defines model for Card.
 type Card struct {
-	// Attributes Properties for games, such as suit and rank; null if there are none.
+	// Attributes Properties for games, such as suit and rank; null for a card without properties.
 	Attributes nullable.Nullable[map[string]string] `json:"attributes"`
 
 	// Code The code of the card within its deck type. Equal cards have the same code.
@@ -842,7 +842,7 @@ type CardsMoved struct {
 	AuditID openapi_types.UUID `json:"audit_id"`
 	Cards   ShoeCards          `json:"cards"`
 
-	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	// Cut The number of cards of the order before the cut card; omitted without a cut card.
 	Cut *CutPosition `json:"cut,omitempty"`
 
 	// CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
@@ -886,7 +886,7 @@ type CardsSealed struct {
 	// Commitment The SHA-256 of the statement of the order, including its seed.
 	Commitment Digest `json:"commitment"`
 
-	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	// Cut The number of cards of the order before the cut card; omitted without a cut card.
 	Cut *CutPosition `json:"cut,omitempty"`
 
 	// CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
@@ -937,7 +937,7 @@ type CloseRecord struct {
 	// AuditID The first record of the shoe.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise the first record's commitment.
 	Commitment OrderCommitment `json:"commitment"`
 
 	// Expires The new expiry, if the change extends it.
@@ -1017,7 +1017,7 @@ type CommitmentRecord struct {
 
 	// Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
 	// space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
-	// catalogue order. Whoever guesses the whole list can confirm it by the digest of its items, unless they were
+	// catalogue order. A guess of the whole list can be confirmed by the digest of its items, unless they were
 	// sent with an `items_salt`.
 	Input Input `json:"input"`
 
@@ -1134,7 +1134,7 @@ type Copies = uint64
 // Count A count.
 type Count = uint64
 
-// CutCard How many cards lie before the cut card, at least 1 and fewer than all; or the least and the largest such number,
+// CutCard The number of cards before the cut card, at least 1 and fewer than all; or the least and the largest such number,
 // from which the service draws one with the seed of the order. If omitted, there is no cut card.
 type CutCard struct {
 	union json.RawMessage
@@ -1143,10 +1143,10 @@ type CutCard struct {
 // CutCard0 defines model for CutCard.0.
 type CutCard0 = uint64
 
-// CutPosition How many cards of the order lie before the cut card; omitted if there is none.
+// CutPosition The number of cards of the order before the cut card; omitted without a cut card.
 type CutPosition = uint64
 
-// CutRange The least and the largest number of cards that may lie before the cut card.
+// CutRange The least and the largest number of cards that may precede the cut card.
 type CutRange = []uint64
 
 // CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
@@ -1192,19 +1192,19 @@ type DeckParameters map[string]int
 
 // DeckType defines model for DeckType.
 type DeckType struct {
-	// DeadWall How many cards at the end of the order presets never deal; omitted if there are none.
+	// DeadWall The number of cards at the end of the order that presets never deal; omitted if 0.
 	DeadWall *int `json:"dead_wall,omitempty"`
 
 	// Family The style of the card pictures, such as french, mahjong, uno or roles.
 	Family string `json:"family"`
 
-	// Hands The presets of hands; omitted if there are none.
+	// Hands The presets of hands; omitted for a deck without presets.
 	Hands []Preset `json:"hands,omitempty"`
 
 	// Name A name in English and in Chinese.
 	Name Text `json:"name"`
 
-	// Parameters The parameters that a request may set; omitted if there are none.
+	// Parameters The parameters that a request may set; omitted if it may set none.
 	Parameters []DeckParameter `json:"parameters,omitempty"`
 
 	// Size The number of cards without parameters.
@@ -1235,7 +1235,7 @@ type DrawRecord struct {
 	// up or down. They do not disclose which cards these are.
 	Cards SealedCards `json:"cards"`
 
-	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise the first record's commitment.
 	Commitment OrderCommitment `json:"commitment"`
 
 	// Draw A count.
@@ -1295,7 +1295,7 @@ type DrawRequest struct {
 	// Count How many cards to take.
 	Count *CardCount `json:"count,omitempty"`
 
-	// From From which end, or at random. A random draw has a seed of its own, which is public at once.
+	// From From which end, or at random. A random draw has a seed of its own, which is public immediately.
 	From *DrawnFrom `json:"from,omitempty"`
 
 	// Put The end of the pile to put the cards at. At the top the last card taken is outermost, at the bottom the first.
@@ -1305,7 +1305,7 @@ type DrawRequest struct {
 	To *DrawnTo `json:"to,omitempty"`
 }
 
-// DrawnFrom From which end, or at random. A random draw has a seed of its own, which is public at once.
+// DrawnFrom From which end, or at random. A random draw has a seed of its own, which is public immediately.
 type DrawnFrom string
 
 // DrawnTo The pile to put the cards on, created if it does not exist. If omitted, they are on no pile.
@@ -1316,7 +1316,7 @@ type ExpireRecord struct {
 	// AuditID The first record of the shoe.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise the first record's commitment.
 	Commitment OrderCommitment `json:"commitment"`
 
 	// Expires The new expiry, if the change extends it.
@@ -1382,7 +1382,7 @@ type HomeService string
 
 // Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
 // space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
-// catalogue order. Whoever guesses the whole list can confirm it by the digest of its items, unless they were
+// catalogue order. A guess of the whole list can be confirmed by the digest of its items, unless they were
 // sent with an `items_salt`.
 type Input = string
 
@@ -1432,7 +1432,7 @@ type OpenedCard struct {
 	// Instance Numbers cards with the same code, from 1, over all copies of the deck.
 	Instance *CardInstance `json:"instance,omitempty"`
 
-	// Item The item as it was sent, or the number.
+	// Item The unchanged item, or the number.
 	Item Item     `json:"item,omitempty"`
 	Path []Digest `json:"path"`
 
@@ -1446,7 +1446,7 @@ type OpenedCard struct {
 	SealedBy openapi_types.UUID `json:"sealed_by"`
 }
 
-// OrderCommitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
+// OrderCommitment The commitment to the order that this record makes, if it makes one; otherwise the first record's commitment.
 type OrderCommitment = Digest
 
 // Pile defines model for Pile.
@@ -1476,7 +1476,7 @@ type PileDrawRequest struct {
 	// Count How many cards to take.
 	Count *CardCount `json:"count,omitempty"`
 
-	// From From which end, or at random. A random draw has a seed of its own, which is public at once.
+	// From From which end, or at random. A random draw has a seed of its own, which is public immediately.
 	From *DrawnFrom `json:"from,omitempty"`
 
 	// Put The end of the pile to put the cards at. At the top the last card taken is outermost, at the bottom the first.
@@ -1588,13 +1588,13 @@ type ReshuffleRecord struct {
 	// is the same as omitted.
 	ClientSeed *ClientSeed `json:"client_seed,omitempty"`
 
-	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise the first record's commitment.
 	Commitment OrderCommitment `json:"commitment"`
 
-	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	// Cut The number of cards of the order before the cut card; omitted without a cut card.
 	Cut *CutPosition `json:"cut,omitempty"`
 
-	// CutRange The least and the largest number of cards that may lie before the cut card.
+	// CutRange The least and the largest number of cards that may precede the cut card.
 	CutRange *CutRange `json:"cut_range,omitempty"`
 
 	// Draw A count.
@@ -1673,7 +1673,7 @@ type ReturnRecord struct {
 	// up or down. They do not disclose which cards these are.
 	Cards SealedCards `json:"cards"`
 
-	// Commitment The commitment to the order that this record makes, if it makes one; otherwise that of the first record.
+	// Commitment The commitment to the order that this record makes, if it makes one; otherwise the first record's commitment.
 	Commitment OrderCommitment `json:"commitment"`
 
 	// Expires The new expiry, if the change extends it.
@@ -1775,7 +1775,7 @@ type Shoe struct {
 	// Commitment The SHA-256 of the statement of the first order, including its seed.
 	Commitment Digest `json:"commitment"`
 
-	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	// Cut The number of cards of the order before the cut card; omitted without a cut card.
 	Cut *CutPosition `json:"cut,omitempty"`
 
 	// CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
@@ -1825,7 +1825,7 @@ type ShoeCard struct {
 	// Instance Numbers cards with the same code, from 1, over all copies of the deck.
 	Instance *CardInstance `json:"instance,omitempty"`
 
-	// Item The item as it was sent, or the number.
+	// Item The unchanged item, or the number.
 	Item Item `json:"item,omitempty"`
 
 	// Path The Merkle path from the card to the root.
@@ -1849,7 +1849,7 @@ type ShoeChange struct {
 	// AuditID The id of the record of the change.
 	AuditID openapi_types.UUID `json:"audit_id"`
 
-	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	// Cut The number of cards of the order before the cut card; omitted without a cut card.
 	Cut *CutPosition `json:"cut,omitempty"`
 
 	// CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
@@ -1904,10 +1904,10 @@ type ShoeRecord struct {
 	// CommitmentID The commitment that the shoe used, if any. Both records have the same `commitment`.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
 
-	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	// Cut The number of cards of the order before the cut card; omitted without a cut card.
 	Cut *CutPosition `json:"cut,omitempty"`
 
-	// CutRange The least and the largest number of cards that may lie before the cut card.
+	// CutRange The least and the largest number of cards that may precede the cut card.
 	CutRange *CutRange `json:"cut_range,omitempty"`
 
 	// Draw As many as `size`; 0 for a deck that was not shuffled.
@@ -1921,7 +1921,7 @@ type ShoeRecord struct {
 
 	// Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
 	// space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
-	// catalogue order. Whoever guesses the whole list can confirm it by the digest of its items, unless they were
+	// catalogue order. A guess of the whole list can be confirmed by the digest of its items, unless they were
 	// sent with an `items_salt`.
 	Input Input `json:"input"`
 
@@ -1973,7 +1973,7 @@ type ShoeRequest struct {
 	// sent again.
 	CommitmentID *openapi_types.UUID `json:"commitment_id,omitempty"`
 
-	// Cut How many cards lie before the cut card, at least 1 and fewer than all; or the least and the largest such number,
+	// Cut The number of cards before the cut card, at least 1 and fewer than all; or the least and the largest such number,
 	// from which the service draws one with the seed of the order. If omitted, there is no cut card.
 	Cut *CutCard `json:"cut,omitempty"`
 
@@ -2029,7 +2029,7 @@ type ShoeState struct {
 	// Commitment The SHA-256 of the statement of the first order, including its seed.
 	Commitment Digest `json:"commitment"`
 
-	// Cut How many cards of the order lie before the cut card; omitted if there is none.
+	// Cut The number of cards of the order before the cut card; omitted without a cut card.
 	Cut *CutPosition `json:"cut,omitempty"`
 
 	// CutReached Whether all cards before the cut card, or all behind it, have left the deck since it was shuffled. Nothing is
@@ -2101,7 +2101,7 @@ type ShuffleRecord struct {
 
 	// Input What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
 	// space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
-	// catalogue order. Whoever guesses the whole list can confirm it by the digest of its items, unless they were
+	// catalogue order. A guess of the whole list can be confirmed by the digest of its items, unless they were
 	// sent with an `items_salt`.
 	Input Input `json:"input"`
 
@@ -2186,7 +2186,7 @@ type ShuffleRequest struct {
 	// `draw` is at most 10,000,000, and a replay of all shuffles costs at most 1,073,741,824 steps: see Limits.
 	Repeat *Repeat `json:"repeat,omitempty"`
 
-	// Reveal Makes the seed public at once. Without it only the caller gets the seed, until it is revealed.
+	// Reveal Makes the seed public immediately. Without it only the caller gets the seed, until it is revealed.
 	Reveal *RevealTime `json:"reveal,omitempty"`
 
 	// Size Shuffles the integers from 0 to `size`-1.
@@ -2212,7 +2212,7 @@ type ShuffleResult struct {
 	// Hands The hands, in the order requested.
 	Hands [][]Item `json:"hands,omitempty"`
 
-	// Items The order. Items are as they were sent; cards are codes, or objects with `details`.
+	// Items The order. Items are unchanged; cards are codes, or objects with `details`.
 	Items []Item `json:"items,omitempty"`
 
 	// LogIndex The index of the record in the log, from 0.
@@ -2533,7 +2533,7 @@ type DealDeckParams struct {
 
 // ListCardsParams defines parameters for ListCards.
 type ListCardsParams struct {
-	// Code Return only the first card with this code, or with an alias of it (`10S` for `TS`). `size` remains that of
+	// Code Return only the first card with this code, or with an alias of it (`10S` for `TS`). `size` remains the size of
 	// the deck.
 	Code *string `form:"code,omitempty" json:"code,omitempty"`
 
@@ -3365,8 +3365,8 @@ type ClientInterface interface {
 	// ListAudits List the records of a game
 	//
 	// All records with the reference, in the order of the log, so that a second shuffle of the same round is
-	// visible. A reveal has the reference of the shuffle that it reveals, a void record that of its commitment, and
-	// a change of a shoe that of the shoe.
+	// visible. A reveal repeats the reference of its shuffle, a void
+	// record its commitment's, and a change of a shoe the shoe's.
 	//
 	// Corresponds with GET /audits (the `ListAudits` operationId).
 	ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3423,7 +3423,7 @@ type ClientInterface interface {
 	// A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
 	// short ones are through soon, and end after two minutes, or when the caller leaves.
 	//
-	// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
+	// Positions and digest of the orders are shown once the seed is revealed. Position p means the item at
 	// index p, from 0, of the input.
 	//
 	// Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
@@ -3457,7 +3457,7 @@ type ClientInterface interface {
 	// CreateCommitmentWithBody Commit to a shuffle
 	//
 	// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
-	// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// request is a shuffle's without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
 	// itself.
 	//
 	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
@@ -3472,7 +3472,7 @@ type ClientInterface interface {
 	// CreateCommitment Commit to a shuffle
 	//
 	// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
-	// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// request is a shuffle's without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
 	// itself.
 	//
 	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
@@ -3486,7 +3486,7 @@ type ClientInterface interface {
 
 	// GetCommitment Get a commitment
 	//
-	// The commitment as it was made, and its status. Its seed is that of the shuffle that used it and becomes public
+	// The unchanged commitment and its status. Its seed is the seed of the shuffle that used it and becomes public
 	// with that shuffle; the seed of an unused commitment is never shown.
 	//
 	// Corresponds with GET /commitments/{id} (the `GetCommitment` operationId).
@@ -3494,7 +3494,7 @@ type ClientInterface interface {
 
 	// ListDecks List the deck types
 	//
-	// The built-in deck types, followed by those of the operator.
+	// The built-in deck types, followed by the operator's.
 	//
 	// Corresponds with GET /decks (the `ListDecks` operationId).
 	ListDecks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3659,7 +3659,7 @@ type ClientInterface interface {
 
 	// DrawCardsWithBody Draw cards
 	//
-	// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+	// Takes cards from the deck: all that are requested, or none. However many callers draw concurrently, no card is
 	// drawn twice.
 	//
 	// Takes any type of body and a specified content type.
@@ -3669,7 +3669,7 @@ type ClientInterface interface {
 
 	// DrawCards Draw cards
 	//
-	// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+	// Takes cards from the deck: all that are requested, or none. However many callers draw concurrently, no card is
 	// drawn twice.
 	//
 	// Takes a body of the `application/json` content type.
@@ -3777,7 +3777,7 @@ type ClientInterface interface {
 
 	// ReshuffleShoeWithBody Shuffle the deck again
 	//
-	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and the cards of the piles, which
 	// are then removed. Each new order has a seed, a commitment and a root of its own.
 	//
 	// Takes any type of body and a specified content type.
@@ -3787,7 +3787,7 @@ type ClientInterface interface {
 
 	// ReshuffleShoe Shuffle the deck again
 	//
-	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and the cards of the piles, which
 	// are then removed. Each new order has a seed, a commitment and a root of its own.
 	//
 	// Takes a body of the `application/json` content type.
@@ -3880,8 +3880,8 @@ func (c *Client) Home(ctx context.Context, reqEditors ...RequestEditorFn) (*http
 // ListAudits List the records of a game
 //
 // All records with the reference, in the order of the log, so that a second shuffle of the same round is
-// visible. A reveal has the reference of the shuffle that it reveals, a void record that of its commitment, and
-// a change of a shoe that of the shoe.
+// visible. A reveal repeats the reference of its shuffle, a void
+// record its commitment's, and a change of a shoe the shoe's.
 //
 // Corresponds with GET /audits (the `ListAudits` operationId).
 func (c *Client) ListAudits(ctx context.Context, params *ListAuditsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3988,7 +3988,7 @@ func (c *Client) RevealAudit(ctx context.Context, id IDInPath, params *RevealAud
 // A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
 // short ones are through soon, and end after two minutes, or when the caller leaves.
 //
-// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
+// Positions and digest of the orders are shown once the seed is revealed. Position p means the item at
 // index p, from 0, of the input.
 //
 // Corresponds with GET /audits/{id}/verify (the `VerifyAudit` operationId).
@@ -4062,7 +4062,7 @@ func (c *Client) ListCommitments(ctx context.Context, params *ListCommitmentsPar
 // CreateCommitmentWithBody Commit to a shuffle
 //
 // Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
-// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// request is a shuffle's without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
 // itself.
 //
 // 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
@@ -4087,7 +4087,7 @@ func (c *Client) CreateCommitmentWithBody(ctx context.Context, params *CreateCom
 // CreateCommitment Commit to a shuffle
 //
 // Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
-// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// request is a shuffle's without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
 // itself.
 //
 // 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
@@ -4111,7 +4111,7 @@ func (c *Client) CreateCommitment(ctx context.Context, params *CreateCommitmentP
 
 // GetCommitment Get a commitment
 //
-// The commitment as it was made, and its status. Its seed is that of the shuffle that used it and becomes public
+// The unchanged commitment and its status. Its seed is the seed of the shuffle that used it and becomes public
 // with that shuffle; the seed of an unused commitment is never shown.
 //
 // Corresponds with GET /commitments/{id} (the `GetCommitment` operationId).
@@ -4129,7 +4129,7 @@ func (c *Client) GetCommitment(ctx context.Context, id CommitmentInPath, reqEdit
 
 // ListDecks List the deck types
 //
-// The built-in deck types, followed by those of the operator.
+// The built-in deck types, followed by the operator's.
 //
 // Corresponds with GET /decks (the `ListDecks` operationId).
 func (c *Client) ListDecks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4474,7 +4474,7 @@ func (c *Client) ListDealt(ctx context.Context, id ShoeInPath, params *ListDealt
 
 // DrawCardsWithBody Draw cards
 //
-// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+// Takes cards from the deck: all that are requested, or none. However many callers draw concurrently, no card is
 // drawn twice.
 //
 // Takes any type of body and a specified content type.
@@ -4494,7 +4494,7 @@ func (c *Client) DrawCardsWithBody(ctx context.Context, id ShoeInPath, params *D
 
 // DrawCards Draw cards
 //
-// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+// Takes cards from the deck: all that are requested, or none. However many callers draw concurrently, no card is
 // drawn twice.
 //
 // Takes a body of the `application/json` content type.
@@ -4722,7 +4722,7 @@ func (c *Client) ProveShoe(ctx context.Context, id ShoeInPath, reqEditors ...Req
 
 // ReshuffleShoeWithBody Shuffle the deck again
 //
-// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and the cards of the piles, which
 // are then removed. Each new order has a seed, a commitment and a root of its own.
 //
 // Takes any type of body and a specified content type.
@@ -4742,7 +4742,7 @@ func (c *Client) ReshuffleShoeWithBody(ctx context.Context, id ShoeInPath, param
 
 // ReshuffleShoe Shuffle the deck again
 //
-// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and the cards of the piles, which
 // are then removed. Each new order has a seed, a commitment and a root of its own.
 //
 // Takes a body of the `application/json` content type.
@@ -7045,8 +7045,8 @@ type ClientWithResponsesInterface interface {
 	// ListAuditsWithResponse List the records of a game
 	//
 	// All records with the reference, in the order of the log, so that a second shuffle of the same round is
-	// visible. A reveal has the reference of the shuffle that it reveals, a void record that of its commitment, and
-	// a change of a shoe that of the shoe.
+	// visible. A reveal repeats the reference of its shuffle, a void
+	// record its commitment's, and a change of a shoe the shoe's.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7109,7 +7109,7 @@ type ClientWithResponsesInterface interface {
 	// A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
 	// short ones are through soon, and end after two minutes, or when the caller leaves.
 	//
-	// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
+	// Positions and digest of the orders are shown once the seed is revealed. Position p means the item at
 	// index p, from 0, of the input.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -7151,7 +7151,7 @@ type ClientWithResponsesInterface interface {
 	// CreateCommitmentWithBodyWithResponse Commit to a shuffle
 	//
 	// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
-	// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// request is a shuffle's without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
 	// itself.
 	//
 	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
@@ -7166,7 +7166,7 @@ type ClientWithResponsesInterface interface {
 	// CreateCommitmentWithResponse Commit to a shuffle
 	//
 	// Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
-	// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+	// request is a shuffle's without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
 	// itself.
 	//
 	// 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
@@ -7180,7 +7180,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetCommitmentWithResponse Get a commitment
 	//
-	// The commitment as it was made, and its status. Its seed is that of the shuffle that used it and becomes public
+	// The unchanged commitment and its status. Its seed is the seed of the shuffle that used it and becomes public
 	// with that shuffle; the seed of an unused commitment is never shown.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -7190,7 +7190,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListDecksWithResponse List the deck types
 	//
-	// The built-in deck types, followed by those of the operator.
+	// The built-in deck types, followed by the operator's.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7383,7 +7383,7 @@ type ClientWithResponsesInterface interface {
 
 	// DrawCardsWithBodyWithResponse Draw cards
 	//
-	// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+	// Takes cards from the deck: all that are requested, or none. However many callers draw concurrently, no card is
 	// drawn twice.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -7393,7 +7393,7 @@ type ClientWithResponsesInterface interface {
 
 	// DrawCardsWithResponse Draw cards
 	//
-	// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+	// Takes cards from the deck: all that are requested, or none. However many callers draw concurrently, no card is
 	// drawn twice.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -7507,7 +7507,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReshuffleShoeWithBodyWithResponse Shuffle the deck again
 	//
-	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and the cards of the piles, which
 	// are then removed. Each new order has a seed, a commitment and a root of its own.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -7517,7 +7517,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReshuffleShoeWithResponse Shuffle the deck again
 	//
-	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+	// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and the cards of the piles, which
 	// are then removed. Each new order has a seed, a commitment and a root of its own.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -11630,8 +11630,8 @@ func (c *ClientWithResponses) HomeWithResponse(ctx context.Context, reqEditors .
 // ListAuditsWithResponse List the records of a game
 //
 // All records with the reference, in the order of the log, so that a second shuffle of the same round is
-// visible. A reveal has the reference of the shuffle that it reveals, a void record that of its commitment, and
-// a change of a shoe that of the shoe.
+// visible. A reveal repeats the reference of its shuffle, a void
+// record its commitment's, and a change of a shoe the shoe's.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -11724,7 +11724,7 @@ func (c *ClientWithResponses) RevealAuditWithResponse(ctx context.Context, id ID
 // A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
 // short ones are through soon, and end after two minutes, or when the caller leaves.
 //
-// Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
+// Positions and digest of the orders are shown once the seed is revealed. Position p means the item at
 // index p, from 0, of the input.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -11790,7 +11790,7 @@ func (c *ClientWithResponses) ListCommitmentsWithResponse(ctx context.Context, p
 // CreateCommitmentWithBodyWithResponse Commit to a shuffle
 //
 // Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
-// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// request is a shuffle's without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
 // itself.
 //
 // 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
@@ -11811,7 +11811,7 @@ func (c *ClientWithResponses) CreateCommitmentWithBodyWithResponse(ctx context.C
 // CreateCommitmentWithResponse Commit to a shuffle
 //
 // Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
-// request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+// request is a shuffle's without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
 // itself.
 //
 // 1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
@@ -11831,7 +11831,7 @@ func (c *ClientWithResponses) CreateCommitmentWithResponse(ctx context.Context, 
 
 // GetCommitmentWithResponse Get a commitment
 //
-// The commitment as it was made, and its status. Its seed is that of the shuffle that used it and becomes public
+// The unchanged commitment and its status. Its seed is the seed of the shuffle that used it and becomes public
 // with that shuffle; the seed of an unused commitment is never shown.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -11847,7 +11847,7 @@ func (c *ClientWithResponses) GetCommitmentWithResponse(ctx context.Context, id 
 
 // ListDecksWithResponse List the deck types
 //
-// The built-in deck types, followed by those of the operator.
+// The built-in deck types, followed by the operator's.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -12148,7 +12148,7 @@ func (c *ClientWithResponses) ListDealtWithResponse(ctx context.Context, id Shoe
 
 // DrawCardsWithBodyWithResponse Draw cards
 //
-// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+// Takes cards from the deck: all that are requested, or none. However many callers draw concurrently, no card is
 // drawn twice.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -12164,7 +12164,7 @@ func (c *ClientWithResponses) DrawCardsWithBodyWithResponse(ctx context.Context,
 
 // DrawCardsWithResponse Draw cards
 //
-// Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+// Takes cards from the deck: all that are requested, or none. However many callers draw concurrently, no card is
 // drawn twice.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
@@ -12350,7 +12350,7 @@ func (c *ClientWithResponses) ProveShoeWithResponse(ctx context.Context, id Shoe
 
 // ReshuffleShoeWithBodyWithResponse Shuffle the deck again
 //
-// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and the cards of the piles, which
 // are then removed. Each new order has a seed, a commitment and a root of its own.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -12366,7 +12366,7 @@ func (c *ClientWithResponses) ReshuffleShoeWithBodyWithResponse(ctx context.Cont
 
 // ReshuffleShoeWithResponse Shuffle the deck again
 //
-// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+// Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and the cards of the piles, which
 // are then removed. Each new order has a seed, a commitment and a root of its own.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).

@@ -31,7 +31,7 @@ class ShuffleRequest(TypedDict):
     except items, which must be sent again.
     """
     reveal: NotRequired[RevealTime]
-    """Makes the seed public at once. Without it only the caller gets the seed, until it is revealed."""
+    """Makes the seed public immediately. Without it only the caller gets the seed, until it is revealed."""
 
 
 class CommitmentRequest(TypedDict):
@@ -64,7 +64,7 @@ class ShuffleResult(TypedDict):
     log_index: LogIndex
     algorithm: Algorithm
     items: NotRequired[list[Item]]
-    """The order. Items are as they were sent; cards are codes, or objects with `details`."""
+    """The order. Items are unchanged; cards are codes, or objects with `details`."""
     hands: NotRequired[list[list[Item]]]
     """The hands, in the order requested."""
     rest: NotRequired[list[Item]]
@@ -89,11 +89,11 @@ class DeckType(TypedDict):
     family: str
     """The style of the card pictures, such as french, mahjong, uno or roles."""
     parameters: NotRequired[list[DeckParameter]]
-    """The parameters that a request may set; omitted if there are none."""
+    """The parameters that a request may set; omitted if it may set none."""
     hands: NotRequired[list[Preset]]
-    """The presets of hands; omitted if there are none."""
+    """The presets of hands; omitted for a deck without presets."""
     dead_wall: NotRequired[int]
-    """How many cards at the end of the order presets never deal; omitted if there are none."""
+    """The number of cards at the end of the order that presets never deal; omitted if 0."""
     size: int
     """The number of cards without parameters."""
 
@@ -135,7 +135,7 @@ class Card(TypedDict):
     glyph: str
     """The card in Unicode characters."""
     attributes: Union[dict[str, str], None]
-    """Properties for games, such as suit and rank; null if there are none."""
+    """Properties for games, such as suit and rank; null for a card without properties."""
     instance: CardInstance
 
 
@@ -368,7 +368,7 @@ class ShoeCard(TypedDict):
     code: NotRequired[CardCode]
     instance: NotRequired[CardInstance]
     item: NotRequired[Item]
-    """The item as it was sent, or the number."""
+    """The unchanged item, or the number."""
     position: int
     """The position of the card in the order it was last sealed in, from 0."""
     sealed_by: str

@@ -104,7 +104,7 @@ export interface paths {
         /**
          * Commit to a shuffle
          * @description Fixes the seed of a later shuffle, and everything else that determines its order except the client seed. The
-         *     request is that of a shuffle without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
+         *     request is a shuffle's without `client_seed`, `commitment_id` and `reveal`, which belong to the shuffle
          *     itself.
          *
          *     1. Show the players `commitment` and `statement`, which leaves the seed line out and so discloses nothing.
@@ -130,7 +130,7 @@ export interface paths {
         };
         /**
          * Get a commitment
-         * @description The commitment as it was made, and its status. Its seed is that of the shuffle that used it and becomes public
+         * @description The unchanged commitment and its status. Its seed is the seed of the shuffle that used it and becomes public
          *     with that shuffle; the seed of an unused commitment is never shown.
          */
         get: operations["getCommitment"];
@@ -151,7 +151,7 @@ export interface paths {
         };
         /**
          * List the deck types
-         * @description The built-in deck types, followed by those of the operator.
+         * @description The built-in deck types, followed by the operator's.
          */
         get: operations["listDecks"];
         put?: never;
@@ -279,7 +279,7 @@ export interface paths {
         put?: never;
         /**
          * Draw cards
-         * @description Takes cards from the deck: all that are requested, or none. However many callers draw at once, no card is
+         * @description Takes cards from the deck: all that are requested, or none. However many callers draw concurrently, no card is
          *     drawn twice.
          */
         post: operations["drawCards"];
@@ -328,7 +328,7 @@ export interface paths {
         put?: never;
         /**
          * Shuffle the deck again
-         * @description Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and those of the piles, which
+         * @description Shuffles and seals the cards of the deck again; with `all`, also the dealt cards and the cards of the piles, which
          *     are then removed. Each new order has a seed, a commitment and a root of its own.
          */
         post: operations["reshuffleShoe"];
@@ -601,8 +601,8 @@ export interface paths {
         /**
          * List the records of a game
          * @description All records with the reference, in the order of the log, so that a second shuffle of the same round is
-         *     visible. A reveal has the reference of the shuffle that it reveals, a void record that of its commitment, and
-         *     a change of a shoe that of the shoe.
+         *     visible. A reveal repeats the reference of its shuffle, a void
+         *     record its commitment's, and a change of a shoe the shoe's.
          */
         get: operations["listAudits"];
         put?: never;
@@ -685,7 +685,7 @@ export interface paths {
          *     A replay takes as long as the shuffles did, several times over. Long ones share a few processors, so that
          *     short ones are through soon, and end after two minutes, or when the caller leaves.
          *
-         *     Positions and digest of the orders are shown once the seed is revealed. Position p stands for the item at
+         *     Positions and digest of the orders are shown once the seed is revealed. Position p means the item at
          *     index p, from 0, of the input.
          */
         get: operations["verifyAudit"];
@@ -750,10 +750,10 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The name of a tile in tlog-tiles, with slashes sent as they are or as `%2F`: `<L>/<N>` for hashes of level L,
+                 * @description The name of a tile in tlog-tiles, with plain slashes or `%2F`: `<L>/<N>` for hashes of level L,
                  *     from 0, and `entries/<N>` for records. N is the number of the tile, from 0, in groups of three digits with an
                  *     `x` before each group but the last: `x001/x234/067` is tile 1,234,067. A partial tile ends in `.p/<W>`, where
-                 *     W, 1 to 255, is how many of the tile's first hashes or records are meant.
+                 *     W, 1 to 255, is the number of the tile's first hashes or records.
                  */
                 tile: components["parameters"]["TileInPath"];
             };
@@ -926,7 +926,7 @@ export interface components {
              *     except items, which must be sent again.
              */
             commitment_id?: string;
-            /** @description Makes the seed public at once. Without it only the caller gets the seed, until it is revealed. */
+            /** @description Makes the seed public immediately. Without it only the caller gets the seed, until it is revealed. */
             reveal?: components["schemas"]["RevealTime"];
         } & ({
             items: components["schemas"]["Items"];
@@ -981,7 +981,7 @@ export interface components {
             audit_id: string;
             log_index: components["schemas"]["LogIndex"];
             algorithm: components["schemas"]["Algorithm"];
-            /** @description The order. Items are as they were sent; cards are codes, or objects with `details`. */
+            /** @description The order. Items are unchanged; cards are codes, or objects with `details`. */
             items?: components["schemas"]["Item"][];
             /** @description The hands, in the order requested. */
             hands?: components["schemas"]["Item"][][];
@@ -1099,11 +1099,11 @@ export interface components {
             name: components["schemas"]["Text"];
             /** @description The style of the card pictures, such as french, mahjong, uno or roles. */
             family: string;
-            /** @description The parameters that a request may set; omitted if there are none. */
+            /** @description The parameters that a request may set; omitted if it may set none. */
             parameters?: components["schemas"]["DeckParameter"][];
-            /** @description The presets of hands; omitted if there are none. */
+            /** @description The presets of hands; omitted for a deck without presets. */
             hands?: components["schemas"]["Preset"][];
-            /** @description How many cards at the end of the order presets never deal; omitted if there are none. */
+            /** @description The number of cards at the end of the order that presets never deal; omitted if 0. */
             dead_wall?: number;
             /** @description The number of cards without parameters. */
             size: number;
@@ -1146,7 +1146,7 @@ export interface components {
             name: components["schemas"]["Text"];
             /** @description The card in Unicode characters. */
             glyph: string;
-            /** @description Properties for games, such as suit and rank; null if there are none. */
+            /** @description Properties for games, such as suit and rank; null for a card without properties. */
             attributes: {
                 [key: string]: string;
             } | null;
@@ -1305,7 +1305,7 @@ export interface components {
          */
         CardCount: number;
         /**
-         * @description From which end, or at random. A random draw has a seed of its own, which is public at once.
+         * @description From which end, or at random. A random draw has a seed of its own, which is public immediately.
          * @default top
          * @enum {string}
          */
@@ -1319,18 +1319,18 @@ export interface components {
          */
         PutOnPile: "top" | "bottom";
         /**
-         * @description How many cards lie before the cut card, at least 1 and fewer than all; or the least and the largest such number,
+         * @description The number of cards before the cut card, at least 1 and fewer than all; or the least and the largest such number,
          *     from which the service draws one with the seed of the order. If omitted, there is no cut card.
          */
         CutCard: number | components["schemas"]["CutRange"];
         /**
          * a range
-         * @description The least and the largest number of cards that may lie before the cut card.
+         * @description The least and the largest number of cards that may precede the cut card.
          */
         CutRange: number[];
         /**
          * Format: uint64
-         * @description How many cards of the order lie before the cut card; omitted if there is none.
+         * @description The number of cards of the order before the cut card; omitted without a cut card.
          */
         CutPosition: number;
         /**
@@ -1488,7 +1488,7 @@ export interface components {
             card: number;
             code?: components["schemas"]["CardCode"];
             instance?: components["schemas"]["CardInstance"];
-            /** @description The item as it was sent, or the number. */
+            /** @description The unchanged item, or the number. */
             item?: components["schemas"]["Item"];
             /**
              * Format: uint64
@@ -1992,7 +1992,7 @@ export interface components {
         /**
          * @description What was shuffled: `range`; `items` with the SHA-256 of their JSON array as sent, without insignificant white
          *     space; or `deck` with its type, the number of copies and the SHA-256 of the JSON array of its codes in
-         *     catalogue order. Whoever guesses the whole list can confirm it by the digest of its items, unless they were
+         *     catalogue order. A guess of the whole list can be confirmed by the digest of its items, unless they were
          *     sent with an `items_salt`.
          */
         Input: string;
@@ -2090,7 +2090,7 @@ export interface components {
         };
         /** @description The index of the record in the log, from 0. */
         LogIndex: components["schemas"]["Count"];
-        /** @description The commitment to the order that this record makes, if it makes one; otherwise that of the first record. */
+        /** @description The commitment to the order that this record makes, if it makes one; otherwise the first record's commitment. */
         OrderCommitment: components["schemas"]["Digest"];
         /** @description The new expiry, if the change extends it. */
         NewExpiry: components["schemas"]["Time"];
@@ -2145,7 +2145,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The seed is not that of the record. */
+        /** @description The seed is not the record's. */
         NotTheSeed: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -2510,10 +2510,10 @@ export interface components {
         /** @description Whether to return the cards with `salt` and `path`, which prove that they were sealed. */
         CardProofs: boolean;
         /**
-         * @description The name of a tile in tlog-tiles, with slashes sent as they are or as `%2F`: `<L>/<N>` for hashes of level L,
+         * @description The name of a tile in tlog-tiles, with plain slashes or `%2F`: `<L>/<N>` for hashes of level L,
          *     from 0, and `entries/<N>` for records. N is the number of the tile, from 0, in groups of three digits with an
          *     `x` before each group but the last: `x001/x234/067` is tile 1,234,067. A partial tile ends in `.p/<W>`, where
-         *     W, 1 to 255, is how many of the tile's first hashes or records are meant.
+         *     W, 1 to 255, is the number of the tile's first hashes or records.
          */
         TileInPath: string;
     };
@@ -2532,7 +2532,7 @@ export interface components {
         /** @description The picture changes only with the version of the service or the operator's decks. */
         CacheablePicture: "public, max-age=86400" | "private, max-age=86400";
         /**
-         * @description The picture as it is now, for `If-None-Match`.
+         * @description The current picture's tag, for `If-None-Match`.
          * @example "5d41402abc4b2a76b9719d911017c592"
          */
         PictureTag: string;
@@ -2706,7 +2706,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of commitments, empty if there are none. */
+            /** @description A page of commitments; it may be empty. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -2897,7 +2897,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Return only the first card with this code, or with an alias of it (`10S` for `TS`). `size` remains that of
+                 * @description Return only the first card with this code, or with an alias of it (`10S` for `TS`). `size` remains the size of
                  *     the deck.
                  */
                 code?: string;
@@ -3724,7 +3724,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of records, empty if there are none. */
+            /** @description A page of records; it may be empty. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -3922,10 +3922,10 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The name of a tile in tlog-tiles, with slashes sent as they are or as `%2F`: `<L>/<N>` for hashes of level L,
+                 * @description The name of a tile in tlog-tiles, with plain slashes or `%2F`: `<L>/<N>` for hashes of level L,
                  *     from 0, and `entries/<N>` for records. N is the number of the tile, from 0, in groups of three digits with an
                  *     `x` before each group but the last: `x001/x234/067` is tile 1,234,067. A partial tile ends in `.p/<W>`, where
-                 *     W, 1 to 255, is how many of the tile's first hashes or records are meant.
+                 *     W, 1 to 255, is the number of the tile's first hashes or records.
                  */
                 tile: components["parameters"]["TileInPath"];
             };
