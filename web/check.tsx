@@ -19,7 +19,7 @@ export interface Resolved { name: string; role: string; hand?: number | 'rest'; 
 /** A Check is the verdict on all texts, whose roles are in files in the same order, and on each part. */
 export interface Check extends Omit<Part, 'files'> { files: Resolved[]; proofs: Part[] }
 
-/** A Text is that of a file, with the name that it is spoken of by, and its role if it is not to be sorted. */
+/** A Text is a file's text and display name, and its role if the reader chose one. */
 export interface Text { name: string; text: string; role?: string }
 
 /** looksLike returns the role that the verifier would give a text, or undefined if it would refuse it. */
@@ -45,7 +45,7 @@ export async function published(path: Path): Promise<string> {
 /** keyOfLog returns the key of the log, also if another log has replaced the one that the browser knows. */
 export const keyOfLog = async (): Promise<string> => (await send(path(['log', 'key']), {cache: 'no-cache'})).text();
 
-/** A Shown is what a page shows of a record. */
+/** A Shown holds the parts of a record that a page shows. */
 export interface Shown {
   id: string; kind: string; time: string; reference?: string; algorithm?: string; size?: number; draw?: number; audit_id?: string; commitment_id?: string;
   hands?: number[];
@@ -57,10 +57,10 @@ export async function withCommitment(proofs: Text): Promise<Text[]> {
   return made ? [proofs, {name: made, text: await published(path(['audits', made, 'proof']))}] : [proofs];
 }
 
-/** proofsOf fetches the proof of a record, and that of the commitment that it used. */
+/** proofsOf fetches the proofs of a record and of the commitment that it used. */
 export const proofsOf = async (id: string): Promise<Text[]> => withCommitment({name: id, text: await published(path(['audits', id, 'proof']))});
 
-/** proofsOfShoe fetches the proofs of all records of a shoe, and that of the commitment that it used. */
+/** proofsOfShoe fetches the proofs of a shoe's records and of the commitment that it used. */
 export const proofsOfShoe = async (id: string): Promise<Text[]> => withCommitment({name: 'shoe', text: await published(path(['shoes', id, 'proof']))});
 
 /** recordsOf returns the records of the proofs in a text, as far as they can be read. */
@@ -88,7 +88,7 @@ const nameOf = (part: number | 'rest') => part === 'rest' ? text('part.rest') : 
 /** listed returns names in a sentence. */
 const listed = (names: string[]) => new Intl.ListFormat(language).format(names);
 
-/** dealOf says of which deal a part is. */
+/** dealOf names a part's deal. */
 const dealOf = ({shuffle}: {shuffle?: number}) => shuffle ? text('part.shuffle', shuffle) : text('part.deal');
 
 /** failed says what is wrong, if a step is. */
@@ -165,7 +165,7 @@ export function Verdict({check, texts = []}: {check: Check; texts?: Text[]}) {
   );
 }
 
-/** Shows is what a step showed, in plain words and in those of the verifier. */
+/** Shows tells a step's result, in plain words and in the verifier's. */
 function Shows({step: {name, ok, text: found}, telling}: {step: Step; telling: Telling}) {
   const claim = `claim.${name}`, said = ok === null ? open(name, telling) : ok ? hasText(claim) && text(claim) : failed(name, telling);
   return (

@@ -3,12 +3,12 @@ import * as Plot from '@observablehq/plot';
 import {language, text} from './page';
 import type {Tiles} from './tree';
 
-/** most is how many bundles of 256 records are read, and mostTimes how many times are taken from all of them. */
+/** most is the number of bundles of 256 records to read, and mostTimes the number of times to take from all of them. */
 const most = 16, mostTimes = 512;
 
 interface Point { time: Date; size: number }
 
-/** sample returns how many records the log had at which times. A log that has grown is asked for the same bundles, which browsers have. */
+/** sample returns the log's size at some times. It reads the same bundles again after the log has grown, because browsers cache them. */
 async function sample(tiles: Tiles): Promise<Point[]> {
   const last = Math.ceil(tiles.size / 256) - 1, points: Point[] = [];
   let step = 1;
@@ -19,7 +19,7 @@ async function sample(tiles: Tiles): Promise<Point[]> {
   bundles.forEach((records, i) => records.forEach((record, place) => {
     if (place % Math.ceil(256 * wanted.length / mostTimes) !== 0 && place !== records.length - 1) return;
     const {time} = JSON.parse(new TextDecoder().decode(record)) as {time: string};
-    const before = points.at(-1)?.time.getTime() ?? 0; // records that were written at once may be of a moment earlier than the one before
+    const before = points.at(-1)?.time.getTime() ?? 0; // records of one batch may carry a slightly earlier time than their predecessor
     points.push({time: new Date(Math.max(before, Date.parse(time))), size: 256 * wanted[i]! + place + 1});
   }));
   return points;

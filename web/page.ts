@@ -6,7 +6,7 @@ const root = document.documentElement;
 /** prefix is "" for the main log, and like /logs/poker for another one. */
 export const prefix = root.dataset.prefix ?? '';
 
-/** language is that of the page, "en" or "zh". */
+/** language is the page's language, "en" or "zh". */
 export const language = root.lang as keyof typeof texts;
 
 type Name = keyof typeof texts.en;
@@ -33,7 +33,7 @@ const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, wordForm = /^[\w-
 /** isId reports whether a reader has given an id, of a record or of a shoe. */
 export const isId = (given: string) => idForm.test(given);
 
-/** shortTime returns a time of the API without the fraction of a second. It is in UTC, as it was. */
+/** shortTime returns a time of the API without the fraction of a second, still in UTC. */
 export const shortTime = (time: string) => time.slice(0, 19).replace('T', ' ');
 
 /** A Problem is an answer of the API that refuses a request, or the failure to get one. */

@@ -1,7 +1,7 @@
 // What a page shows if the service refuses a request.
 import {setToken, text, token, type Problem} from './page';
 
-/** Refused shows a problem, and asks for a token if that is what was missing. */
+/** Refused shows a problem, and asks for a token if none was sent. */
 export function Refused({problem, onToken}: {problem: Problem; onToken: () => void}) {
   const submit = (event: Event) => {
     event.preventDefault();

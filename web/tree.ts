@@ -3,7 +3,7 @@
 import {sha256} from '@noble/hashes/sha2.js';
 import {bytesToHex, concatBytes} from '@noble/hashes/utils.js';
 
-/** A Checkpoint is what the log's key has signed: so many records have this root. */
+/** A Checkpoint is a tree size and root that the log's key has signed. */
 export interface Checkpoint { origin: string; size: number; root: string; text: string }
 
 /** A Node is the hash of the records from start on, a power of two of them. */
@@ -107,10 +107,10 @@ function halfOf(size: number): number {
   return half;
 }
 
-/** A Relation is what a later checkpoint is to an earlier one of the same key. All but grew are reasons for alarm. */
+/** A Relation compares a later checkpoint with an earlier one of the same key. All but grew are reasons for alarm. */
 export type Relation = 'grew' | 'shorter' | 'twoRoots' | 'rewritten' | 'broken';
 
-/** relate reports whether the tree of a later checkpoint, which has these tiles, begins with that of an earlier one. */
+/** relate reports whether the tree of a later checkpoint, which has these tiles, extends an earlier one's. */
 export async function relate(tiles: Tiles, earlier: Checkpoint, later: Checkpoint): Promise<Relation> {
   if (later.size < earlier.size) return 'shorter';
   if (later.size === earlier.size) return later.root === earlier.root ? 'grew' : 'twoRoots';

@@ -9,7 +9,7 @@ import {Refused} from './refused';
 import {Given, List, printable, roleOf} from './verify-given';
 import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
 
-/** mostBytes is how long a file may be that is read. The proof of the longest shoe has a tenth of it. */
+/** mostBytes is the largest file that is read. The proof of the longest shoe has a tenth of it. */
 const mostBytes = 64 << 20;
 
 /** A Subject was looked up in this log. Links name its id. */

@@ -19,7 +19,7 @@ with open(os.environ["RIFFLE_SCENARIOS"], encoding="utf-8") as file:
 
 
 class Waiting:
-    """The methods of an AsyncRiffle as those of a Riffle."""
+    """An AsyncRiffle with a Riffle's methods."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self.riffle = AsyncRiffle(*arguments, **named)

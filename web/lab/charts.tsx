@@ -38,7 +38,7 @@ function Chart({options, label, id}: {options: Plot.PlotOptions; label: string; 
 /** ticksOf returns about five whole numbers from 1 to n. */
 const ticksOf = (n: number): number[] => Array.from({length: n}, (_, i) => i + 1).filter((i) => n <= 8 || i === 1 || i % Math.ceil(n / 5) === 0);
 
-/** Positions is how often each card comes to each place, on a fixed scale: white is as often as it should be. */
+/** Positions shows the frequency of each card at each place, on a fixed scale: white is the expected frequency. */
 export function Positions({measurement: {n, runs, positions}}: {measurement: Measurement}) {
   const expected = runs / n, off = positions.map((count) => runs === 0 ? 0 : count / expected - 1);
   return (
@@ -51,7 +51,7 @@ export function Positions({measurement: {n, runs, positions}}: {measurement: Mea
   );
 }
 
-/** Orders is how often each of all orders comes up, with the exact law of a fair shuffle and, if asked for, of swapping each place with any. */
+/** Orders shows the frequency of each order, with the exact law of a fair shuffle and, if asked for, of swapping each place with any. */
 export function Orders({measurement: {n, runs, orders}, naive}: {measurement: Measurement; naive: boolean}) {
   if (!orders) return null;
   const data = orders.map((count, i) => ({order: orderOf(i, n).map((card) => card + 1).join(''), share: runs === 0 ? 0 : count / runs}));
@@ -66,7 +66,7 @@ export function Orders({measurement: {n, runs, orders}, naive}: {measurement: Me
   );
 }
 
-/** Distribution is how often a value came up, with dots where a fair shuffle has it. */
+/** Distribution shows the frequency of each value, with dots for a fair shuffle. */
 export function Distribution({id, label, count: {seen, law}, runs}: {id: string; label: string; count: Count; runs: number}) {
   const shown = seen.map((count, value) => ({value, share: runs === 0 ? 0 : count / runs, law: law[value] ?? 0})).filter(({share, law}) => share > 0.0005 || law > 0.0005);
   return (

@@ -2,7 +2,7 @@
 // test holds their values equal to Go's, so that the same is measured here and by riffle fairness.
 import {tails} from './gamma';
 
-/** A Count is how often each value of something came up, with the law that a fair shuffle follows. */
+/** A Count has the frequency of each value of a statistic, with a fair shuffle's law. */
 export interface Count { seen: number[]; law: number[] }
 
 /** A Finding is a statistic: chi-square with its degrees of freedom where it has them, and p, which holds from so many runs on. */
@@ -11,7 +11,7 @@ export interface Finding {
   runs: number; needed: number; x?: number; freedom?: number; p: number; mean?: number; expected?: number;
 }
 
-/** A Measurement is what is known after some runs. */
+/** A Measurement is the result after some runs. */
 export interface Measurement {
   n: number; runs: number; last: number[]; // the last order
   positions: number[]; // how often each card came to each place: place * n + card
@@ -22,13 +22,13 @@ export interface Measurement {
   cyclic?: Finding[]; // compared with single cycles, if asked for
 }
 
-/** mostOrders is the longest list all orders of which are shown, and mostRanked that of which all are counted. */
+/** All orders are shown up to mostOrders items, and counted up to mostRanked. */
 export const mostOrders = 5, mostRanked = 7;
 
 /** leastRepeats is the shortest list in which hardly any order comes up twice, and mostRemembered how many runs are compared. */
 const leastRepeats = 15, mostRemembered = 2 ** 20;
 
-/** enough is how often the rarest outcome of a chi-square test has to be expected. */
+/** enough is the least expected count of the rarest outcome in a chi-square test. */
 const enough = 10;
 
 /** leastMoments is from how many runs on mean and variance of a value are compared with the normal law. */
@@ -46,7 +46,7 @@ export function caught(findings: Finding[]): Finding[] {
   return fair < 0 ? sorted : sorted.slice(0, fair);
 }
 
-/** factorial returns how many orders n cards have. */
+/** factorial returns the number of orders of n cards. */
 export const factorial = (n: number): number => n < 2 ? 1 : n * factorial(n - 1);
 
 /** Meter counts orders of n cards. If cyclic, they are compared with single cycles as well. */
@@ -189,7 +189,7 @@ class Repeats {
   }
 }
 
-/** inversions returns how many pairs of cards are in descending order. */
+/** inversions returns the number of pairs of cards in descending order. */
 const words = new Int32Array(8);
 function inversions(order: ArrayLike<number>, n: number): number {
   let pairs = 0;
@@ -204,7 +204,7 @@ function inversions(order: ArrayLike<number>, n: number): number {
   return pairs;
 }
 
-/** ones returns how many bits of a word are set. */
+/** ones returns the number of set bits in a word. */
 function ones(word: number): number {
   word -= word >>> 1 & 0x55555555;
   word = (word & 0x33333333) + (word >>> 2 & 0x33333333);

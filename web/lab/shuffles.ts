@@ -1,4 +1,4 @@
-// Shuffles that are wrong, each as it is found in real programs. Their randomness is that of the browser unless it is what is wrong.
+// Biased shuffles that are found in real programs. They use the browser's randomness unless the randomness is their mistake.
 
 /** A Wrong shuffle puts a into another order. It is called again and again with the cards in order. */
 export type Wrong = (a: Uint8Array) => void;
@@ -62,5 +62,5 @@ export const wrong: Record<string, Wrong> = {
   ...Object.fromEntries(Array.from({length: 10}, (_, i) => [`riffle-${i + 1}`, (a: Uint8Array) => { for (let k = 0; k <= i; k++) riffle(a); }])),
 };
 
-/** algorithms are those of the service. */
+/** algorithms are the service's algorithms. */
 export const algorithms = ['fisher-yates', 'durstenfeld', 'inside-out', 'strike-out', 'sattolo'];

@@ -6,7 +6,7 @@ import {algorithms, wrong} from './shuffles';
 /** A Job is what to run. Orders of a shuffle of the reader's own come as messages of their own. */
 export interface Job { n: number; runs: number; shuffle: string; cyclic: boolean; prefix: string; token: string }
 
-/** A Report is what a worker says. */
+/** A Report is a worker's message. */
 export interface Report { measurement: Measurement; done: boolean; refused?: {status: number; message: string} }
 
 /** Orders are permutations that the page has checked, one after the other. */

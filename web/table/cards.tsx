@@ -3,10 +3,10 @@ import {useEffect, useState} from 'preact/hooks';
 import type {DeckType} from '../decks';
 import {path, prefix, send, text, token, type Path} from '../page';
 
-/** most is how many cards are drawn as pictures. */
+/** most is the number of cards that are drawn as pictures. */
 export const most = 312;
 
-/** A Dealing is what the cards on the table are of, with the names of its cards by their codes. */
+/** A Dealing is the deck type on the table, with the names of its cards by their codes. */
 export interface Dealing { type: DeckType; names: Map<string, string> }
 
 /** classOf returns the class of a list of cards. Dominoes have another form than cards. */
@@ -15,7 +15,7 @@ export const classOf = (family: string | undefined, count: number) => `cards${co
 /** delayOf returns the style of the card that is dealt as number i. */
 export const delayOf = (i: number) => `--delay: ${Math.min(i * 12, 900)}ms`;
 
-/** Cards shows a row of cards. Those of roles lie face down. from is how many were dealt before. */
+/** Cards shows a row of cards; roles are face down. from is the number of cards dealt before. */
 export function Cards({codes, from, ...dealing}: Dealing & {codes: string[]; from: number}) {
   const Card = dealing.type.family === 'roles' ? FaceDown : Face;
   return (

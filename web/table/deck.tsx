@@ -2,7 +2,7 @@
 import type {DeckType} from '../decks';
 import {language, text} from '../page';
 
-/** algorithms are those of the service, the one that it uses by itself first. */
+/** algorithms are the service's algorithms, its default first. */
 const algorithms = ['fisher-yates', 'durstenfeld', 'inside-out', 'strike-out', 'sattolo'];
 
 /** An Order is how cards are shuffled. Members that are not given are left out. */

@@ -13,7 +13,7 @@ export interface State {
 /** A Card has a code if it is of a deck, and otherwise an item. */
 export interface Card { card: number; code?: string; instance?: number; item?: unknown }
 
-/** A Pile is a place outside the deck. Cards that were drawn to none lie in one without a name. */
+/** A Pile is a place outside the deck. Cards that were drawn to no pile are in one without a name. */
 export interface Pile { name: string; cards: Card[] }
 
 /** A Logged is a record of a shoe: its making, or one change. A proof adds the seed if it is public. */

@@ -14,7 +14,7 @@ import {Programs} from './programs';
 /** A Call is a request to the API with its answer. */
 interface Call { path: Path; body: unknown; answer: {shoe_id: string} }
 
-/** A Change asks for a change of the shoe: the parts of a path below that of the shoe, and a body. */
+/** A Change asks for a change of the shoe: the parts of a path below the shoe's, and a body. */
 export type Change = (parts: string[], body: unknown) => void;
 
 /**
@@ -73,7 +73,7 @@ export function Shoe({types, id}: {types: DeckType[]; id: string}) {
     } catch (error) {
       const {status} = error as Problem;
       const stale = status === 409 || status === 410 || status === 412;
-      if (stale) await load(id, types, owned).then(setLoaded).catch(() => {}); // the refusal is what is shown
+      if (stale) await load(id, types, owned).then(setLoaded).catch(() => {}); // the page shows the refusal
       throw explained(error as Problem);
     }
   });

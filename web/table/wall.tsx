@@ -3,7 +3,7 @@
 import {text} from '../page';
 import {Back, delayOf, Face, type Dealing} from './cards';
 
-/** mostTiles is how many tiles fit into a wall: those of the largest set. */
+/** mostTiles is the size of the largest set of tiles, which fits into a wall. */
 export const mostTiles = 144;
 
 /** A Place is the code of the tile there, "gap" where a hand got it, or "down" if it was not drawn. */

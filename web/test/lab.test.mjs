@@ -179,7 +179,7 @@ test('each algorithm is shown step by step, with its choices', async () => {
   await close();
 });
 
-test('the laboratory shows a result at once, unless it would write records', async () => {
+test('the laboratory shows a result immediately, unless it would write records', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/fairness`);
   await page.waitForSelector('.verdict.failed');
   await close();

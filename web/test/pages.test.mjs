@@ -68,7 +68,7 @@ test('roles lie face down', async () => {
   await close();
 });
 
-test('a refused request leaves the table as it is', async () => {
+test('a refused request does not change the table', async () => {
   const {page, close} = await open(browser, `${service.base}/`);
   await page.fill('input[name=draw]', '99');
   await page.click('button.main');

@@ -14,7 +14,7 @@ after(async () => {
   await service.stop();
 });
 
-/** deal is an answer of the service for bridge, whose order is that of multiples of 23 modulo 53. */
+/** deal is an answer of the service for bridge, whose order is the multiples of 23 modulo 53. */
 function deal() {
   const cards = Array.from({length: 52}, (_, i) => (23 * (i + 1)) % 53 - 1).map((n) => ranks[n % 13] + suits[Math.floor(n / 13)]);
   const digest = 'b30e50ef7ddeb0a1d2c3f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b';

@@ -126,7 +126,7 @@ for (const [path, width, colorScheme] of [['/', 390, 'dark'], ['/', 1200, 'light
   });
 }
 
-test('a shoe that somebody else moves is shown as it is, and the page lives on', async () => {
+test('a shoe that somebody else moves is shown in its new state, and the page lives on', async () => {
   const {page, close, path} = await seat(service.base);
   for (const count of [2, 3]) await ask(service.base, 'POST', `${path}/draw`, {count, to: 'eve'});
   await draw(page, 1);

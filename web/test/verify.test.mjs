@@ -19,7 +19,7 @@ async function post(path, body = {}) {
   return answer.json();
 }
 
-/** get fetches a text, once a checkpoint covers what it is of. */
+/** get fetches a text once a checkpoint covers its record. */
 async function get(base, path) {
   for (;;) {
     const answer = await fetch(base + path);

@@ -269,7 +269,7 @@ def _path(value: str) -> str:
     return quote(value, safe="")
 `)
 	for _, kind := range []struct{ class, doc, async, await, iterator string }{
-		{"Operations", "The operations, each of which waits for its answer.", "", "", "Iterator"},
+		{"Operations", "The operations. Each waits for its answer.", "", "", "Iterator"},
 		{"AsyncOperations", "The operations for asyncio.", "async ", "await ", "AsyncIterator"},
 	} {
 		fmt.Fprintf(&out, `

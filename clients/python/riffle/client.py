@@ -72,10 +72,10 @@ class _Answer:
 class Riffle(Operations):
     """A client of one log, which threads can share.
 
-    The base URL is that of the service, or ends with the prefix of the log, such as ``/logs/poker``. ``token`` is for a
+    The base URL is the service's, or ends with the prefix of the log, such as ``/logs/poker``. ``token`` is for a
     service that asks for one. Each request that writes a record has an Idempotency-Key, its own unless the caller sets
     one, and is repeated with it until it is answered, or for ``patience`` seconds, so that it is carried out once. Keys
-    are as secret as seeds. ``timeout`` is how many seconds a connection may be silent.
+    are as secret as seeds. ``timeout`` is the number of seconds that a connection may be silent.
     """
 
     def __init__(self, base_url: str, *, token: str | None = None, patience: float = 60, timeout: float = 60) -> None:

@@ -17,7 +17,7 @@ def _path(value: str) -> str:
 
 
 class Operations:
-    """The operations, each of which waits for its answer."""
+    """The operations. Each waits for its answer."""
 
     def _call(self, method: str, path: str, **parts: Any) -> Any:
         raise NotImplementedError

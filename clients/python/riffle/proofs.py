@@ -1,4 +1,4 @@
-"""Verifies proofs with verifiers/riffle.py, of which this package has a copy, verifier.py."""
+"""Verifies proofs with verifier.py, a copy of verifiers/riffle.py."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def verify(
     """Verifies proof files without the service, as specified in docs/spec.md and docs/shoes.md.
 
     ``files`` are proof files of records, of commitments that they used, and of whole shoes. ``key`` is the public key of the
-    log, from another source than the files; ``items`` are what was shuffled, and of a deck all codes; ``order`` is what was
-    answered, whole or as a list; ``hand`` is cards that were drawn from a shoe with their proofs. What is missing is not
-    checked. All of them are texts, or values as the client returns them.
+    log, from another source than the files; ``items`` are the shuffled items, or a deck's codes; ``order`` is the
+    answer, whole or as a list; ``hand`` is cards that were drawn from a shoe with their proofs. Missing files are not
+    checked. All of them are texts, or values that the client returned.
     """
     try:
         verifier: Any = importlib.import_module(".verifier", __package__)
