@@ -1,32 +1,33 @@
-// Package docs_test checks the documentation against the program. Every command of the README and
-// the guides is run, in order, in a folder that looks like a fresh clone, and its output is
-// compared with the one that the page shows.
+// Package docs_test checks the documentation against the program. It runs all commands of the README
+// and the guides in folders like a fresh clone, and compares the outputs with the pages.
 //
-//	go test ./docs -update
+//	go test ./docs -run Commands -update
 //
-// replaces the outputs that are out of date by those of a real run.
+// replaces all outputs of a page by one run's if one is out of date.
 package docs_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"riffle/clients/clientstest"
 )
 
 var update = flag.Bool("update", false, "write what the commands print into the README and the guides")
 
-// repository is the path of the clone that the tests are run in.
+// repository is the path of the clone.
 const repository = ".."
 
-// binaries is a folder with the programs that the pages run, server and riffle.
+// binaries is a folder with the programs server and riffle.
 var binaries string
 
 func TestMain(m *testing.M) {
@@ -39,17 +40,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// buildAndRun builds the programs as they are released, without cgo, and runs the tests.
+// buildAndRun builds the programs like a release and runs the tests.
 func buildAndRun(m *testing.M) (code int, err error) {
 	binaries, err = os.MkdirTemp("", "riffle-docs-")
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(binaries)) }()
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", binaries, "./cmd/server", "./cmd/riffle")
-	build.Dir, build.Env = repository, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("%w\n%s", err, out)
+	if err := clientstest.Build(context.Background(), repository, binaries, "./cmd/server", "./cmd/riffle"); err != nil {
+		return 0, err
 	}
 	return m.Run(), nil
 }
@@ -109,28 +108,31 @@ func TestCommandsPrintWhatThePagesShow(t *testing.T) {
 				return
 			}
 			s := newSession(t, strings.Contains(readFile(t, file), "db-a.example"))
+			shown, printed, outdated := normalizer{}, normalizer{}, false
 			for i := range p.steps {
 				step := &p.steps[i]
-				output, ran := s.run(step)
-				output = abridge(output)
-				switch {
-				case !ran || normalize(output) == normalize(step.shown):
-				case *update:
-					step.shown = output
-				default:
-					t.Errorf("%s:%d: %s\nprints\n%s\nand the page shows\n%s\nIf the page is out of date, run go test ./docs -update.",
-						file, step.line, step.command, output, step.shown)
+				if step.service {
+					s.control(step.command)
+					continue
 				}
+				output := abridge(s.run(step))
+				if printed.output(output) != shown.output(step.shown) {
+					outdated = true
+					if !*update {
+						t.Errorf("%s:%d: %s\nprints\n%s\nand the page shows\n%s\nIf the page is out of date, or has ids of several runs, run go test ./docs -update.",
+							file, step.line, step.command, output, step.shown)
+					}
+				}
+				step.shown = output
 			}
-			if *update {
-				p.write(t)
+			if outdated && *update {
+				p.write(t) // all outputs, so that they are of one run
 			}
 		})
 	}
 }
 
-// checkedElsewhere are the commands of sh blocks, which are not run here, each with what runs it
-// instead.
+// checkedElsewhere names, for the commands of sh blocks, what runs them instead of these tests.
 var checkedElsewhere = map[string]string{
 	"go run ./cmd/server":              "every page here starts the same program",
 	"make test":                        "it runs this test",

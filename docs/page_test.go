@@ -6,36 +6,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// A page is a Markdown file whose console blocks are a session in a shell:
+// A page is a Markdown file whose console blocks are one session in a shell:
 //
 //	```console
 //	$ a command
 //	its output
 //	```
 //
-// Long values in the output are abridged with "..."; see [abridge].
+// [abridge] shortens long values in outputs.
 //
-// The service runs from the first command on. A line "go run ./cmd/server" with flags in an sh
-// block starts it anew, and the comment <!-- stop the service --> stops it. On a page that names
-// db-a.example and db-b.example these are PostgreSQL servers, of which the second is stopped and
-// started by comments.
+// The first command starts the service. The line "go run ./cmd/server" with flags in an sh block
+// starts it again, and the comment <!-- stop the service --> stops it. The hosts db-a.example and
+// db-b.example are PostgreSQL servers; comments stop and start the second.
 type page struct {
 	file  string
 	lines []string
 	steps []step
 }
 
-// A step is a command of a page with the output that the page shows, or one that starts the
-// service, or a comment that stops something.
+// A step is a command with its output on the page, or starts or stops a server.
 type step struct {
 	line    int  // from 1
-	service bool // starts or stops it, or a database server
+	service bool // starts or stops a server
 	command string
 	shown   string
 }
@@ -71,7 +71,7 @@ func parsePage(t *testing.T, file string) *page {
 	return p
 }
 
-// write replaces the outputs in the file by those of the steps.
+// write replaces the outputs in the file by the outputs of the steps.
 func (p *page) write(t *testing.T) {
 	t.Helper()
 	var text strings.Builder
@@ -81,7 +81,7 @@ func (p *page) write(t *testing.T) {
 		case strings.HasPrefix(line, "```"):
 			block = line[3:]
 		case block == "console" && !strings.HasPrefix(line, "$ "):
-			continue // the output of an earlier run
+			continue // an old output
 		}
 		text.WriteString(line)
 		if i < len(p.lines)-1 {
@@ -97,16 +97,15 @@ func (p *page) write(t *testing.T) {
 	}
 }
 
-// Values that are abridged in outputs.
+// Values that pages abridge.
 var (
 	longHex    = regexp.MustCompile(`\b([0-9a-f]{8})[0-9a-f]{56,}\b`)
 	longString = regexp.MustCompile(`"([^"\\\n]|\\.){300,}"`)
 	longArray  = regexp.MustCompile(`\[((?:"[^"\\]*"|[0-9]+)(?:, ?(?:"[^"\\]*"|[0-9]+)){12,})\]`)
 )
 
-// abridge shortens an output to what a page shows of it: digests and seeds in hex to their first 8
-// digits, arrays of more than 12 strings or numbers to their first 6, and strings of more than 300
-// characters to their first 60.
+// abridge shortens digests and seeds in hex to 8 digits, arrays of more than 12 strings or numbers to
+// 6 elements, and strings of more than 300 characters to 60.
 func abridge(output string) string {
 	output = longHex.ReplaceAllString(output, "$1...")
 	output = longString.ReplaceAllStringFunc(output, func(text string) string {
@@ -117,32 +116,41 @@ func abridge(output string) string {
 	})
 }
 
-// normalize replaces what differs from run to run by what it is, in JSON and in other text.
-func normalize(output string) string {
+// A normalizer replaces random values by placeholders in the outputs of one run, in order. Values
+// that identify a record, shoe, seed or log are numbered at their first appearance, so two runs
+// normalize to the same text only if each of them has the same ids in the same places.
+type normalizer map[string]string // placeholders by value
+
+// output normalizes an output: JSON documents or other text.
+func (n normalizer) output(output string) string {
 	documents := json.NewDecoder(strings.NewReader(strings.ReplaceAll(output, ",...]", `,"..."]`)))
 	documents.UseNumber()
-	var text bytes.Buffer
+	var values []any
 	for {
 		var document any
 		err := documents.Decode(&document)
 		if errors.Is(err, io.EOF) {
-			return text.String()
+			break
 		}
 		if _, composed := document.(map[string]any); err != nil || !composed {
-			return normalizeText(output)
+			return n.text(output)
 		}
-		encoder := json.NewEncoder(&text)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", " ")
-		if err := encoder.Encode(normalizeValue(document, "")); err != nil {
+		values = append(values, document)
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	for _, v := range values {
+		if err := encoder.Encode(n.value(v, "")); err != nil {
 			return fmt.Sprint(err)
 		}
 	}
+	return text.String()
 }
 
-// normalizeValue returns a JSON value with what differs from run to run replaced: of what was
-// shuffled only the number of elements stays.
-func normalizeValue(value any, member string) any {
+// value normalizes a JSON value. Shuffled lists keep only their length.
+func (n normalizer) value(value any, member string) any {
 	_, isList := value.([]any)
 	switch member {
 	case "items", "hands", "rest", "shuffles", "card", "instance", "value", "suit", "cut":
@@ -153,36 +161,43 @@ func normalizeValue(value any, member string) any {
 	switch value := value.(type) {
 	case map[string]any:
 		_, isRecord := value["kind"]
-		for name, v := range value {
+		for _, name := range slices.Sorted(maps.Keys(value)) {
 			if name == "hands" && isRecord {
-				continue // the sizes that were asked for
+				continue // the requested sizes
 			}
-			value[name] = normalizeValue(v, name)
+			value[name] = n.value(value[name], name)
 		}
 		return value
 	case []any:
 		for i, v := range value {
-			value[i] = normalizeValue(v, member)
+			value[i] = n.value(v, member)
 		}
 		return value
 	case string:
-		return normalizeText(value)
+		return n.text(value)
 	}
 	return value
 }
 
-// variable is what differs from run to run in text. How many hashes a proof has depends on the
-// checkpoint that it is under, which may be the last or one before.
-var variable = []struct {
+// identifiers are patterns of values that identify something.
+var identifiers = []struct {
+	name    string
 	pattern *regexp.Regexp
-	is      string
 }{
-	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "UUID"},
+	{"UUID", regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)},
+	{"DIGEST", regexp.MustCompile(`\b[0-9a-f]{8}\.\.\.`)},
+	{"DECK", regexp.MustCompile(`\b[0-9a-f]{32}\b`)},
+	{"ORIGIN", regexp.MustCompile(`riffle/[0-9a-f]{16}`)},
+	{"KEY", regexp.MustCompile(`[0-9a-f]{8}\+[A-Za-z0-9+/]{44}`)},
+}
+
+// random lists patterns of other values that differ from run to run. The number of hashes in a proof
+// depends on its checkpoint, which may be the last one or the one before.
+var random = []struct {
+	pattern     *regexp.Regexp
+	placeholder string
+}{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`), "TIME"},
-	{regexp.MustCompile(`\b[0-9a-f]{8}\.\.\.`), "DIGEST"},
-	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "ID"},
-	{regexp.MustCompile(`riffle/[0-9a-f]{16}`), "ORIGIN"},
-	{regexp.MustCompile(`[0-9a-f]{8}\+[A-Za-z0-9+/]{44}`), "KEY"},
 	{regexp.MustCompile(`(?m)^(— .*) [A-Za-z0-9+/]{90,}=*$`), "$1 SIGNATURE"},
 	{regexp.MustCompile(`(index [0-9]+\n)([A-Za-z0-9+/]{43}=\n)*`), "$1"},
 	{regexp.MustCompile(`[A-Za-z0-9+/]{43}=`), "HASH"},
@@ -193,9 +208,17 @@ var variable = []struct {
 	{regexp.MustCompile(`\b(ann|bob|cyn|dan|eve|fay)\b`), "NAME"},
 }
 
-func normalizeText(text string) string {
-	for _, v := range variable {
-		text = v.pattern.ReplaceAllString(text, v.is)
+func (n normalizer) text(text string) string {
+	for _, id := range identifiers {
+		text = id.pattern.ReplaceAllStringFunc(text, func(value string) string {
+			if n[value] == "" {
+				n[value] = fmt.Sprint(id.name, " ", len(n)+1)
+			}
+			return n[value]
+		})
+	}
+	for _, v := range random {
+		text = v.pattern.ReplaceAllString(text, v.placeholder)
 	}
 	return text
 }

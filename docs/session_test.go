@@ -2,37 +2,29 @@ package docs_test
 
 import (
 	"bufio"
-	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
+	"riffle/clients/clientstest"
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// patience is how long the service may take to start and to stop. It does not judge the service:
-// the machine may be busy.
-const patience = 30 * time.Second
-
-// A session is what a reader of a page has: a shell in a clone, and the service.
+// A session runs the commands of a page in a shell, beside the service. Its folder has the parts of a
+// clone that pages use.
 type session struct {
 	t       *testing.T
-	folder  string    // has what the pages use of a clone
-	address string    // of the service
-	service *exec.Cmd // nil when it does not run
-	stopped bool      // by the page
+	folder  string
+	address string               // of the service
+	service *clientstest.Service // nil when it does not run
+	stopped bool                 // by the page
 
-	databases map[string]*postgrestest.Cluster // by the names that pages have for them
+	databases map[string]*postgrestest.Cluster // by their names on pages
 	in        io.Writer
 	out       *bufio.Reader
 }
@@ -40,16 +32,12 @@ type session struct {
 // newSession starts a shell, and PostgreSQL servers if the page has some.
 func newSession(t *testing.T, withDatabases bool) *session {
 	t.Helper()
-	tools := []string{"bash", "curl", "openssl", "sqlite3"}
+	tools := []string{"bash", "curl", "openssl", "sqlite3", "node"}
 	if withDatabases {
 		tools = append(tools, "psql")
 	}
 	for _, tool := range tools { // .ci/tools installs them
-		if _, err := exec.LookPath(tool); err != nil && os.Getenv("CI") == "" {
-			t.Skip("skipped: ", err)
-		} else if err != nil {
-			t.Fatal(err)
-		}
+		clientstest.Require(t, tool)
 	}
 	s := &session{t: t, folder: t.TempDir()}
 	if withDatabases {
@@ -82,121 +70,65 @@ func newSession(t *testing.T, withDatabases bool) *session {
 	return s
 }
 
-// environment is that of the test, without settings for the service.
+// environment returns the test's environment without settings for the service.
 func environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RIFFLE_") })
 	return append(env, "PGPASSWORD="+postgrestest.Password())
 }
 
-// start starts the service and waits until it is ready. Its data is in ./data, as by default.
+// start starts the service. Its data is in ./data, as by default.
 func (s *session) start(flags ...string) {
 	s.t.Helper()
-	log, err := os.Create(filepath.Join(s.folder, "service.log"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { _ = log.Close() })
-	service := exec.Command(filepath.Join(binaries, "server"), append([]string{"-addr", "localhost:0"}, flags...)...)
-	service.Dir, service.Env, service.Stderr = s.folder, environment(), log
-	if err := service.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() {
-		_ = service.Process.Kill()
-		_ = service.Wait()
-	})
-	s.service, s.address = service, ""
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
-	defer cancel()
-	for s.address == "" || !isReady(ctx, s.address, strings.Contains(readFile(s.t, log.Name()), `"tls":true`)) {
-		if ctx.Err() != nil {
-			s.t.Fatalf("the service is not ready after %v:\n%s", patience, readFile(s.t, log.Name()))
-		}
-		time.Sleep(10 * time.Millisecond)
-		if address := listening.FindStringSubmatch(readFile(s.t, log.Name())); address != nil {
-			s.address = address[1]
-		}
-	}
+	command := exec.Command(filepath.Join(binaries, "server"), append([]string{"-addr", "localhost:0"}, flags...)...)
+	command.Dir, command.Env = s.folder, environment()
+	s.service = clientstest.Run(s.t, command)
+	s.address = s.service.Address
 }
 
-// listening matches the address in the log of the service.
-var listening = regexp.MustCompile(`"addr":"([^"]+)"`)
-
-func isReady(ctx context.Context, address string, overTLS bool) bool {
-	url := "http://" + address + "/readyz"
-	if overTLS {
-		url = "https://" + address + "/readyz"
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return false
-	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	response, err := client.Do(request)
-	if err != nil {
-		return false
-	}
-	_ = response.Body.Close()
-	return response.StatusCode == http.StatusOK
-}
-
-// stop stops the service as Ctrl-C does.
-func (s *session) stop() {
+// control starts or stops the service or a database server.
+func (s *session) control(command string) {
 	s.t.Helper()
-	if err := s.service.Process.Signal(syscall.SIGINT); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := s.service.Wait(); err != nil {
-		s.t.Fatalf("the service ended with %v", err)
-	}
-	s.service, s.stopped = nil, true
-}
-
-// promptLine is what the shell prints after a command, before its exit status.
-const promptLine = "-- end of the output, exit status "
-
-// run runs a step and returns what it printed, as a reader at localhost:8080 would see it. It
-// reports false if there was nothing to run, or if a tool is missing.
-func (s *session) run(step *step) (output string, ran bool) {
-	s.t.Helper()
-	switch step.command {
+	var err error
+	switch command {
 	case stopDatabase:
-		if err := s.databases["db-b.example"].Stop(postgrestest.Fast); err != nil {
-			s.t.Fatal(err)
-		}
-		return "", false
+		err = s.databases["db-b.example"].Stop(postgrestest.Fast)
 	case startDatabase:
-		if err := s.databases["db-b.example"].Restart(); err != nil {
-			s.t.Fatal(err)
-		}
-		return "", false
-	}
-	if step.service {
+		err = s.databases["db-b.example"].Restart()
+	default:
 		if s.service != nil {
-			s.stop()
+			s.service.Stop()
+			s.service, s.stopped = nil, true
 		}
-		if flags, isStart := strings.CutPrefix(step.command, startService); isStart {
+		if flags, isStart := strings.CutPrefix(command, startService); isStart {
 			s.start(strings.Fields(flags)...)
 		}
-		return "", false
 	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// promptLine is printed after each command, before its exit status.
+const promptLine = "-- end of the output, exit status "
+
+// run runs a command and returns its output as a reader at localhost:8080 would see it.
+func (s *session) run(step *step) string {
+	s.t.Helper()
 	if s.service == nil && !s.stopped {
 		s.start()
 	}
-	// make verifiers installs node, and runs the verifier over all vectors.
-	if _, err := exec.LookPath("node"); err != nil && strings.HasPrefix(step.command, "node ") {
-		s.t.Logf("skipped: %s: %v", step.command, err)
-		return "", false
-	}
-	command := strings.NewReplacer(
+	toReal := []string{
 		"localhost:8080", s.address,
 		"go run ./cmd/server", filepath.Join(binaries, "server"),
 		"go run ./cmd/riffle", filepath.Join(binaries, "riffle"),
-		"go build ./cmd/riffle", "cp "+filepath.Join(binaries, "riffle")+" .",
-	).Replace(step.command)
-	for name, cluster := range s.databases {
-		command = strings.ReplaceAll(command, name, cluster.Address())
+		"go build ./cmd/riffle", "cp " + filepath.Join(binaries, "riffle") + " .",
 	}
+	toShown := []string{s.address, "localhost:8080"}
+	for name, cluster := range s.databases {
+		toReal = append(toReal, name, cluster.Address())
+		toShown = append(toShown, cluster.Address(), name)
+	}
+	command := strings.NewReplacer(toReal...).Replace(step.command)
 	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $?\n", command, promptLine); err != nil {
 		s.t.Fatal(err)
 	}
@@ -214,12 +146,9 @@ func (s *session) run(step *step) (output string, ran bool) {
 		}
 		text.WriteString(line)
 	}
-	output = strings.TrimSuffix(text.String(), "\n") // that of the printf
+	output := strings.TrimSuffix(text.String(), "\n") // printed by printf
 	if output != "" && !strings.HasSuffix(output, "\n") {
 		output += "\n"
 	}
-	for name, cluster := range s.databases {
-		output = strings.ReplaceAll(output, cluster.Address(), name)
-	}
-	return strings.ReplaceAll(output, s.address, "localhost:8080"), true
+	return strings.NewReplacer(toShown...).Replace(output)
 }

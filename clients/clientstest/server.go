@@ -1,70 +1,107 @@
-// Package clientstest starts the real service for tests of its clients and examples.
+// Package clientstest starts the real service for tests of its clients, examples and guides.
 package clientstest
 
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-// waitLimit is how long the service may take to start. It is generous: the machine may be busy.
+// waitLimit is a generous time-out of starting the service: the machine may be busy.
 const waitLimit = time.Minute
 
 var listening = regexp.MustCompile(`"msg":"listening","addr":"([^"]+)"`)
+
+// Build builds programs of the repository, such as ./cmd/server, into a folder. It takes the same
+// GOFLAGS and CGO_ENABLED as the test, and so the packages that the go command compiled for it.
+func Build(ctx context.Context, repository, folder string, programs ...string) error {
+	build := exec.CommandContext(ctx, "go", append([]string{"build", "-buildvcs=false", "-o", folder + "/"}, programs...)...) //nolint:gosec // of tests
+	build.Dir = repository
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", strings.Join(programs, " "), err, out)
+	}
+	return nil
+}
+
+// A Service is a running service.
+type Service struct {
+	Address string // host and port
+
+	t       testing.TB
+	command *exec.Cmd
+	log     *strings.Builder
+	read    sync.WaitGroup // of the log
+}
+
+// Run starts the service by a command and waits until it listens. It ends with the test.
+func Run(t testing.TB, command *exec.Cmd) *Service {
+	t.Helper()
+	stderr, err := command.StderrPipe()
+	if err == nil {
+		err = command.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Service{t: t, command: command, log: new(strings.Builder)}
+	address := make(chan string, 1)
+	s.read.Go(func() {
+		defer close(address)
+		found := false
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			s.log.WriteString(lines.Text() + "\n")
+			if match := listening.FindStringSubmatch(lines.Text()); match != nil && !found {
+				address <- match[1]
+				found = true
+			}
+		}
+	})
+	t.Cleanup(s.Stop)
+	select {
+	case s.Address = <-address:
+	case <-time.After(waitLimit):
+	}
+	if s.Address == "" {
+		_ = command.Process.Kill()
+		s.read.Wait()
+		t.Fatalf("the service does not listen:\n%s", s.log)
+	}
+	return s
+}
+
+// Stop stops the service as Ctrl-C does. It may be called several times.
+func (s *Service) Stop() {
+	s.t.Helper()
+	if s.command.ProcessState != nil {
+		return
+	}
+	_ = s.command.Process.Signal(os.Interrupt)
+	s.read.Wait()
+	if err := s.command.Wait(); err != nil {
+		s.t.Errorf("the service: %v\n%s", err, s.log)
+	}
+}
 
 // Start builds the service and starts it with the flags and a new log, until the test ends. It
 // returns its base URL.
 func Start(t testing.TB, flags ...string) string {
 	t.Helper()
 	folder := t.TempDir()
-	program := filepath.Join(folder, "server")
-	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", program, "./cmd/server") //nolint:gosec // of the test
-	build.Dir = Repository(t)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the service: %v\n%s", err, out)
-	}
-	service := exec.CommandContext(context.WithoutCancel(t.Context()), program, append([]string{"-addr", "localhost:0", "-data", filepath.Join(folder, "data")}, flags...)...) //nolint:gosec // built above
-	stderr, err := service.StderrPipe()
-	if err == nil {
-		err = service.Start()
-	}
-	if err != nil {
+	if err := Build(t.Context(), Repository(t), folder, "./cmd/server"); err != nil {
 		t.Fatal(err)
 	}
-	address, read := make(chan string, 1), sync.WaitGroup{}
-	read.Go(func() {
-		defer close(address)
-		found := false
-		for log := bufio.NewScanner(stderr); log.Scan(); {
-			if match := listening.FindStringSubmatch(log.Text()); match != nil && !found {
-				address <- match[1]
-				found = true
-			}
-		}
-	})
-	t.Cleanup(func() {
-		_ = service.Process.Signal(os.Interrupt)
-		read.Wait()
-		if err := service.Wait(); err != nil {
-			t.Error("the service: ", err)
-		}
-	})
-	select {
-	case a, ok := <-address:
-		if !ok {
-			t.Fatal("the service exits before it listens")
-		}
-		return "http://" + a
-	case <-time.After(waitLimit):
-		t.Fatal("the service does not listen")
-	}
-	return ""
+	flags = append([]string{"-addr", "localhost:0", "-data", filepath.Join(folder, "data")}, flags...)
+	program := filepath.Join(folder, "server")
+	return "http://" + Run(t, exec.CommandContext(context.WithoutCancel(t.Context()), program, flags...)).Address //nolint:gosec // built above
 }
 
 // Repository returns the path of the clone that the test is run in.
@@ -76,7 +113,7 @@ func Repository(t testing.TB) string {
 			return folder
 		}
 		if folder == filepath.Dir(folder) {
-			t.Fatal("this is not a clone of the repository")
+			err = errors.New("this is not a clone of the repository")
 		}
 		folder = filepath.Dir(folder)
 	}
