@@ -77,7 +77,6 @@ func TestUniqueReference(t *testing.T) {
 		if conflicts != 0 {
 			t.Errorf("%d conflicts, want none", conflicts)
 		}
-		closeLog(t, l)
 	})
 }
 
@@ -106,13 +105,12 @@ func TestClaimedTwiceInABatch(t *testing.T) {
 		if conflicts != 0 {
 			t.Errorf("%d conflicts, want none", conflicts)
 		}
-		closeLog(t, l)
 	})
 }
 
 // A countingStore counts the look-ups of claims and references.
 type countingStore struct {
-	racingStore
+	ledger.Store
 	single, many int
 }
 
@@ -140,10 +138,10 @@ func (s *countingStore) Firsts(ctx context.Context, references []string) (map[st
 // constant number of queries, and what the other log has is rejected by its name.
 func TestConflictLooksUpTheBatchAtOnce(t *testing.T) {
 	key := filepath.Join(t.TempDir(), ledger.KeyName)
-	s := &countingStore{racingStore: racingStore{Store: newStore(t).Store}}
+	s := &countingStore{Store: newStore(t).Store}
 	other := open(t, s.Store, ledger.Options{KeyFile: key})
 	var commits []ledger.Commit
-	f := &faultyStore{Store: s, leave: make(chan struct{}), entered: make(chan struct{}, 10)}
+	f := &faultyStore{Store: s, leave: make(chan struct{}), entered: make(chan struct{}, 10), shared: true}
 	l := open(t, f, ledger.Options{KeyFile: key, Observe: func(c ledger.Commit) { commits = append(commits, c) }})
 	theirs := ledgertest.Entries("theirs", 2)
 	theirs[0].Claims, theirs[1].Reference = []ledger.Claim{{Name: "claim 7"}}, "game 9"
@@ -159,7 +157,7 @@ func TestConflictLooksUpTheBatchAtOnce(t *testing.T) {
 		wait.Go(func() { outcomes[i] = outcome(l.Append(entries[i])) })
 	}
 	<-f.entered
-	s.race = func() { appendEntry(t, other, theirs[0]); appendEntry(t, other, theirs[1]) }
+	f.race = func() { appendEntry(t, other, theirs[0]); appendEntry(t, other, theirs[1]) }
 	close(f.leave)
 	wait.Wait()
 	for i, got := range outcomes {
@@ -182,8 +180,6 @@ func TestConflictLooksUpTheBatchAtOnce(t *testing.T) {
 	if records != many-2 {
 		t.Errorf("%d records were committed, want %d", records, many-2)
 	}
-	closeLog(t, l)
-	closeLog(t, other)
 }
 
 // An entry that was committed unnoticed is not refused for its own record.
@@ -200,7 +196,6 @@ func TestUniqueAfterAnUnnoticedCommit(t *testing.T) {
 		if want := []string{"0", entries[0].ID.String()}; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
-		closeLog(t, l)
 	})
 }
 
@@ -208,7 +203,7 @@ func TestUniqueAfterAnUnnoticedCommit(t *testing.T) {
 // for this one, too.
 func TestNotUniqueForWhatIsDurable(t *testing.T) {
 	s, key := newStore(t), filepath.Join(t.TempDir(), ledger.KeyName)
-	other := open(t, &racingStore{Store: s.Store}, ledger.Options{KeyFile: key})
+	other := open(t, &faultyStore{Store: s.Store, shared: true}, ledger.Options{KeyFile: key})
 	l := open(t, s, ledger.Options{KeyFile: key})
 	entries := ledgertest.Entries("two logs", 2)
 	for i := range entries {
@@ -221,6 +216,4 @@ func TestNotUniqueForWhatIsDurable(t *testing.T) {
 	if size, _ := l.Sizes(); size != 1 {
 		t.Errorf("the log is durable up to %d, want 1", size)
 	}
-	closeLog(t, other)
-	closeLog(t, l)
 }

@@ -42,10 +42,11 @@ func (k Check) Run(ctx context.Context, store Store) (*CheckResult, error) {
 	if err := c.checkStore(); err != nil && !errors.Is(err, errStop) {
 		return c.result, err
 	}
+	c.result.Findings = c.result.Findings[:min(len(c.result.Findings), maxFindings)]
 	return c.result, nil
 }
 
-// errStop ends a check that cannot go on, or that has enough findings.
+// errStop ends a check that cannot continue or has enough findings.
 var errStop = errors.New("the check ends here")
 
 // A checker is a check in progress.
@@ -59,13 +60,15 @@ type checker struct {
 	result  *CheckResult
 }
 
-// report adds a finding. It returns errStop if there are enough.
-func (c *checker) report(format string, args ...any) error {
+// report adds a finding.
+func (c *checker) report(format string, args ...any) {
 	c.result.Findings = append(c.result.Findings, fmt.Sprintf(format, args...))
-	if len(c.result.Findings) == maxFindings {
-		return errStop
-	}
-	return nil
+}
+
+// stop adds a finding after which the check cannot continue.
+func (c *checker) stop(format string, args ...any) error {
+	c.report(format, args...)
+	return errStop
 }
 
 func (c *checker) checkStore() error {
@@ -75,7 +78,7 @@ func (c *checker) checkStore() error {
 	}
 	_, checkpoint, err := openHead(head, c.Verifier)
 	if err != nil {
-		return errors.Join(errStop, c.report("the head of the log: %v", err))
+		return c.stop("the head of the log: %v", err)
 	}
 	c.result.Checkpoint = checkpoint
 	size := checkpoint.Size
@@ -92,9 +95,7 @@ func (c *checker) checkStore() error {
 		return err
 	}
 	if root != checkpoint.Root {
-		if err := c.report("the %d records have the root %s, and %s was signed", size, root, checkpoint.Root); err != nil {
-			return err
-		}
+		c.report("the %d records have the root %s, and %s was signed", size, root, checkpoint.Root)
 	}
 	if err := c.checkClaimCount(); err != nil {
 		return err
@@ -110,16 +111,19 @@ func (c *checker) checkRecords(n int) error {
 		return err
 	}
 	if len(list) != n {
-		return errors.Join(errStop, c.report("of the %d records from %d on there are %d", n, from, len(list)))
+		return c.stop("of the %d records from %d on there are %d", n, from, len(list))
 	}
 	var nodes []Node
 	for i := range list {
 		e := &list[i]
 		if e.Index != from+uint64(i) {
-			return errors.Join(errStop, c.report("record %d is missing", from+uint64(i)))
+			return c.stop("record %d is missing", from+uint64(i))
 		}
 		if err := c.checkEntry(e); err != nil {
 			return err
+		}
+		if len(c.result.Findings) >= maxFindings {
+			return errStop
 		}
 		nodes = c.tree.Add(e.Hash, nodes)
 	}
@@ -129,9 +133,7 @@ func (c *checker) checkRecords(n int) error {
 			return err
 		}
 		if len(stored) != 1 || stored[0] != node.Hash {
-			if err := c.report("the hash %d of tile level %d is wrong or missing", node.Index, node.Level); err != nil {
-				return err
-			}
+			c.report("the hash %d of tile level %d is wrong or missing", node.Index, node.Level)
 		}
 	}
 	return nil
@@ -140,18 +142,14 @@ func (c *checker) checkRecords(n int) error {
 // checkEntry checks one record, and that it is found by its id, its claims and its reference.
 func (c *checker) checkEntry(e *Stored) error {
 	if err := checkRecord(e.Index, e.Record, e.Hash, e.Index); err != nil {
-		if err := c.report("%v", err); err != nil {
-			return err
-		}
+		c.report("%v", err)
 	}
 	var claims []Claim
 	if c.Visit != nil {
 		var err error
 		if claims, err = c.Visit(e); err != nil {
 			c.invalid = true
-			if err := c.report("record %d: %v", e.Index, err); err != nil {
-				return err
-			}
+			c.report("record %d: %v", e.Index, err)
 		}
 	}
 	found, err := c.store.ByID(c.ctx, e.ID)
@@ -178,7 +176,7 @@ func (c *checker) checkClaim(e *Stored, want *Claim) error {
 		return err
 	}
 	if got := holder.Claims[0]; got.Status != want.Status || got.Due != want.Due {
-		return c.report("record %d holds the claim %s as %q due at %d, and not as %q due at %d", e.Index, want.Name, got.Status, got.Due, want.Status, want.Due)
+		c.report("record %d holds the claim %s as %q due at %d, and not as %q due at %d", e.Index, want.Name, got.Status, got.Due, want.Status, want.Due)
 	}
 	return nil
 }
@@ -189,7 +187,7 @@ func (c *checker) checkFound(e *Stored, by string, found *Stored, err error) err
 		return err
 	}
 	if err != nil || found.Index != e.Index {
-		return c.report("record %d is not found by its %s", e.Index, by)
+		c.report("record %d is not found by its %s", e.Index, by)
 	}
 	return nil
 }
@@ -211,7 +209,7 @@ func (c *checker) checkClaimCount() error {
 		claims -= except
 	}
 	if claims != c.claims {
-		return c.report("there are %d claims, and the records have %d", claims, c.claims)
+		c.report("there are %d claims, and the records have %d", claims, c.claims)
 	}
 	return nil
 }
@@ -223,9 +221,7 @@ func (c *checker) checkEnd(size uint64) error {
 		return err
 	}
 	if len(list) > 0 {
-		if err := c.report("there are records from %d on that the checkpoint does not cover", list[0].Index); err != nil {
-			return err
-		}
+		c.report("there are records from %d on that the checkpoint does not cover", list[0].Index)
 	}
 	for level := 1; level <= 63/tileHeight; level++ {
 		extra, err := c.store.Hashes(c.ctx, level, size>>(level*tileHeight), 1)
@@ -233,9 +229,7 @@ func (c *checker) checkEnd(size uint64) error {
 			return err
 		}
 		if len(extra) > 0 {
-			if err := c.report("there are hashes of tile level %d that the checkpoint does not cover", level); err != nil {
-				return err
-			}
+			c.report("there are hashes of tile level %d that the checkpoint does not cover", level)
 		}
 	}
 	return nil

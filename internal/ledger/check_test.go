@@ -22,7 +22,7 @@ func TestCheckFindsDamagedIndexes(t *testing.T) {
 	for _, index := range []string{"id", "claim", "reference"} {
 		for _, to := range []*ledger.Stored{nil, other} {
 			check := ledger.Check{Verifier: c.Verify, Visit: func(e *ledger.Stored) ([]ledger.Claim, error) { return entries[e.Index].Claims, nil }}
-			result, err := check.Run(t.Context(), &misindexedStore{Store: s, index: index, to: to})
+			result, err := check.Run(t.Context(), &tamperedStore{Store: s, index: index, to: to})
 			want := "record 1 is not found by its " + index
 			if err != nil || !slices.Contains(result.Findings, want) {
 				t.Errorf("the check finds %q, %v, want %q", result.Findings, err, want)

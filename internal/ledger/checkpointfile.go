@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"sync"
-	"syscall"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -31,29 +30,22 @@ type checkpointFile struct {
 
 // openCheckpointFile opens or makes the file, locks it for this process, and returns its content.
 func openCheckpointFile(path string) (*checkpointFile, []byte, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := LockFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("another process uses this data folder (it holds %s): give every process a folder of its own", path)
-	}
-	var text []byte
+	c := &checkpointFile{file: f}
+	text, err := io.ReadAll(f)
 	if err == nil {
-		text, err = io.ReadAll(f)
+		err = SyncFolder(path)
 	}
 	if err == nil {
-		err = syncFolder(path)
+		c.files, err = NewOpenFiles(path)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
-	files, err := NewOpenFiles(path)
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return &checkpointFile{file: f, files: files}, text, nil
+	return c, text, nil
 }
 
 // write replaces the checkpoint, unless that of a larger tree was written before.

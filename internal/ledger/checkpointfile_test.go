@@ -97,7 +97,7 @@ func TestOpenRejectsFolderBehindAnchor(t *testing.T) {
 	// Another process may have appended.
 	grow(t, folder, "by another", 700)
 	removeFile(t, filepath.Join(folder, ledger.CheckpointName))
-	closeLog(t, open(t, openStore(t, folder), ledger.Options{Folder: folder, Anchors: anchors}))
+	open(t, openStore(t, folder), ledger.Options{Folder: folder, Anchors: anchors})
 }
 
 // A store that cannot be read says nothing about its records.
@@ -146,7 +146,6 @@ func TestOpenRejectsDamagedCheckpointFile(t *testing.T) {
 func TestCheckpointFileIsWrittenBeforeAppendReturns(t *testing.T) {
 	folder := t.TempDir()
 	l := openFolder(t, folder)
-	defer closeLog(t, l)
 	for i, e := range ledgertest.Entries("copied", 120) {
 		appendEntry(t, l, e)
 		text := readFile(t, filepath.Join(folder, ledger.CheckpointName))

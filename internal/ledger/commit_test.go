@@ -22,7 +22,6 @@ func TestLostConnectionIsReconciled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newStore(t)
 			l := open(t, f, ledger.Options{})
-			defer closeLog(t, l)
 			for i, e := range ledgertest.Entries(name, 6) {
 				if i == 2 || i == 4 {
 					f.lose(lose)
@@ -64,8 +63,6 @@ func TestPatienceEndsAndBreaksTheLog(t *testing.T) {
 				if attempts := before - f.lostBefore; attempts > 20 {
 					t.Errorf("there were %d attempts", attempts)
 				}
-				f.lose(func(f *faultyStore) { f.lostHeads = 0 })
-				closeLog(t, l)
 			})
 		})
 	}
@@ -76,7 +73,6 @@ func TestFullDiskAfterLostConnectionBreaksTheLog(t *testing.T) {
 	f := newStore(t)
 	f.lostAfter, f.lostLookups, f.before = 1, 1, ledger.ErrNoSpace
 	l := open(t, f, ledger.Options{})
-	defer closeLog(t, l)
 	if _, err := l.Append(ledgertest.Entries("unknown", 1)[0]); !errors.Is(err, ledger.ErrBroken) || errors.Is(err, ledger.ErrNoSpace) {
 		t.Errorf("%v, want ErrBroken and not ErrNoSpace", err)
 	}
@@ -102,7 +98,6 @@ func TestReconnectValidatesTheHead(t *testing.T) {
 				if _, err := l.Append(entries[1]); !errors.Is(err, ledger.ErrBroken) || !errors.Is(err, ledger.ErrCorrupt) {
 					t.Errorf("%v, want ErrBroken for ErrCorrupt", err)
 				}
-				closeLog(t, l)
 			})
 		})
 	}
@@ -110,7 +105,7 @@ func TestReconnectValidatesTheHead(t *testing.T) {
 
 // Two logs append to one store, as two processes do.
 func TestConflictContinuesTheOtherLog(t *testing.T) {
-	s := &racingStore{Store: newStore(t).Store}
+	s := &faultyStore{Store: newStore(t).Store, shared: true}
 	key := filepath.Join(t.TempDir(), ledger.KeyName)
 	var first *ledger.Log
 	s.race = func() { first = open(t, s.Store, ledger.Options{KeyFile: key}) } // begins the log
@@ -134,8 +129,6 @@ func TestConflictContinuesTheOtherLog(t *testing.T) {
 	if n := ledgertest.CheckLog(t, s, verifier(t, second)); n != 4 {
 		t.Errorf("the log has %d records, want 4", n)
 	}
-	closeLog(t, second)
-	closeLog(t, first)
 	if conflicts != 2 {
 		t.Errorf("%d conflicts were counted, want 2", conflicts)
 	}

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,8 @@ func openStore(t *testing.T, folder string) ledger.Store {
 	return s
 }
 
-// open opens the log of a store. The folder is a new one unless the options have it.
+// open opens the log of a store until the end of the test. The folder is a new one unless the options
+// have it.
 func open(t *testing.T, s ledger.Store, o ledger.Options) *ledger.Log {
 	t.Helper()
 	if o.Folder == "" {
@@ -39,6 +41,7 @@ func open(t *testing.T, s ledger.Store, o ledger.Options) *ledger.Log {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { closeLog(t, l) })
 	return l
 }
 
@@ -50,7 +53,7 @@ func openFolder(t *testing.T, folder string) *ledger.Log {
 
 func closeLog(t *testing.T, l *ledger.Log) {
 	t.Helper()
-	if err := l.Close(); err != nil {
+	if err := l.Close(); err != nil && !errors.Is(err, ledger.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -68,10 +71,10 @@ func appendEntry(t *testing.T, l *ledger.Log, e ledger.Entry) (index uint64) {
 func grow(t *testing.T, folder, label string, n int) {
 	t.Helper()
 	l := openFolder(t, folder)
-	defer closeLog(t, l)
 	for _, e := range ledgertest.Entries(label, n) {
 		appendEntry(t, l, e)
 	}
+	closeLog(t, l)
 }
 
 // wantOpenError opens the log of a folder, and checks that the error contains the texts.

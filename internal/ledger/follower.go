@@ -162,7 +162,11 @@ func (l *Log) followTo(ctx context.Context, head Head) error {
 	if err := l.checkpoint.write(c.Size, head.Checkpoint); err != nil {
 		return err
 	}
-	l.publish(&published{Checkpoint: c, text: head.Checkpoint})
+	l.published.Store(&published{Checkpoint: c, text: head.Checkpoint})
+	l.mu.Lock()
+	close(l.nextPublished)
+	l.nextPublished = make(chan struct{})
+	l.mu.Unlock()
 	return nil
 }
 
@@ -196,14 +200,6 @@ func checkRecord(index uint64, record []byte, hash tlog.Hash, want uint64) error
 		return fmt.Errorf("%w: record %d does not have its hash", ErrCorrupt, index)
 	}
 	return nil
-}
-
-func (l *Log) publish(p *published) {
-	l.published.Store(p)
-	l.mu.Lock()
-	close(l.nextPublished)
-	l.nextPublished = make(chan struct{})
-	l.mu.Unlock()
 }
 
 // awaitPublished waits for a published checkpoint that covers the record at index. It returns

@@ -36,7 +36,6 @@ func TestDamagedRecordIsNotPublished(t *testing.T) {
 	if _, err := l.Prove(t.Context(), 2); !errors.Is(err, ledger.ErrBroken) {
 		t.Errorf("a proof of the wrong record: %v", err)
 	}
-	closeLog(t, l)
 }
 
 func TestRecordsOfOtherProcessesArePublished(t *testing.T) {
@@ -92,6 +91,5 @@ func TestUnreadableRecordsMakeTheLogUnhealthy(t *testing.T) {
 		if _, published := l.Sizes(); published != 1 {
 			t.Errorf("%d records are published, want 1", published)
 		}
-		closeLog(t, l)
 	})
 }

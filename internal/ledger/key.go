@@ -104,17 +104,8 @@ func makeKeyFile(path, line string) (err error) {
 	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("making the key file: %w", err)
 	}
-	if err := syncFolder(path); err != nil {
+	if err := SyncFolder(path); err != nil {
 		return fmt.Errorf("syncing the folder of the key file: %w", err)
 	}
 	return nil
-}
-
-// syncFolder syncs the folder of a file, so that the file's name survives power loss.
-func syncFolder(path string) error {
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

@@ -22,7 +22,6 @@ func TestConcurrentAppendsShareCommits(t *testing.T) {
 		defer mu.Unlock()
 		commits, records = commits+1, records+c.Records
 	}})
-	defer closeLog(t, l)
 	const callers, each = 32, 20
 	var indexes []uint64
 	var wait sync.WaitGroup
@@ -92,7 +91,6 @@ func TestFullQueueReturnsErrBusy(t *testing.T) {
 		if err := l.Health(); err != nil {
 			t.Errorf("health afterwards: %v", err)
 		}
-		closeLog(t, l)
 	})
 }
 
@@ -120,7 +118,6 @@ func TestSlowCommitMakesTheLogUnhealthy(t *testing.T) {
 		if err := l.Health(); err != nil {
 			t.Errorf("health afterwards: %v", err)
 		}
-		closeLog(t, l)
 	})
 }
 
@@ -151,7 +148,6 @@ func TestFailedCommitBreaksTheLog(t *testing.T) {
 			if _, err := l.ByID(t.Context(), entries[0].ID); err != nil {
 				t.Errorf("reading an acknowledged entry: %v", err)
 			}
-			closeLog(t, l)
 		})
 	}
 }
@@ -171,7 +167,6 @@ func TestFailedCommitFailsQueuedEntries(t *testing.T) {
 		}
 		s.leave <- struct{}{}
 		wait.Wait()
-		closeLog(t, l)
 	})
 }
 
@@ -197,7 +192,6 @@ func TestFullDiskRecovers(t *testing.T) {
 			t.Errorf("once there is space: index %d, %v, want %d", index, err, want)
 		}
 	}
-	closeLog(t, l)
 }
 
 func TestClaimHasOneHolder(t *testing.T) {
@@ -241,7 +235,6 @@ func TestClaimHasOneHolder(t *testing.T) {
 	if !slices.Equal(indexes, []uint64{0, 1, 2, 3, 4}) {
 		t.Errorf("indexes %d: a rejected entry got an index", indexes)
 	}
-	closeLog(t, l)
 }
 
 // Of the entries that want one claim from one holder at the same time, one is written with all of
@@ -249,7 +242,6 @@ func TestClaimHasOneHolder(t *testing.T) {
 func TestClaimIsTransferredOnce(t *testing.T) {
 	f := newStore(t)
 	l := open(t, f, ledger.Options{})
-	defer closeLog(t, l)
 	holder := ledgertest.Entries("holder", 1)[0]
 	holder.Claims = []ledger.Claim{{Name: "the prize"}}
 	appendEntry(t, l, holder)

@@ -10,6 +10,32 @@ import (
 	"time"
 )
 
+// LockFile opens or creates the file at path and locks it for this process, or returns [ErrInUse].
+// It uses flock(2): the kernel releases the lock when the process ends, and the file may stay.
+func LockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = fmt.Errorf("%w (it holds %s): stop it, or give this one a data folder of its own", ErrInUse, path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// SyncFolder fsyncs the folder of a file, so that the file's name survives power loss.
+func SyncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
 // OpenFiles are files that this process has open, and the folders that they are in. An open file
 // can be written although its name is gone or leads to another file: what is written is lost.
 type OpenFiles []openFile

@@ -16,7 +16,6 @@ func TestProofsTilesAndBundles(t *testing.T) {
 	const size = 256 + 70
 	grow(t, folder, "proven", size)
 	l := openFolder(t, folder)
-	defer closeLog(t, l)
 	v := verifier(t, l)
 	entries := ledgertest.Entries("proven", size)
 	for i, e := range entries {
@@ -76,7 +75,6 @@ func TestProofsTilesAndBundles(t *testing.T) {
 
 func TestLongestRecord(t *testing.T) {
 	l := open(t, newStore(t), ledger.Options{})
-	defer closeLog(t, l)
 	if _, err := l.Append(ledger.Entry{Record: make([]byte, 65536)}); !errors.Is(err, ledger.ErrTooLong) {
 		t.Errorf("a longer record: %v, want ErrTooLong", err)
 	}
@@ -98,7 +96,6 @@ func TestLongestRecord(t *testing.T) {
 func TestReadsRejectDamagedRecord(t *testing.T) {
 	tampered := &tamperedStore{Store: newStore(t).Store}
 	l := open(t, tampered, ledger.Options{})
-	defer closeLog(t, l)
 	e := ledgertest.Entries("served", 1)[0]
 	e.Claims, e.Reference = []ledger.Claim{{Name: "claim"}}, "game"
 	appendEntry(t, l, e)
@@ -119,13 +116,8 @@ func TestReadsRejectDamagedRecord(t *testing.T) {
 func TestTilesAndBundlesRejectDamage(t *testing.T) {
 	folder := t.TempDir()
 	grow(t, folder, "tiles", 600)
-	s := openStore(t, folder)
-	tampered := &tamperedStore{Store: s}
-	l, err := ledger.Open(t.Context(), tampered, ledger.Options{Folder: folder})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closeLog(t, l)
+	tampered := &tamperedStore{Store: openStore(t, folder)}
+	l := open(t, tampered, ledger.Options{Folder: folder})
 	tampered.hash = func(level int, index uint64, h *tlog.Hash) { flipIf(level == 0 && index == 300, &h[0]) }
 	if _, err := l.Tile(t.Context(), 0, 1, 256); err == nil || errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("a tile with a wrong hash: %v", err)

@@ -33,7 +33,6 @@ func newSlowLog(t *testing.T) (l *ledger.Log, s *slowStore, id uuid.UUID, end fu
 	t.Helper()
 	s = &slowStore{Store: openStore(t, t.TempDir()), entered: make(chan struct{}), leave: make(chan struct{})}
 	l = open(t, s, ledger.Options{})
-	t.Cleanup(func() { closeLog(t, l) })
 	e := ledgertest.Entries("slow", 1)[0]
 	appendEntry(t, l, e)
 	done := make(chan error)
@@ -92,7 +91,6 @@ func TestWaitersForReadersAreBounded(t *testing.T) {
 	t.Parallel()
 	l, _, _, end := newSlowLog(t)
 	const waiting = 1024
-	began := time.Now()
 	var group sync.WaitGroup
 	outcomes := make(chan error, waiting+100)
 	for range waiting + 100 {
@@ -105,9 +103,6 @@ func TestWaitersForReadersAreBounded(t *testing.T) {
 		if err := <-outcomes; !errors.Is(err, ledger.ErrOverloaded) {
 			t.Errorf("a caller beyond those who may wait: %v, want ErrOverloaded", err)
 		}
-	}
-	if took := time.Since(began); took > 900*time.Millisecond {
-		t.Logf("on a busy machine: the others were rejected after %s", took)
 	}
 	end()
 	group.Wait()

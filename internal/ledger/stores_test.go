@@ -20,6 +20,8 @@ type faultyStore struct {
 	leave   chan struct{} // if not nil, an append then receives from it
 	before  error         // if not nil, appends fail with it and write nothing
 	after   error         // if not nil, appends write and then fail with it
+	race    func()        // if not nil, called once right before the next write
+	shared  bool          // another log closes the store
 
 	mu          sync.Mutex // guards the numbers of calls that lose their connection:
 	lostBefore  int        // appends that write nothing
@@ -48,7 +50,7 @@ func (f *faultyStore) lost(number *int) error {
 
 func (f *faultyStore) Append(ctx context.Context, b ledger.Batch) error {
 	if len(b.Entries) == 0 { // the log begins
-		return f.Store.Append(ctx, b)
+		return f.write(ctx, b)
 	}
 	if f.entered != nil {
 		f.entered <- struct{}{}
@@ -63,10 +65,18 @@ func (f *faultyStore) Append(ctx context.Context, b ledger.Batch) error {
 	if lost == nil && f.before != nil {
 		return f.before
 	}
-	if err := f.Store.Append(ctx, b); err != nil {
+	if err := f.write(ctx, b); err != nil {
 		return err
 	}
 	return cmp.Or(lost, f.after)
+}
+
+func (f *faultyStore) write(ctx context.Context, b ledger.Batch) error {
+	if race := f.race; race != nil {
+		f.race = nil
+		race()
+	}
+	return f.Store.Append(ctx, b)
 }
 
 func (f *faultyStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
@@ -80,11 +90,13 @@ func (f *faultyStore) Head(ctx context.Context) (ledger.Head, error) {
 	return f.Store.Head(ctx)
 }
 
-func (f *faultyStore) Confirm(ctx context.Context) (ledger.Head, error) {
-	if err := f.lost(&f.lostHeads); err != nil {
-		return ledger.Head{}, err
+func (f *faultyStore) Confirm(ctx context.Context) (ledger.Head, error) { return f.Head(ctx) }
+
+func (f *faultyStore) Close() error {
+	if f.shared {
+		return nil
 	}
-	return f.Store.Confirm(ctx)
+	return f.Store.Close()
 }
 
 func (f *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
@@ -94,33 +106,15 @@ func (f *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, e
 	return f.Store.ByID(ctx, id)
 }
 
-// A racingStore calls a function right before its next append.
-type racingStore struct {
-	ledger.Store
-	race func()
-}
-
-func (s *racingStore) Append(ctx context.Context, b ledger.Batch) error {
-	if race := s.race; race != nil {
-		s.race = nil
-		race()
-	}
-	return s.Store.Append(ctx, b)
-}
-
-func (s *racingStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	return ledger.AppendFromHead(ctx, s, next)
-}
-
-func (*racingStore) Close() error { return nil } // the other log closes it
-
 // A tamperedStore changes what is read, as if it had been changed on disk.
 type tamperedStore struct {
 	ledger.Store
 	record func(*ledger.Stored)
 	head   func(*ledger.Head)
 	hash   func(level int, index uint64, h *tlog.Hash)
-	short  bool // ranges lack their last record
+	short  bool           // ranges lack their last record
+	index  string         // a damaged index: id, claim or reference
+	to     *ledger.Stored // the entry that the damaged index leads to; nil for none
 }
 
 func (s *tamperedStore) Head(ctx context.Context) (ledger.Head, error) {
@@ -131,13 +125,7 @@ func (s *tamperedStore) Head(ctx context.Context) (ledger.Head, error) {
 	return h, err
 }
 
-func (s *tamperedStore) Confirm(ctx context.Context) (ledger.Head, error) {
-	h, err := s.Store.Confirm(ctx)
-	if s.head != nil {
-		s.head(&h)
-	}
-	return h, err
-}
+func (s *tamperedStore) Confirm(ctx context.Context) (ledger.Head, error) { return s.Head(ctx) }
 
 func (s *tamperedStore) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
 	list, err := s.list(s.Store.Range(ctx, from, n))
@@ -158,14 +146,22 @@ func (s *tamperedStore) Records(ctx context.Context, from uint64, n int, each fu
 }
 
 func (s *tamperedStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return s.one(s.Store.ByID(ctx, id))
+	e, err := s.Store.ByID(ctx, id)
+	return s.one("id", e, err)
 }
 
 func (s *tamperedStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	return s.one(s.Store.ByClaim(ctx, claim))
+	e, err := s.Store.ByClaim(ctx, claim)
+	return s.one("claim", e, err)
 }
 
 func (s *tamperedStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
+	switch {
+	case s.index == "reference" && s.to == nil:
+		return nil, nil
+	case s.index == "reference":
+		return []ledger.Stored{*s.to}, nil
+	}
 	return s.list(s.Store.ByReference(ctx, reference, from, limit))
 }
 
@@ -179,8 +175,13 @@ func (s *tamperedStore) Hashes(ctx context.Context, level int, from uint64, n in
 	return list, err
 }
 
-func (s *tamperedStore) one(e *ledger.Stored, err error) (*ledger.Stored, error) {
-	if err == nil && s.record != nil {
+func (s *tamperedStore) one(index string, e *ledger.Stored, err error) (*ledger.Stored, error) {
+	switch {
+	case index == s.index && s.to == nil:
+		return nil, ledger.ErrNotFound
+	case index == s.index:
+		return s.to, nil
+	case err == nil && s.record != nil:
 		s.record(e)
 	}
 	return e, err
@@ -188,7 +189,9 @@ func (s *tamperedStore) one(e *ledger.Stored, err error) (*ledger.Stored, error)
 
 func (s *tamperedStore) list(list []ledger.Stored, err error) ([]ledger.Stored, error) {
 	for i := range list {
-		_, _ = s.one(&list[i], nil)
+		if s.record != nil {
+			s.record(&list[i])
+		}
 	}
 	return list, err
 }
@@ -198,41 +201,6 @@ func flipIf(condition bool, b *byte) {
 	if condition {
 		*b ^= 1
 	}
-}
-
-// A misindexedStore has a damaged index, which leads to a wrong entry or to none.
-type misindexedStore struct {
-	ledger.Store
-	index string         // the damaged one: id, claim or reference
-	to    *ledger.Stored // where it leads; nil for none
-}
-
-func (s *misindexedStore) find(index string, find func() (*ledger.Stored, error)) (*ledger.Stored, error) {
-	switch {
-	case index != s.index:
-		return find()
-	case s.to == nil:
-		return nil, ledger.ErrNotFound
-	}
-	return s.to, nil
-}
-
-func (s *misindexedStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return s.find("id", func() (*ledger.Stored, error) { return s.Store.ByID(ctx, id) })
-}
-
-func (s *misindexedStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	return s.find("claim", func() (*ledger.Stored, error) { return s.Store.ByClaim(ctx, claim) })
-}
-
-func (s *misindexedStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	if s.index != "reference" {
-		return s.Store.ByReference(ctx, reference, from, limit)
-	}
-	if s.to == nil {
-		return nil, nil
-	}
-	return []ledger.Stored{*s.to}, nil
 }
 
 // A memoryStore is a store for synctest, whose bubble the goroutines of a database would leave. It

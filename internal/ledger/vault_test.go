@@ -133,7 +133,6 @@ func TestSidecarsOfSeveralStartsDecrypt(t *testing.T) {
 		grow(t, folder, name, 3)
 	}
 	l := openFolder(t, folder)
-	defer closeLog(t, l)
 	last := ledgertest.Entries("last", 1)[0]
 	appendEntry(t, l, last)
 	salts := map[string]bool{}
@@ -216,15 +215,13 @@ func TestOpenRejectsAnotherSeedKey(t *testing.T) {
 
 // A replica with another seed key would write sidecars that the others cannot decrypt.
 func TestReplicasShareTheSeedKey(t *testing.T) {
-	s := &racingStore{Store: newStore(t).Store}
+	s := &faultyStore{Store: newStore(t).Store, shared: true}
 	keyFile := filepath.Join(t.TempDir(), ledger.KeyName)
-	var first *ledger.Log
-	s.race = func() { first = open(t, s.Store, ledger.Options{KeyFile: keyFile}) }
+	s.race = func() { open(t, s.Store, ledger.Options{KeyFile: keyFile}) }
 	other := bytes.Repeat([]byte{1}, ledger.SeedKeySize)
 	if _, err := ledger.Open(t.Context(), s, ledger.Options{Folder: t.TempDir(), KeyFile: keyFile, SeedKey: other}); err == nil || !strings.Contains(err.Error(), "are encrypted under the key") {
 		t.Errorf("a second process with another seed key: %v", err)
 	}
-	closeLog(t, first)
 }
 
 // Sidecars that were stored before there was a seed key stay plain, and later ones are encrypted.

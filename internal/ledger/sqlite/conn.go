@@ -43,16 +43,14 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// queryValue returns the first column of the first row of a query.
+// queryValue returns the first column of a query that returns one row.
 func queryValue(ctx context.Context, conn driver.Conn, query string) (value driver.Value, err error) {
 	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	row := make([]driver.Value, len(rows.Columns()))
-	err = rows.Next(row)
-	return row[0], err
+	err = eachRow(rows, err, func(row []driver.Value) error {
+		value = row[0]
+		return nil
+	})
+	return value, err
 }
 
 // isFull reports whether the error is SQLite's for a full disk, quota or file size limit.

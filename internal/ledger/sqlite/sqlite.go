@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,16 +43,16 @@ func Open(ctx context.Context, path string) (*Store, error) {
 // OpenCached is Open for a store whose connections may each cache so many KiB of pages. A process
 // with many stores cannot let each have as much as one alone.
 func OpenCached(ctx context.Context, path string, cache int) (*Store, error) {
-	lock, err := acquireLock(path + ".lock")
+	lock, err := ledger.LockFile(path + ".lock")
 	if err != nil {
 		return nil, err
 	}
 	// Only the owner may read seeds. SQLite gives the write-ahead log the mode of the file.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, errors.Join(err, lock.Close())
+	if err == nil {
+		err = f.Close()
 	}
-	if err := f.Close(); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	s := &Store{lock: lock}
@@ -68,7 +67,7 @@ func (s *Store) open(ctx context.Context, path string, cache int) error {
 		return err
 	}
 	// The names of the new files have to survive power loss as well.
-	if err := syncFolder(filepath.Dir(path)); err != nil {
+	if err := ledger.SyncFolder(path); err != nil {
 		return err
 	}
 	var err error
@@ -102,15 +101,6 @@ func (s *Store) Readers() int { return ledger.DefaultReaders() }
 // CheckFiles checks the database, the files that SQLite has beside it, and the lock.
 func (s *Store) CheckFiles() error { return s.files.Check() }
 
-func syncFolder(path string) (err error) {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, folder.Close()) }()
-	return folder.Sync()
-}
-
 // Head returns the head.
 func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	var size, from int64
@@ -139,23 +129,21 @@ func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hash
 	if level == 0 {
 		query, args = "SELECT idx, hash FROM entries WHERE idx >= ? ORDER BY idx LIMIT ?", args[1:]
 	}
-	rows, err := s.readers.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for next := int64(from); rows.Next(); next++ {
+	next := int64(from)
+	err = s.read(ctx, func(rows *sql.Rows) error {
 		var index int64
 		var hash []byte
 		if err := rows.Scan(&index, &hash); err != nil {
-			return nil, err
+			return err
 		}
 		if index != next || len(hash) != tlog.HashSize {
-			return nil, fmt.Errorf("%w: the hash %d of level %d is missing or has %d bytes", ledger.ErrCorrupt, next, level, len(hash))
+			return fmt.Errorf("%w: the hash %d of level %d is missing or has %d bytes", ledger.ErrCorrupt, next, level, len(hash))
 		}
 		hashes = append(hashes, tlog.Hash(hash))
-	}
-	return hashes, rows.Err()
+		next++
+		return nil
+	}, query, args...)
+	return hashes, err
 }
 
 // Records calls each for at most n entries in log order, starting at index from. The follower reads
@@ -167,34 +155,18 @@ func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint6
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	return conn.Raw(func(c any) error {
-		return records(ctx, c.(driver.QueryerContext), from, n, each)
+		rows, err := c.(driver.QueryerContext).QueryContext(ctx, "SELECT idx, record, hash FROM entries WHERE idx >= ? ORDER BY idx LIMIT ?",
+			[]driver.NamedValue{{Ordinal: 1, Value: int64(from)}, {Ordinal: 2, Value: int64(n)}})
+		return eachRow(rows, err, func(row []driver.Value) error {
+			index, _ := row[0].(int64)
+			record, isRecord := row[1].([]byte)
+			hash, isHash := row[2].([]byte)
+			if !isRecord || !isHash || len(hash) != tlog.HashSize {
+				return fmt.Errorf("%w: record %d is a %T and has a hash of %d bytes", ledger.ErrCorrupt, index, row[1], len(hash))
+			}
+			return each(uint64(index), record, tlog.Hash(hash))
+		})
 	})
-}
-
-func records(ctx context.Context, conn driver.QueryerContext, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) (err error) {
-	rows, err := conn.QueryContext(ctx, "SELECT idx, record, hash FROM entries WHERE idx >= ? ORDER BY idx LIMIT ?",
-		[]driver.NamedValue{{Ordinal: 1, Value: int64(from)}, {Ordinal: 2, Value: int64(n)}})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	row := make([]driver.Value, 3)
-	for {
-		if err := rows.Next(row); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		index, _ := row[0].(int64)
-		record, isRecord := row[1].([]byte)
-		hash, isHash := row[2].([]byte)
-		if !isRecord || !isHash || len(hash) != tlog.HashSize {
-			return fmt.Errorf("%w: record %d is a %T and has a hash of %d bytes", ledger.ErrCorrupt, index, row[1], len(hash))
-		}
-		if err := each(uint64(index), record, tlog.Hash(hash)); err != nil {
-			return err
-		}
-	}
 }
 
 // selectEntries is followed by a condition.
@@ -260,7 +232,17 @@ func (s *Store) places(ctx context.Context, query string, names []string, each f
 		}
 		defer func() { err = errors.Join(err, stmt.Close()) }()
 		for _, name := range names {
-			if err := place(ctx, stmt.(driver.StmtQueryContext), name, each); err != nil {
+			rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, []driver.NamedValue{{Ordinal: 1, Value: name}})
+			err = eachRow(rows, err, func(row []driver.Value) error {
+				index, _ := row[0].(int64)
+				id, _ := row[1].([]byte)
+				if len(id) != len(uuid.UUID{}) {
+					return fmt.Errorf("%w: record %d has an id of %d bytes", ledger.ErrCorrupt, index, len(id))
+				}
+				each(name, ledger.Place{Index: uint64(index), ID: uuid.UUID(id)})
+				return nil
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -268,69 +250,36 @@ func (s *Store) places(ctx context.Context, query string, names []string, each f
 	})
 }
 
-// place executes the query of places for one name.
-func place(ctx context.Context, stmt driver.StmtQueryContext, name string, each func(string, ledger.Place)) (err error) {
-	rows, err := stmt.QueryContext(ctx, []driver.NamedValue{{Ordinal: 1, Value: name}})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	row := make([]driver.Value, 2)
-	for {
-		if err := rows.Next(row); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		index, _ := row[0].(int64)
-		id, _ := row[1].([]byte)
-		if len(id) != len(uuid.UUID{}) {
-			return fmt.Errorf("%w: record %d has an id of %d bytes", ledger.ErrCorrupt, index, len(id))
-		}
-		each(name, ledger.Place{Index: uint64(index), ID: uuid.UUID(id)})
-	}
-}
-
 // list returns the entries that a query selects. Columns after theirs are scanned into extra.
 func (s *Store) list(ctx context.Context, extra []any, query string, args ...any) (list []ledger.Stored, err error) {
-	rows, err := s.readers.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = s.read(ctx, func(rows *sql.Rows) error {
 		var e ledger.Stored
 		var index int64
 		var id, hash []byte
 		if err := rows.Scan(append([]any{&index, &id, &e.Reference, &e.Record, &e.Sidecar, &hash}, extra...)...); err != nil {
-			return nil, err
+			return err
 		}
 		if len(id) != len(e.ID) || len(hash) != len(e.Hash) {
-			return nil, fmt.Errorf("%w: record %d has an id of %d bytes and a hash of %d", ledger.ErrCorrupt, index, len(id), len(hash))
+			return fmt.Errorf("%w: record %d has an id of %d bytes and a hash of %d", ledger.ErrCorrupt, index, len(id), len(hash))
 		}
 		e.Index, e.ID, e.Hash = uint64(index), uuid.UUID(id), tlog.Hash(hash)
 		list = append(list, e)
-	}
-	return list, rows.Err()
+		return nil
+	}, query, args...)
+	return list, err
 }
 
 // Claims returns the selected claims, sorted by name.
 func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
 	where, args := condition(q)
 	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT ?", where) //nolint:gosec // of constants
-	rows, err := s.readers.QueryContext(ctx, query, append(args, q.Limit)...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = s.read(ctx, func(rows *sql.Rows) error {
 		var c ledger.Claim
-		if err := rows.Scan(&c.Name, &c.Status, &c.Due); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&c.Name, &c.Status, &c.Due)
 		claims = append(claims, c)
-	}
-	return claims, rows.Err()
+		return err
+	}, query, append(args, q.Limit)...)
+	return claims, err
 }
 
 // CountClaims returns how many claims the query selects.
@@ -370,19 +319,45 @@ func (s *Store) Close() error {
 
 // Check runs SQLite's own check of the file: its pages, and that every index matches its table.
 func (s *Store) Check(ctx context.Context) (findings []string, err error) {
-	rows, err := s.readers.QueryContext(ctx, "PRAGMA integrity_check")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = s.read(ctx, func(rows *sql.Rows) error {
 		var finding string
-		if err := rows.Scan(&finding); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&finding)
 		if finding != "ok" {
 			findings = append(findings, finding)
 		}
+		return err
+	}, "PRAGMA integrity_check")
+	return findings, err
+}
+
+// read calls row for each row that a query returns. After an error, rows may be missing.
+func (s *Store) read(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) (err error) {
+	rows, err := s.readers.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
 	}
-	return findings, rows.Err()
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// eachRow calls each for every row of a driver's query, whose outcome is rows or err.
+func eachRow(rows driver.Rows, err error, each func(row []driver.Value) error) error {
+	if err != nil {
+		return err
+	}
+	row := make([]driver.Value, len(rows.Columns()))
+	for err == nil {
+		if err = rows.Next(row); err == nil {
+			err = each(row)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, rows.Close())
 }

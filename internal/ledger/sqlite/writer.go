@@ -214,22 +214,17 @@ func (w *writer) exec(ctx context.Context, stmt driver.Stmt, args ...driver.Valu
 	return result.RowsAffected()
 }
 
-// queryInt returns the integer in a column of the first row.
+// queryInt returns the integer in a column of a statement that returns one row.
 func queryInt(ctx context.Context, stmt driver.Stmt, column int) (n int64, err error) {
 	rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, nil)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	row := make([]driver.Value, len(rows.Columns()))
-	if err := rows.Next(row); err != nil {
-		return 0, err
-	}
-	n, ok := row[column].(int64)
-	if !ok {
-		return 0, fmt.Errorf("%T where an integer was expected", row[column])
-	}
-	return n, nil
+	err = eachRow(rows, err, func(row []driver.Value) error {
+		var ok bool
+		if n, ok = row[column].(int64); !ok {
+			return fmt.Errorf("%T where an integer was expected", row[column])
+		}
+		return nil
+	})
+	return n, err
 }
 
 // nullable returns NULL for an empty text.
