@@ -2,6 +2,7 @@ package ledgertest
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"testing"
@@ -32,6 +33,7 @@ type Chain struct {
 	signer  note.Signer
 	Verify  note.Verifier
 	tree    ledger.Tree
+	head    ledger.Head    // of the last batch
 	Entries []ledger.Entry // of all batches
 }
 
@@ -59,6 +61,10 @@ func (c *Chain) Next(entries ...ledger.Entry) ledger.Batch {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	if len(c.Entries) > 0 {
+		batch.Head.SeedKey, batch.Head.SeedsFrom = []byte{0, 1, 0xff}, 1<<40
+	}
+	c.head = batch.Head
 	c.Entries = append(c.Entries, entries...)
 	return batch
 }
@@ -77,6 +83,11 @@ func (c *Chain) CheckLog(s ledger.Store) {
 	size := CheckLog(c.t, s, c.Verify)
 	if size != uint64(len(c.Entries)) {
 		c.t.Fatalf("the log has %d records, want %d", size, len(c.Entries))
+	}
+	for method, head := range map[string]func(context.Context) (ledger.Head, error){"Head": s.Head, "Confirm": s.Confirm} {
+		if got, err := head(c.t.Context()); err != nil || fmt.Sprint(got) != fmt.Sprint(c.head) {
+			c.t.Fatalf("%s returns %+v, %v, want %+v", method, got, err, c.head)
+		}
 	}
 	list, err := s.Range(c.t.Context(), 0, len(c.Entries)+1)
 	if err != nil || len(list) != len(c.Entries) {

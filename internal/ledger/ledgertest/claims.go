@@ -12,7 +12,6 @@ import (
 
 func testClaimsAreTransferred(t *testing.T, e Engine) {
 	s, c := e.newLog(t)
-	defer closeStore(t, s)
 	entries := Entries("claims", 8)
 	for i := range 6 {
 		entries[i].Claims = []ledger.Claim{{Name: fmt.Sprint("thing ", i), Status: "open", Due: int64(100 + i)}, {Name: fmt.Sprint("other ", i)}}
@@ -100,7 +99,6 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 // Look-ups of many names return what those of single names do, in one call.
 func testHoldersAndFirsts(t *testing.T, e Engine) {
 	s, c := e.newLog(t)
-	defer closeStore(t, s)
 	odd := []string{"it's", `"quoted"`, `{"json":[]}`, "♠ 牌", `back\slash`, "%_"}
 	entries := Entries("looked up", 60)
 	for i := range entries {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -17,12 +18,14 @@ import (
 	"riffle/internal/ledger"
 )
 
-// Environment of a writer process: location of the store, its folder, the key file and its label.
+// Environment of a writer process: location of the store, its folder, the key file, its label, and
+// how many entries each caller appends.
 const (
 	envLocation = "RIFFLE_LEDGERTEST_LOCATION"
 	envFolder   = "RIFFLE_LEDGERTEST_FOLDER"
 	envKey      = "RIFFLE_LEDGERTEST_KEY"
 	envLabel    = "RIFFLE_LEDGERTEST_LABEL"
+	envEntries  = "RIFFLE_LEDGERTEST_ENTRIES"
 )
 
 // Main is the TestMain of a package that runs the suite. In a process that the suite has started,
@@ -48,6 +51,10 @@ const (
 // write is a writer process. It prints the id and the index of every acknowledged entry.
 func (e Engine) write() error {
 	ctx := context.Background()
+	n, err := strconv.Atoi(os.Getenv(envEntries))
+	if err != nil {
+		return err
+	}
 	store, err := e.Open(ctx, os.Getenv(envLocation))
 	for errors.Is(err, ledger.ErrInUse) { // until the other processes have closed it
 		time.Sleep(5 * time.Millisecond)
@@ -64,7 +71,7 @@ func (e Engine) write() error {
 	errs := make([]error, callers)
 	for caller := range callers {
 		wait.Go(func() {
-			for i, entry := range Entries(fmt.Sprint(os.Getenv(envLabel), caller), each) {
+			for i, entry := range Entries(fmt.Sprint(os.Getenv(envLabel), caller), n) {
 				switch i % 3 {
 				case 0:
 					entry.Claims = []ledger.Claim{{Name: fmt.Sprint("claim ", caller, i)}}
@@ -107,7 +114,12 @@ func testProcessesShareALog(t *testing.T, e Engine) {
 			return
 		}
 		command := exec.CommandContext(t.Context(), program)
-		command.Env = append(os.Environ(), envLocation+"="+location, envFolder+"="+dir, envKey+"="+filepath.Join(folder, "log.key"), envLabel+"="+label)
+		n := each
+		if killAfter > 0 {
+			n = 3000 // more than the process can append and print before it is killed
+		}
+		command.Env = append(os.Environ(), envLocation+"="+location, envFolder+"="+dir, envKey+"="+filepath.Join(folder, "log.key"),
+			envLabel+"="+label, envEntries+"="+strconv.Itoa(n))
 		command.Stderr = os.Stderr
 		out, err := command.StdoutPipe()
 		if err == nil {

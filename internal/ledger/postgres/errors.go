@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,22 @@ const (
 	lockTime          = "55P03"
 )
 
+// meanings are the errors that SQLSTATEs and classes stand for.
+var meanings = map[string]error{
+	uniqueViolation:   ledger.ErrConflict,
+	divisionByZero:    ledger.ErrConflict,
+	invalidText:       fmt.Errorf("%w: one of the settings of a durable commit was changed while the service ran, see the next start", errNotDurable),
+	diskFull:          ledger.ErrNoSpace,
+	readOnly:          ledger.ErrUnavailable,
+	idleInTransaction: ledger.ErrUnavailable,
+	transactionTime:   ledger.ErrUnavailable,
+	lockTime:          ledger.ErrUnavailable,
+	connectionClass:   ledger.ErrUnavailable,
+	rollbackClass:     ledger.ErrUnavailable,
+	resourcesClass:    ledger.ErrUnavailable,
+	interventionClass: ledger.ErrUnavailable,
+}
+
 // errNotDurable: the server's settings would lose committed transactions.
 var errNotDurable = errors.New("the server would lose what it has committed when the power fails")
 
@@ -50,22 +67,14 @@ func classify(ctx context.Context, err error) error {
 		}
 		return err
 	}
-	switch e.Code {
-	case uniqueViolation, divisionByZero:
-		return fmt.Errorf("%w: %w", ledger.ErrConflict, err)
-	case invalidText:
-		return fmt.Errorf("%w: one of the settings of a durable commit was changed while the service ran, see the next start: %w", errNotDurable, err)
-	case diskFull:
-		return fmt.Errorf("%w: %w", ledger.ErrNoSpace, err)
-	case readOnly, idleInTransaction, transactionTime, lockTime:
-		return fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
-	}
-	switch e.Code[:2] {
-	case connectionClass, rollbackClass, resourcesClass, interventionClass:
-		return fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
+	if meaning := cmp.Or(meanings[e.Code], meanings[class(e)]); meaning != nil {
+		return fmt.Errorf("%w: %w", meaning, err)
 	}
 	return err
 }
+
+// class returns the first two characters of an SQLSTATE, or less of one that is malformed.
+func class(e *pgconn.PgError) string { return e.Code[:min(2, len(e.Code))] }
 
 // cannotAppend reports whether a classified error means that the server may be of no use to a
 // writer, although it accepts connections and answers reads: another one should be tried first. A
@@ -73,7 +82,7 @@ func classify(ctx context.Context, err error) error {
 // behind it until lock_timeout. After a rollback, the same server may succeed.
 func cannotAppend(err error) bool {
 	var e *pgconn.PgError
-	if errors.As(err, &e) && e.Code[:2] == rollbackClass {
+	if errors.As(err, &e) && class(e) == rollbackClass {
 		return false
 	}
 	return errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrNoSpace)

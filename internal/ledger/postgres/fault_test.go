@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"bytes"
-	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,14 +24,21 @@ import (
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
+// rounds returns how often a test repeats a fault: more often where RIFFLE_NIGHTLY is set.
+func rounds(usual, nightly int) int {
+	if os.Getenv("RIFFLE_NIGHTLY") != "" {
+		return nightly
+	}
+	return usual
+}
+
 func TestTerminatedSessionsUnderLoad(t *testing.T) {
 	url, key := newDatabase(t), newKeyFile(t)
 	logs := []*ledger.Log{openLog(t, url, key), openLog(t, url, key)}
 	w := newWorkload(t)
 	stop := w.start(8, logs...)
-	for range 30 {
+	for range rounds(5, 30) {
 		w.await(1 + rand.IntN(40))
-		time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond) // to any point of a batch
 		terminateSessions(t, url)
 	}
 	w.await(10)
@@ -44,7 +51,7 @@ func TestServerCrashUnderLoad(t *testing.T) {
 	logs := []*ledger.Log{openLog(t, url, key), openLog(t, url, key)}
 	w := newWorkload(t)
 	stop := w.start(8, logs...)
-	for range 3 {
+	for range rounds(1, 3) {
 		w.await(20 + rand.IntN(40))
 		if err := cluster.Stop(postgrestest.Immediate); err != nil {
 			t.Fatal(err)
@@ -72,17 +79,20 @@ const (
 	beforeResponse
 )
 
-// A proxy between a store and the server cuts connections.
+// A proxy between a store and a server counts and cuts connections.
 type proxy struct {
-	listener net.Listener
-	mu       sync.Mutex
-	cut      cut // of the next request that contains mark
-	mark     []byte
-	cuts     int        // made so far
-	open     []net.Conn // connections to the server that withinBatch left open
+	listener    net.Listener
+	connections atomic.Int64
+	cancels     atomic.Int64 // connections that asked the server to cancel a statement
+
+	mu   sync.Mutex
+	cut  cut // of the next request that contains mark
+	mark []byte
+	cuts int        // made so far
+	open []net.Conn // connections to the server that withinBatch left open
 }
 
-func newProxy(t *testing.T) *proxy {
+func newProxy(t *testing.T, to *postgrestest.Cluster) *proxy {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -95,11 +105,12 @@ func newProxy(t *testing.T) *proxy {
 			if err != nil {
 				return
 			}
-			server, err := net.Dial("tcp", cluster.Address())
+			server, err := net.Dial("tcp", to.Address())
 			if err != nil {
 				_ = client.Close()
 				continue
 			}
+			p.connections.Add(1)
 			marked := make(chan struct{})
 			wait.Go(func() { p.forwardRequests(client, server, marked) })
 			wait.Go(func() { p.forwardResponses(client, server, marked) })
@@ -149,11 +160,15 @@ func (p *proxy) closeOpen() {
 func (p *proxy) forwardRequests(client, server net.Conn, marked chan struct{}) {
 	defer func() { _ = client.Close() }()
 	buffer := make([]byte, 1<<20)
-	for {
+	for first := true; ; first = false {
 		n, err := client.Read(buffer)
 		if err != nil {
 			_ = server.Close()
 			return
+		}
+		const cancelRequest = 80877102 // after the length of the first message
+		if first && n >= 8 && binary.BigEndian.Uint32(buffer[4:]) == cancelRequest {
+			p.cancels.Add(1)
 		}
 		switch p.nextCut(buffer[:n]) {
 		case beforeBatch:
@@ -199,10 +214,10 @@ func TestConnectionLostDuringCommit(t *testing.T) {
 	for name, at := range map[string]cut{"before the batch": beforeBatch, "within the batch": withinBatch, "before the response": beforeResponse} {
 		for _, others := range []int{0, 4} {
 			t.Run(fmt.Sprintf("%s, %d others", name, others), func(t *testing.T) {
-				url, key, p := newDatabase(t), newKeyFile(t), newProxy(t)
+				url, key, p := newDatabase(t), newKeyFile(t), newProxy(t, cluster)
 				l, other := openLog(t, p.url(t, url), key), openLog(t, url, key)
 				w := newWorkload(t)
-				const rounds = 10
+				rounds := rounds(3, 10)
 				for round := range rounds {
 					label := fmt.Sprint("cut ", round)
 					p.arm(at, fmt.Sprintf("%q", label))
@@ -291,17 +306,9 @@ func TestFullDiskRecovers(t *testing.T) {
 	url, key := newDatabase(t), newKeyFile(t)
 	disk := smallDisk(t, 20<<20)
 	space := "space_of_" + database(t, url)
-	for _, command := range []string{fmt.Sprintf("CREATE TABLESPACE %s LOCATION '%s'", space, disk), fmt.Sprintf("ALTER DATABASE %s SET TABLESPACE %s", database(t, url), space)} {
-		if err := cluster.Exec(t.Context(), command); err != nil {
-			t.Fatal(err)
-		}
-	}
+	execute(t, cluster, fmt.Sprintf("CREATE TABLESPACE %s LOCATION '%s'", space, disk), fmt.Sprintf("ALTER DATABASE %s SET TABLESPACE %s", database(t, url), space))
 	t.Cleanup(func() {
-		for _, command := range []string{fmt.Sprintf("DROP DATABASE %s (FORCE)", database(t, url)), "DROP TABLESPACE " + space} {
-			if err := cluster.Exec(context.Background(), command); err != nil {
-				t.Error(err)
-			}
-		}
+		execute(t, cluster, fmt.Sprintf("DROP DATABASE %s (FORCE)", database(t, url)), "DROP TABLESPACE "+space)
 	})
 	l := openLog(t, url, key)
 	w := newWorkload(t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -16,9 +17,10 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the tables up to date, over a connection of its own. Of several processes that
-// start at once, one does it and the others wait.
-func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
+// migrate brings the tables up to date over a separate connection. If several processes start at
+// once, one migrates and the others wait. Reading the version may take checkTimeout, and migrating
+// upTimeout; the server then rolls back what is not committed.
+func migrate(ctx context.Context, config *pgx.ConnConfig, checkTimeout, upTimeout time.Duration) (err error) {
 	db := stdlib.OpenDB(*config)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	folder, err := fs.Sub(migrations, "migrations")
@@ -34,7 +36,9 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	if err != nil {
 		return err
 	}
-	have, newest, err := provider.GetVersions(ctx)
+	checking, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	have, newest, err := provider.GetVersions(checking)
 	if err != nil {
 		return err
 	}
@@ -44,6 +48,8 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	if have == newest {
 		return nil // without the lock, so that processes need not wait for each other
 	}
-	_, err = provider.Up(ctx)
+	migrating, cancel := context.WithTimeout(ctx, upTimeout)
+	defer cancel()
+	_, err = provider.Up(migrating)
 	return err
 }

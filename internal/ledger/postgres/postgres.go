@@ -39,6 +39,9 @@ import (
 // unreachable.
 const timeout = 10 * time.Second
 
+// migrationTimeout is how long bringing the tables up to date may take, which grows with the log.
+const migrationTimeout = time.Hour
+
 // pingTimeout is how long a pooled connection that was idle may take to answer.
 const pingTimeout = time.Second
 
@@ -61,11 +64,11 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	c := config.ConnConfig
 	s := &Store{}
-	s.writer.primary = &s.primary
+	s.writer.timeout, s.writer.primary = timeout, &s.primary
 	c.ValidateConnect = s.primary.validate(c.ValidateConnect)
 	config.PrepareConn = s.primary.prepare
 	s.writer.configure(c.Copy())
-	err = migrate(ctx, c.Copy())
+	err = migrate(ctx, c.Copy(), timeout, migrationTimeout)
 	if err == nil {
 		err = s.writer.connect(ctx)
 	}

@@ -15,9 +15,16 @@ import (
 )
 
 // openLog opens the log in the database of a URL, as a replica with a folder of its own.
-func openLog(t testing.TB, url, keyFile string) *ledger.Log {
+func openLog(t *testing.T, url, keyFile string) *ledger.Log {
+	t.Helper()
+	return openLogWithin(t, timeout, url, keyFile)
+}
+
+// openLogWithin is openLog with another time limit for the writer's statements.
+func openLogWithin(t *testing.T, limit time.Duration, url, keyFile string) *ledger.Log {
 	t.Helper()
 	s := open(t, url)
+	s.writer.timeout = limit
 	l, err := ledger.Open(t.Context(), s, ledger.Options{Folder: t.TempDir(), KeyFile: keyFile})
 	if err != nil {
 		closeStore(t, s)
@@ -26,7 +33,7 @@ func openLog(t testing.TB, url, keyFile string) *ledger.Log {
 	return l
 }
 
-func newKeyFile(t testing.TB) string { return filepath.Join(t.TempDir(), "log.key") }
+func newKeyFile(t *testing.T) string { return filepath.Join(t.TempDir(), "log.key") }
 
 // A workload appends entries and remembers which were acknowledged.
 type workload struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -53,6 +54,7 @@ var errWarning = errors.New("the server warned")
 // A writer is the connection that appends.
 type writer struct {
 	config  *pgx.ConnConfig
+	timeout time.Duration // of a statement
 	primary *primary
 	conn    *pgx.Conn // closed after a failure of the server, see cannotAppend
 	warning string    // of the server, since the last statement was begun
@@ -130,7 +132,7 @@ func (w *writer) do(ctx context.Context, f func(ctx context.Context) error) erro
 	if err := w.connect(ctx); err != nil {
 		return classify(ctx, err)
 	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	limited, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
 	w.warning = ""
 	err := f(limited)

@@ -280,6 +280,20 @@ func TestMigrationBuildsTreeOfEarlierRecords(t *testing.T) {
 	}
 }
 
+// An empty reference is NULL, so that the index does not grow.
+func TestEmptyReferenceIsNotIndexed(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	defer closeStore(t, s)
+	chain := ledgertest.NewChain(t)
+	chain.Append(s)
+	chain.Append(s, ledgertest.Entries("no reference", 3)...)
+	execute(t, openDB(t, path), "DELETE FROM entries WHERE reference IS NULL")
+	if list, err := s.Range(t.Context(), 0, 3); err != nil || len(list) != 0 {
+		t.Errorf("%d entries with an empty reference, %v, want none", len(list), err)
+	}
+}
+
 func TestOnlyTheOwnerCanReadTheFiles(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
