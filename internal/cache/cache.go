@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// A Cache maps keys to values and evicts the least recently used ones when their cost exceeds its
-// bound. It may be used concurrently. What it holds is only a hint: a caller must be able to read
-// every value again.
+// A Cache maps keys to values and evicts the least recently used ones when their total cost exceeds
+// its bound. It may be used concurrently. A cached value is only a hint: callers must be able to
+// read every value again.
 type Cache[K comparable, V any] struct {
 	mu      sync.Mutex
 	max     int
@@ -23,12 +23,12 @@ type entry[K comparable, V any] struct {
 	cost  int
 }
 
-// New returns an empty cache whose values may cost maxCost together.
+// New returns an empty cache with a bound on the total cost of its values.
 func New[K comparable, V any](maxCost int) *Cache[K, V] {
 	return &Cache[K, V]{max: maxCost, entries: map[K]*list.Element{}, recent: list.New()}
 }
 
-// Get returns the value of a key, if it is cached.
+// Get returns a key's cached value, if any.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +40,7 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return element.Value.(*entry[K, V]).value, true
 }
 
-// Put caches a value that costs at least 1, in place of an earlier one of the key.
+// Put caches a value with a cost of at least 1. It replaces an earlier value of the key.
 func (c *Cache[K, V]) Put(key K, value V, cost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,14 +58,14 @@ func (c *Cache[K, V]) Put(key K, value V, cost int) {
 	}
 }
 
-// Delete removes the value of a key, if it is cached.
+// Delete removes a key's value from the cache.
 func (c *Cache[K, V]) Delete(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.remove(key)
 }
 
-// Len returns how many values are cached.
+// Len returns the number of cached values.
 func (c *Cache[K, V]) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// admit returns the entries of the batch that may be written, and sets which ones are rejected.
+// admit returns the batch's admissible entries and sets the rejected ones.
 //
-// References are looked up before every attempt that needs them: in one query for the batch, which
-// reads two index entries for each. What it finds holds until the log grows, and then the batch is
-// in conflict. Claims are looked up only with locking.
+// It looks up references in one query for the batch, which reads two index entries for each. The
+// result holds until the log grows, and then the batch conflicts. It looks up claims only with
+// locking.
 func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error) {
 	b.rejected = nil
 	a := admission{locking: locking, taken: map[string]bool{}}
@@ -48,8 +48,8 @@ func (l *Log) admit(ctx context.Context, b *batch, locking bool) ([]Entry, error
 	return entries, nil
 }
 
-// lookUpReferences returns the first entries of the references that are to be unique in the batch.
-// Without locking, it returns [ErrConflict] if another process has added one of them.
+// lookUpReferences returns the first entries of the batch's unique references. Without locking, it
+// returns [ErrConflict] if another process has added one of them.
 func (l *Log) lookUpReferences(ctx context.Context, b *batch, locking bool) (map[string][]Place, error) {
 	var wanted []string
 	for i := range b.entries {
@@ -78,7 +78,7 @@ func (l *Log) lookUpReferences(ctx context.Context, b *batch, locking bool) (map
 	return references, nil
 }
 
-// lookUpClaims returns who holds the claims of the batch.
+// lookUpClaims returns the holders of the batch's claims.
 func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Place, error) {
 	var names []string
 	for i := range b.entries {
@@ -99,7 +99,7 @@ func (l *Log) lookUpClaims(ctx context.Context, b *batch) (map[string]Place, err
 
 // An admission decides which entries of a batch may be written, in their order.
 type admission struct {
-	references map[string][]Place // first entries of those to be unique, in the log and then the batch
+	references map[string][]Place // first entries of unique references, in the log and then the batch
 	locking    bool               // holders is known
 	holders    map[string]Place   // of claims in the log
 	taken      map[string]bool    // claims by earlier entries of the batch
@@ -118,7 +118,7 @@ func (a *admission) check(e *Entry) error {
 	}
 	for _, p := range a.references[e.Reference] {
 		if p.ID == e.ID {
-			return nil // it was committed unnoticed by an earlier attempt
+			return nil // an earlier attempt committed it
 		}
 		if p.ID != e.Besides {
 			return &NotUniqueError{p.ID}
@@ -127,17 +127,17 @@ func (a *admission) check(e *Entry) error {
 	return nil
 }
 
-// isFree reports whether the log lets an entry have a claim.
+// isFree reports whether an entry may acquire a claim.
 func (a *admission) isFree(c *Claim, id uuid.UUID) bool {
 	holder, held := a.holders[c.Name]
 	if !held {
 		return !c.Taken
 	}
-	// The entry itself is the holder after an attempt that was committed unnoticed.
+	// The entry itself is the holder if an earlier attempt committed it.
 	return holder.ID == id || c.Taken && holder.Index == c.From
 }
 
-// add has later entries checked against an admitted one as well.
+// add makes later entries conflict with an admitted one.
 func (a *admission) add(e *Entry) {
 	for i := range e.Claims {
 		a.taken[e.Claims[i].Name] = true

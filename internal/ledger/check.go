@@ -10,18 +10,19 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// maxFindings is how many findings end a check. A damaged store may have one for every record.
+// maxFindings is the number of findings that end a check. A damaged store may have one for every
+// record.
 const maxFindings = 20
 
 // A Check reads a whole store and checks that
 //
 //   - every record has its hash, and the hashes lead to the signed root;
-//   - every record is found by its id, its reference and its claims;
+//   - look-ups by id, reference and claim find every record;
 //   - there are no other claims, records and nodes.
 type Check struct {
 	Verifier note.Verifier
-	// Visit checks each entry by rules outside of the ledger, and returns the claims that it has to
-	// hold. If it is nil, claims are not checked.
+	// Visit checks an entry by rules outside of the ledger and returns the claims that it must
+	// hold. If Visit is nil, claims are not checked.
 	Visit func(*Stored) ([]Claim, error)
 	// Except is a prefix of claims that Visit does not return; empty if it returns all.
 	Except string
@@ -29,14 +30,13 @@ type Check struct {
 	Progress func(done, total uint64)
 }
 
-// A CheckResult is what a check has found.
+// A CheckResult is the outcome of a check.
 type CheckResult struct {
-	Checkpoint proof.Checkpoint // of the store; zero if it could not be read
+	Checkpoint proof.Checkpoint // of the store; zero if it is unreadable
 	Findings   []string         // what is wrong; empty if nothing is
 }
 
-// Run checks the store. What is wrong with it is in the result; the error is for a store that could
-// not be read.
+// Run checks the store. Defects are in the result; an error means that the store could not be read.
 func (k Check) Run(ctx context.Context, store Store) (*CheckResult, error) {
 	c := &checker{Check: k, ctx: ctx, store: store, result: &CheckResult{}}
 	if err := c.checkStore(); err != nil && !errors.Is(err, errStop) {
@@ -56,7 +56,7 @@ type checker struct {
 	store   Store
 	tree    Tree // of the records checked so far
 	claims  uint64
-	invalid bool // whether Visit rejected records, so that not all claims are known
+	invalid bool // Visit rejected records, so not all claims are known
 	result  *CheckResult
 }
 
@@ -139,7 +139,7 @@ func (c *checker) checkRecords(n int) error {
 	return nil
 }
 
-// checkEntry checks one record, and that it is found by its id, its claims and its reference.
+// checkEntry checks one record and its look-ups by id, claims and reference.
 func (c *checker) checkEntry(e *Stored) error {
 	if err := checkRecord(e.Index, e.Record, e.Hash, e.Index); err != nil {
 		c.report("%v", err)
@@ -169,7 +169,7 @@ func (c *checker) checkEntry(e *Stored) error {
 	return c.checkFound(e, "reference", found, err)
 }
 
-// checkClaim checks that a record holds a claim, with its status and due time.
+// checkClaim checks that a record holds a claim with its status and due time.
 func (c *checker) checkClaim(e *Stored, want *Claim) error {
 	holder, err := c.store.ByClaim(c.ctx, want.Name)
 	if err := c.checkFound(e, "claim", holder, err); err != nil || holder == nil || holder.Index != e.Index {
@@ -181,7 +181,7 @@ func (c *checker) checkClaim(e *Stored, want *Claim) error {
 	return nil
 }
 
-// checkFound checks that a look-up of a record returned it.
+// checkFound checks that a look-up returned the record.
 func (c *checker) checkFound(e *Stored, by string, found *Stored, err error) error {
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
@@ -192,7 +192,7 @@ func (c *checker) checkFound(e *Stored, by string, found *Stored, err error) err
 	return nil
 }
 
-// checkClaimCount checks that there are no claims that no record has.
+// checkClaimCount checks that the store has no claims beyond the records' claims.
 func (c *checker) checkClaimCount() error {
 	if c.Visit == nil || c.invalid {
 		return nil
@@ -214,7 +214,7 @@ func (c *checker) checkClaimCount() error {
 	return nil
 }
 
-// checkEnd checks that there are no records and nodes beyond the size of the checkpoint.
+// checkEnd checks that the store has no records and nodes beyond the checkpoint.
 func (c *checker) checkEnd(size uint64) error {
 	list, err := c.store.Range(c.ctx, size, 1)
 	if err != nil {

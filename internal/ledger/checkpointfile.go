@@ -13,22 +13,22 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// A checkpointFile is a file outside of the store with the last checkpoint that this process signed
-// or published. It detects a store that was rolled back, by an old backup for example.
+// A checkpointFile holds, outside of the store, the last checkpoint that this process signed or
+// published. It detects a store that was rolled back, for example by an old backup.
 //
-// The file is overwritten before any caller gets an answer that the checkpoint covers, and it is
-// always a whole checkpoint: a note is shorter than a disk sector and never gets shorter. It is
-// up to date after the process is killed; against power loss it is synced about once a second, so
-// that callers need not wait.
+// The file is overwritten before any caller gets a response that the checkpoint covers. It is
+// always one whole checkpoint: a note is shorter than a disk sector and never gets shorter. A
+// killed process leaves it up to date; for power loss it is fsynced about once a second, so that
+// callers need not wait.
 type checkpointFile struct {
 	mu    sync.Mutex
 	file  *os.File
 	files OpenFiles // the file and its folder
-	size  uint64    // of the checkpoint that was written last
-	dirty bool      // written since the last sync
+	size  uint64    // size of the last written checkpoint
+	dirty bool      // written since the last fsync
 }
 
-// openCheckpointFile opens or makes the file, locks it for this process, and returns its content.
+// openCheckpointFile opens or creates the file, locks it for this process, and returns its content.
 func openCheckpointFile(path string) (*checkpointFile, []byte, error) {
 	f, err := LockFile(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func openCheckpointFile(path string) (*checkpointFile, []byte, error) {
 	return c, text, nil
 }
 
-// write replaces the checkpoint, unless that of a larger tree was written before.
+// write overwrites the checkpoint, unless a larger tree's checkpoint was written before.
 func (c *checkpointFile) write(size uint64, checkpoint []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +62,7 @@ func (c *checkpointFile) write(size uint64, checkpoint []byte) error {
 	return nil
 }
 
-// replace replaces the content by a checkpoint that may be shorter.
+// replace overwrites the file with a checkpoint that may be shorter.
 func (c *checkpointFile) replace(checkpoint []byte) error {
 	return errors.Join(c.write(c.size, checkpoint), c.file.Truncate(int64(len(checkpoint))))
 }
@@ -75,7 +75,7 @@ func (c *checkpointFile) sync() error {
 	if !dirty {
 		return nil
 	}
-	if err := c.file.Sync(); err != nil { // not under the lock, so that writes need not wait
+	if err := c.file.Sync(); err != nil { // without the lock, so that writes need not wait
 		return fmt.Errorf("syncing the checkpoint file: %w", err)
 	}
 	return nil
@@ -83,9 +83,8 @@ func (c *checkpointFile) sync() error {
 
 func (c *checkpointFile) close() error { return errors.Join(c.sync(), c.file.Close()) }
 
-// CheckRollback checks that the store has every record of the anchor. It returns [ErrCorrupt] if
-// not, and another error for an anchor that the key did not sign. Errors say what the operator can
-// do.
+// CheckRollback returns [ErrCorrupt] unless the store has every record of the anchor, and another
+// error if the key did not sign the anchor. Errors tell the operator what to do.
 func CheckRollback(ctx context.Context, store Store, verifier note.Verifier, anchor Anchor) error {
 	if len(anchor.Note) == 0 {
 		return nil

@@ -9,16 +9,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// A Commit is what [Options].Observe gets to know about a batch.
+// A Commit describes a batch to [Options].Observe.
 type Commit struct {
-	Records   int           // how many were written
+	Records   int           // number of written records
 	Conflicts int           // attempts that failed because another process was first
 	Duration  time.Duration // of all attempts
 	Err       error
 }
 
-// commit appends the batch to the store and sets its outcome. It is never abandoned: its context is
-// no caller's.
+// commit appends the batch to the store and sets its outcome. No caller's context can cancel it.
 func (l *Log) commit(b *batch) {
 	c := Commit{}
 	began := l.options.Now()
@@ -32,14 +31,14 @@ func (l *Log) commit(b *batch) {
 
 // append attempts the batch until its outcome is known.
 //
-//   - After a conflict it attempts the batch once more, with other processes locked out and claims
-//     looked up, so that the entries in conflict are rejected by name.
-//   - After a lost connection it asks the store for the first id, once the head is confirmed: either
-//     the batch is there, or it can be attempted again. It cannot be written twice, since two
-//     batches for one size, or with one id, conflict.
+//   - After a conflict it retries once with other processes locked out and claims looked up, so
+//     that it can reject the conflicting entries by name.
+//   - After a lost connection it confirms the head and looks up the first id: either the store has
+//     the batch, or append retries. The batch cannot be written twice, since two batches with one
+//     size or one id conflict.
 func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err error) {
 	deadline := l.options.Now().Add(l.options.Patience)
-	uncertain := false // an earlier attempt may have been committed
+	uncertain := false // an earlier attempt may have committed
 	var retry backoff
 	for {
 		entries, err := l.attempt(ctx, b, conflicts > 0)
@@ -50,8 +49,8 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 		case errors.Is(err, ErrUnavailable) && inTime:
 			uncertain = true
 			l.rejectQueued()
-		// With other processes locked out, a conflict means that an id is in the log twice. That is
-		// final, unless the id may be that of an earlier attempt.
+		// With other processes locked out, a conflict means a duplicate id. That is final, unless
+		// an earlier attempt may have committed the id.
 		case errors.Is(err, ErrConflict) && (conflicts == 0 || uncertain && inTime):
 			conflicts++
 		case uncertain:
@@ -63,7 +62,7 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 		if !uncertain {
 			continue
 		}
-		retry.wait() // also if the store can be read: it may be a standby, which cannot be written
+		retry.wait() // even if reads work: the server may be a read-only standby
 		head, err := l.confirm(ctx, deadline)
 		if err == nil {
 			err = l.catchUp(head)
@@ -72,16 +71,16 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 			return 0, conflicts, err
 		}
 		if len(entries) > 0 {
-			if arrived, err := l.arrived(ctx, b, entries[0].ID); arrived || err != nil {
+			if found, err := l.isCommitted(ctx, b, entries[0].ID); found || err != nil {
 				return len(entries), conflicts, err
 			}
 		}
 	}
 }
 
-// attempt appends the admissible entries of the batch once, and returns them. Without locking, it
-// leaves it to the store to find claims that the log does not let go; the error is then
-// [ErrConflict]. With locking, it looks claims up while no other process can append.
+// attempt appends the batch's admissible entries once and returns them. Without locking, the store
+// finds claims that are still held, and the error is [ErrConflict]. With locking, attempt looks
+// them up while no other process can append.
 func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []Entry, err error) {
 	var next Tree
 	var signed Batch
@@ -98,7 +97,7 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 	if locking {
 		err = l.store.AppendNext(ctx, func(head Head) (*Batch, error) {
 			var err error
-			if next, err = l.continued(head); err != nil {
+			if next, err = l.validateExtension(head); err != nil {
 				return nil, err
 			}
 			signed.Head = head
@@ -120,9 +119,9 @@ func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []En
 	return entries, l.advance(next, signed.Head)
 }
 
-// arrived reports whether the store has the batch whose first written entry has the id, and it is
-// durable.
-func (l *Log) arrived(ctx context.Context, b *batch, first uuid.UUID) (bool, error) {
+// isCommitted reports whether the store has the batch, given the id of its first written entry, and
+// the batch is durable.
+func (l *Log) isCommitted(ctx context.Context, b *batch, first uuid.UUID) (bool, error) {
 	found, err := l.store.ByID(ctx, first)
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrUnavailable) {
 		return false, nil
@@ -130,12 +129,11 @@ func (l *Log) arrived(ctx context.Context, b *batch, first uuid.UUID) (bool, err
 		return false, err
 	}
 	b.first = found.Index
-	// Otherwise it became visible after the head was confirmed. The next attempt then conflicts.
+	// Otherwise it became visible after the head was confirmed, and the next attempt conflicts.
 	return found.Index < l.tree.Size(), nil
 }
 
-// confirm returns the confirmed head. It waits for a store that cannot be reached until the
-// deadline.
+// confirm returns the confirmed head. It retries an unreachable store until the deadline.
 func (l *Log) confirm(ctx context.Context, deadline time.Time) (Head, error) {
 	var retry backoff
 	head, err := l.store.Confirm(ctx)
@@ -149,22 +147,22 @@ func (l *Log) confirm(ctx context.Context, deadline time.Time) (Head, error) {
 
 // catchUp continues from a confirmed head, which other processes may have advanced.
 func (l *Log) catchUp(head Head) error {
-	tree, err := l.continued(head)
+	tree, err := l.validateExtension(head)
 	if err != nil {
 		return err
 	}
 	return l.advance(tree, head)
 }
 
-// continued validates a head of the store and returns its tree. ErrCorrupt: it is not signed, or
-// lacks durable records.
-func (l *Log) continued(head Head) (Tree, error) {
+// validateExtension validates a head of the store and returns its tree. ErrCorrupt: the head is
+// unsigned or lacks durable records.
+func (l *Log) validateExtension(head Head) (Tree, error) {
 	tree, c, err := openHead(head, l.key.Verifier)
 	if err != nil {
 		return tree, err
 	}
 	if c.Size < l.tree.Size() {
-		return tree, goneBack(l.tree.Size(), c.Size)
+		return tree, rolledBack(l.tree.Size(), c.Size)
 	}
 	if root, err := l.tree.Root(); err != nil {
 		return tree, err
@@ -174,7 +172,7 @@ func (l *Log) continued(head Head) (Tree, error) {
 	return tree, l.vault.adopt(head)
 }
 
-// advance sets the tree to that of a durable head, and saves its checkpoint.
+// advance sets the tree to a durable head's and saves its checkpoint.
 func (l *Log) advance(tree Tree, head Head) error {
 	if err := l.checkpoint.write(tree.Size(), head.Checkpoint); err != nil {
 		return err
@@ -190,8 +188,7 @@ func (l *Log) advance(tree Tree, head Head) error {
 	return nil
 }
 
-// A backoff is the next pause before a retry. The zero value starts at 10 ms; each pause is twice
-// as long as the one before, up to one second.
+// A backoff is the next pause before a retry. It starts at 10 ms and doubles up to one second.
 type backoff time.Duration
 
 func (b *backoff) wait() {

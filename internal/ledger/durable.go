@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// queueTimeout is how long callers wait in the queue for a commit whose store cannot be reached.
-// Then they, and those that come until it can be reached again, get [ErrUnavailable].
+// queueTimeout is the time that callers wait in the queue for a commit to an unreachable store.
+// After it they and new callers get [ErrUnavailable] until the store is reachable.
 const queueTimeout = 10 * time.Second
 
-// confirmRetry is the pause before a head is confirmed again that could not be.
+// confirmRetry is the pause before the head's confirmation is retried.
 const confirmRetry = 500 * time.Millisecond
 
 var (
@@ -19,9 +19,8 @@ var (
 	errUnconfirmed = fmt.Errorf("%w: for %s it has not confirmed that its last records survive a failover", ErrUnavailable, maxLag)
 )
 
-// rejectQueued rejects the entries in the queue if the commit in flight, which found the store
-// unreachable, has waited for longer than queueTimeout. That one goes on waiting, since its outcome
-// is unknown.
+// rejectQueued rejects the queued entries if the commit in flight has waited for an unreachable
+// store for queueTimeout. That commit still waits, since its outcome is unknown.
 func (l *Log) rejectQueued() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,9 +33,9 @@ func (l *Log) rejectQueued() {
 	l.queue = newBatch()
 }
 
-// awaitDurable waits until the log is durable up to size, or the writer has committed or confirmed
-// once more: what was seen in the store may have been lost. It returns [ErrUnavailable] after
-// maxLag.
+// awaitDurable waits until the log is durable up to size, or until the writer has committed or
+// confirmed once, since a failover may have removed what was seen. It returns [ErrUnavailable]
+// after maxLag.
 func (l *Log) awaitDurable(ctx context.Context, size uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, maxLag)
 	defer cancel()
@@ -63,8 +62,8 @@ func (l *Log) awaitDurable(ctx context.Context, size uint64) error {
 	}
 }
 
-// confirmForWaiters confirms the head if somebody waits for that. Callers of Append need not wait:
-// their own commits confirm what comes before them.
+// confirmForWaiters confirms the head if a caller waits for that. Callers of Append need not wait:
+// their own commits confirm all earlier ones.
 func (l *Log) confirmForWaiters() {
 	l.mu.Lock()
 	wanted := l.nextDurable != nil
@@ -84,9 +83,9 @@ func (l *Log) confirmForWaiters() {
 	}
 }
 
-// durably returns the entry that read finds, once it is durable: until then it may get lost, and
-// another one may take its place. An entry that no confirmed head covers is [ErrCorrupt].
-func (l *Log) durably(ctx context.Context, read func() (*Stored, error)) (*Stored, error) {
+// readDurable returns the entry that read finds once it is durable. Before that a failover may
+// replace it. An entry beyond every confirmed head is [ErrCorrupt].
+func (l *Log) readDurable(ctx context.Context, read func() (*Stored, error)) (*Stored, error) {
 	for range 3 {
 		e, err := validated(reading(ctx, l.readers, read))
 		if err != nil || e.Index < l.durable.Load().Size {
@@ -100,7 +99,7 @@ func (l *Log) durably(ctx context.Context, read func() (*Stored, error)) (*Store
 		}
 		same, err := validated(reading(ctx, l.readers, func() (*Stored, error) { return l.store.ByID(ctx, e.ID) }))
 		switch {
-		case errors.Is(err, ErrNotFound): // it was lost
+		case errors.Is(err, ErrNotFound): // a failover removed it
 		case err != nil:
 			return nil, err
 		case same.Index != e.Index:
@@ -113,8 +112,8 @@ func (l *Log) durably(ctx context.Context, read func() (*Stored, error)) (*Store
 	return nil, errUnconfirmed
 }
 
-// goneBack is the error for a store that lost durable records. It says what the operator can do.
-func goneBack(from, to uint64) error {
+// rolledBack is the error for a store that lost durable records. It tells the operator what to do.
+func rolledBack(from, to uint64) error {
 	return fmt.Errorf("%w: it has gone back from %d records to %d. Records that were answered are lost here, as after a failover "+
 		"to a standby that did not have them. Keep every server and disk that may have them: with the newer store the log goes on. "+
 		"If nobody has them, the log ends: `riffle log fork` writes down what was lost and begins the next log. "+

@@ -11,41 +11,40 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// startupTail is the least number of records that are read back at start. It is more than there can
-// be between the last record that was read back before a crash and the last one that was committed,
-// unless the disk was slower to read than to write.
+// startupTail is the minimum number of records to read back at start. It exceeds the number that a
+// crash can leave unread, unless the disk reads slower than it writes.
 const startupTail = 4096
 
-// readBatch is how many records are read back in one query.
+// readBatch is the number of records in one read query.
 const readBatch = tileWidth
 
-// pollInterval is how often the follower looks for records of other processes.
+// pollInterval is the interval at which the follower looks for other processes' records.
 const pollInterval = time.Second
 
-// publishDelay is how long after a commit the follower waits for more commits, unless a caller
-// waits for the checkpoint. Checking and publishing cost the same for one commit and for many.
+// publishDelay is the time that the follower waits for more commits after a commit, unless a caller
+// waits for the checkpoint. Publishing costs the same for one commit and for many.
 const publishDelay = 20 * time.Millisecond
 
-// maxLag is how long records may wait to be read back before the log is unhealthy.
+// maxLag is the time that records may stay unread before the log is unhealthy.
 const maxLag = 10 * time.Second
 
-// A follower reads records back and publishes the checkpoints that they confirm.
+// A follower reads records back and publishes their checkpoints.
 type follower struct {
-	tree      Tree          // of what has been read back
-	committed chan struct{} // signals that a batch was committed
+	tree      Tree          // of the records read back
+	committed chan struct{} // signals a commit
 	flush     chan struct{} // signals that a caller waits for a checkpoint
 	cancel    context.CancelFunc
 	done      chan struct{} // closed when the follower has ended
 }
 
-// A published checkpoint is one whose records have been read back.
+// published is a checkpoint whose records have been read back.
 type published struct {
 	proof.Checkpoint
 	text []byte // the signed note
 }
 
-// startFollower reads back the last records of the tree of c, so that the cost of a start does not
-// grow with the log, and then follows the log in a goroutine.
+// startFollower reads back the last records of c's tree, at a cost that does not grow with the log,
+// and then follows the log in a goroutine.
 func (l *Log) startFollower(ctx context.Context, head Head, c proof.Checkpoint) error {
 	from := uint64(0)
 	if c.Size > startupTail {
@@ -70,7 +69,7 @@ func (l *Log) runFollower(ctx context.Context) {
 	defer close(l.follower.done)
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	var delayed <-chan time.Time // nil if nothing was committed since the last look
+	var delayed <-chan time.Time // nil if nothing was committed since the last read
 	for {
 		select {
 		case <-ctx.Done():
@@ -95,8 +94,8 @@ func (l *Log) runFollower(ctx context.Context) {
 	}
 }
 
-// setReadable applies the outcome of a look at the store: a corrupt one breaks the log, and one
-// that cannot be read is tried again.
+// setReadable applies the outcome of a read: ErrCorrupt breaks the log, and other errors are
+// retried.
 func (l *Log) setReadable(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, ErrCorrupt):
@@ -115,9 +114,8 @@ func (l *Log) setReadable(ctx context.Context, err error) {
 	}
 }
 
-// follow reads back the records that were committed since the last call, and publishes their
-// checkpoint. It waits until those of other processes are durable. ErrCorrupt: they do not lead to
-// the signed root.
+// follow reads back new records and publishes their checkpoint. It waits until other processes'
+// records are durable. ErrCorrupt: the records do not lead to the signed root.
 func (l *Log) follow(ctx context.Context) error {
 	head, err := l.store.Head(ctx)
 	if err != nil {
@@ -132,7 +130,7 @@ func (l *Log) follow(ctx context.Context) error {
 	return l.followTo(ctx, head)
 }
 
-// followTo reads back the records up to a durable head, and publishes its checkpoint.
+// followTo reads back the records up to a durable head and publishes its checkpoint.
 func (l *Log) followTo(ctx context.Context, head Head) error {
 	if p := l.published.Load(); p != nil && string(p.text) == string(head.Checkpoint) {
 		return nil
@@ -143,7 +141,7 @@ func (l *Log) followTo(ctx context.Context, head Head) error {
 	}
 	tree := &l.follower.tree
 	if c.Size < tree.Size() {
-		return goneBack(tree.Size(), c.Size)
+		return rolledBack(tree.Size(), c.Size)
 	}
 	for tree.Size() < c.Size {
 		if err := l.readBack(ctx, min(readBatch, int(c.Size-tree.Size()))); err != nil {
@@ -157,8 +155,7 @@ func (l *Log) followTo(ctx context.Context, head Head) error {
 	if root != c.Root {
 		return fmt.Errorf("%w: the %d records have the root %s, and %s was signed", ErrCorrupt, c.Size, root, c.Root)
 	}
-	// Another process may have signed it. After a restart this one must still know what it
-	// published.
+	// Another process may have signed it, and a restarted process must extend what it published.
 	if err := l.checkpoint.write(c.Size, head.Checkpoint); err != nil {
 		return err
 	}
@@ -170,8 +167,8 @@ func (l *Log) followTo(ctx context.Context, head Head) error {
 	return nil
 }
 
-// readBack adds the next n records of the store to the follower's tree. After an error it adds
-// none: those that were read may be of a server that is no longer the primary.
+// readBack adds the store's next n records to the follower's tree. After an error it adds none,
+// since a former primary may have sent them.
 func (l *Log) readBack(ctx context.Context, n int) error {
 	tree := l.follower.tree
 	from := tree.Size()
@@ -191,7 +188,7 @@ func (l *Log) readBack(ctx context.Context, n int) error {
 	return err
 }
 
-// checkRecord returns [ErrCorrupt] unless the record has the wanted index and its own hash.
+// checkRecord returns [ErrCorrupt] unless the record has the wanted index and the given hash.
 func checkRecord(index uint64, record []byte, hash tlog.Hash, want uint64) error {
 	if index != want {
 		return fmt.Errorf("%w: record %d is missing", ErrCorrupt, want)
@@ -203,7 +200,7 @@ func checkRecord(index uint64, record []byte, hash tlog.Hash, want uint64) error
 }
 
 // awaitPublished waits for a published checkpoint that covers the record at index. It returns
-// [ErrNotPublished] after maxLag, or when ctx is done.
+// [ErrNotPublished] after maxLag or when ctx is done.
 func (l *Log) awaitPublished(ctx context.Context, index uint64) (*published, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxLag)
 	defer cancel()

@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// slowCommit is how long a commit may be in flight before the log is unhealthy.
+// slowCommit is the time that a commit may be in flight before the log is unhealthy.
 const slowCommit = time.Second
 
-// spaceRecheck is how long the log is unhealthy after a commit found no space. Then it is healthy
-// again for traffic to come back: behind a quota or a database, only a commit shows whether there
-// is space.
+// spaceRecheck is the time that the log stays unhealthy after ErrNoSpace. Then traffic may return:
+// with a quota or a database, only a commit can tell whether there is space.
 const spaceRecheck = 5 * time.Second
 
-// Queued returns how many entries wait for the next commit, and how many may.
+// Queued returns the number of queued entries and the capacity of the queue.
 func (l *Log) Queued() (depth, capacity int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.queue.entries), l.options.Queue
 }
 
-// Health returns nil if an entry that came now would be committed soon, and otherwise why not.
+// Health returns nil if the log would commit a new entry soon, or the reason why not.
 func (l *Log) Health() error {
 	if err := l.health(); err != nil {
 		return err

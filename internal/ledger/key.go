@@ -15,17 +15,17 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Key signs the checkpoints of one log. Its name is the origin of the log.
+// A Key signs the checkpoints of one log. Its name is the log's origin.
 type Key struct {
 	note.Signer
 	Verifier note.Verifier
-	Public   string // the verifier key as text: name, hash and Ed25519 public key
+	Public   string // verifier key as text: name, hash and Ed25519 public key
 }
 
-// maxOrigin is the maximum length of an origin in bytes. A checkpoint with it fits a disk sector.
+// maxOrigin is the maximum length of an origin in bytes, so that a checkpoint fits a disk sector.
 const maxOrigin = 128
 
-// checkOrigin checks the origin of a log: a key name of signed notes, on one line.
+// checkOrigin checks a log's origin, which is the key name of signed notes.
 func checkOrigin(origin string) error {
 	if origin == "" || len(origin) > maxOrigin {
 		return fmt.Errorf("the origin of a log has 1 to %d bytes; this one has %d", maxOrigin, len(origin))
@@ -46,7 +46,7 @@ func ParseKey(private string) (*Key, error) {
 	if err := checkOrigin(signer.Name()); err != nil {
 		return nil, err
 	}
-	// NewSigner has checked the five parts. The last one is base64 of an algorithm byte and the
+	// NewSigner has checked the five parts. The last one is the base64 of an algorithm byte and the
 	// seed.
 	seed, err := base64.StdEncoding.DecodeString(strings.SplitN(private, "+", 5)[4])
 	if err != nil {
@@ -63,7 +63,7 @@ func ParseKey(private string) (*Key, error) {
 	return &Key{Signer: signer, Verifier: verifier, Public: public}, nil
 }
 
-// readKey reads the key in a file. The error is [fs.ErrNotExist] if there is no file.
+// readKey reads the key in a file. The error is [fs.ErrNotExist] if the file does not exist.
 func readKey(path string) (*Key, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -76,8 +76,8 @@ func readKey(path string) (*Key, error) {
 	return key, nil
 }
 
-// makeKey generates a key and writes it to a new file. If another process has made the file in the
-// meantime, it returns the key of that file.
+// makeKey generates a key and writes it to a new file. If another process has created the file in
+// the meantime, makeKey returns that file's key.
 func makeKey(path, origin string, random io.Reader) (*Key, error) {
 	private, _, err := note.GenerateKey(random, origin)
 	if err != nil {
@@ -89,8 +89,8 @@ func makeKey(path, origin string, random io.Reader) (*Key, error) {
 	return readKey(path)
 }
 
-// makeKeyFile writes a line to a new file that only its owner can read, and syncs it. It never
-// overwrites a file and never leaves a partial one: if path exists, it is left unchanged.
+// makeKeyFile writes a line to a new file that only its owner can read, and fsyncs it. It never
+// overwrites a file and never leaves a partial one: an existing path stays unchanged.
 func makeKeyFile(path, line string) (err error) {
 	draft, err := os.CreateTemp(filepath.Dir(path), ".key-")
 	if err != nil {

@@ -19,9 +19,9 @@ type Log struct {
 	vault      *Vault
 	checkpoint *checkpointFile
 	readers    *readers // for callers; the log itself reads from store directly
-	tree       Tree     // of the durable head; used by the writer only
+	tree       Tree     // of the durable head; used only by the writer
 
-	durable   atomic.Pointer[Head] // up to which a failover loses nothing; see Store.Confirm
+	durable   atomic.Pointer[Head] // a failover loses nothing up to here; see Store.Confirm
 	published atomic.Pointer[published]
 	follower  follower
 
@@ -32,30 +32,30 @@ type Log struct {
 
 	mu            sync.Mutex
 	queue         *batch        // entries for the next commit
-	closed        bool          // no more entries are accepted
+	closed        bool          // entries are rejected
 	broken        error         // why the log broke; nil if it did not
-	commitBegan   time.Time     // when the commit in flight began; zero if none is
-	noSpaceAt     time.Time     // when the last commit found no space; zero if it did
-	unreadSince   time.Time     // since when records cannot be read back; zero if they can
-	unreadErr     error         // why they cannot
-	outage        bool          // the commit in flight has waited long for the store
-	nextDurable   chan struct{} // closed when durable is set; nil unless somebody waits for that
+	commitBegan   time.Time     // when the commit in flight began, or zero
+	noSpaceAt     time.Time     // when the last commit found no space, or zero
+	unreadSince   time.Time     // when reading back began to fail, or zero
+	unreadErr     error         // why it fails
+	outage        bool          // the commit in flight has waited longer than queueTimeout
+	nextDurable   chan struct{} // closed when durable is set; nil if nobody waits for that
 	nextPublished chan struct{} // closed and replaced when a checkpoint is published
 }
 
-// A batch is the entries of one commit and its outcome, which their callers wait for.
+// A batch is the entries of one commit and its outcome.
 type batch struct {
 	entries []Entry
 
 	done     chan struct{} // closed when the following fields are final
 	err      error         // of the whole batch
-	first    uint64        // index of the first entry that was written
-	rejected map[int]error // entries that were not written, by their place in entries; nil for none
+	first    uint64        // index of the first written entry
+	rejected map[int]error // by position in entries; nil for none
 }
 
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
 
-// result returns the index of the entry at a place, or why it has none.
+// result returns the index of the entry at a position, or the reason why it has none.
 func (b *batch) result(place int) (uint64, error) {
 	if b.err != nil {
 		return 0, b.err
@@ -72,11 +72,11 @@ func (b *batch) result(place int) (uint64, error) {
 	return index, nil
 }
 
-// Append writes the entry and returns its index once the record survives power loss. It cannot be
-// canceled: it returns when the outcome is known, and then the caller may reuse the entry's bytes.
+// Append writes the entry and returns its index once the record is durable. It cannot be canceled:
+// it returns when the outcome is known. Then the caller may reuse the entry's bytes.
 //
-// Errors are ErrBusy and ErrReadOnly, which it returns at once, ErrUnavailable, after which nothing
-// was written, ErrClosed, ErrNoSpace, ErrClaimed, a [*NotUniqueError], ErrTooLong and ErrBroken.
+// ErrBusy and ErrReadOnly are returned immediately. After ErrUnavailable nothing was written. Other
+// errors are ErrClosed, ErrNoSpace, ErrClaimed, [*NotUniqueError], ErrTooLong and ErrBroken.
 func (l *Log) Append(e Entry) (uint64, error) {
 	if len(e.Record) > maxRecord {
 		return 0, ErrTooLong
@@ -91,7 +91,7 @@ func (l *Log) Append(e Entry) (uint64, error) {
 	return b.result(place)
 }
 
-// enqueue adds the entry to the next batch and returns its place in it.
+// enqueue adds the entry to the next batch and returns its position.
 func (l *Log) enqueue(e Entry) (b *batch, place int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,14 +115,13 @@ func (l *Log) enqueue(e Entry) (b *batch, place int, err error) {
 	return b, place, nil
 }
 
-// write is the writer's goroutine. It commits what has queued, and confirms what others have
-// committed if somebody waits for that, until the log is closed and its queue is empty, or until
-// the log breaks.
+// write is the writer's goroutine. It commits queued entries, and confirms the head if a caller
+// waits for that, until the log breaks or is closed with an empty queue.
 func (l *Log) write() {
 	defer close(l.done)
 	for range l.wake {
-		// Let callers that are about to append do so first and share the commit. This takes no time
-		// if there are none.
+		// Let callers that are about to append share the commit. Without such callers this takes no
+		// time.
 		runtime.Gosched()
 		if b := l.dequeue(); len(b.entries) > 0 {
 			l.commit(b)
@@ -148,7 +147,7 @@ func (l *Log) dequeue() *batch {
 	return b
 }
 
-// finish applies the outcome of a commit to the log, and then lets the batch's callers go on.
+// finish applies a commit's outcome to the log and then wakes the batch's callers.
 func (l *Log) finish(b *batch) {
 	l.mu.Lock()
 	l.commitBegan, l.outage = time.Time{}, false
@@ -171,20 +170,20 @@ func (l *Log) ended() bool {
 	return l.broken != nil || l.closed && len(l.queue.entries) == 0
 }
 
-// fail breaks the log for a reason that was found outside of a commit.
+// fail breaks the log for a reason outside of a commit.
 func (l *Log) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_ = l.failLocked(err)
 }
 
-// failLocked breaks the log. It returns the error that all waiting and later callers get. l.mu must
-// be held.
+// failLocked breaks the log and returns the error for all waiting and later callers. l.mu must be
+// held.
 func (l *Log) failLocked(err error) error {
 	if l.broken != nil {
 		return l.broken
 	}
-	if lost := l.checkFiles(); lost != nil { // which explains whatever else went wrong
+	if lost := l.checkFiles(); lost != nil { // the likely cause of other errors
 		err = lost
 	}
 	l.broken = fmt.Errorf("%w: %w", ErrBroken, err)
@@ -207,7 +206,7 @@ func (l *Log) Err() error {
 	return l.broken
 }
 
-// Close rejects further entries, commits those that are queued, and closes the store.
+// Close rejects further entries, commits the queued ones, and closes the store.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	if l.closed {
@@ -224,8 +223,7 @@ func (l *Log) Close() error {
 	return errors.Join(l.checkpoint.close(), l.store.Close())
 }
 
-// signal wakes the goroutine that receives from a channel of capacity 1. Signals that have not been
-// received yet are merged.
+// signal wakes the receiver of a channel of capacity 1. Unreceived signals merge.
 func signal(wake chan struct{}) {
 	select {
 	case wake <- struct{}{}:

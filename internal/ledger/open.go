@@ -16,39 +16,39 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// Names of the files in the folder of a log.
+// File names in the log's folder.
 const (
 	KeyName        = "log.key"
 	SeedKeyName    = "seed.key"
-	CheckpointName = "checkpoint" // the last checkpoint, to detect a store that was rolled back
+	CheckpointName = "checkpoint" // the last checkpoint, to detect a rolled back store
 )
 
-// Options of a log. The zero value of a field stands for its default.
+// Options configures Open. Every zero field has the default given here.
 type Options struct {
-	Folder  string // of the checkpoint file; it must exist, and belongs to one process
-	KeyFile string // private key of the log; default log.key in Folder, made when the log begins
-	Origin  string // name of the log, for a new key; default riffle/ and random hex digits
+	Folder  string // has the checkpoint file; it must exist and belong to one process
+	KeyFile string // the log's private key; default log.key in Folder, created with the log
+	Origin  string // the log's name, for a new key; default riffle/ and random hex digits
 
-	ReadOnly  bool // take no entries; implies MustExist
+	ReadOnly  bool // reject entries; implies MustExist
 	MustExist bool // return ErrNoLog unless the store has a log and Folder its checkpoint file
 
-	Anchors []Anchor // the log has to extend each, besides the checkpoint file
+	Anchors []Anchor // checkpoints that the log must extend, besides the checkpoint file
 
-	SeedKey     []byte // encrypts sidecars, 32 bytes; default: that in SeedKeyFile
-	SeedKeyFile string // default seed.key beside KeyFile, made unless sidecars are encrypted already
+	SeedKey     []byte // encrypts sidecars, 32 bytes; default: the key in SeedKeyFile
+	SeedKeyFile string // default seed.key beside KeyFile, created unless the store has encrypted sidecars
 
-	Queue    int              // capacity of the queue in entries; default 4,096
-	Patience time.Duration    // how long to wait for a store that cannot be reached; default 2 min
+	Queue    int              // queue capacity in entries; default 4,096
+	Patience time.Duration    // how long to retry an unreachable store; default 2 min
 	Observe  func(Commit)     // called by the writer after each commit; may be nil
 	Now      func() time.Time // default time.Now
 	Random   io.Reader        // for new keys; default crypto/rand.Reader
 }
 
-// An Anchor is a checkpoint of the log that is known from outside of its store. It detects a store
-// that was rolled back or forked.
+// An Anchor is a checkpoint from outside the store. It detects a store that was rolled back or
+// forked.
 type Anchor struct {
-	Source string // where it is from, for errors
-	Note   []byte // the signed checkpoint; empty if nothing is known yet
+	Source string // names the origin in errors
+	Note   []byte // the signed checkpoint; empty if none is known yet
 }
 
 func (o *Options) setDefaults() {
@@ -76,12 +76,12 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Open opens the log of a store, or begins it. [Log.Close] closes the store as well; after an error
-// the caller has to close it.
+// Open opens a store's log or begins it. [Log.Close] also closes the store; after an error the
+// caller must close it.
 //
-// It returns [ErrCorrupt] unless the head is signed by the key, the last records lead to the signed
-// root, and the store has the records of the checkpoint file and of all anchors. Its cost does not
-// grow with the log.
+// Open returns [ErrCorrupt] unless the key signed the head, the last records lead to the signed
+// root, and the store extends the checkpoint file and all anchors. Its cost does not grow with the
+// log.
 func Open(ctx context.Context, store Store, options Options) (*Log, error) {
 	options.setDefaults()
 	l := &Log{
@@ -146,7 +146,7 @@ func (l *Log) open(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	// Again for a log that has just begun: another process may have begun it with another key.
+	// Again for a new log: another process may have begun it with another key.
 	if l.vault, err = l.openVault(head); err != nil {
 		return err
 	}
@@ -157,8 +157,8 @@ func (l *Log) open(ctx context.Context) error {
 	return nil
 }
 
-// checkAnchor checks that the store extends the anchor. If it does not, the checkpoint file gets the
-// anchor: the next start must not accept the store because this process has ended.
+// checkAnchor checks that the store extends the anchor. Otherwise it saves the anchor in the
+// checkpoint file, so that the next start rejects the store too.
 func (l *Log) checkAnchor(ctx context.Context, a Anchor) error {
 	err := CheckRollback(ctx, l.store, l.key.Verifier, a)
 	if errors.Is(err, ErrCorrupt) {
@@ -167,8 +167,7 @@ func (l *Log) checkAnchor(ctx context.Context, a Anchor) error {
 	return err
 }
 
-// mustExist returns [ErrNoLog] unless the log has begun and the checkpoint file at path has a
-// checkpoint.
+// mustExist returns [ErrNoLog] unless the log has begun and the file at path has a checkpoint.
 func mustExist(begun bool, path string) error {
 	if !begun {
 		return fmt.Errorf("%w: the store is empty", ErrNoLog)
@@ -180,7 +179,7 @@ func mustExist(begun bool, path string) error {
 	return err
 }
 
-// loadKey reads the key file. It makes one unless there is a log already.
+// loadKey reads the key file, or creates it if no log exists.
 func (l *Log) loadKey(exists bool) (*Key, error) {
 	o := &l.options
 	key, err := readKey(o.KeyFile)
@@ -208,8 +207,8 @@ func (l *Log) loadKey(exists bool) (*Key, error) {
 	return key, nil
 }
 
-// openVault opens the vault of a store with this head. It makes a key file unless a key is given or
-// the store has encrypted sidecars.
+// openVault opens the vault of a store with this head. It creates a key file unless the options
+// have a key or the store has encrypted sidecars.
 func (l *Log) openVault(head Head) (*Vault, error) {
 	o := &l.options
 	key, source := o.SeedKey, "the one given"
@@ -236,8 +235,8 @@ func (l *Log) openVault(head Head) (*Vault, error) {
 	return v, nil
 }
 
-// begin signs and appends the first checkpoint, unless another process has done so in the meantime,
-// and returns the new head.
+// begin signs and appends the first checkpoint, unless another process was faster, and returns the
+// new head.
 func (l *Log) begin(ctx context.Context, head Head) (Head, error) {
 	tree, err := treeOf(head)
 	if err != nil {

@@ -36,18 +36,18 @@ func SyncFolder(path string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// OpenFiles are files that this process has open, and the folders that they are in. An open file
-// can be written although its name is gone or leads to another file: what is written is lost.
+// OpenFiles are files that this process has open, and their folders. A process can still write an
+// open file whose name is gone or leads to another file, and would lose the data.
 type OpenFiles []openFile
 
 type openFile struct {
 	path     string
-	info     fs.FileInfo // of the open file: device and inode
-	writable bool        // when it was opened
+	info     fs.FileInfo // device and inode of the open file
+	writable bool        // when opened
 }
 
-// NewOpenFiles returns the files at the paths, which the process must have opened before, and their
-// folders. It opens nothing: closing a second descriptor of a file would release SQLite's locks.
+// NewOpenFiles returns the files at the paths, which the process must have open, and their folders.
+// It opens nothing: closing a second descriptor of a file would release SQLite's locks.
 func NewOpenFiles(paths ...string) (OpenFiles, error) {
 	var files OpenFiles
 	folders := map[string]bool{}
@@ -68,18 +68,18 @@ func NewOpenFiles(paths ...string) (OpenFiles, error) {
 	return files, nil
 }
 
-// Check returns an error if a name is gone or leads to another file than the open one, or if a file
-// that could be written cannot be written any more.
+// Check returns an error if a name is gone or leads to another file, or if a file is no longer
+// writable.
 func (o OpenFiles) Check() error {
 	for _, f := range o {
 		info, err := os.Stat(f.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("%s was deleted or moved while the service had it open. %s", f.path, afterLoss)
+			return fmt.Errorf("%s was deleted or moved while the service had it open. %s", f.path, restoreHint)
 		case err != nil:
 			return fmt.Errorf("%s can no longer be read: %w", f.path, err)
 		case !os.SameFile(info, f.info):
-			return fmt.Errorf("%s was replaced while the service had it open. %s", f.path, afterLoss)
+			return fmt.Errorf("%s was replaced while the service had it open. %s", f.path, restoreHint)
 		}
 		if err := writable(f.path, info); f.writable && err != nil {
 			return fmt.Errorf("%s was made read-only while the service had it open (%w). Make it writable, and start again", f.path, err)
@@ -88,12 +88,12 @@ func (o OpenFiles) Check() error {
 	return nil
 }
 
-// afterLoss says what an operator does about a file that is gone.
-const afterLoss = "Put the folder back as it was, or restore a backup, before you start again; " +
+// restoreHint tells the operator how to restore a file.
+const restoreHint = "Put the folder back as it was, or restore a backup, before you start again; " +
 	"with -create=never the service starts only if the log is there"
 
-// writable returns an error if the file must not be written. Its mode counts for the superuser,
-// too, for whom access(2) looks at the file system only.
+// writable returns an error if the file must not be written. It checks the mode because access(2)
+// ignores it for the superuser.
 func writable(path string, info fs.FileInfo) error {
 	if info.Mode().Perm()&0o200 == 0 {
 		return fmt.Errorf("it has mode %#o", info.Mode().Perm())
@@ -102,11 +102,11 @@ func writable(path string, info fs.FileInfo) error {
 	return syscall.Access(path, wOK)
 }
 
-// guardInterval is how often the log checks its files.
+// guardInterval is the interval at which the log checks its files.
 const guardInterval = time.Second
 
-// guardFiles breaks the log when a file of the store or the checkpoint file was deleted, replaced
-// or made read-only: what is appended then might never be found again. It ends with the writer.
+// guardFiles breaks the log if a file of the store or the checkpoint file was deleted, replaced or
+// made read-only, since later records might be lost. It ends with the writer.
 func (l *Log) guardFiles() {
 	tick := time.NewTicker(guardInterval)
 	defer tick.Stop()

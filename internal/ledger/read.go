@@ -14,20 +14,20 @@ import (
 
 // ByID returns the entry with the id, or [ErrNotFound].
 func (l *Log) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
-	return l.durably(ctx, func() (*Stored, error) { return l.store.ByID(ctx, id) })
+	return l.readDurable(ctx, func() (*Stored, error) { return l.store.ByID(ctx, id) })
 }
 
 // At returns the entry at an index, or [ErrNotFound].
 func (l *Log) At(ctx context.Context, index uint64) (*Stored, error) {
-	return l.durably(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Range(ctx, index, 1)) })
+	return l.readDurable(ctx, func() (*Stored, error) { return FirstOrNotFound(l.store.Range(ctx, index, 1)) })
 }
 
-// ByClaim returns the entry that holds the claim, or [ErrNotFound].
+// ByClaim returns the claim's holder, or [ErrNotFound].
 func (l *Log) ByClaim(ctx context.Context, claim string) (*Stored, error) {
-	return l.durably(ctx, func() (*Stored, error) { return l.store.ByClaim(ctx, claim) })
+	return l.readDurable(ctx, func() (*Stored, error) { return l.store.ByClaim(ctx, claim) })
 }
 
-// ByReference returns at most limit entries of a reference in log order, starting at index from.
+// ByReference returns at most limit entries of a reference in log order, from index on.
 func (l *Log) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]Stored, error) {
 	for {
 		list, err := reading(ctx, l.readers, func() ([]Stored, error) {
@@ -54,8 +54,7 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 	}
 }
 
-// validated returns [ErrCorrupt] unless the record of the entry has its hash. An error is passed
-// on.
+// validated returns err, or [ErrCorrupt] unless the entry's record has its hash.
 func validated(e *Stored, err error) (*Stored, error) {
 	if err != nil {
 		return nil, err
@@ -63,21 +62,21 @@ func validated(e *Stored, err error) (*Stored, error) {
 	return e, checkRecord(e.Index, e.Record, e.Hash, e.Index)
 }
 
-// Sidecar returns the decrypted sidecar of an entry, or nil if it has none.
+// Sidecar returns the entry's decrypted sidecar, or nil if it has none.
 func (l *Log) Sidecar(e *Stored) ([]byte, error) { return l.vault.Decrypt(e) }
 
-// Claims returns the selected claims, sorted by name, with name, status and due time.
+// Claims returns the selected claims with name, status and due time, sorted by name.
 func (l *Log) Claims(ctx context.Context, q ClaimQuery) ([]Claim, error) {
 	return reading(ctx, l.readers, func() ([]Claim, error) { return l.store.Claims(ctx, q) })
 }
 
-// CountClaims returns how many claims the query selects.
+// CountClaims returns the number of selected claims.
 func (l *Log) CountClaims(ctx context.Context, q ClaimQuery) (uint64, error) {
 	return reading(ctx, l.readers, func() (uint64, error) { return l.store.CountClaims(ctx, q) })
 }
 
-// Sizes returns how many records the log has, as far as this process knows, and how many of them
-// the published checkpoint covers.
+// Sizes returns the number of committed records that this process knows, and the size of the
+// published checkpoint.
 func (l *Log) Sizes() (committed, published uint64) {
 	published = l.published.Load().Size
 	return max(l.durable.Load().Size, published), published
@@ -86,8 +85,8 @@ func (l *Log) Sizes() (committed, published uint64) {
 // Verifier returns the log's verifier key as text: name, hash and Ed25519 public key.
 func (l *Log) Verifier() string { return l.key.Public }
 
-// Checkpoint returns a published checkpoint as a signed note. It waits up to a second for one that
-// covers every record that this process has committed, and then returns the latest.
+// Checkpoint returns the published checkpoint as a signed note. It waits up to a second for one
+// that covers all records that this process has committed.
 func (l *Log) Checkpoint(ctx context.Context) []byte {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -100,12 +99,11 @@ func (l *Log) Checkpoint(ctx context.Context) []byte {
 }
 
 // Durable returns the signed checkpoint of all records that were acknowledged, returned or
-// published, also after Close: the [Anchor] of a log that is opened again.
+// published. It also works after Close, to reopen the log with it as an [Anchor].
 func (l *Log) Durable() []byte { return l.durable.Load().Checkpoint }
 
-// Prove returns a proof that the record at an index is in the log, under a published checkpoint.
-// It waits for the checkpoint of a record that was just appended, and returns [ErrNotPublished] if
-// that takes longer than ten seconds.
+// Prove returns an inclusion proof of the record at index under a published checkpoint. It waits up
+// to ten seconds for the checkpoint of a new record, and then returns [ErrNotPublished].
 func (l *Log) Prove(ctx context.Context, index uint64) (*proof.Inclusion, error) {
 	p, err := l.awaitPublished(ctx, index)
 	if err != nil {
@@ -142,7 +140,7 @@ func (l *Log) Entries(ctx context.Context, index uint64, width int) ([]byte, err
 	return reading(ctx, l.readers, func() ([]byte, error) { return l.readEntries(ctx, index, width) })
 }
 
-// readEntries is Entries for a caller who has a reader.
+// readEntries is Entries for a caller that has acquired a reader.
 func (l *Log) readEntries(ctx context.Context, index uint64, width int) ([]byte, error) {
 	leaves, err := readTile(ctx, l.store, l.published.Load().Checkpoint, 0, index, width)
 	if err != nil {

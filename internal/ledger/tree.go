@@ -17,8 +17,8 @@ const tileHeight = 8
 // tileWidth is the number of hashes in a full tile.
 const tileWidth = 1 << tileHeight
 
-// A Tree is the right edge of a Merkle tree (RFC 6962), which suffices to append to it. The zero
-// Tree is empty. It is a value: a copy grows on its own.
+// A Tree is the right edge of a Merkle tree (RFC 6962), enough to append to it. The zero Tree is
+// empty. A copy of a Tree is independent of it.
 type Tree struct {
 	size int64
 	edge [63]tlog.Hash // by level: the last complete subtree of 2^level records, if size has that bit
@@ -27,11 +27,10 @@ type Tree struct {
 // Size returns the number of records.
 func (t *Tree) Size() uint64 { return uint64(t.size) }
 
-// Root returns the hash of the tree.
+// Root returns the tree's root hash.
 func (t *Tree) Root() (tlog.Hash, error) { return tlog.TreeHash(t.size, t) }
 
-// ReadHashes implements [tlog.HashReader] for the hashes of the edge, which are all that
-// [tlog.TreeHash] needs.
+// ReadHashes implements [tlog.HashReader] for the edge's hashes, which suffice for [tlog.TreeHash].
 func (t *Tree) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	hashes := make([]tlog.Hash, len(indexes))
 	for i, index := range indexes {
@@ -44,7 +43,7 @@ func (t *Tree) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	return hashes, nil
 }
 
-// Add adds a record by its hash. It appends to nodes those that this completes, and returns them.
+// Add adds a record by its hash, and appends the nodes that it completes to nodes.
 func (t *Tree) Add(record tlog.Hash, nodes []Node) []Node {
 	h, level := record, 0
 	for ; t.size>>level&1 == 1; level++ {
@@ -59,7 +58,7 @@ func (t *Tree) Add(record tlog.Hash, nodes []Node) []Node {
 }
 
 // NextBatch adds entries by their hashes and returns the batch that appends them to a store, with
-// the signed checkpoint of the new tree.
+// the new tree's signed checkpoint.
 func (t *Tree) NextBatch(entries []Entry, signer note.Signer) (b Batch, err error) {
 	b.Size, b.Entries = t.Size(), entries
 	for i := range entries {
@@ -74,7 +73,7 @@ func (t *Tree) NextBatch(entries []Entry, signer note.Signer) (b Batch, err erro
 	return b, err
 }
 
-// Head returns the head of a store that has the tree, without a checkpoint.
+// Head returns the head of a store with this tree, without a checkpoint.
 func (t *Tree) Head() Head {
 	edge := []byte{}
 	for level := len(t.edge) - 1; level >= 0; level-- {
@@ -105,8 +104,8 @@ func treeOf(h Head) (t Tree, err error) {
 	return t, nil
 }
 
-// openHead validates a head: its checkpoint is signed by the key, and for the size and the root of
-// the edge.
+// openHead validates a head: the key must have signed its checkpoint for the size and root of its
+// edge.
 func openHead(h Head, verifier note.Verifier) (t Tree, c proof.Checkpoint, err error) {
 	if c, err = proof.OpenCheckpoint(h.Checkpoint, verifier); err != nil {
 		return t, c, fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -157,7 +156,7 @@ func (r tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 
 func (tileReader) SaveTiles([]tlog.Tile, [][]byte) {}
 
-// prefix returns the tree of the first n records of a checkpoint.
+// prefix returns the tree of a checkpoint's first n records.
 func prefix(ctx context.Context, store Store, c proof.Checkpoint, n uint64) (t Tree, err error) {
 	t.size = int64(n)
 	var indexes []int64
@@ -181,8 +180,7 @@ func prefix(ctx context.Context, store Store, c proof.Checkpoint, n uint64) (t T
 	return t, nil
 }
 
-// extends returns [ErrCorrupt] unless the tree of the checkpoint is that of the earlier one with
-// records added.
+// extends returns [ErrCorrupt] unless the checkpoint's tree extends the earlier one's.
 func extends(ctx context.Context, store Store, c, earlier proof.Checkpoint) error {
 	if earlier.Size == c.Size && earlier.Root == c.Root || earlier.Size == 0 {
 		return nil

@@ -19,36 +19,35 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// SeedKeySize is the length in bytes of the key that sidecars are encrypted under.
+// SeedKeySize is the length in bytes of the key that encrypts sidecars.
 const SeedKeySize = 32
 
 // A Vault encrypts and decrypts sidecars. An encrypted sidecar is a salt of 16 bytes, followed by
 // the output of AES-256-GCM (NIST SP 800-38D) with
 //
-//   - key: HMAC-SHA-256 under the seed key of "riffle salt " and the salt,
+//   - key: HMAC-SHA-256 of "riffle salt " and the salt, under the seed key,
 //   - nonce: the first 12 bytes of the record's hash,
-//   - additional data: the whole hash, so that it does not decrypt beside another record.
+//   - additional data: the whole hash, so that only this record's sidecar decrypts.
 //
-// A salt is random, and used for at most 2²⁸ sidecars. Hashes are as good as random, so the
-// probability that two sidecars under one salt have the same nonce is at most 2⁻⁴¹.
+// A salt is random and encrypts at most 2²⁸ sidecars. Record hashes are pseudorandom, so the
+// probability of a repeated nonce under one salt is at most 2⁻⁴¹.
 //
-// In FIPS 140-3 mode (GODEBUG=fips140=on or only) the nonce is from the module's random generator
-// instead, as SP 800-38D, 8.2.2 demands, and is stored between the salt and the output. Each mode
-// decrypts the sidecars of both, and sidecars of earlier versions, which are under a key for each
-// record: see decryptV1.
+// In FIPS 140-3 mode (GODEBUG=fips140=on or only) the module's random generator draws the nonce, as
+// SP 800-38D, 8.2.2 demands, and it is stored between salt and output. Each mode decrypts the
+// sidecars of both modes and of earlier versions: see decryptV1.
 type Vault struct {
 	key     []byte
 	name    []byte                 // identifies the key and reveals nothing about it
 	from    atomic.Uint64          // index of the first entry with an encrypted sidecar
 	current atomic.Pointer[subkey] // encrypts; nil before the first sidecar
-	cached  atomic.Pointer[subkey] // the last other one that decrypted; may be nil
+	cached  atomic.Pointer[subkey] // the last other subkey that decrypted; may be nil
 }
 
 // A subkey is the key that belongs to one salt.
 type subkey struct {
 	salt      [saltSize]byte
 	aead      cipher.AEAD
-	remaining atomic.Int64 // how many more sidecars may be encrypted
+	remaining atomic.Int64 // number of sidecars it may still encrypt
 }
 
 const (
@@ -57,8 +56,7 @@ const (
 	maxUses   = 1 << 28 // of a subkey
 )
 
-// OpenVault returns the vault of a store with this head. The error says that the key is not that of
-// the store.
+// OpenVault returns the vault of a store with this head, or an error if the store has another key.
 func OpenVault(head Head, key []byte) (*Vault, error) {
 	if len(key) != SeedKeySize {
 		return nil, fmt.Errorf("a seed key has %d bytes; this one has %d bytes", SeedKeySize, len(key))
@@ -69,11 +67,10 @@ func OpenVault(head Head, key []byte) (*Vault, error) {
 	return v, v.adopt(head)
 }
 
-// identify sets in a new head which key is used, and from which entry on.
+// identify sets SeedKey and SeedsFrom of a new head.
 func (v *Vault) identify(h *Head) { h.SeedKey, h.SeedsFrom = v.name, v.from.Load() }
 
-// adopt takes over from a stored head from which entry on sidecars are encrypted. The error says
-// that they are encrypted under another key.
+// adopt copies SeedsFrom from h. It fails if h names another seed key.
 func (v *Vault) adopt(h Head) error {
 	if len(h.SeedKey) == 0 {
 		return nil
@@ -93,7 +90,7 @@ func (v *Vault) encrypt(record tlog.Hash, sidecar []byte) []byte {
 	k := v.current.Load()
 	if k == nil || k.remaining.Add(-1) < 0 {
 		var salt [saltSize]byte
-		_, _ = rand.Read(salt[:]) // never fails: it would crash the program instead
+		_, _ = rand.Read(salt[:]) // never fails
 		k = v.subkey(salt)
 		v.current.Store(k)
 	}
@@ -101,8 +98,8 @@ func (v *Vault) encrypt(record tlog.Hash, sidecar []byte) []byte {
 	return k.aead.Seal(out, record[:k.aead.NonceSize()], sidecar, record[:])
 }
 
-// Decrypt returns the decrypted sidecar of an entry, or nil if it has none. [ErrCorrupt]: it was
-// changed, or belongs to another record.
+// Decrypt returns the entry's decrypted sidecar, or nil if it has none. [ErrCorrupt]: the sidecar
+// was changed or belongs to another record.
 func (v *Vault) Decrypt(e *Stored) ([]byte, error) {
 	if e.Sidecar == nil || e.Index < v.from.Load() {
 		return e.Sidecar, nil
@@ -125,14 +122,14 @@ func (v *Vault) Decrypt(e *Stored) ([]byte, error) {
 	return sidecar, nil
 }
 
-// decryptV1 decrypts a sidecar without a salt, as earlier versions wrote it: AES-256-GCM under
-// HMAC-SHA-256 of the record's hash, with a nonce of zeros and no additional data.
+// decryptV1 decrypts a sidecar of an earlier version, which has no salt: AES-256-GCM under
+// HMAC-SHA-256 of the record's hash, with a zero nonce and no additional data.
 func (v *Vault) decryptV1(e *Stored) ([]byte, error) {
 	var nonce [nonceSize]byte
 	return open(newAEAD(v.derive(e.Hash[:])), nonce[:], e.Sidecar, nil)
 }
 
-// cachedSubkey returns the subkey of a salt, which mostly is that of the call before.
+// cachedSubkey returns the salt's subkey, which is mostly the one used last.
 func (v *Vault) cachedSubkey(salt [saltSize]byte) *subkey {
 	for _, k := range []*subkey{v.current.Load(), v.cached.Load()} {
 		if k != nil && k.salt == salt {
@@ -157,7 +154,7 @@ func (v *Vault) derive(message []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// newAEAD returns AES-256-GCM, which in FIPS 140-3 mode draws its nonces and has a NonceSize of 0.
+// newAEAD returns AES-256-GCM. In FIPS 140-3 mode it draws its own nonces, and its NonceSize is 0.
 func newAEAD(key []byte) cipher.AEAD {
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -169,12 +166,12 @@ func newAEAD(key []byte) cipher.AEAD {
 	}
 	aead, err := newGCM(block)
 	if err != nil {
-		panic("ledger: " + err.Error()) // unreachable: the cipher is that of crypto/aes
+		panic("ledger: " + err.Error()) // unreachable: the block size is 16
 	}
 	return aead
 }
 
-// open decrypts what was encrypted with a nonce, in either mode.
+// open decrypts a ciphertext with its nonce, in either mode.
 func open(aead cipher.AEAD, nonce, sealed, hash []byte) ([]byte, error) {
 	if aead.NonceSize() == 0 {
 		nonce, sealed = nil, slices.Concat(nonce, sealed)
@@ -191,7 +188,8 @@ func ParseSeedKey(text string) ([]byte, error) {
 	return key, nil
 }
 
-// ReadSeedKey reads the seed key in a file. The error wraps [fs.ErrNotExist] if there is no file.
+// ReadSeedKey reads the seed key in a file. The error wraps [fs.ErrNotExist] if the file does not
+// exist.
 func ReadSeedKey(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -204,8 +202,8 @@ func ReadSeedKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// makeSeedKey generates a seed key and writes it to a new file. If another process has made the
-// file in the meantime, it returns the key of that file.
+// makeSeedKey generates a seed key and writes it to a new file. If another process has created the
+// file in the meantime, makeSeedKey returns that file's key.
 func makeSeedKey(path string, random io.Reader) ([]byte, error) {
 	var key [SeedKeySize]byte
 	if _, err := io.ReadFull(random, key[:]); err != nil {

@@ -13,7 +13,7 @@ import (
 	"riffle/internal/ledger"
 )
 
-// SQLSTATE codes, and classes of them by their first two digits.
+// SQLSTATE codes, and classes of codes by their first two characters.
 const (
 	uniqueViolation = "23505"
 	divisionByZero  = "22012" // appendBatch fails with it
@@ -21,7 +21,7 @@ const (
 	invalidText     = "22P02" // durableOrFail fails with it
 
 	connectionClass   = "08"
-	rollbackClass     = "40" // the server asks for a retry, or does not know whether it committed
+	rollbackClass     = "40" // the server asks for a retry, or does not know the outcome
 	resourcesClass    = "53" // too many connections, out of memory
 	interventionClass = "57" // an operator, a shutdown, a recovery in progress
 
@@ -31,7 +31,7 @@ const (
 	lockTime          = "55P03"
 )
 
-// meanings are the errors that SQLSTATEs and classes stand for.
+// meanings maps SQLSTATEs and classes to errors.
 var meanings = map[string]error{
 	uniqueViolation:   ledger.ErrConflict,
 	divisionByZero:    ledger.ErrConflict,
@@ -50,12 +50,12 @@ var meanings = map[string]error{
 // errNotDurable: the server's settings would lose committed transactions.
 var errNotDurable = errors.New("the server would lose what it has committed when the power fails")
 
-// errNoHead: somebody deleted the row of the head.
+// errNoHead: somebody deleted the head's row.
 var errNoHead = fmt.Errorf("%w: the head is missing", ledger.ErrCorrupt)
 
-// classify wraps an error in the one of package ledger that it means. An error that it does not
-// know breaks the log, so all that are temporary are ErrUnavailable. Once ctx, which is the
-// caller's, is done, an error says nothing about the server and is returned unchanged.
+// classify wraps an error in the error of package ledger that it means. Unknown errors break the
+// log, so temporary ones must be ErrUnavailable. Once the caller's ctx is done, an error reveals
+// nothing about the server and is returned unchanged.
 func classify(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -73,13 +73,13 @@ func classify(ctx context.Context, err error) error {
 	return err
 }
 
-// class returns the first two characters of an SQLSTATE, or less of one that is malformed.
+// class returns the first two characters of an SQLSTATE, or fewer if it is malformed.
 func class(e *pgconn.PgError) string { return e.Code[:min(2, len(e.Code))] }
 
-// cannotAppend reports whether a classified error means that the server may be of no use to a
-// writer, although it accepts connections and answers reads: another one should be tried first. A
-// former primary that its standbys have left lets a commit wait until the time is over, and those
-// behind it until lock_timeout. After a rollback, the same server may succeed.
+// cannotAppend reports whether a classified error means that the server may be unable to append,
+// although it accepts connections and reads: then another one should be tried first. On a former
+// primary without standbys, a commit waits until its time limit, and those behind it until
+// lock_timeout. After a rollback, the same server may succeed.
 func cannotAppend(err error) bool {
 	var e *pgconn.PgError
 	if errors.As(err, &e) && class(e) == rollbackClass {
@@ -88,8 +88,8 @@ func cannotAppend(err error) bool {
 	return errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrNoSpace)
 }
 
-// isConnectionError reports whether an error that the server did not send is about the connection,
-// or an attempt to connect.
+// isConnectionError reports whether a client-side error is about the connection or an attempt to
+// connect.
 func isConnectionError(err error) bool {
 	if errors.Is(err, errNotDurable) {
 		return false

@@ -17,9 +17,9 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the tables up to date over a separate connection. If several processes start at
-// once, one migrates and the others wait. Reading the version may take checkTimeout, and migrating
-// upTimeout; the server then rolls back what is not committed.
+// migrate brings the tables up to date over a separate connection. If several processes start
+// together, one migrates and the others wait. It reads the version within checkTimeout and migrates
+// within upTimeout; after that the server rolls back the current migration.
 func migrate(ctx context.Context, config *pgx.ConnConfig, checkTimeout, upTimeout time.Duration) (err error) {
 	db := stdlib.OpenDB(*config)
 	defer func() { err = errors.Join(err, db.Close()) }()

@@ -1,24 +1,24 @@
 // Package postgres stores the ledger in a PostgreSQL database, to which several processes may
 // append.
 //
-// A batch is one statement and its own transaction. It moves the head from the size that the batch
-// continues, and writes the rest only if the head moved. So an append is one round trip, whether
-// it succeeds or conflicts, and the server has the whole batch before it locks anything: a client
-// that stalls blocks nobody. After a conflict the batch is appended in a transaction that locks
-// the head's row first, and so gets its turn.
+// One statement, in its own transaction, writes a batch: it moves the head from the batch's start
+// size, and writes the rest only if the head moved. So an append is one round trip even if it
+// conflicts, and the server has the whole batch before it locks anything: a stalled client blocks
+// nobody. A batch that conflicted is appended in a transaction that first locks the head's row and
+// so gets its turn.
 //
-// It uses plain tables and rows, and no advisory locks, so that other engines with PostgreSQL's
-// protocol can be used; only migrations take a session lock.
+// The package uses plain tables and rows and no advisory locks, so that it works with other engines
+// that have PostgreSQL's protocol; only migrations take a session lock.
 //
-// Durability is the server's: a connection is refused if the server's settings would lose committed
-// transactions, and an append fails if they have changed since. Where commits wait for a standby, a
-// commit without errors and warnings is on the standby, and so is all that it could see: see
-// [Store.Confirm]. What is read may not be. A connection to a server is given up once another one
-// was promoted: see primary.
+// Durability is the server's. A connection is refused if the server's settings would lose committed
+// transactions, and an append fails if they have changed since. If commits wait for a standby, a
+// commit without errors and warnings has reached the standby with everything visible to it: see
+// [Store.Confirm]. A read may return more. A connection to a server closes once another server was
+// promoted: see primary.
 //
-// One connection writes, and readers share a pool. Every statement has a time limit. When it is
-// over the connection is closed; a writer never asks the server to cancel a statement, since that
-// would end the wait for the standby and not the commit.
+// One connection writes, and readers share a pool. Every statement has a time limit, after which
+// its connection is closed. A writer never asks the server to cancel a statement, since that would
+// end the wait for the standby and not the commit.
 package postgres
 
 import (
@@ -35,17 +35,18 @@ import (
 	"riffle/internal/ledger"
 )
 
-// timeout is how long a batch, a read or a new connection may take. Then the server counts as
+// timeout is the time limit of a batch, a read or a new connection. After it the server counts as
 // unreachable.
 const timeout = 10 * time.Second
 
-// migrationTimeout is how long bringing the tables up to date may take, which grows with the log.
+// migrationTimeout is the time limit of bringing the tables up to date, which takes longer for a
+// longer log.
 const migrationTimeout = time.Hour
 
-// pingTimeout is how long a pooled connection that was idle may take to answer.
+// pingTimeout is the time limit of a ping to an idle pooled connection.
 const pingTimeout = time.Second
 
-// closeTimeout is how long closing a connection may take.
+// closeTimeout is the time limit of closing a connection.
 const closeTimeout = time.Second
 
 // A Store is a [ledger.Store] in one PostgreSQL database.
@@ -55,8 +56,8 @@ type Store struct {
 	primary primary
 }
 
-// Open connects to the database of the URL and brings its tables up to date. The URL may have the
-// parameters of a pgx pool, like pool_max_conns. No error contains the password.
+// Open connects to the URL's database and brings its tables up to date. The URL may have a pgx
+// pool's parameters, such as pool_max_conns. No error contains the password.
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := parseURL(url)
 	if err != nil {
@@ -86,7 +87,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 
 const selectHead = "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head WHERE one"
 
-// scanHead reads the row of selectHead.
+// scanHead reads a row of selectHead.
 func scanHead(row pgx.Row, h *ledger.Head) error {
 	var size, from int64
 	err := row.Scan(&size, &h.Edge, &h.Checkpoint, &h.SeedKey, &from)
@@ -94,7 +95,7 @@ func scanHead(row pgx.Row, h *ledger.Head) error {
 	return err
 }
 
-// Head returns the head.
+// Head implements [ledger.Store].
 func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	found := false
 	err = s.read(ctx, func(rows pgx.Rows) error {
@@ -107,23 +108,23 @@ func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	return h, err
 }
 
-// Confirm commits an update of the head that changes nothing. Its commit record is in the
-// write-ahead log after that of every transaction that it sees, so a standby that has it has those.
+// Confirm commits an update of the head that changes nothing. In the write-ahead log its commit
+// record follows every transaction that it sees, so a standby that has it has those too.
 func (s *Store) Confirm(ctx context.Context) (ledger.Head, error) {
 	return s.writer.confirm(ctx)
 }
 
-// Append commits the batch in one transaction.
+// Append implements [ledger.Store].
 func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
 	return s.writer.append(ctx, batch)
 }
 
-// AppendNext commits the batch that next makes from the head, while it has the head's row locked.
+// AppendNext implements [ledger.Store]. It locks the head's row.
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	return s.writer.appendNext(ctx, next)
 }
 
-// Hashes returns at most n hashes of a level, starting at index from.
+// Hashes implements [ledger.Store].
 func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hashes []tlog.Hash, err error) {
 	query, args := "SELECT idx, hash FROM nodes WHERE level = $3 AND idx >= $1 ORDER BY idx LIMIT $2", []any{int64(from), n, level}
 	if level == 0 {
@@ -149,7 +150,7 @@ func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hash
 	return hashes, nil
 }
 
-// Records calls each for at most n entries in log order, starting at index from.
+// Records implements [ledger.Store].
 func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
 	return s.read(ctx, func(rows pgx.Rows) error {
 		var index int64
@@ -164,23 +165,23 @@ func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint6
 	}, "SELECT idx, record, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
 }
 
-// selectEntries is followed by a condition.
+// selectEntries precedes a condition.
 const selectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
 
 const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, " +
 	"coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = $1"
 
-// Range returns at most n entries in log order, starting at index from.
+// Range implements [ledger.Store].
 func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
 	return s.list(ctx, nil, selectEntries+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
 }
 
-// ByID returns the entry with the id, or [ledger.ErrNotFound].
+// ByID implements [ledger.Store].
 func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
 	return ledger.FirstOrNotFound(s.list(ctx, nil, selectEntries+"WHERE id = $1", [16]byte(id)))
 }
 
-// ByClaim returns the entry that holds the claim, or [ledger.ErrNotFound].
+// ByClaim implements [ledger.Store].
 func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
 	c := ledger.Claim{Name: claim}
 	found, err := ledger.FirstOrNotFound(s.list(ctx, []any{&c.Status, &c.Due}, selectHolder, claim))
@@ -191,19 +192,19 @@ func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, erro
 	return found, nil
 }
 
-// ByReference returns at most limit entries of a reference in log order, starting at index from.
+// ByReference implements [ledger.Store].
 func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
 	return s.list(ctx, nil, selectEntries+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), limit)
 }
 
-// Holders returns which entry holds each of the claims.
+// Holders implements [ledger.Store].
 func (s *Store) Holders(ctx context.Context, claims []string) (map[string]ledger.Place, error) {
 	holders := map[string]ledger.Place{}
 	err := s.places(ctx, selectHolders, claims, func(name string, p ledger.Place) { holders[name] = p })
 	return holders, err
 }
 
-// Firsts returns the first two entries of each of the references.
+// Firsts implements [ledger.Store].
 func (s *Store) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
 	firsts := map[string][]ledger.Place{}
 	err := s.places(ctx, selectFirsts, references, func(name string, p ledger.Place) { firsts[name] = append(firsts[name], p) })
@@ -215,8 +216,9 @@ const selectHolders = "SELECT c.name, e.idx, e.id FROM claims AS c JOIN entries 
 const selectFirsts = "SELECT r.name, e.idx, e.id FROM unnest($1::text[]) AS r (name) CROSS JOIN LATERAL " +
 	"(SELECT idx, id FROM entries WHERE reference = r.name ORDER BY idx LIMIT 2) AS e ORDER BY e.idx"
 
-// places calls each for every entry that a query finds for the names. The log's writer waits for
-// it, so the server plans it anew each time: a plan from when the log was short would scan it all.
+// places calls each for every entry that a query finds for the names. The server plans the query
+// anew each time, since a plan from when the log was short would scan it all while the log's writer
+// waits.
 func (s *Store) places(ctx context.Context, query string, names []string, each func(string, ledger.Place)) error {
 	return s.read(ctx, func(rows pgx.Rows) error {
 		var name string
@@ -230,7 +232,7 @@ func (s *Store) places(ctx context.Context, query string, names []string, each f
 	}, query, pgx.QueryExecModeCacheDescribe, names)
 }
 
-// list returns the entries that a query selects. Columns after theirs are scanned into extra.
+// list returns the selected entries. It scans later columns into extra.
 func (s *Store) list(ctx context.Context, extra []any, query string, args ...any) (list []ledger.Stored, err error) {
 	err = s.read(ctx, func(rows pgx.Rows) error {
 		var e ledger.Stored
@@ -252,7 +254,7 @@ func (s *Store) list(ctx context.Context, extra []any, query string, args ...any
 	return list, nil
 }
 
-// Claims returns the selected claims, sorted by name.
+// Claims implements [ledger.Store].
 func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
 	where, args := condition(q)
 	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT $%d", where, len(args)+1)
@@ -270,15 +272,14 @@ func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledge
 	return claims, nil
 }
 
-// CountClaims returns how many claims the query selects.
+// CountClaims implements [ledger.Store].
 func (s *Store) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64, err error) {
 	where, args := condition(q)
 	err = s.read(ctx, func(rows pgx.Rows) error { return rows.Scan(&n) }, "SELECT count(*) FROM claims "+where, args...)
 	return n, err
 }
 
-// condition returns the WHERE clause of a query. With a due time or a status it matches the
-// condition of an index.
+// condition returns a query's WHERE clause. A due time or a status matches an index's condition.
 func condition(q ledger.ClaimQuery) (where string, args []any) {
 	after, before := q.NameBounds()
 	where, args = "WHERE name > $1 AND name < $2", []any{after, before}
@@ -293,8 +294,8 @@ func condition(q ledger.ClaimQuery) (where string, args []any) {
 	return where, args
 }
 
-// read calls row for every row that a query returns. If it returns an error, rows may be missing,
-// or be those of a former primary.
+// read calls row for each row that a query returns. After an error, rows may be missing or come
+// from a former primary.
 func (s *Store) read(ctx context.Context, row func(pgx.Rows) error, query string, args ...any) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -318,13 +319,13 @@ func (s *Store) read(ctx context.Context, row func(pgx.Rows) error, query string
 	return classify(ctx, err)
 }
 
-// Readers returns how many connections read.
+// Readers returns the number of reading connections.
 func (s *Store) Readers() int { return int(s.readers.Config().MaxConns) }
 
-// CheckFiles returns nil: the files are the server's.
+// CheckFiles returns nil: the server checks its files.
 func (s *Store) CheckFiles() error { return nil }
 
-// CheckRoom returns nil: the disk is the server's.
+// CheckRoom returns nil: the server's disk is unknown.
 func (s *Store) CheckRoom() error { return nil }
 
 // Close closes all connections.

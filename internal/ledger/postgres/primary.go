@@ -11,28 +11,28 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// undefinedFunction is the SQLSTATE of an engine that has no timelines.
+// undefinedFunction is the SQLSTATE of an engine without timelines.
 const undefinedFunction = "42883"
 
-// errFormerPrimary: the server was the primary once. What it has may not be in the log.
+// errFormerPrimary: another server was promoted, and the log may lack this server's commits.
 var errFormerPrimary = errors.New("the server is no longer the primary: another one was promoted")
 
-// A primary tells the primary from servers that were it before. They may still run, accept
-// connections and show commits that no standby has.
+// A primary distinguishes the primary from former ones, which may still run, accept connections and
+// show commits that no standby has.
 //
-// A server that is promoted begins a new timeline, with the next number. A session has one timeline
-// as long as it lasts, and the highest one that any session has had is that of the primary.
+// A promoted server begins a new timeline with the next number. A session's timeline never changes,
+// and the highest timeline of any session is the primary's.
 type primary struct{ timeline atomic.Int64 }
 
-// selectTimeline returns the timeline as hexadecimal digits, which are the beginning of the name of
-// the file that the write-ahead log is written to. A standby writes none.
+// selectTimeline returns the timeline in hexadecimal digits, with which the current write-ahead log
+// file's name begins. A standby writes no such file.
 const selectTimeline = `SELECT CASE WHEN pg_is_in_recovery() THEN '0' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`
 
-// timelineKey is the key in the custom data of a connection.
+// timelineKey is the key in a connection's custom data.
 const timelineKey = "timeline"
 
-// validate returns a function for [pgconn.Config.ValidateConnect] which also rejects the former
-// primary, so that the next host is tried.
+// validate returns a function for [pgconn.Config.ValidateConnect] that also rejects a former
+// primary, so that pgx tries the next host.
 func (p *primary) validate(next pgconn.ValidateConnectFunc) pgconn.ValidateConnectFunc {
 	return func(ctx context.Context, conn *pgconn.PgConn) error {
 		if next != nil {
@@ -52,7 +52,7 @@ func (p *primary) validate(next pgconn.ValidateConnectFunc) pgconn.ValidateConne
 	}
 }
 
-// timelineOf returns the timeline of a new connection, or 0 if the engine has none.
+// timelineOf returns a new connection's timeline, or 0 if the engine has none.
 func timelineOf(ctx context.Context, conn *pgconn.PgConn) (int64, error) {
 	results, err := conn.Exec(ctx, selectTimeline).ReadAll()
 	var e *pgconn.PgError
@@ -68,7 +68,7 @@ func timelineOf(ctx context.Context, conn *pgconn.PgConn) (int64, error) {
 	return timeline, nil
 }
 
-// check returns errFormerPrimary if another server was promoted since the connection was made.
+// check returns errFormerPrimary if another server was promoted after the connection was opened.
 func (p *primary) check(conn *pgconn.PgConn) error {
 	if timeline, _ := conn.CustomData()[timelineKey].(int64); timeline < p.timeline.Load() {
 		return errFormerPrimary
@@ -76,7 +76,7 @@ func (p *primary) check(conn *pgconn.PgConn) error {
 	return nil
 }
 
-// prepare is a hook of the pool, which drops a connection for which it returns false.
+// prepare is a hook of the pool, which closes a connection if it returns false.
 func (p *primary) prepare(_ context.Context, conn *pgx.Conn) (bool, error) {
 	return p.check(conn.PgConn()) == nil, nil
 }

@@ -18,8 +18,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// parseURL parses the URL of a database. It gives pgx the URL without the password, so that no
-// error can contain it.
+// parseURL parses a database URL. It passes pgx the URL without the password, so that no error can
+// contain it.
 func parseURL(location string) (*pgxpool.Config, error) {
 	//nolint:gosec // the password of an example
 	const form = "the URL of the database has the form postgres://user:password@host:5432/database, with special characters of the password escaped like %2F for /"
@@ -64,19 +64,19 @@ func parseURL(location string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// countHosts returns how many hosts a URL has. They share the time to connect, so that one that
-// hangs leaves time for the others. pgx itself gives each of them the whole time.
+// countHosts returns the number of hosts in a URL. They share the connect timeout, so that a
+// hanging host leaves time for the next; pgx would give each the whole time.
 func countHosts(c *pgx.ConnConfig) int {
 	address := func(host string, port uint16) string { return net.JoinHostPort(host, strconv.Itoa(int(port))) }
 	hosts := map[string]bool{address(c.Host, c.Port): true}
-	for _, f := range c.Fallbacks { // more than one for a host that may be reached with or without TLS
+	for _, f := range c.Fallbacks { // twice the same host with sslmode=prefer
 		hosts[address(f.Host, f.Port)] = true
 	}
 	return len(hosts)
 }
 
-// durableSettings are the settings that lose committed transactions when they are off, and how to
-// turn them on.
+// durableSettings are the settings that lose committed transactions when off, with how to turn them
+// on.
 var durableSettings = map[string]string{
 	"fsync":              "on, in the configuration of the server",
 	"full_page_writes":   "on, in the configuration of the server",
@@ -84,30 +84,29 @@ var durableSettings = map[string]string{
 }
 
 // sessionSettings pin synchronous_commit, so that a change of the server's configuration does not
-// make the session less durable, and have the server end transactions of a client that stalls or
-// vanishes. A setting that an operator has set is left alone, and so is one that the engine does
-// not have.
+// make the session less durable, and make the server end transactions of stalled or lost clients.
+// They skip settings that the operator has set or the engine lacks.
 const sessionSettings = `SELECT set_config(name, setting, false) FROM pg_settings WHERE name = 'synchronous_commit';
 SELECT set_config(s.name, w.value, false) FROM pg_settings s JOIN (VALUES ('idle_in_transaction_session_timeout', '10s'),
 ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) w (name, value)
 ON s.name = w.name WHERE s.source = 'default'`
 
-// writerSettings are those of the connection that appends. A statement_timeout, which a role may
-// have, would cancel the wait for a standby and so make a commit visible that only one server has.
-// A lock_timeout ends a statement before it commits; it is shorter than timeout, so that a server
-// which is waited for does not gather statements of sessions that are gone.
+// writerSettings are for the connection that appends. A role's statement_timeout would cancel the
+// wait for a standby, and so make a commit visible that only one server has. lock_timeout ends a
+// statement before it commits; it is shorter than timeout, so that statements of closed sessions do
+// not pile up on a server that waits.
 const writerSettings = `SELECT set_config(s.name, w.value, false) FROM pg_settings s JOIN (VALUES
 ('statement_timeout', '0'), ('transaction_timeout', '0'), ('lock_timeout', '8s')) w (name, value) ON s.name = w.name`
 
-// durableOrFail is an SQL expression that is 0, and fails with invalidText if the server would lose
-// the commit: some settings can be changed while a session lasts.
+// durableOrFail is an SQL expression that is 0, or fails with invalidText if the server would lose
+// the commit: some settings can change during a session.
 const durableOrFail = `CASE WHEN 'off' IN (coalesce(current_setting('fsync', true), ''), coalesce(current_setting('full_page_writes', true), ''),
 	coalesce(current_setting('synchronous_commit', true), '')) OR current_setting('synchronous_commit', true) = 'local' AND
 	current_setting('synchronous_standby_names', true) <> '' THEN current_setting('fsync')::int ELSE 0 END`
 
 // setUpSession applies sessionSettings to a new connection. It returns errNotDurable if the server
-// would lose committed transactions; settings can change, so every connection checks, and so does
-// every append: see durableOrFail.
+// would lose committed transactions. Settings can change, so every connection and every append
+// checks: see durableOrFail.
 func setUpSession(ctx context.Context, conn *pgconn.PgConn) error {
 	results, err := conn.Exec(ctx, "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names')").ReadAll()
 	if err != nil {

@@ -15,15 +15,14 @@ import (
 	"riffle/internal/ledger"
 )
 
-// appendBatch writes a whole batch and returns one row, or writes nothing and returns no row if
-// the log is not at the size that the batch continues: everything else is joined to the row of the
-// head that moved. Of two writers, the second waits for the first at that row and then evaluates
-// its condition again. Each column is one array, so that the statement is the same for batches of
-// any length.
+// appendBatch writes a whole batch and returns one row, or writes nothing and returns no row if the
+// log is not at the batch's start size: everything else is joined to the moved head's row. Of two
+// writers, the second waits for the first at that row and then evaluates its condition again. Each
+// column is one array, so that the statement fits batches of any length.
 //
-// A claim that exists already violates the primary key. If a claim is not held by the record that
-// it is to be transferred from, fewer rows are taken than wanted, and the statement divides by
-// zero: an error is the only way for a statement to undo its own writes.
+// A duplicate claim violates the primary key. If another record holds a claim to transfer, fewer
+// rows are taken than wanted, and the statement divides by zero: only an error undoes a statement's
+// writes.
 const appendBatch = `WITH moved AS (
 	UPDATE head SET size = $3::bigint, edge = $4::bytea, checkpoint = $5::bytea, seed_key = $6::bytea, seeds_from = $7::bigint
 	WHERE one AND size = $1::bigint AND (checkpoint = ''::bytea) = $2::boolean RETURNING size
@@ -47,8 +46,8 @@ const appendBatch = `WITH moved AS (
 // confirmHead writes what it reads.
 const confirmHead = "UPDATE head SET size = size + " + durableOrFail + " WHERE one RETURNING size, edge, checkpoint, seed_key, seeds_from"
 
-// errWarning: a commit returned with a warning. So far as is known it was not waited for the
-// standby, since the server was told to cancel the wait. The commit is visible, as if it had been.
+// errWarning: the server warned about a commit, probably because it canceled the wait for the
+// standby. The commit is visible nevertheless.
 var errWarning = errors.New("the server warned")
 
 // A writer is the connection that appends.
@@ -56,15 +55,15 @@ type writer struct {
 	config  *pgx.ConnConfig
 	timeout time.Duration // of a statement
 	primary *primary
-	conn    *pgx.Conn // closed after a failure of the server, see cannotAppend
-	warning string    // of the server, since the last statement was begun
-	avoid   string    // address of the server that was left, for the next connection
+	conn    *pgx.Conn // closed after a server failure, see cannotAppend
+	warning string    // from the server during the current statement
+	avoid   string    // address of the server that failed, tried last
 }
 
-// dialing is a key for the contexts in which a writer connects.
+// dialing marks the contexts in which a writer connects.
 type dialing struct{}
 
-// dropConnection is a [ctxwatch.Handler] that closes a connection whose context ends.
+// dropConnection is a [ctxwatch.Handler] that closes a connection when its context ends.
 type dropConnection struct{ conn *pgconn.PgConn }
 
 func (d dropConnection) HandleCancel(context.Context) { _ = d.conn.Conn().Close() }
@@ -72,7 +71,7 @@ func (d dropConnection) HandleCancel(context.Context) { _ = d.conn.Conn().Close(
 func (dropConnection) HandleUnwatchAfterCancel() {}
 
 // configure sets how to connect. The connection never asks the server to cancel a statement: pgx
-// would do so whenever a connection is lost, by dialing a second one.
+// would dial a second connection for that whenever one is lost.
 func (w *writer) configure(config *pgx.ConnConfig) {
 	dial, validate := config.DialFunc, config.ValidateConnect
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -97,8 +96,8 @@ func (w *writer) configure(config *pgx.ConnConfig) {
 	w.config = config
 }
 
-// connect opens the connection, unless it is open, and prepares the statement. The server that was
-// left before is tried last, since it may be the only one.
+// connect opens the connection unless it is open, and prepares the statement. It tries the server
+// that failed last, since that may be the only one.
 func (w *writer) connect(ctx context.Context) error {
 	if w.conn != nil && !w.conn.IsClosed() {
 		if w.primary.check(w.conn.PgConn()) == nil {
@@ -118,7 +117,7 @@ func (w *writer) connect(ctx context.Context) error {
 		return err
 	}
 	w.conn = conn
-	// Explicitly, since pgx drops a statement from its own cache when it fails.
+	// Explicitly, since pgx removes a failed statement from its cache.
 	if _, err := conn.Prepare(ctx, appendBatch, appendBatch); err != nil {
 		w.close()
 		return err
@@ -126,8 +125,8 @@ func (w *writer) connect(ctx context.Context) error {
 	return nil
 }
 
-// do connects, and calls f to execute statements in the given time. A commit counts only if the
-// server did not warn. A server that cannot append is left.
+// do connects and calls f to execute statements within the time limit. A commit counts only if the
+// server did not warn. A server that cannot append is avoided next time.
 func (w *writer) do(ctx context.Context, f func(ctx context.Context) error) error {
 	if err := w.connect(ctx); err != nil {
 		return classify(ctx, err)
@@ -150,8 +149,7 @@ func (w *writer) do(ctx context.Context, f func(ctx context.Context) error) erro
 	return err
 }
 
-// append commits the batch. After an error that leaves the outcome unknown, pgx closes the
-// connection.
+// append commits the batch. After an error with an unknown outcome, pgx closes the connection.
 func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
 	return w.do(ctx, func(ctx context.Context) error {
 		tag, err := w.conn.Exec(ctx, appendBatch, arguments(batch)...)
@@ -171,8 +169,8 @@ func (w *writer) confirm(ctx context.Context) (head ledger.Head, err error) {
 	return head, err
 }
 
-// appendNext commits the batch that next makes, in a transaction that first locks the head's row.
-// PostgreSQL grants the lock in the order of requests.
+// appendNext commits next's batch in a transaction that first locks the head's row. PostgreSQL
+// grants the lock in request order.
 func (w *writer) appendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	return w.do(ctx, func(ctx context.Context) error {
 		tx, err := w.conn.Begin(ctx)
@@ -185,8 +183,7 @@ func (w *writer) appendNext(ctx context.Context, next func(ledger.Head) (*ledger
 	})
 }
 
-// commitNext locks the head, calls next, and commits the batch, or a confirmation of the head if
-// there is none.
+// commitNext locks the head, calls next, and commits the batch, or confirms the head without one.
 func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.Batch, error)) error {
 	var head ledger.Head
 	if err := scanHead(tx.QueryRow(ctx, selectHead+" FOR UPDATE"), &head); err != nil {
@@ -244,13 +241,13 @@ func arguments(batch ledger.Batch) []any {
 	}
 }
 
-// claimColumns are claims as columns.
+// claimColumns has one slice for each column of claims.
 type claimColumns struct {
 	names    []string
 	indexes  []int64
 	statuses []*string
 	due      []*int64
-	holders  []int64 // that they are transferred from; unused for new claims
+	holders  []int64 // current holders of claims to transfer; unused for new claims
 }
 
 func (c *claimColumns) add(index int64, claim *ledger.Claim) {
@@ -279,7 +276,7 @@ func nullable(s *string) *string {
 	return s
 }
 
-// close closes the connection. It ignores errors: whatever was committed stays committed.
+// close closes the connection. It ignores errors: committed transactions stay committed.
 func (w *writer) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()

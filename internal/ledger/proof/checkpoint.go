@@ -1,9 +1,9 @@
-// Package proof has what a log gives to verifiers: signed checkpoints, and proofs that a record is
-// in the tree of a checkpoint. It is pure: it needs no store, no clock and no network.
+// Package proof has the checkpoints that a log signs and the proofs that a record is in a
+// checkpoint's tree. It is pure: it needs no store, clock or network.
 //
-// A [Checkpoint] and an [Inclusion] are written and parsed in the text formats tlog-checkpoint and
-// tlog-proof of C2SP (https://c2sp.org). Signatures are Ed25519 in signed notes, and trees are
-// hashed as in RFC 6962. Parsers accept only the canonical form of a text.
+// A [Checkpoint] and an [Inclusion] use the text formats tlog-checkpoint and tlog-proof of C2SP
+// (https://c2sp.org). Signatures are Ed25519 in signed notes, and trees are hashed as in RFC 6962.
+// Parsers accept only a text's canonical form.
 package proof
 
 import (
@@ -19,23 +19,23 @@ import (
 
 // Errors of checkpoints and proofs.
 var (
-	// ErrMalformed: the text is not in the format, or not in its canonical form.
+	// ErrMalformed: the text is not in the format or not canonical.
 	ErrMalformed = errors.New("malformed")
-	// ErrSignature: the key of the log did not sign the checkpoint.
+	// ErrSignature: the log's key did not sign the checkpoint.
 	ErrSignature = errors.New("not signed by the key of this log")
-	// ErrNotIncluded: the record is not in the tree of the checkpoint, at this index.
+	// ErrNotIncluded: the checkpoint's tree lacks the record at this index.
 	ErrNotIncluded = errors.New("not in the tree of the checkpoint")
 )
 
 // A Checkpoint identifies a state of the log: the tree of its first Size records.
 type Checkpoint struct {
-	Origin string // name of the log, and of its key
+	Origin string // name of the log and its key
 	Size   uint64
 	Root   tlog.Hash
 }
 
-// Text returns the body of the checkpoint, which is what gets signed. It is three lines: the
-// origin, the size in decimal, and the root in base64.
+// Text returns the checkpoint's body, which gets signed. It has three lines: the origin, the size
+// in decimal, and the root in base64.
 //
 //	example.com/log
 //	0
@@ -55,9 +55,9 @@ func (c Checkpoint) Sign(signer note.Signer) ([]byte, error) {
 // Tree returns the size and root for use with package tlog.
 func (c Checkpoint) Tree() tlog.Tree { return tlog.Tree{N: int64(c.Size), Hash: c.Root} }
 
-// OpenCheckpoint parses a signed checkpoint and verifies it. It ignores signatures by other keys,
-// such as those of witnesses. The error is [ErrMalformed], or [ErrSignature] if the verifier's key
-// has not signed it or its origin is not the key's name.
+// OpenCheckpoint parses and verifies a signed checkpoint. It ignores signatures by other keys, such
+// as witnesses. The error is [ErrMalformed], or [ErrSignature] if the verifier's key has not signed
+// it or its name is not the origin.
 func OpenCheckpoint(text []byte, verifier note.Verifier) (Checkpoint, error) {
 	n, err := note.Open(text, note.VerifierList(verifier))
 	if unverified := (*note.UnverifiedNoteError)(nil); errors.As(err, &unverified) {
@@ -82,7 +82,7 @@ func OpenCheckpoint(text []byte, verifier note.Verifier) (Checkpoint, error) {
 	return c, nil
 }
 
-// ParseCheckpoint parses the body of a checkpoint, as [Checkpoint.Text] writes it. It verifies no
+// ParseCheckpoint parses a checkpoint's body, as [Checkpoint.Text] writes it. It verifies no
 // signature. The error is [ErrMalformed].
 func ParseCheckpoint(text string) (c Checkpoint, err error) {
 	lines := strings.Split(text, "\n")

@@ -19,8 +19,8 @@ type Inclusion struct {
 	Checkpoint []byte      // signed note with the root
 }
 
-// Text returns the proof in C2SP's tlog-proof format: the name of the format, the index, each hash
-// on a line in base64, an empty line, and the checkpoint.
+// Text returns the proof in C2SP's tlog-proof format: the format's name, the index, each hash on a
+// line in base64, an empty line, and the checkpoint.
 //
 //	c2sp.org/tlog-proof@v1
 //	index 1
@@ -69,8 +69,8 @@ func ParseInclusion(text string) (*Inclusion, error) {
 	return p, nil
 }
 
-// Check verifies that the checkpoint is signed by the verifier's key, and that its tree has the
-// record, given as its exact bytes, at the index. It returns the checkpoint. The error is
+// Check verifies that the verifier's key signed the checkpoint, and that the checkpoint's tree has
+// the record, given as its exact bytes, at the index. It returns the checkpoint. The error is
 // [ErrMalformed], [ErrSignature] or [ErrNotIncluded].
 func (p *Inclusion) Check(record []byte, verifier note.Verifier) (Checkpoint, error) {
 	c, err := OpenCheckpoint(p.Checkpoint, verifier)
@@ -86,8 +86,8 @@ func (p *Inclusion) Check(record []byte, verifier note.Verifier) (Checkpoint, er
 	return c, nil
 }
 
-// Leads reports whether the hashes lead from the record at the index to the root of the checkpoint.
-// It verifies no signature.
+// Leads reports whether the hashes lead from the record to the checkpoint's root. It verifies no
+// signature.
 func (p *Inclusion) Leads(record []byte, c Checkpoint) bool {
 	return tlog.CheckRecord(p.Hashes, int64(c.Size), c.Root, int64(p.Index), tlog.RecordHash(record)) == nil
 }

@@ -11,8 +11,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// dsn returns the data source name of a file, with the pragmas of every connection and those given.
-// The file has to exist: a connection that made it anew after it was deleted would read an empty one.
+// dsn returns a file's data source name with every connection's pragmas and the given ones. The
+// file must exist: otherwise a connection would recreate a deleted file and read it as empty.
 func dsn(path string, pragmas ...string) string {
 	q := url.Values{"mode": {"rw"}, "_pragma": append([]string{
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(0)",
@@ -21,7 +21,7 @@ func dsn(path string, pragmas ...string) string {
 	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
 }
 
-// A connector opens connections, and checks that commits over them are durable.
+// A connector opens connections and checks that their commits are durable.
 type connector struct{ dsn string }
 
 func (c connector) Driver() driver.Driver { return &sqlite.Driver{} }
@@ -43,7 +43,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// queryValue returns the first column of a query that returns one row.
+// queryValue returns the first column of a query with one row.
 func queryValue(ctx context.Context, conn driver.Conn, query string) (value driver.Value, err error) {
 	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, nil)
 	err = eachRow(rows, err, func(row []driver.Value) error {
@@ -53,13 +53,13 @@ func queryValue(ctx context.Context, conn driver.Conn, query string) (value driv
 	return value, err
 }
 
-// isFull reports whether the error is SQLite's for a full disk, quota or file size limit.
+// isFull reports whether SQLite met a full disk, quota or file size limit.
 func isFull(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL
 }
 
-// isConstraint reports whether the error is SQLite's for an id, a claim or an index that exists.
+// isConstraint reports whether SQLite found a duplicate id, claim or index.
 func isConstraint(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT

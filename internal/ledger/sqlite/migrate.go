@@ -17,7 +17,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the tables up to date, over a connection of its own.
+// migrate brings the tables up to date over a separate connection.
 func migrate(ctx context.Context, path string) (err error) {
 	db := sql.OpenDB(connector{dsn: dsn(path)})
 	defer func() { err = errors.Join(err, db.Close()) }()
@@ -40,15 +40,15 @@ func migrate(ctx context.Context, path string) (err error) {
 	if _, err := provider.Up(ctx); err != nil {
 		return err
 	}
-	// What a killed process wrote to the write-ahead log may not be synced, and everything after it
-	// depends on it. Closing would checkpoint it as well, but would not report a failed fsync.
+	// A killed process may not have fsynced its write-ahead log, on which everything later depends.
+	// Closing would checkpoint it too, but would not report a failed fsync.
 	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil && !isFull(err) {
 		return fmt.Errorf("checkpointing the write-ahead log: %w", err)
 	}
 	return nil
 }
 
-// treeTables is what version 2 adds to the table of entries.
+// treeTables are the tables that version 2 adds.
 const treeTables = `
 ALTER TABLE entries ADD COLUMN hash BLOB NOT NULL DEFAULT x''; -- of the record, as a leaf of the tree
 CREATE TABLE nodes (
@@ -65,8 +65,8 @@ CREATE TABLE head (
 ) STRICT;
 INSERT INTO head VALUES (1, 0, x'', x'');`
 
-// addTree is the migration to version 2. The records of version 1 become the first leaves of the
-// tree. The log begins, with its first signature, when it is opened.
+// addTree migrates to version 2. Version 1's records become the tree's first leaves. The log
+// begins, with its first signature, when it is opened.
 func addTree(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, treeTables); err != nil {
 		return err

@@ -7,26 +7,26 @@ import (
 	"riffle/internal/ledger"
 )
 
-// frameSize is what a page of 4,096 bytes takes in the write-ahead log.
+// frameSize is the size of a page of 4,096 bytes in the write-ahead log.
 const frameSize = 4096 + 24
 
-// smallCommit is room for a commit of a few dozen records.
+// smallCommit is the space for a commit of a few dozen records.
 const smallCommit = 1 << 20
 
 // CheckRoom returns [ledger.ErrNoSpace] if a small commit does not fit on the disk.
 func (s *Store) CheckRoom() error { return checkRoom(s.writer.path, smallCommit) }
 
-// room returns how many bytes a batch adds to the write-ahead log at most: 90 MB for 4,096 records
-// with two claims each, of which a small store takes a tenth. Rows fill pages one after another,
-// while the name of a claim and a reference can be in any page of an index.
+// room returns the maximum number of bytes that a batch adds to the write-ahead log: 90 MB for
+// 4,096 records with two claims each; a small store uses a tenth. Rows fill pages in sequence,
+// while a claim's name and a reference can be on any page of an index.
 func room(batch *ledger.Batch) uint64 {
-	const fixed = 16 // pages: the head, the inner ones of each tree, and those that are begun
+	const fixed = 16 // pages of the head, the trees' inner nodes and partly filled leaves
 	pages, bytes := fixed, 0
 	for i := range batch.Entries {
 		e := &batch.Entries[i]
 		pages += 1 + len(e.Claims)
 		for _, c := range e.Claims {
-			if c.Status != "" || c.Due != 0 { // and so in an index more
+			if c.Status != "" || c.Due != 0 { // one more index
 				pages++
 			}
 		}
@@ -35,8 +35,8 @@ func room(batch *ledger.Batch) uint64 {
 	return uint64(pages)*frameSize + 2*uint64(bytes)
 }
 
-// checkRoom returns [ledger.ErrNoSpace] if the file system of the path has less room. It takes
-// microseconds. A file system that cannot tell has room, until a commit finds none.
+// checkRoom returns [ledger.ErrNoSpace] if the path's file system has less space. It takes
+// microseconds. A file system that cannot tell has space until a commit fails.
 func checkRoom(path string, room uint64) error {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(path, &fs); err != nil || fs.Blocks == 0 {

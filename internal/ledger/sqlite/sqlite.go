@@ -1,12 +1,12 @@
-// Package sqlite stores the ledger in one SQLite file, for one process.
+// Package sqlite stores the ledger in one SQLite file for one process.
 //
-// Commits are durable: every connection runs in WAL mode with synchronous=FULL, and checks that it
-// does, so a commit returns after the fsync of the write-ahead log. The writer checkpoints that log
-// itself, since SQLite's automatic checkpoint would not report a failed fsync.
+// Commits are durable: every connection uses WAL mode with synchronous=FULL, so that a commit
+// returns after the write-ahead log's fsync. The writer checkpoints that log explicitly, since
+// SQLite's automatic checkpoint would not report a failed fsync.
 //
-// One connection writes, with prepared statements below database/sql: see [writer]. Readers have a
-// bounded pool of connections that cannot write. A locked file beside the database keeps other
-// processes from opening it.
+// One connection writes, with prepared statements below database/sql: see [writer]. Readers share a
+// bounded pool of connections that cannot write. A locked file beside the database rejects other
+// processes.
 package sqlite
 
 import (
@@ -33,21 +33,21 @@ type Store struct {
 	files   ledger.OpenFiles
 }
 
-// Open opens the file at path, or makes it, and brings its tables up to date. The error is
-// [ledger.ErrInUse] if another process has it open.
+// Open opens or creates the file at path and brings its tables up to date. It returns
+// [ledger.ErrInUse] if another process has opened the file.
 func Open(ctx context.Context, path string) (*Store, error) {
-	const usual = 2000 // as SQLite has it
+	const usual = 2000 // SQLite's default
 	return OpenCached(ctx, path, usual)
 }
 
-// OpenCached is Open for a store whose connections may each cache so many KiB of pages. A process
-// with many stores cannot let each have as much as one alone.
+// OpenCached is Open with a page cache of the given KiB per connection, for processes with many
+// stores.
 func OpenCached(ctx context.Context, path string, cache int) (*Store, error) {
 	lock, err := ledger.LockFile(path + ".lock")
 	if err != nil {
 		return nil, err
 	}
-	// Only the owner may read seeds. SQLite gives the write-ahead log the mode of the file.
+	// Only the owner may read seeds. SQLite gives the write-ahead log the file's mode.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
 		err = f.Close()
@@ -66,7 +66,7 @@ func (s *Store) open(ctx context.Context, path string, cache int) error {
 	if err := migrate(ctx, path); err != nil {
 		return err
 	}
-	// The names of the new files have to survive power loss as well.
+	// The new files' names must survive power loss too.
 	if err := ledger.SyncFolder(path); err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func (s *Store) open(ctx context.Context, path string, cache int) error {
 	if s.writer, err = newWriter(ctx, path, limit); err != nil {
 		return err
 	}
-	// A process that was killed before its fsync may have left commits that can be read. The
-	// checkpoint begins with that fsync.
+	// A process that was killed before its fsync may have left visible commits. The checkpoint
+	// begins with that fsync.
 	if err := s.writer.checkpointNow(ctx); err != nil {
 		return err
 	}
@@ -91,17 +91,17 @@ func (s *Store) open(ctx context.Context, path string, cache int) error {
 	return err
 }
 
-// idleTime is after what time an idle connection is closed. Each has two open files, and takes up
-// to two megabytes.
+// idleTime is the time after which an idle connection is closed. Each has two open files and uses
+// up to two megabytes.
 const idleTime = 5 * time.Second
 
-// Readers returns how many connections read.
+// Readers returns the number of reading connections.
 func (s *Store) Readers() int { return ledger.DefaultReaders() }
 
-// CheckFiles checks the database, the files that SQLite has beside it, and the lock.
+// CheckFiles checks the database, SQLite's files beside it, and the lock.
 func (s *Store) CheckFiles() error { return s.files.Check() }
 
-// Head returns the head.
+// Head implements [ledger.Store].
 func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	var size, from int64
 	err = s.readers.QueryRowContext(ctx, "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head").
@@ -113,17 +113,17 @@ func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 // Confirm returns the head. Commits become visible after their fsync.
 func (s *Store) Confirm(ctx context.Context) (ledger.Head, error) { return s.Head(ctx) }
 
-// Append commits the batch in one transaction.
+// Append implements [ledger.Store].
 func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
 	return s.writer.append(ctx, batch)
 }
 
-// AppendNext commits the batch that next makes from the head. No other process can append.
+// AppendNext implements [ledger.Store]. No other process can append.
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	return ledger.AppendFromHead(ctx, s, next)
 }
 
-// Hashes returns at most n hashes of a level, starting at index from.
+// Hashes implements [ledger.Store].
 func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hashes []tlog.Hash, err error) {
 	query, args := "SELECT idx, hash FROM nodes WHERE level = ? AND idx >= ? ORDER BY idx LIMIT ?", []any{level, int64(from), n}
 	if level == 0 {
@@ -146,8 +146,8 @@ func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hash
 	return hashes, err
 }
 
-// Records calls each for at most n entries in log order, starting at index from. The follower reads
-// every record through it, so it is below database/sql, which takes 1.5 times as long.
+// Records implements [ledger.Store]. The follower reads every record with it, so it bypasses
+// database/sql, which takes 1.5 times as long.
 func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) (err error) {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
@@ -169,23 +169,23 @@ func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint6
 	})
 }
 
-// selectEntries is followed by a condition.
+// selectEntries precedes a condition.
 const selectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
 
 const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, " +
 	"coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ?"
 
-// Range returns at most n entries in log order, starting at index from.
+// Range implements [ledger.Store].
 func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
 	return s.list(ctx, nil, selectEntries+"WHERE idx >= ? ORDER BY idx LIMIT ?", int64(from), n)
 }
 
-// ByID returns the entry with the id, or [ledger.ErrNotFound].
+// ByID implements [ledger.Store].
 func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
 	return ledger.FirstOrNotFound(s.list(ctx, nil, selectEntries+"WHERE id = ?", id[:]))
 }
 
-// ByClaim returns the entry that holds the claim, or [ledger.ErrNotFound].
+// ByClaim implements [ledger.Store].
 func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
 	c := ledger.Claim{Name: claim}
 	found, err := ledger.FirstOrNotFound(s.list(ctx, []any{&c.Status, &c.Due}, selectHolder, claim))
@@ -196,12 +196,12 @@ func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, erro
 	return found, nil
 }
 
-// ByReference returns at most limit entries of a reference in log order, starting at index from.
+// ByReference implements [ledger.Store].
 func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
 	return s.list(ctx, nil, selectEntries+"WHERE reference = ? AND idx >= ? ORDER BY idx LIMIT ?", reference, int64(from), limit)
 }
 
-// Holders returns which entry holds each of the claims.
+// Holders implements [ledger.Store].
 func (s *Store) Holders(ctx context.Context, claims []string) (map[string]ledger.Place, error) {
 	holders := map[string]ledger.Place{}
 	err := s.places(ctx, "SELECT c.idx, e.id FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = ?", claims,
@@ -209,7 +209,7 @@ func (s *Store) Holders(ctx context.Context, claims []string) (map[string]ledger
 	return holders, err
 }
 
-// Firsts returns the first two entries of each of the references.
+// Firsts implements [ledger.Store].
 func (s *Store) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
 	firsts := map[string][]ledger.Place{}
 	err := s.places(ctx, "SELECT idx, id FROM entries WHERE reference = ? ORDER BY idx LIMIT 2", references,
@@ -217,8 +217,8 @@ func (s *Store) Firsts(ctx context.Context, references []string) (map[string][]l
 	return firsts, err
 }
 
-// places executes a query for each of the names, and calls each for every entry found. The log's
-// writer waits for it, so it is below database/sql: a name takes a few microseconds.
+// places executes a query for each name and calls each for every entry found. The log's writer
+// waits for it, so it bypasses database/sql: a name takes a few microseconds.
 func (s *Store) places(ctx context.Context, query string, names []string, each func(string, ledger.Place)) (err error) {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
@@ -250,7 +250,7 @@ func (s *Store) places(ctx context.Context, query string, names []string, each f
 	})
 }
 
-// list returns the entries that a query selects. Columns after theirs are scanned into extra.
+// list returns the selected entries. It scans later columns into extra.
 func (s *Store) list(ctx context.Context, extra []any, query string, args ...any) (list []ledger.Stored, err error) {
 	err = s.read(ctx, func(rows *sql.Rows) error {
 		var e ledger.Stored
@@ -269,7 +269,7 @@ func (s *Store) list(ctx context.Context, extra []any, query string, args ...any
 	return list, err
 }
 
-// Claims returns the selected claims, sorted by name.
+// Claims implements [ledger.Store].
 func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
 	where, args := condition(q)
 	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT ?", where) //nolint:gosec // of constants
@@ -282,15 +282,14 @@ func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledge
 	return claims, err
 }
 
-// CountClaims returns how many claims the query selects.
+// CountClaims implements [ledger.Store].
 func (s *Store) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64, err error) {
 	where, args := condition(q)
 	err = s.readers.QueryRowContext(ctx, "SELECT count(*) FROM claims "+where, args...).Scan(&n)
 	return n, err
 }
 
-// condition returns the WHERE clause of a query. With a due time or a status it matches the
-// condition of an index.
+// condition returns a query's WHERE clause. A due time or a status matches an index's condition.
 func condition(q ledger.ClaimQuery) (where string, args []any) {
 	after, before := q.NameBounds()
 	where, args = "WHERE name > ? AND name < ?", []any{after, before}
@@ -317,7 +316,7 @@ func (s *Store) Close() error {
 	return errors.Join(append(errs, s.lock.Close())...)
 }
 
-// Check runs SQLite's own check of the file: its pages, and that every index matches its table.
+// Check runs SQLite's integrity check of the file's pages and indexes.
 func (s *Store) Check(ctx context.Context) (findings []string, err error) {
 	err = s.read(ctx, func(rows *sql.Rows) error {
 		var finding string

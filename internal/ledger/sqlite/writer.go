@@ -10,28 +10,27 @@ import (
 	"riffle/internal/ledger"
 )
 
-// measureEvery is how many entries and commits are written before the write-ahead log is measured
-// again. Each of them writes a few pages at most.
+// measureEvery is the number of written entries and commits between measurements of the write-ahead
+// log. Each of them writes a few pages at most.
 const measureEvery = 256
 
-// checkpointPages is the size of the write-ahead log, in pages, at which it is checkpointed: 8 MiB.
+// checkpointPages is the size of the write-ahead log, in pages, that triggers a checkpoint: 8 MiB.
 const checkpointPages = 2048
 
-// A writer is the connection that appends. It uses prepared statements of the driver, since
-// database/sql takes twice the time for each row. The tests compare it with plain statements over
-// database/sql.
+// A writer is the connection that appends. It uses the driver's prepared statements, since
+// database/sql takes twice the time for each row.
 type writer struct {
 	path                    string
 	conn                    driver.Conn
 	begin, commit, rollback driver.Stmt
-	advance                 driver.Stmt // the head, if the log is at the size that the batch continues
+	advance                 driver.Stmt // moves the head from the batch's start size
 	insertEntry, insertNode driver.Stmt
-	insertClaim             driver.Stmt // one that nobody holds
-	takeClaim               driver.Stmt // one that a record holds
-	moveClaim               driver.Stmt // the same, leaving status, due and their indexes unchanged
+	insertClaim             driver.Stmt // a new one
+	takeClaim               driver.Stmt // a held one
+	moveClaim               driver.Stmt // a held one with the same status and due time, so that their indexes stay unchanged
 	walSize, checkpoint     driver.Stmt
-	args                    []driver.NamedValue // of the statement that is being executed
-	sinceMeasured           int                 // entries and commits since the WAL was measured
+	args                    []driver.NamedValue // of the statement in execution
+	sinceMeasured           int                 // written entries and commits
 }
 
 // statements returns the SQL of every prepared statement.
@@ -62,7 +61,7 @@ func newWriter(ctx context.Context, path string, pragmas ...string) (*writer, er
 			return nil, errors.Join(err, conn.Close())
 		}
 	}
-	// A file that its header marks as read-only opens like any other, and would fail the first
+	// A file that its header marks as read-only opens like any other and would fail the first
 	// batch.
 	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, "DELETE FROM head WHERE FALSE", nil); err != nil {
 		return nil, errors.Join(err, w.close())
@@ -70,10 +69,9 @@ func newWriter(ctx context.Context, path string, pragmas ...string) (*writer, er
 	return w, nil
 }
 
-// append commits the batch. After a conflict or a full disk it rolls back and nothing was written.
-// After any other error the batch may have been committed, and the writer must not be used again.
-// Without room for the whole batch it writes nothing at all, be the disk filling up or still full
-// after a restart.
+// append commits the batch. A conflict or a full disk writes nothing. After any other error the
+// batch may have been committed, and the writer must not be used again. Before it writes, append
+// checks that the whole batch fits on the disk.
 func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
 	if err := checkRoom(w.path, room(&batch)); err != nil {
 		return err
@@ -109,7 +107,7 @@ func (w *writer) rollBack(ctx context.Context) error {
 	return err
 }
 
-// write executes the statements of a batch within a transaction.
+// write executes a batch's statements within a transaction.
 func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
 	head := &batch.Head
 	advanced, err := w.exec(ctx, w.advance, int64(head.Size), head.Edge, head.Checkpoint, notNull(head.SeedKey), int64(head.SeedsFrom),
@@ -140,7 +138,7 @@ func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
 	return nil
 }
 
-// claim has the record at an index hold a claim.
+// claim makes the record at index hold a claim.
 func (w *writer) claim(ctx context.Context, index int64, c *ledger.Claim) error {
 	var due driver.Value
 	if c.Due != 0 {
@@ -163,9 +161,9 @@ func (w *writer) claim(ctx context.Context, index int64, c *ledger.Claim) error 
 	return err
 }
 
-// checkpointWAL counts what was written, and checkpoints the write-ahead log when it has grown to
-// its limit. A failed write or fsync is an error although the batch is durable: the disk is not to
-// be trusted any more. A full disk is not an error: the write-ahead log stays, and the next batch
+// checkpointWAL counts written entries and commits, and checkpoints the write-ahead log when it has
+// reached its limit. A failed write or fsync is an error although the batch is durable: the disk
+// can no longer be trusted. A full disk is no error: the write-ahead log stays, and the next batch
 // fails.
 func (w *writer) checkpointWAL(ctx context.Context, written int) error {
 	w.sinceMeasured += written
@@ -173,7 +171,7 @@ func (w *writer) checkpointWAL(ctx context.Context, written int) error {
 		return nil
 	}
 	w.sinceMeasured = 0
-	const pages = 1 // column with the size of the write-ahead log
+	const pages = 1 // column with the write-ahead log's size
 	size, err := queryInt(ctx, w.walSize, pages)
 	if err != nil {
 		return fmt.Errorf("measuring the write-ahead log: %w", err)
@@ -186,7 +184,7 @@ func (w *writer) checkpointWAL(ctx context.Context, written int) error {
 
 // checkpointNow checkpoints the write-ahead log.
 func (w *writer) checkpointNow(ctx context.Context) error {
-	const busy = 0 // column that says whether readers kept it from checkpointing everything
+	const busy = 0 // column that reports whether readers prevented a complete checkpoint
 	if _, err := queryInt(ctx, w.checkpoint, busy); err != nil && !isFull(err) {
 		return fmt.Errorf("checkpointing the write-ahead log: %w", err)
 	}
@@ -201,7 +199,7 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.conn.Close())...)
 }
 
-// exec executes a statement and returns how many rows it changed.
+// exec executes a statement and returns the number of changed rows.
 func (w *writer) exec(ctx context.Context, stmt driver.Stmt, args ...driver.Value) (rows int64, err error) {
 	w.args = w.args[:0]
 	for i, v := range args {
@@ -214,7 +212,7 @@ func (w *writer) exec(ctx context.Context, stmt driver.Stmt, args ...driver.Valu
 	return result.RowsAffected()
 }
 
-// queryInt returns the integer in a column of a statement that returns one row.
+// queryInt returns an integer column of a statement with one row.
 func queryInt(ctx context.Context, stmt driver.Stmt, column int) (n int64, err error) {
 	rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, nil)
 	err = eachRow(rows, err, func(row []driver.Value) error {
