@@ -15,7 +15,7 @@ import (
 	"riffle/internal/ledger/ledgertest"
 )
 
-// outcome returns what became of an entry: its index, or what it conflicts with.
+// outcome returns an entry's index, or the claim or record that it conflicts with.
 func outcome(index uint64, err error) string {
 	var claim *ledger.ClaimError
 	var notUnique *ledger.NotUniqueError
@@ -30,8 +30,8 @@ func outcome(index uint64, err error) string {
 	return err.Error()
 }
 
-// appendTogether appends entries in one batch, behind a first one that holds the store up, and
-// returns what became of them.
+// appendTogether appends entries in one batch while a commit of first is in flight. It returns all
+// outcomes.
 func appendTogether(l *ledger.Log, f *faultyStore, first ledger.Entry, entries []ledger.Entry) []string {
 	outcomes := make([]string, 1+len(entries))
 	var wait sync.WaitGroup
@@ -44,8 +44,8 @@ func appendTogether(l *ledger.Log, f *faultyStore, first ledger.Entry, entries [
 	return outcomes
 }
 
-// An entry is unique if no other has its reference, in the log or earlier in the batch, but for one
-// that it names. Rejected entries get no index, and those after them in the batch the next one.
+// An entry is unique if no other entry has its reference, in the log or earlier in the batch,
+// except the one that it names. A rejected entry uses no index.
 func TestUniqueReference(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &faultyStore{Store: &memoryStore{}, leave: make(chan struct{})}
@@ -56,12 +56,12 @@ func TestUniqueReference(t *testing.T) {
 			entries[i].Reference, entries[i].Unique = "game", i > 0
 		}
 		first := entries[0]
-		entries[1].Besides = first.ID                                         // and there is nothing else
-		entries[2].Besides = first.ID                                         // but there is 1
-		entries[3].Besides = entries[1].ID                                    // but there is 0
-		entries[4].Reference, entries[5].Reference = "another", "another"     // 5 comes after 4
+		entries[1].Besides = first.ID                                         // the only other entry
+		entries[2].Besides = first.ID                                         // entry 1 precedes it too
+		entries[3].Besides = entries[1].ID                                    // entry 0 precedes it too
+		entries[4].Reference, entries[5].Reference = "another", "another"     // 5 follows 4
 		entries[6].Reference, entries[6].Unique = "plain", false              //
-		entries[7].Reference = "plain"                                        // comes after 6
+		entries[7].Reference = "plain"                                        // follows 6
 		entries[8].Reference, entries[8].Besides = "plain", entries[6].ID     // in the same batch
 		entries[9].Reference, entries[9].Unique = "another", false            //
 		entries[10].Reference, entries[10].Besides = "nobody's", uuid.UUID{1} //
@@ -80,7 +80,7 @@ func TestUniqueReference(t *testing.T) {
 	})
 }
 
-// Entries of one batch that want the same claim are told apart without asking the store.
+// Claims that conflict within one batch need no look-up.
 func TestClaimedTwiceInABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &faultyStore{Store: &memoryStore{}, leave: make(chan struct{})}
@@ -94,7 +94,7 @@ func TestClaimedTwiceInABatch(t *testing.T) {
 			{{Name: "own"}, {Name: "new"}},
 			{{Name: "taken", Taken: true}},
 			{{Name: "taken", Taken: true}},
-			{{Name: "own"}}, // of an entry that was rejected
+			{{Name: "own"}}, // of a rejected entry
 		} {
 			entries[i].Claims = claims
 		}
@@ -108,7 +108,7 @@ func TestClaimedTwiceInABatch(t *testing.T) {
 	})
 }
 
-// A countingStore counts the look-ups of claims and references.
+// A countingStore counts look-ups of claims and references.
 type countingStore struct {
 	ledger.Store
 	single, many int
@@ -134,8 +134,8 @@ func (s *countingStore) Firsts(ctx context.Context, references []string) (map[st
 	return s.Store.Firsts(ctx, references)
 }
 
-// Another log, as that of another process, appends first. Then the whole batch is looked up in a
-// constant number of queries, and what the other log has is rejected by its name.
+// Another process appends first. Then a constant number of queries looks up the whole batch, and
+// the entries in conflict are rejected by name.
 func TestConflictLooksUpTheBatchAtOnce(t *testing.T) {
 	key := filepath.Join(t.TempDir(), ledger.KeyName)
 	s := &countingStore{Store: newStore(t).Store}
@@ -182,7 +182,7 @@ func TestConflictLooksUpTheBatchAtOnce(t *testing.T) {
 	}
 }
 
-// An entry that was committed unnoticed is not refused for its own record.
+// An entry does not conflict with itself if an earlier attempt committed it.
 func TestUniqueAfterAnUnnoticedCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &faultyStore{Store: &memoryStore{}}
@@ -199,8 +199,7 @@ func TestUniqueAfterAnUnnoticedCommit(t *testing.T) {
 	})
 }
 
-// An entry that another log has appended is not what a refusal is based on before it is durable
-// for this one, too.
+// Another process's entry rejects a duplicate only after this log has confirmed it.
 func TestNotUniqueForWhatIsDurable(t *testing.T) {
 	s, key := newStore(t), filepath.Join(t.TempDir(), ledger.KeyName)
 	other := open(t, &faultyStore{Store: s.Store, shared: true}, ledger.Options{KeyFile: key})

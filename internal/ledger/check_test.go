@@ -102,7 +102,6 @@ func TestCheckEndsAfter20Findings(t *testing.T) {
 	}
 }
 
-// That is an error, and not a finding.
 func TestCheckOfUnavailableStore(t *testing.T) {
 	s, c := begun(t, ledgertest.Entries("unread", 3))
 	if _, err := (ledger.Check{Verifier: c.Verify}).Run(t.Context(), &faultyStore{Store: s, lostLookups: 1}); !errors.Is(err, ledger.ErrUnavailable) {

@@ -25,18 +25,18 @@ func TestOpenRejectsRolledBackStore(t *testing.T) {
 
 	copyFile(t, backup, db)
 	wantOpenError(t, folder, ledger.Options{}, "has 300 records", "signed checkpoint of 301", "Put the newer store back")
-	// The same goes for an empty store,
+	// An empty store is rejected too,
 	removeFile(t, db)
 	wantOpenError(t, folder, ledger.Options{}, "has 0 records", "signed checkpoint of 301")
 	copyFile(t, newest, db)
 	grow(t, folder, "on", 1)
-	// and for a log that had no records yet.
+	// and so is an empty log's.
 	begun := t.TempDir()
 	grow(t, begun, "none", 0)
 	removeFile(t, filepath.Join(begun, "riffle.db"))
 	wantOpenError(t, begun, ledger.Options{}, "signed checkpoint of 0", "Put the newer store back")
 
-	// Without the checkpoint file the backup grows differently: the key has signed two histories.
+	// Without the checkpoint file the backup grows into another history.
 	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
 	moveFile(t, filepath.Join(folder, ledger.CheckpointName), checkpoint)
 	copyFile(t, backup, db)
@@ -50,22 +50,22 @@ func TestOpenRejectsRolledBackStore(t *testing.T) {
 	wantOpenError(t, folder, ledger.Options{}, "two histories")
 }
 
-// TestOpenRejectsFolderBehindAnchor puts a whole folder back, with its checkpoint file. What the
-// process knows from before shows that it is older, or of another history.
+// TestOpenRejectsFolderBehindAnchor restores an old folder with its checkpoint file. The anchor
+// shows that it is older or forked.
 func TestOpenRejectsFolderBehindAnchor(t *testing.T) {
 	folder, older := t.TempDir(), t.TempDir()
 	grow(t, folder, "before", 300)
 	copyFolder(t, folder, older)
 	l := openFolder(t, folder)
 	appendEntry(t, l, ledgertest.Entries("after", 1)[0])
-	anchors := []ledger.Anchor{{Source: "the test"}, {Source: "what was acknowledged", Note: l.Durable()}} // maybe not published yet
+	anchors := []ledger.Anchor{{Source: "the test"}, {Source: "what was acknowledged", Note: l.Durable()}} // may be unpublished
 	closeLog(t, l)
 	if !bytes.Equal(l.Durable(), anchors[1].Note) {
 		t.Errorf("after Close the checkpoint is %q, want %q", l.Durable(), anchors[1].Note)
 	}
 	for _, c := range []struct {
 		name string
-		grow int // records that the copy gets
+		grow int // number of records to append to the copy
 		want []string
 	}{
 		{"older", 0, []string{"has 300 records", "what was acknowledged is a signed checkpoint of 301", "Put the newer store back"}},
@@ -77,7 +77,7 @@ func TestOpenRejectsFolderBehindAnchor(t *testing.T) {
 			copyFolder(t, older, copied)
 			grow(t, copied, "fork", c.grow)
 			wantOpenError(t, copied, ledger.Options{Anchors: anchors}, c.want...)
-			// A restart does not know the anchor, but the checkpoint file has it now.
+			// After a restart without the anchor, the checkpoint file has it.
 			wantOpenError(t, copied, ledger.Options{}, "the store", filepath.Join(copied, ledger.CheckpointName))
 			if got := readFile(t, filepath.Join(copied, ledger.CheckpointName)); !bytes.Equal(got, anchors[1].Note) {
 				t.Errorf("the checkpoint file has %q, want %q", got, anchors[1].Note)
@@ -100,7 +100,6 @@ func TestOpenRejectsFolderBehindAnchor(t *testing.T) {
 	open(t, openStore(t, folder), ledger.Options{Folder: folder, Anchors: anchors})
 }
 
-// A store that cannot be read says nothing about its records.
 func TestUnreadableStoreIsNoOtherHistory(t *testing.T) {
 	folder := t.TempDir()
 	grow(t, folder, "before", 1)
@@ -142,7 +141,6 @@ func TestOpenRejectsDamagedCheckpointFile(t *testing.T) {
 	}
 }
 
-// So it is up to date after the process is killed.
 func TestCheckpointFileIsWrittenBeforeAppendReturns(t *testing.T) {
 	folder := t.TempDir()
 	l := openFolder(t, folder)
@@ -155,7 +153,6 @@ func TestCheckpointFileIsWrittenBeforeAppendReturns(t *testing.T) {
 	}
 }
 
-// It may be missing, or behind after a crash.
 func TestCheckpointFileIsWrittenAtOpen(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, ledger.CheckpointName)

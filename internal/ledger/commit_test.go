@@ -38,13 +38,13 @@ func TestLostConnectionIsReconciled(t *testing.T) {
 	}
 }
 
-// The store is not asked without a pause, either.
+// Append must also pause between attempts.
 func TestPatienceEndsAndBreaksTheLog(t *testing.T) {
 	const always = 1 << 20
 	for name, f := range map[string]*faultyStore{
 		"unreachable":                    {lostBefore: 1, lostHeads: always},
 		"readable but not writable":      {lostBefore: always},                        // now a standby
-		"conflict with an unknown batch": {lostBefore: 1, before: ledger.ErrConflict}, // maybe its own
+		"conflict with an unknown batch": {lostBefore: 1, before: ledger.ErrConflict}, // its own, perhaps
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestPatienceEndsAndBreaksTheLog(t *testing.T) {
 	}
 }
 
-// The first attempt may have been written, so ErrNoSpace would promise too much.
+// The first attempt may have been written, so ErrNoSpace would be wrong.
 func TestFullDiskAfterLostConnectionBreaksTheLog(t *testing.T) {
 	f := newStore(t)
 	f.lostAfter, f.lostLookups, f.before = 1, 1, ledger.ErrNoSpace
@@ -78,7 +78,6 @@ func TestFullDiskAfterLostConnectionBreaksTheLog(t *testing.T) {
 	}
 }
 
-// The head is validated after a reconnect as it is at start.
 func TestReconnectValidatesTheHead(t *testing.T) {
 	for name, damage := range map[string]func(m *memoryStore, earlier ledger.Head){
 		"rolled back": func(m *memoryStore, earlier ledger.Head) { m.head = earlier },
@@ -92,7 +91,7 @@ func TestReconnectValidatesTheHead(t *testing.T) {
 				entries := ledgertest.Entries("checked", 2)
 				earlier := m.head
 				appendEntry(t, l, entries[0])
-				synctest.Wait() // until it is published, so that only the writer reads the head
+				synctest.Wait() // for publication, so that only the writer reads the head
 				damage(m, earlier)
 				f.lose(func(f *faultyStore) { f.lostBefore = 1 })
 				if _, err := l.Append(entries[1]); !errors.Is(err, ledger.ErrBroken) || !errors.Is(err, ledger.ErrCorrupt) {
@@ -103,7 +102,6 @@ func TestReconnectValidatesTheHead(t *testing.T) {
 	}
 }
 
-// Two logs append to one store, as two processes do.
 func TestConflictContinuesTheOtherLog(t *testing.T) {
 	s := &faultyStore{Store: newStore(t).Store, shared: true}
 	key := filepath.Join(t.TempDir(), ledger.KeyName)

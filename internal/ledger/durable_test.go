@@ -14,7 +14,7 @@ import (
 	"riffle/internal/ledger/ledgertest"
 )
 
-// An unconfirmedStore shows commits that no standby has, until that is set or they are lost.
+// An unconfirmedStore shows commits without a standby until a standby confirms or loses them.
 type unconfirmedStore struct {
 	*memoryStore
 	standby bool // confirms the head
@@ -26,7 +26,7 @@ func (s *unconfirmedStore) set(standby bool) {
 	s.standby = standby
 }
 
-// lose goes back to a head, as in a failover to a standby that has no more.
+// lose returns to a head, as after a failover to an older standby.
 func (s *unconfirmedStore) lose(head ledger.Head) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,8 +42,8 @@ func (s *unconfirmedStore) Confirm(context.Context) (ledger.Head, error) {
 	return s.head, nil
 }
 
-// startUnconfirmed opens two logs of a store. The first has written a durable record, and then one
-// that the second sees and cannot confirm. The second has only what it published.
+// startUnconfirmed opens two logs of a store. The first has written a durable record and then one
+// that the second sees and cannot confirm.
 func startUnconfirmed(t *testing.T) (s *unconfirmedStore, second *ledger.Log, before ledger.Head, folder string) {
 	t.Helper()
 	m := &memoryStore{}
@@ -111,7 +111,7 @@ func TestLostRecordIsForgotten(t *testing.T) {
 	})
 }
 
-// The batch in flight waits, since it may have been written. What is in the queue was not.
+// The batch in flight waits, since it may have been written. The queue was not.
 func TestOutageRejectsTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &faultyStore{Store: &memoryStore{}}

@@ -30,8 +30,7 @@ func openStore(t *testing.T, folder string) ledger.Store {
 	return s
 }
 
-// open opens the log of a store until the end of the test. The folder is a new one unless the options
-// have it.
+// open opens a store's log until the end of the test, in a new folder unless the options have one.
 func open(t *testing.T, s ledger.Store, o ledger.Options) *ledger.Log {
 	t.Helper()
 	if o.Folder == "" {
@@ -67,7 +66,7 @@ func appendEntry(t *testing.T, l *ledger.Log, e ledger.Entry) (index uint64) {
 	return index
 }
 
-// grow appends n entries to the log of a folder.
+// grow appends n entries to a folder's log.
 func grow(t *testing.T, folder, label string, n int) {
 	t.Helper()
 	l := openFolder(t, folder)
@@ -77,7 +76,7 @@ func grow(t *testing.T, folder, label string, n int) {
 	closeLog(t, l)
 }
 
-// wantOpenError opens the log of a folder, and checks that the error contains the texts.
+// wantOpenError opens a folder's log and checks that the error contains the texts.
 func wantOpenError(t *testing.T, folder string, o ledger.Options, texts ...string) {
 	t.Helper()
 	s := openStore(t, folder)
@@ -97,7 +96,7 @@ func wantOpenError(t *testing.T, folder string, o ledger.Options, texts ...strin
 	}
 }
 
-// begun returns a store with the entries, and the chain that made them.
+// begun returns a store with the entries, and their chain.
 func begun(t *testing.T, entries []ledger.Entry) (ledger.Store, *ledgertest.Chain) {
 	t.Helper()
 	s, c := openStore(t, t.TempDir()), ledgertest.NewChain(t)
@@ -111,7 +110,7 @@ func begun(t *testing.T, entries []ledger.Entry) (ledger.Store, *ledgertest.Chai
 	return s, c
 }
 
-// storedEntries returns the entries in the store of a folder.
+// storedEntries returns the entries in a folder's store.
 func storedEntries(t *testing.T, folder string) []ledger.Stored {
 	t.Helper()
 	s := openStore(t, folder)
@@ -153,7 +152,7 @@ func copyFile(t *testing.T, from, to string) {
 	writeFile(t, to, readFile(t, from))
 }
 
-// copyFolder copies the log of a folder, which is closed, into an empty folder.
+// copyFolder copies a closed log's folder into an empty folder.
 func copyFolder(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {

@@ -13,7 +13,6 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// A record that is damaged on disk is never covered by a published checkpoint.
 func TestDamagedRecordIsNotPublished(t *testing.T) {
 	tampered := &tamperedStore{Store: openStore(t, t.TempDir()), record: func(e *ledger.Stored) { flipIf(e.Index == 2, &e.Record[9]) }}
 	l := open(t, tampered, ledger.Options{})
@@ -53,7 +52,7 @@ func TestRecordsOfOtherProcessesArePublished(t *testing.T) {
 		}
 		closeLog(t, second)
 		closeLog(t, first)
-		// Its checkpoint file has what it published, though another process signed it.
+		// Its checkpoint file has the published checkpoint, which another process signed.
 		if l, err := ledger.Open(t.Context(), older, options); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("a rolled back store: %v, %v, want ErrCorrupt", l, err)
 		}

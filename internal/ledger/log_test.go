@@ -121,7 +121,7 @@ func TestSlowCommitMakesTheLogUnhealthy(t *testing.T) {
 	})
 }
 
-// After any error but a full disk, neither the entry nor a later one gets an index.
+// After any error except a full disk, no entry gets an index.
 func TestFailedCommitBreaksTheLog(t *testing.T) {
 	for name, fail := range map[string]func(*faultyStore, error){
 		"nothing written": func(f *faultyStore, err error) { f.before = err },
@@ -194,51 +194,8 @@ func TestFullDiskRecovers(t *testing.T) {
 	}
 }
 
-func TestClaimHasOneHolder(t *testing.T) {
-	f := newStore(t)
-	f.leave = make(chan struct{}, 10)
-	l := open(t, f, ledger.Options{})
-	entries := ledgertest.Entries("claims", 12)
-	for i := range entries {
-		if i%3 != 2 {
-			entries[i].Claims = []ledger.Claim{{Name: "the only one"}}
-		}
-	}
-	var mu sync.Mutex
-	outcomes := map[error]int{}
-	var indexes []uint64
-	var wait sync.WaitGroup
-	for _, e := range entries {
-		wait.Go(func() {
-			index, err := l.Append(e)
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				indexes = append(indexes, index)
-				if got, err := l.ByID(t.Context(), e.ID); err != nil || got.Index != index {
-					t.Errorf("entry %s: %+v, %v, want index %d", e.ID, got, err, index)
-				}
-			} else if errors.Is(err, ledger.ErrClaimed) {
-				err = ledger.ErrClaimed
-			}
-			outcomes[err]++
-		})
-	}
-	for range cap(f.leave) {
-		f.leave <- struct{}{}
-	}
-	wait.Wait()
-	if outcomes[nil] != 5 || outcomes[ledger.ErrClaimed] != 7 {
-		t.Errorf("outcomes %v, want success for one entry with the claim and four without", outcomes)
-	}
-	slices.Sort(indexes)
-	if !slices.Equal(indexes, []uint64{0, 1, 2, 3, 4}) {
-		t.Errorf("indexes %d: a rejected entry got an index", indexes)
-	}
-}
-
-// Of the entries that want one claim from one holder at the same time, one is written with all of
-// its claims. The others get an error that names the claim.
+// Of the entries that want one claim concurrently, one is written with all its claims. The errors
+// of the others name the claim.
 func TestClaimIsTransferredOnce(t *testing.T) {
 	f := newStore(t)
 	l := open(t, f, ledger.Options{})
@@ -271,10 +228,15 @@ func TestClaimIsTransferredOnce(t *testing.T) {
 	if won.Load() != 1 {
 		t.Errorf("%d entries got the claim, want 1", won.Load())
 	}
-	unknown := ledgertest.Entries("unknown", 1)[0]
-	unknown.Claims = []ledger.Claim{{Name: "nobody's", Taken: true, From: 0}}
-	if _, err := l.Append(unknown); !errors.Is(err, ledger.ErrClaimed) {
-		t.Errorf("transferring a claim that nobody holds: %v, want ErrClaimed", err)
+	for what, claim := range map[string]ledger.Claim{
+		"transferring a claim that nobody holds": {Name: "nobody's", Taken: true, From: 0},
+		"a claim that has a holder":              {Name: "the prize"},
+	} {
+		e := ledgertest.Entries(what, 1)[0]
+		e.Claims = []ledger.Claim{claim}
+		if _, err := l.Append(e); !errors.Is(err, ledger.ErrClaimed) {
+			t.Errorf("%s: %v, want ErrClaimed", what, err)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a new key was made for a log that has one")
 	}
-	// It is a log if either the store or the checkpoint file says so.
+	// Either the store or the checkpoint file shows that the log exists.
 	checkpoint := filepath.Join(folder, ledger.CheckpointName)
 	moveFile(t, checkpoint, checkpoint+".away")
 	wantOpenError(t, folder, ledger.Options{}, "its key is not there", "backup")
@@ -51,7 +51,7 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 	wantOpenError(t, folder, ledger.Options{}, path, "backup")
 }
 
-// Another process makes the key file while this one is generating a key.
+// Another process creates the key file while this one generates a key.
 func TestOpenUsesKeyOfConcurrentStart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), ledger.KeyName)
 	theirs, _, err := note.GenerateKey(nil, "example.com/theirs")
@@ -69,7 +69,7 @@ func TestOpenUsesKeyOfConcurrentStart(t *testing.T) {
 	}
 }
 
-// A racingReader calls a function right before its first read. It reads zeros.
+// A racingReader calls a function before its first read. It reads zeros.
 type racingReader struct{ race func() }
 
 func (r *racingReader) Read(p []byte) (int, error) {
@@ -137,7 +137,6 @@ func TestOpenRejectsTamperedStore(t *testing.T) {
 	}
 }
 
-// Not the whole log, so that the cost does not grow with it.
 func TestOpenReadsBackLast4096Records(t *testing.T) {
 	folder := t.TempDir()
 	const size = 5000

@@ -13,14 +13,14 @@ import (
 	"riffle/internal/ledger/ledgertest"
 )
 
-// A slowStore serves one caller at a time, whose look-ups by id wait.
+// A slowStore serves one caller at a time and blocks in look-ups by id.
 type slowStore struct {
 	ledger.Store
 	entered chan struct{} // receives from every look-up
 	leave   chan struct{} // sends to every look-up
 }
 
-func (s *slowStore) Readers() int { return 3 } // two of which are the log's
+func (s *slowStore) Readers() int { return 3 } // and two reserved ones
 
 func (s *slowStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
 	s.entered <- struct{}{}
@@ -28,7 +28,7 @@ func (s *slowStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, err
 	return s.Store.ByID(ctx, id)
 }
 
-// newSlowLog returns a log in which a caller is reading, and a function that ends that read.
+// newSlowLog returns a log with a blocked reader, and a function that ends that read.
 func newSlowLog(t *testing.T) (l *ledger.Log, s *slowStore, id uuid.UUID, end func()) {
 	t.Helper()
 	s = &slowStore{Store: openStore(t, t.TempDir()), entered: make(chan struct{}), leave: make(chan struct{})}
@@ -73,7 +73,7 @@ func TestReadersAreBounded(t *testing.T) {
 			t.Errorf("%s, whose caller leaves while it waits for a reader: %v, want Canceled", name, err)
 		}
 	}
-	// The log itself and what needs no store wait for nobody.
+	// The log itself and calls that need no store do not wait.
 	appendEntry(t, l, ledgertest.Entries("another", 1)[0])
 	if size, _ := l.Sizes(); size != 2 || len(l.Checkpoint(t.Context())) == 0 {
 		t.Errorf("the log has %d records, want 2", size)

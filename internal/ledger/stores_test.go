@@ -13,7 +13,7 @@ import (
 	"riffle/internal/ledger"
 )
 
-// A faultyStore is a store whose calls can be made to wait and to fail.
+// A faultyStore is a store whose calls can wait and fail.
 type faultyStore struct {
 	ledger.Store
 	entered chan struct{} // if not nil, an append sends to it first
@@ -23,21 +23,21 @@ type faultyStore struct {
 	race    func()        // if not nil, called once right before the next write
 	shared  bool          // another log closes the store
 
-	mu          sync.Mutex // guards the numbers of calls that lose their connection:
+	mu          sync.Mutex // guards the remaining calls that lose their connection:
 	lostBefore  int        // appends that write nothing
 	lostAfter   int        // appends that write
 	lostHeads   int        // reads of the head, also to confirm it
 	lostLookups int        // look-ups by id
 }
 
-// lose changes the numbers of calls that lose their connection.
+// lose changes the counters of lost connections.
 func (f *faultyStore) lose(set func(*faultyStore)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	set(f)
 }
 
-// lost counts one of the numbers down, and returns ErrUnavailable unless it was 0.
+// lost decrements a counter and returns ErrUnavailable, unless the counter is 0.
 func (f *faultyStore) lost(number *int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +106,7 @@ func (f *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, e
 	return f.Store.ByID(ctx, id)
 }
 
-// A tamperedStore changes what is read, as if it had been changed on disk.
+// A tamperedStore returns changed data, as from a damaged disk.
 type tamperedStore struct {
 	ledger.Store
 	record func(*ledger.Stored)
@@ -114,7 +114,7 @@ type tamperedStore struct {
 	hash   func(level int, index uint64, h *tlog.Hash)
 	short  bool           // ranges lack their last record
 	index  string         // a damaged index: id, claim or reference
-	to     *ledger.Stored // the entry that the damaged index leads to; nil for none
+	to     *ledger.Stored // the entry found by the damaged index, or nil
 }
 
 func (s *tamperedStore) Head(ctx context.Context) (ledger.Head, error) {
@@ -203,8 +203,8 @@ func flipIf(condition bool, b *byte) {
 	}
 }
 
-// A memoryStore is a store for synctest, whose bubble the goroutines of a database would leave. It
-// has the methods that the tests need.
+// A memoryStore is a store for synctest, since a database's goroutines would leave the bubble. It
+// has only the methods that the tests need.
 type memoryStore struct {
 	ledger.Store
 	mu      sync.Mutex
@@ -213,7 +213,7 @@ type memoryStore struct {
 	readErr error // if not nil, Records fails with it
 }
 
-// failReads has Records fail with err, or succeed again.
+// failReads makes Records fail with err, or succeed again.
 func (m *memoryStore) failReads(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -86,7 +86,6 @@ func TestSidecarsDecryptAsDocumented(t *testing.T) {
 	}
 }
 
-// Each of these was written once, and decrypts in every mode.
 func TestStoredFormsDecrypt(t *testing.T) {
 	vault, err := ledger.OpenVault(ledger.Head{}, bytes.Repeat([]byte{7}, ledger.SeedKeySize))
 	if err != nil {
@@ -112,7 +111,7 @@ func TestStoredFormsDecrypt(t *testing.T) {
 	}
 }
 
-// TestSidecarsInFIPSMode runs the tests of sidecars again in the modes that a process starts in.
+// TestSidecarsInFIPSMode runs the sidecar tests again in FIPS mode, which a process cannot change.
 func TestSidecarsInFIPSMode(t *testing.T) {
 	if fips140.Enabled() {
 		t.Skip("this is FIPS 140-3 mode")
@@ -126,7 +125,7 @@ func TestSidecarsInFIPSMode(t *testing.T) {
 	}
 }
 
-// Each start has a salt of its own.
+// Each start draws a new salt.
 func TestSidecarsOfSeveralStartsDecrypt(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"first", "second", "third"} {
@@ -224,7 +223,7 @@ func TestReplicasShareTheSeedKey(t *testing.T) {
 	}
 }
 
-// Sidecars that were stored before there was a seed key stay plain, and later ones are encrypted.
+// Sidecars from before the seed key stay plain, and later ones are encrypted.
 func TestStoreWithPlainSidecarsContinues(t *testing.T) {
 	folder := t.TempDir()
 	key, err := ledger.ParseKey(ledgertest.PrivateKey)

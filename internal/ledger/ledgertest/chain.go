@@ -14,7 +14,7 @@ import (
 	"riffle/internal/ledger"
 )
 
-// Entries returns n entries of different lengths, with ids that depend on the label.
+// Entries returns n entries of different lengths. Their ids depend on the label.
 func Entries(label string, n int) []ledger.Entry {
 	entries := make([]ledger.Entry, n)
 	for i := range entries {
@@ -50,8 +50,7 @@ func NewChain(t *testing.T) *Chain {
 	return &Chain{t: t, signer: key, Verify: key.Verifier}
 }
 
-// Next returns the next batch, with the entries. Without entries, it is the one that begins the
-// log.
+// Next returns the next batch. Without entries it begins the log.
 func (c *Chain) Next(entries ...ledger.Entry) ledger.Batch {
 	c.t.Helper()
 	for i := range entries {
@@ -77,7 +76,7 @@ func (c *Chain) Append(s ledger.Store, entries ...ledger.Entry) {
 	}
 }
 
-// CheckLog checks the whole store, and compares its records and claims with those of the chain.
+// CheckLog checks the whole store and compares its content with the chain.
 func (c *Chain) CheckLog(s ledger.Store) {
 	c.t.Helper()
 	size := CheckLog(c.t, s, c.Verify)
@@ -138,7 +137,7 @@ func (c *Chain) checkClaims(s ledger.Store) {
 	}
 }
 
-// CheckLog checks the whole store and returns how many records it has.
+// CheckLog checks the whole store and returns its number of records.
 func CheckLog(t *testing.T, s ledger.Store, verifier note.Verifier) uint64 {
 	t.Helper()
 	result, err := ledger.Check{Verifier: verifier}.Run(t.Context(), s)

@@ -46,7 +46,7 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 	transfer(&entries[7], 4, 6)
 	c.Append(s, entries[7])
 	c.CheckLog(s)
-	// With status and due unchanged, it still has to be transferred from its holder.
+	// An unchanged claim must still be transferred from its holder.
 	unchanged := Entries("unchanged", 2)
 	unchanged[0].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
 	unchanged[1].Claims = []ledger.Claim{{Name: "thing 5", Taken: true, From: 5, Status: "open", Due: 105, Unchanged: true}}
@@ -96,7 +96,7 @@ func testClaimsAreTransferred(t *testing.T, e Engine) {
 	}
 }
 
-// Look-ups of many names return what those of single names do, in one call.
+// One look-up of many names returns what single look-ups return.
 func testHoldersAndFirsts(t *testing.T, e Engine) {
 	s, c := e.newLog(t)
 	odd := []string{"it's", `"quoted"`, `{"json":[]}`, "♠ 牌", `back\slash`, "%_"}

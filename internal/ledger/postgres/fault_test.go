@@ -8,9 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -24,7 +22,7 @@ import (
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// rounds returns how often a test repeats a fault: more often where RIFFLE_NIGHTLY is set.
+// rounds is the number of faults in a test, which RIFFLE_NIGHTLY increases.
 func rounds(usual, nightly int) int {
 	if os.Getenv("RIFFLE_NIGHTLY") != "" {
 		return nightly
@@ -33,6 +31,7 @@ func rounds(usual, nightly int) int {
 }
 
 func TestTerminatedSessionsUnderLoad(t *testing.T) {
+	t.Parallel()
 	url, key := newDatabase(t), newKeyFile(t)
 	logs := []*ledger.Log{openLog(t, url, key), openLog(t, url, key)}
 	w := newWorkload(t)
@@ -65,8 +64,8 @@ func TestServerCrashUnderLoad(t *testing.T) {
 	w.check(url, logs...)
 }
 
-// syncLength is the length of the protocol's Sync message, which ends a request. The message
-// before it executes the batch.
+// syncLength is the length of the protocol's Sync message, which ends a request. The message before
+// it executes the batch.
 const syncLength = 5
 
 // A cut is the point in a request at which the proxy cuts the connection.
@@ -79,7 +78,7 @@ const (
 	beforeResponse
 )
 
-// A proxy between a store and a server counts and cuts connections.
+// A proxy counts and cuts connections between a store and a server.
 type proxy struct {
 	listener    net.Listener
 	connections atomic.Int64
@@ -88,7 +87,7 @@ type proxy struct {
 	mu   sync.Mutex
 	cut  cut // of the next request that contains mark
 	mark []byte
-	cuts int        // made so far
+	cuts int        // number of cuts
 	open []net.Conn // connections to the server that withinBatch left open
 }
 
@@ -134,7 +133,7 @@ func (p *proxy) arm(at cut, mark string) {
 	p.cut, p.mark = at, []byte(mark)
 }
 
-// nextCut returns where to cut the request that was read, and disarms the proxy.
+// nextCut returns where to cut the request, and disarms the proxy.
 func (p *proxy) nextCut(data []byte) cut {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,7 +165,7 @@ func (p *proxy) forwardRequests(client, server net.Conn, marked chan struct{}) {
 			_ = server.Close()
 			return
 		}
-		const cancelRequest = 80877102 // after the length of the first message
+		const cancelRequest = 80877102 // follows the first message's length
 		if first && n >= 8 && binary.BigEndian.Uint32(buffer[4:]) == cancelRequest {
 			p.cancels.Add(1)
 		}
@@ -199,7 +198,7 @@ func (p *proxy) forwardResponses(client, server net.Conn, marked chan struct{}) 
 			return
 		}
 		select {
-		case <-marked: // this response says that the batch is committed
+		case <-marked: // the batch is committed
 			_ = server.Close()
 			return
 		default:
@@ -214,6 +213,7 @@ func TestConnectionLostDuringCommit(t *testing.T) {
 	for name, at := range map[string]cut{"before the batch": beforeBatch, "within the batch": withinBatch, "before the response": beforeResponse} {
 		for _, others := range []int{0, 4} {
 			t.Run(fmt.Sprintf("%s, %d others", name, others), func(t *testing.T) {
+				t.Parallel()
 				url, key, p := newDatabase(t), newKeyFile(t), newProxy(t, cluster)
 				l, other := openLog(t, p.url(t, url), key), openLog(t, url, key)
 				w := newWorkload(t)
@@ -247,8 +247,10 @@ func TestConnectionLostDuringCommit(t *testing.T) {
 	}
 }
 
-// A client stalls while its transaction has the head's row locked. The server ends its session.
+// The server ends the session of a client that stalls while its transaction has locked the head's
+// row.
 func TestStalledTransactionIsEnded(t *testing.T) {
+	t.Parallel()
 	url, key := newDatabase(t), newKeyFile(t)
 	l := openLog(t, url, key)
 	w := newWorkload(t)
@@ -290,19 +292,14 @@ func smallDisk(t *testing.T, size int) string {
 			t.Error(err)
 		}
 	})
-	owner, err := user.Lookup("postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, errUID := strconv.Atoi(owner.Uid)
-	gid, errGID := strconv.Atoi(owner.Gid)
-	if err := errors.Join(errUID, errGID, os.Chown(folder, uid, gid)); err != nil {
+	if err := postgrestest.Chown(folder); err != nil {
 		t.Fatal(err)
 	}
 	return folder
 }
 
 func TestFullDiskRecovers(t *testing.T) {
+	t.Parallel()
 	url, key := newDatabase(t), newKeyFile(t)
 	disk := smallDisk(t, 20<<20)
 	space := "space_of_" + database(t, url)

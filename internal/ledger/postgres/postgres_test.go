@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/url"
@@ -20,7 +21,7 @@ import (
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// cluster is the server of all tests, or nil if none is installed.
+// cluster is the server of all tests, or nil if PostgreSQL is not installed.
 var cluster *postgrestest.Cluster
 
 var engine = ledgertest.Engine{
@@ -29,7 +30,7 @@ var engine = ledgertest.Engine{
 	Shared: true,
 }
 
-// envRunning is set for processes that a test starts: the server is running already.
+// envRunning tells a test's child process that the server is running.
 const envRunning = "RIFFLE_POSTGRES_TEST_RUNNING"
 
 func TestMain(m *testing.M) {
@@ -49,7 +50,11 @@ func run(m *testing.M) (code int, err error) {
 	if err := os.Setenv(envRunning, "yes"); err != nil {
 		return 0, err
 	}
-	cluster, err = postgrestest.Start("max_connections=200")
+	// Tests mostly wait for servers.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		return 0, err
+	}
+	cluster, err = postgrestest.Start("max_connections=500")
 	if errors.Is(err, postgrestest.ErrMissing) {
 		return m.Run(), nil
 	} else if err != nil {
@@ -59,7 +64,7 @@ func run(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// newDatabase returns the URL of an empty database.
+// newDatabase returns an empty database's URL.
 func newDatabase(t *testing.T) string {
 	t.Helper()
 	requireServer(t)
@@ -90,7 +95,7 @@ func closeStore(t *testing.T, s interface{ Close() error }) {
 	}
 }
 
-// query runs SQL in a database and returns the first column of its rows as text.
+// query runs SQL in a database and returns the first column as text.
 func query(t *testing.T, url, sql string, args ...any) (texts []string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context()) // the test may be ending
@@ -109,7 +114,7 @@ func query(t *testing.T, url, sql string, args ...any) (texts []string) {
 	return texts
 }
 
-// execute runs commands in the database postgres of a server.
+// execute runs commands in a server's database postgres.
 func execute(t *testing.T, c *postgrestest.Cluster, commands ...string) {
 	t.Helper()
 	for _, command := range commands {
@@ -119,7 +124,7 @@ func execute(t *testing.T, c *postgrestest.Cluster, commands ...string) {
 	}
 }
 
-// database returns the name of the database of a URL.
+// database returns the database name in a URL.
 func database(t *testing.T, location string) string {
 	t.Helper()
 	u, err := url.Parse(location)
@@ -129,7 +134,7 @@ func database(t *testing.T, location string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// withParameter returns a URL with one more parameter.
+// withParameter adds a parameter to a URL.
 func withParameter(url, parameter string) string { return url + "&" + parameter }
 
 // terminateSessions ends all other sessions of a database.
@@ -138,10 +143,13 @@ func terminateSessions(t *testing.T, url string) {
 	query(t, url, "SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 }
 
-func TestStore(t *testing.T) { engine.Run(t) }
+func TestStore(t *testing.T) {
+	t.Parallel()
+	engine.Run(t)
+}
 
-// configure changes a setting of the server until the end of the test, and waits until new sessions
-// have it.
+// configure changes a server setting until the end of the test, and waits until new sessions have
+// it.
 func configure(t *testing.T, url, name, value string) {
 	t.Helper()
 	set := func(command, want string) {
@@ -160,7 +168,7 @@ func wantNotDurable(t *testing.T, err error, name string) {
 	}
 }
 
-// A server with such settings is rejected by sessions from before they were changed and by new ones.
+// Both existing and new sessions reject such a server.
 func TestConnectRejectsServerThatLosesCommits(t *testing.T) {
 	for name := range durableSettings {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +181,7 @@ func TestConnectRejectsServerThatLosesCommits(t *testing.T) {
 			next := c.Next(ledgertest.Entries("next", 3)...)
 			t.Run("off", func(t *testing.T) {
 				configure(t, url, name, "off")
-				if name == "synchronous_commit" { // which a session sets
+				if name == "synchronous_commit" { // pinned by the session
 					var got string
 					if err := s.writer.conn.QueryRow(t.Context(), "SHOW "+name).Scan(&got); err != nil || got != "on" {
 						t.Errorf("the session has %s %s, %v, want on", name, got, err)
@@ -250,6 +258,7 @@ func TestOpenRejectsNewerStore(t *testing.T) {
 }
 
 func TestConcurrentOpensMigrateOnce(t *testing.T) {
+	t.Parallel()
 	url := newDatabase(t)
 	stores := make([]*Store, 6)
 	var wait sync.WaitGroup
@@ -272,8 +281,7 @@ func TestConcurrentOpensMigrateOnce(t *testing.T) {
 	}
 }
 
-// Migrating ends when its time is over: for a table that is locked, and for a lock that another
-// process holds.
+// Migrating ends at its time limit, for a locked table and for another process's lock.
 func TestMigrateHasTimeLimits(t *testing.T) {
 	for name, v := range map[string]struct {
 		hold      string // by another session
@@ -283,6 +291,7 @@ func TestMigrateHasTimeLimits(t *testing.T) {
 		"migrating":           {fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", lock.DefaultLockID), time.Minute, 100 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			url := newDatabase(t)
 			closeStore(t, open(t, url))
 			query(t, url, "DELETE FROM goose_db_version WHERE version_id = 2 RETURNING ''")
@@ -306,6 +315,7 @@ func TestMigrateHasTimeLimits(t *testing.T) {
 }
 
 func TestOpenUnreachableServer(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +329,7 @@ func TestOpenUnreachableServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, address := range map[string]string{"connection refused": closed.Addr().String(), "no response": silent.Addr().String()} {
-		ctx, cancel := context.WithTimeout(t.Context(), timeout) // with which the error would be another one
+		ctx, cancel := context.WithTimeout(t.Context(), timeout) // after which the error would not be ErrUnavailable
 		defer cancel()
 		_, err := Open(ctx, withParameter(postgrestest.URLAt(address, "riffle"), "connect_timeout=1"))
 		if !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), "opening the database riffle on "+address) {

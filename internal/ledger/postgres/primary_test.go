@@ -17,8 +17,7 @@ import (
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// hangingServer returns the address of a server that accepts connections and never answers, as one
-// that was stopped by a signal.
+// hangingServer returns the address of a server that accepts connections and never answers.
 func hangingServer(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -37,7 +36,7 @@ func TestHostThatHangsLeavesTimeForTheNext(t *testing.T) {
 	location := strings.Replace(postgrestest.URLAt(hosts, database(t, url)), "sslmode=disable", "sslmode=prefer", 1)
 	s := open(t, withParameter(location, "connect_timeout=1")) // TestCountHosts has the default
 	defer closeStore(t, s)
-	// The migrations, the writer and a reader connect, one after the other.
+	// The migrations, the writer and a reader connect in sequence.
 	if _, err := s.Head(t.Context()); err != nil {
 		t.Errorf("reading: %v", err)
 	}
@@ -63,8 +62,6 @@ func TestCountHosts(t *testing.T) {
 	}
 }
 
-// A server that was the primary before is neither written to nor read from, in new and in old
-// connections.
 func TestFormerPrimaryIsGivenUp(t *testing.T) {
 	url := newDatabase(t)
 	s, c := open(t, url), ledgertest.NewChain(t)
@@ -95,7 +92,7 @@ func TestFormerPrimaryIsGivenUp(t *testing.T) {
 	c.CheckLog(s)
 }
 
-// A reader that is answered by the former primary returns nothing of it.
+// A reader discards a former primary's rows.
 func TestReadFromFormerPrimaryIsDiscarded(t *testing.T) {
 	url := newDatabase(t)
 	s, c := open(t, url), ledgertest.NewChain(t)
@@ -112,8 +109,8 @@ func TestReadFromFormerPrimaryIsDiscarded(t *testing.T) {
 	}
 }
 
-// A standby is promoted while the primary goes on, as when only its Patroni is killed. There a
-// session waits for the standby for good: its process was killed, and it has the head locked.
+// A standby is promoted while the former primary keeps running. There a killed session waits
+// forever for the standby and has locked the head.
 func TestPrimaryWithoutStandbyIsLeft(t *testing.T) {
 	t.Parallel()
 	former, key := newAbsentStandby(t), newKeyFile(t)
@@ -163,7 +160,7 @@ func TestServersThatAWriterLeaves(t *testing.T) {
 		"40P01": false, // deadlock
 		"23505": false, // conflict
 		"42501": false, // no privilege
-		"":      false, // of a broken server
+		"":      false, // from a broken server
 		"5":     false,
 	} {
 		if got := cannotAppend(classify(t.Context(), &pgconn.PgError{Code: code})); got != want {

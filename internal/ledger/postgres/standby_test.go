@@ -24,7 +24,7 @@ func eventually(t *testing.T, condition func() bool) {
 	}
 }
 
-// An absentStandby is a server whose commits can be made to wait for a standby, which never comes.
+// An absentStandby is a server whose commits can wait for a standby that does not exist.
 type absentStandby struct {
 	*postgrestest.Cluster
 	url string // of an empty database
@@ -37,7 +37,7 @@ func newAbsentStandby(t *testing.T) absentStandby {
 	return absentStandby{c, c.URL(c.NewDatabase(t))}
 }
 
-// wait has commits wait from now on, or ends the wait of all as if the standby had come.
+// wait makes commits wait from now on, or ends all waits.
 func (s absentStandby) wait(t *testing.T, wait bool) {
 	t.Helper()
 	names := "''"
@@ -48,17 +48,16 @@ func (s absentStandby) wait(t *testing.T, wait bool) {
 	eventually(t, func() bool {
 		return query(t, s.url, "SELECT current_setting('synchronous_standby_names')")[0] == strings.Trim(names, "'")
 	})
-	execute(t, s.Cluster, "CHECKPOINT") // the checkpointer, which then has the setting too, tells the other processes
+	execute(t, s.Cluster, "CHECKPOINT") // the checkpointer tells the other processes
 }
 
-// waiting has a function executed for every session whose commit waits, and returns how many there
-// are.
+// waiting calls a function for every session whose commit waits, and returns their number.
 func (s absentStandby) waiting(t *testing.T, function string) int {
 	t.Helper()
 	return len(query(t, s.url, "SELECT "+function+"(pid)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'"))
 }
 
-// size returns how many records a reader sees.
+// size returns the number of records that a reader sees.
 func (s absentStandby) size(t *testing.T) string {
 	t.Helper()
 	return query(t, s.url, "SELECT count(*)::text FROM entries")[0]
@@ -92,7 +91,7 @@ func wantNotAnswered(t *testing.T, done <-chan error) {
 	}
 }
 
-// wantAnswered checks that the append returns without an error.
+// wantAnswered checks that the append succeeds.
 func wantAnswered(t *testing.T, done <-chan error) {
 	t.Helper()
 	select {
@@ -105,8 +104,8 @@ func wantAnswered(t *testing.T, done <-chan error) {
 	}
 }
 
-// wantNotConfirmed checks that a log neither publishes nor returns a record that can be read from
-// the database.
+// wantNotConfirmed checks that a log neither publishes nor returns a record that is visible in the
+// database.
 func wantNotConfirmed(t *testing.T, l *ledger.Log, id uuid.UUID) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
@@ -119,7 +118,7 @@ func wantNotConfirmed(t *testing.T, l *ledger.Log, id uuid.UUID) {
 	}
 }
 
-// A commit that a server made visible without its standby is not answered, read or published.
+// A visible commit without its standby is not answered, read or published.
 func TestVisibleCommitIsNotDurable(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"pg_cancel_backend", "pg_terminate_backend"} {
@@ -150,7 +149,7 @@ func TestVisibleCommitIsNotDurable(t *testing.T) {
 	}
 }
 
-// A log that starts on such a commit waits as well.
+// A log that starts on such a commit waits too.
 func TestOpenConfirmsTheHead(t *testing.T) {
 	t.Parallel()
 	s, key := newAbsentStandby(t), newKeyFile(t)
@@ -176,7 +175,7 @@ func TestOpenConfirmsTheHead(t *testing.T) {
 }
 
 // An append outlasts the time limit and lost connections, and the server is never asked to cancel
-// it. A role's limit on the time of statements changes nothing; connecting has to fit the limit.
+// it. A role's statement_timeout has no effect on it, but connecting must fit.
 func TestAppendIsNeverCanceled(t *testing.T) {
 	t.Parallel()
 	s, key := newAbsentStandby(t), newKeyFile(t)
@@ -203,6 +202,7 @@ func TestAppendIsNeverCanceled(t *testing.T) {
 }
 
 func TestLostConnectionOfAWriterIsNotCanceled(t *testing.T) {
+	t.Parallel()
 	url := newDatabase(t)
 	proxy := newProxy(t, cluster)
 	l := openLog(t, proxy.url(t, url), newKeyFile(t))
@@ -222,7 +222,7 @@ func TestConnectRejectsLocalCommitsWithStandby(t *testing.T) {
 	t.Parallel()
 	s := newAbsentStandby(t)
 	execute(t, s.Cluster, "ALTER ROLE riffle SET synchronous_commit = local")
-	closeStore(t, open(t, s.url)) // without standbys there is no difference
+	closeStore(t, open(t, s.url)) // without standbys this is no difference
 	s.wait(t, true)
 	store, err := Open(t.Context(), s.url)
 	if err == nil {

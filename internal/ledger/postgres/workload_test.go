@@ -14,7 +14,7 @@ import (
 	"riffle/internal/ledger/ledgertest"
 )
 
-// openLog opens the log in the database of a URL, as a replica with a folder of its own.
+// openLog opens a database's log as a replica with a separate folder.
 func openLog(t *testing.T, url, keyFile string) *ledger.Log {
 	t.Helper()
 	return openLogWithin(t, timeout, url, keyFile)
@@ -35,7 +35,7 @@ func openLogWithin(t *testing.T, limit time.Duration, url, keyFile string) *ledg
 
 func newKeyFile(t *testing.T) string { return filepath.Join(t.TempDir(), "log.key") }
 
-// A workload appends entries and remembers which were acknowledged.
+// A workload appends entries and remembers the acknowledged ones.
 type workload struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -47,7 +47,7 @@ func newWorkload(t *testing.T) *workload {
 	return &workload{t: t, indexes: map[string]uint64{}, added: make(chan struct{}, 1)}
 }
 
-// append appends an entry and reports whether that succeeded, as it has to.
+// append appends an entry and reports whether that succeeded, as it must.
 func (w *workload) append(l *ledger.Log, e ledger.Entry) bool {
 	index, err := l.Append(e)
 	if err != nil {
@@ -64,8 +64,7 @@ func (w *workload) append(l *ledger.Log, e ledger.Entry) bool {
 	return true
 }
 
-// start has callers append to the logs until stop is called, which waits until all of them are
-// answered.
+// start makes callers append to the logs until stop is called and returns.
 func (w *workload) start(callers int, logs ...*ledger.Log) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
@@ -108,8 +107,7 @@ func (w *workload) await(n int) {
 	w.mu.Unlock()
 }
 
-// check closes the logs, and checks that the store has every acknowledged entry once, and no
-// others.
+// check closes the logs, and checks that the store has exactly the acknowledged entries.
 func (w *workload) check(url string, logs ...*ledger.Log) {
 	w.t.Helper()
 	verifier, err := note.NewVerifier(logs[0].Verifier())

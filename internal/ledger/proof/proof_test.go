@@ -13,7 +13,7 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// newKey returns the key pair of a seed.
+// newKey returns a seed's key pair.
 func newKey(t *testing.T, name string, seed byte) (note.Signer, note.Verifier) {
 	t.Helper()
 	private, public, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{seed}, 64)), name)
@@ -98,7 +98,7 @@ func TestOpenCheckpointRejects(t *testing.T) {
 			t.Errorf("%s: %v, want ErrSignature", name, err)
 		}
 	}
-	// Texts that are signed by the right key, but are not a checkpoint of its log.
+	// Texts that the right key signed but that are not a checkpoint of its log.
 	strange, verifier := newKey(t, "example.com/strange", 3)
 	for text, want := range map[string]error{
 		"example.com/log\n3\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n":                       proof.ErrSignature,

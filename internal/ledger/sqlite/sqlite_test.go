@@ -36,7 +36,7 @@ func TestMain(m *testing.M) { engine.Main(m) }
 
 func TestStore(t *testing.T) { engine.Run(t) }
 
-// newPath returns the path of a store that does not exist yet.
+// newPath returns the path of a new store.
 func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "riffle.db") }
 
 func open(t *testing.T, path string) *Store {
@@ -55,7 +55,7 @@ func closeStore(t *testing.T, s *Store) {
 	}
 }
 
-// openDB opens the file of a store, or makes it, for statements of the test.
+// openDB opens or creates a store's file for the test's statements.
 func openDB(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_CREATE, 0o600)
@@ -111,7 +111,7 @@ func TestConnectRejectsFilesThatAreNotDurable(t *testing.T) {
 	}
 }
 
-// A limit on the number of pages has the same effect as a full disk.
+// A page limit has the same effect as a full disk.
 func TestFullDiskRollsBack(t *testing.T) {
 	s := open(t, newPath(t))
 	defer closeStore(t, s)
@@ -123,7 +123,7 @@ func TestFullDiskRollsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	limit(1) // the limit becomes the current size
+	limit(1) // becomes the current size
 	for _, n := range []int{1000, 1} {
 		var err error
 		for round := 0; err == nil; round++ {
@@ -142,8 +142,7 @@ func TestFullDiskRollsBack(t *testing.T) {
 	chain.CheckLog(s)
 }
 
-// The write-ahead log grows by no more than the room for a batch, whatever pages the batch is spread
-// over.
+// The write-ahead log grows by at most room, whichever pages the batch changes.
 func TestCommitFitsIntoItsRoom(t *testing.T) {
 	s := open(t, newPath(t))
 	defer closeStore(t, s)

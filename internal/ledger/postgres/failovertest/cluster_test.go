@@ -6,33 +6,35 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// waitLimit is how long a test waits for an event before it fails. It is several times the time
-// that Patroni takes by default until another server is the primary.
+// waitLimit is the time limit of an await: several times Patroni's default time to promote another
+// server.
 const waitLimit = 3 * time.Minute
 
-// A patroniTimes is how patient Patroni is, in seconds.
-type patroniTimes struct{ ttl, loopWait, retryTimeout int }
+// patroniTimes are Patroni's timeouts in seconds.
+type patroniTimes struct {
+	ttl, loopWait, retryTimeout int
+	check                       string // haproxy's interval and counts
+}
 
 var (
-	defaultTimes = patroniTimes{30, 10, 10}
-	shortTimes   = patroniTimes{20, 2, 4} // the least ttl that Patroni accepts
+	defaultTimes = patroniTimes{30, 10, 10, "inter 3s fall 3 rise 2"}
+	shortTimes   = patroniTimes{20, 1, 3, "inter 500ms fall 2 rise 1"} // Patroni's minimum
 )
 
 // A cluster is three PostgreSQL servers under Patroni, with one etcd and one haproxy.
@@ -40,8 +42,9 @@ type cluster struct {
 	t       *testing.T
 	folder  string
 	etcd    *process
+	etcdURL string
 	haproxy *process
-	proxy   int // port of haproxy
+	proxy   int // haproxy's port
 	nodes   []*node
 }
 
@@ -49,28 +52,28 @@ type cluster struct {
 type node struct {
 	name, folder   string
 	pg, rest       int   // ports
-	pgLink, toRest *link // by which other nodes reach them
+	pgLink, toRest *link // through which other nodes reach them
 	toEtcd         *link
 	patroni        *process
 	isolated       atomic.Bool // from etcd and the other nodes
-	unreplicated   atomic.Bool // other nodes do not reach its PostgreSQL
+	unreplicated   atomic.Bool // other nodes cannot reach its PostgreSQL
 }
 
-// A process is one that a test starts, with what it writes in a file.
+// A process is a child process with a log file.
 type process struct {
 	*exec.Cmd
 	log    string
 	exited chan struct{}
 }
 
-// missing returns the programs of the suite that are not installed.
+// missing returns the suite's programs that are not installed.
 func missing() (programs []string) {
 	for _, p := range []string{"etcd", "patroni", "haproxy", "setpriv"} {
 		if _, err := exec.LookPath(p); err != nil {
 			programs = append(programs, p)
 		}
 	}
-	if binaries == "" {
+	if _, err := postgrestest.Binaries(); err != nil {
 		programs = append(programs, "postgresql-15")
 	}
 	if os.Getuid() != 0 {
@@ -79,17 +82,8 @@ func missing() (programs []string) {
 	return programs
 }
 
-// binaries is the folder of PostgreSQL's programs on Debian; empty if there is none.
-var binaries = func() string {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if len(found) == 0 {
-		return ""
-	}
-	return filepath.Dir(found[len(found)-1])
-}()
-
-// startCluster starts a cluster and waits until it has a primary, and a synchronous standby if
-// synchronous is set.
+// startCluster starts a cluster and waits until it has a primary, and if synchronous a synchronous
+// standby.
 func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluster {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "riffle-failover-")
@@ -98,28 +92,23 @@ func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluste
 	}
 	c := &cluster{t: t, folder: folder}
 	c.guard()
-	owner, err := user.Lookup("postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, _ := strconv.Atoi(owner.Uid)
-	gid, _ := strconv.Atoi(owner.Gid)
-	if err := os.Chmod(folder, 0o755); err != nil {
+	binaries, err := postgrestest.Binaries()
+	if err := errors.Join(err, os.Chmod(folder, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	mkdir := func(name string) string {
 		path := filepath.Join(folder, name)
-		if err := errors.Join(os.Mkdir(path, 0o700), os.Chown(path, uid, gid)); err != nil {
+		if err := errors.Join(os.Mkdir(path, 0o700), postgrestest.Chown(path)); err != nil {
 			t.Fatal(err)
 		}
 		return path
 	}
 
 	client, peer := freePort(t), freePort(t)
-	etcdURL := fmt.Sprint("http://127.0.0.1:", client)
-	c.etcd = c.start(mkdir("etcd"), "etcd", "--enable-v2", "--data-dir", "data", "--listen-client-urls", etcdURL, "--advertise-client-urls", etcdURL,
+	c.etcdURL = fmt.Sprint("http://127.0.0.1:", client)
+	c.etcd = c.start(mkdir("etcd"), "etcd", "--enable-v2", "--data-dir", "data", "--listen-client-urls", c.etcdURL, "--advertise-client-urls", c.etcdURL,
 		"--listen-peer-urls", fmt.Sprint("http://127.0.0.1:", peer), "--unsafe-no-fsync")
-	c.await("etcd answers", func() bool { _, err := get(etcdURL + "/health"); return err == nil })
+	c.await("etcd answers", func() bool { _, err := get(c.etcdURL + "/health"); return err == nil })
 
 	for i := range 3 {
 		n := &node{name: fmt.Sprint("node", i+1), pg: freePort(t), rest: freePort(t)}
@@ -139,7 +128,7 @@ func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluste
 		n.toRest = newLink(t, n.rest, fromOther)
 		n.toEtcd = newLink(t, client, func(func() string) bool { return n.isolated.Load() })
 		c.nodes = append(c.nodes, n)
-		c.write(filepath.Join(n.folder, "patroni.yml"), n.config(patience, synchronous))
+		c.write(filepath.Join(n.folder, "patroni.yml"), n.config(binaries, patience, synchronous))
 	}
 	for _, n := range c.nodes {
 		c.startPatroni(n)
@@ -151,10 +140,10 @@ func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluste
 
 	c.proxy = freePort(t)
 	path := filepath.Join(mkdir("haproxy"), "haproxy.cfg")
-	c.write(path, c.haproxyConfig())
+	c.write(path, c.haproxyConfig(patience))
 	c.haproxy = c.start(filepath.Dir(path), "haproxy", "-db", "-f", path)
 	c.exec(c.primary(), "CREATE ROLE riffle LOGIN", "CREATE DATABASE riffle OWNER riffle")
-	// It takes all servers for the primary until it has asked them.
+	// haproxy forwards to every server until it has checked them.
 	c.await("haproxy forwards to the primary only", func() bool {
 		for range 6 {
 			if c.query(c.proxy, "SELECT pg_current_wal_lsn()") != nil {
@@ -166,9 +155,9 @@ func startCluster(t *testing.T, patience patroniTimes, synchronous bool) *cluste
 	return c
 }
 
-// config is Patroni's configuration of the node. It uses version 2 of etcd's API: by version 3,
-// Patroni 3.0 that was stopped for longer than the ttl writes itself over the new leader.
-func (n *node) config(patience patroniTimes, synchronous bool) string {
+// config is the node's Patroni configuration. It uses version 2 of etcd's API: with version 3,
+// Patroni 3.0 that was stopped for longer than the ttl overwrites the new leader.
+func (n *node) config(binaries string, patience patroniTimes, synchronous bool) string {
 	return fmt.Sprintf(`
 scope: riffle
 name: %[1]s
@@ -218,7 +207,7 @@ postgresql:
 		n.pg, n.pgLink.port, n.folder, binaries)
 }
 
-func (c *cluster) haproxyConfig() string {
+func (c *cluster) haproxyConfig(patience patroniTimes) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `
 defaults
@@ -232,16 +221,15 @@ listen primary
     bind 127.0.0.1:%d
     option httpchk OPTIONS /primary
     http-check expect status 200
-    default-server inter 3s fall 3 rise 2 on-marked-down shutdown-sessions
-`, c.proxy)
+    default-server %s on-marked-down shutdown-sessions
+`, c.proxy, patience.check)
 	for _, n := range c.nodes {
 		fmt.Fprintf(&b, "    server %s 127.0.0.1:%d maxconn 100 check port %d\n", n.name, n.pg, n.rest)
 	}
 	return b.String()
 }
 
-// viaProxy and viaHosts return the URL of the log's database, for each of the ways to reach the
-// primary.
+// viaProxy and viaHosts return the database's URL for the two ways to reach the primary.
 func (c *cluster) viaProxy() string {
 	return fmt.Sprintf("postgres://riffle@127.0.0.1:%d/riffle?sslmode=disable", c.proxy)
 }
@@ -254,8 +242,7 @@ func (c *cluster) viaHosts() string {
 	return fmt.Sprintf("postgres://riffle@%s/riffle?sslmode=prefer", strings.Join(hosts, ","))
 }
 
-// guard has the kernel's end of a pipe kill everything in the folder when this process ends,
-// however it does.
+// guard makes a shell kill everything in the folder when this process ends, which closes a pipe.
 func (c *cluster) guard() {
 	c.t.Helper()
 	script := `cat >/dev/null
@@ -277,7 +264,7 @@ sleep 0.2; rm -rf ` + c.folder
 	})
 }
 
-// showLogs writes the end of every log to that of the test.
+// showLogs writes the end of every log to the test's log.
 func (c *cluster) showLogs() {
 	logs, _ := filepath.Glob(filepath.Join(c.folder, "*", "*.log"))
 	for _, path := range logs {
@@ -332,7 +319,7 @@ func (c *cluster) await(what string, condition func() bool) {
 	}
 }
 
-// status asks a Patroni for something that it answers with 200 if it is so.
+// status reports whether a node's Patroni answers a path with 200.
 func (n *node) status(path string) bool {
 	_, err := get(fmt.Sprintf("http://127.0.0.1:%d/%s", n.rest, path))
 	return err == nil
@@ -351,9 +338,9 @@ func (c *cluster) primary() (primary *node) {
 	return primary
 }
 
-// standbys reports whether all nodes but the primary stream from it, and Patroni has chosen one of
-// them to be waited for if synchronous is set. Until it has, the primary waits for any of them, and
-// none of them would be promoted.
+// standbys reports whether all nodes except the primary stream from it and, if synchronous, Patroni
+// has chosen a synchronous standby. Until it has, the primary waits for any of them, and none would
+// be promoted.
 func (c *cluster) standbys(synchronous bool) bool {
 	p := c.primary()
 	if p == nil {
@@ -380,6 +367,23 @@ func (c *cluster) standbys(synchronous bool) bool {
 		}
 	}
 	return streaming == len(c.nodes)-1 && (!synchronous || c.syncStandby() != nil)
+}
+
+// expireLeader removes the leader's key from etcd, as after the ttl.
+func (c *cluster) expireLeader() {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodDelete, c.etcdURL+"/v2/keys/service/riffle/leader", nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	answer, err := shortClient.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		c.t.Fatalf("removing the leader's key: %s", answer.Status)
+	}
 }
 
 // syncStandby returns the node that the primary waits for.
@@ -413,7 +417,7 @@ func (n *node) signal(s syscall.Signal) {
 	}
 }
 
-// waiting returns the application whose commit on the node waits for a standby; "" for none.
+// waiting returns the application whose commit on the node waits for a standby, or "".
 func (c *cluster) waiting(n *node) (application string) {
 	_ = c.query(n.pg, "SELECT application_name FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = 'riffle'", &application)
 	return application
@@ -429,7 +433,7 @@ func (c *cluster) exec(n *node, commands ...string) {
 	}
 }
 
-// query executes SQL as the superuser, and scans the first row if there are destinations.
+// query executes SQL as the superuser, and scans the first row into to.
 func (c *cluster) query(port int, sql string, to ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -445,28 +449,18 @@ func (c *cluster) query(port int, sql string, to ...any) error {
 	return err
 }
 
-var ports sync.Map // that freePort has returned
-
 func freePort(t *testing.T) int {
 	t.Helper()
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if _, taken := ports.LoadOrStore(port, true); !taken {
-			return port
-		}
+	port, err := postgrestest.FreePort()
+	if err != nil {
+		t.Fatal(err)
 	}
+	return port
 }
 
 var shortClient = &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// get returns the body of an answer with the status 200.
+// get returns the body of a response with the status 200.
 func get(url string) ([]byte, error) {
 	r, err := shortClient.Get(url)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package failovertest is the suite of failovers: replicas of the service under load, over three
-// PostgreSQL servers under Patroni with etcd and haproxy, which are killed, stopped and cut off.
+// Package failovertest is the failover suite: replicas of the service under load, over three
+// PostgreSQL servers under Patroni with etcd and haproxy, which are killed, stopped and isolated.
 //
-// Everything runs on loopback, on free ports and in a folder of its own. The suite needs root's
-// rights and the Debian packages etcd-server, patroni, postgresql-15 and haproxy.
+// Everything runs on loopback, on free ports and in a temporary folder. The suite must run as root,
+// with the Debian packages etcd-server, patroni, postgresql-15 and haproxy.
 package failovertest
 
 import (
@@ -56,7 +56,7 @@ func build(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// require ends the test if programs are missing: in CI, where every test has to run, it fails.
+// require ends the test if programs are missing. In CI, where every test must run, it fails.
 func require(t *testing.T) {
 	t.Helper()
 	if programs := missing(); len(programs) > 0 && os.Getenv("CI") != "" {
@@ -66,12 +66,12 @@ func require(t *testing.T) {
 	}
 }
 
-// A fault happens to the node that is the primary. heal undoes it.
+// A fault happens to the primary's node. heal undoes it.
 type fault struct {
 	name     string
 	short    bool // part of the short form
 	promotes bool // another node becomes the primary
-	first    bool // the primary must be the first host of the URL
+	first    bool // the primary must be the URL's first host
 	abandons bool // a replica is killed while its commit waits on the former primary; see abandon
 	inflict  func(c *cluster, n *node)
 	heal     func(c *cluster, n *node)
@@ -82,7 +82,7 @@ func nothing(*cluster, *node) {}
 
 func restart(c *cluster, n *node) { c.startPatroni(n) }
 
-// stopped is how long processes are stopped. It is longer than Patroni's ttl.
+// stopped is the time that processes are stopped, which exceeds Patroni's ttl.
 const stopped = 40 * time.Second
 
 var faults = []fault{
@@ -115,8 +115,12 @@ var faults = []fault{
 			}
 		}
 	}},
-	{name: "the primary is cut from etcd and its standbys", short: true, promotes: true, inflict: func(_ *cluster, n *node) {
+	{name: "the primary is cut from etcd and its standbys", short: true, promotes: true, inflict: func(c *cluster, n *node) {
 		n.isolated.Store(true)
+		c.await("the former primary has noticed it", func() bool { return !n.status("primary") })
+		if *which == "short" {
+			c.expireLeader()
+		}
 	}, heal: func(_ *cluster, n *node) { n.isolated.Store(false) }},
 	{name: "replication is cut for 13 s, then the primary dies", promotes: true, inflict: func(_ *cluster, n *node) {
 		n.unreplicated.Store(true)
@@ -134,7 +138,7 @@ func hang(_ *cluster, n *node) {
 	n.signal(syscall.SIGCONT)
 }
 
-// switchover has Patroni make another node the primary.
+// switchover makes Patroni promote another node.
 func (c *cluster) switchover(from, to *node) {
 	c.t.Helper()
 	body := fmt.Sprintf(`{"leader": %q, "candidate": %q}`, from.name, to.name)
@@ -149,8 +153,8 @@ func (c *cluster) switchover(from, to *node) {
 	}
 }
 
-// TestSynchronous inflicts faults on a cluster whose commits wait for a standby. No answer may be
-// lost, and the replicas go on.
+// TestSynchronous inflicts faults on a cluster whose commits wait for a standby. No answered
+// shuffle may be lost, and the replicas must continue.
 func TestSynchronous(t *testing.T) {
 	require(t)
 	if *which == "asynchronous" {
@@ -178,7 +182,7 @@ func TestSynchronous(t *testing.T) {
 }
 
 // inflict inflicts a fault under load, waits until all replicas answer again and the cluster is
-// whole, and logs the outage.
+// healthy, and logs the outage.
 func (l *load) inflict(f fault) {
 	l.t.Helper()
 	c := l.cluster
@@ -218,8 +222,8 @@ func (l *load) inflict(f fault) {
 	l.t.Logf("%s: %d answered, longest time without an answer: %s", f.name, l.size()-before, strings.Join(outages, ", "))
 }
 
-// abandon kills the replica whose commit waits on the former primary, where its session has the
-// head locked from then on. It is started again once the one behind it answers.
+// abandon kills the replica whose commit waits on the former primary. Its session still locks the
+// head there. Once the replica behind it answers, abandon restarts the killed one.
 func (l *load) abandon(former *node) {
 	holder := ""
 	l.cluster.await("a commit waits on the former primary", func() bool {
@@ -235,7 +239,7 @@ func (l *load) abandon(former *node) {
 	}
 }
 
-// swap kills the synchronous standby, so that another one takes its place. It returns false.
+// swap kills the synchronous standby, so that another node replaces it. It returns false.
 func (c *cluster) swap(primary *node) bool {
 	if s := c.syncStandby(); s != nil && s != c.nodes[0] && s != primary && c.standbys(true) {
 		_ = syscall.Kill(c.postmaster(s), syscall.SIGKILL)
@@ -244,8 +248,8 @@ func (c *cluster) swap(primary *node) bool {
 	return false
 }
 
-// TestAsynchronous loses records in a failover, which all replicas notice immediately, and still
-// know when they are started again.
+// TestAsynchronous loses records in a failover. All replicas notice it immediately and again after
+// a restart.
 func TestAsynchronous(t *testing.T) {
 	if *which == "short" {
 		t.Skip("not part of the short form")

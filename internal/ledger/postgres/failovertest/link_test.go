@@ -13,12 +13,12 @@ import (
 	"testing"
 )
 
-// A link forwards connections to a port, and can be cut: what is sent then arrives nowhere, and
-// nobody is told, as if a cable was pulled.
+// A link forwards connections to a port. Cut, it discards data without closing connections, like a
+// pulled cable.
 type link struct {
-	port int // that it listens on
+	port int // listens here
 	to   int
-	cut  func(sender func() string) bool // called when something is sent; see senderOf
+	cut  func(sender func() string) bool // called for all data; see senderOf
 }
 
 func newLink(t *testing.T, to int, cut func(sender func() string) bool) *link {
@@ -41,8 +41,8 @@ func newLink(t *testing.T, to int, cut func(sender func() string) bool) *link {
 	return l
 }
 
-// forward copies in both directions until one side closes. Data that comes while the link is cut is
-// lost, and with it the connection: TCP cannot go on after a gap.
+// forward copies in both directions until one side closes. A connection that has lost data stays
+// dead, since TCP cannot continue after a gap.
 func (l *link) forward(from net.Conn) {
 	defer func() { _ = from.Close() }()
 	sender := sync.OnceValue(func() string { return senderOf(from) })
@@ -78,8 +78,7 @@ func (l *link) forward(from net.Conn) {
 	<-done
 }
 
-// processesIn returns the processes whose working directory is in a folder, as those of PostgreSQL
-// and Patroni are in that of their node.
+// processesIn returns the processes whose working directory is in a folder, such as a node's.
 func processesIn(folder string) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, p := range all {
@@ -92,7 +91,7 @@ func processesIn(folder string) (pids []int) {
 	return pids
 }
 
-// senderOf returns the working directory of the process that made a connection from this machine.
+// senderOf returns the working directory of the process that opened a connection from this machine.
 func senderOf(conn net.Conn) string {
 	inode, err := inodeOf(conn.RemoteAddr().(*net.TCPAddr).Port, conn.LocalAddr().(*net.TCPAddr).Port)
 	if err != nil {

@@ -27,14 +27,13 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// callers is how many requests are in flight at each replica, and pause how long a caller waits
-// after an answer.
+// Requests in flight at each replica, and a caller's pause between requests.
 const (
 	callers = 4
 	pause   = 10 * time.Millisecond
 )
 
-// A replica is a running server with a caller's view of it.
+// A replica is a running server and the answers that its callers got.
 type replica struct {
 	name, data, url, address string
 	cmd                      *exec.Cmd
@@ -43,10 +42,10 @@ type replica struct {
 	killed                   bool
 
 	mu       sync.Mutex
-	answered []time.Time // when shuffles were answered
+	answered []time.Time // times of answered shuffles
 }
 
-// A load has callers shuffle at replicas and read their checkpoints, until it is stopped.
+// A load makes callers shuffle at replicas and read their checkpoints until it is stopped.
 type load struct {
 	t        *testing.T
 	cluster  *cluster
@@ -57,11 +56,11 @@ type load struct {
 
 	mu          sync.Mutex
 	indexes     map[uuid.UUID]uint64 // of answered shuffles
-	checkpoints map[string]bool      // that were fetched
-	statuses    map[string]int       // of answers to shuffles
+	checkpoints map[string]bool      // fetched
+	statuses    map[string]int       // of responses to shuffles
 }
 
-// startLoad starts a replica by way of haproxy, two by a URL with all servers, and their callers.
+// startLoad starts one replica through haproxy, two with all hosts in the URL, and their callers.
 func startLoad(t *testing.T, c *cluster) *load {
 	t.Helper()
 	l := &load{t: t, cluster: c, replicas: map[string]*replica{}, indexes: map[uuid.UUID]uint64{}, checkpoints: map[string]bool{}, statuses: map[string]int{}}
@@ -98,7 +97,7 @@ func startLoad(t *testing.T, c *cluster) *load {
 	return l
 }
 
-// start starts the server of a replica.
+// start starts a replica's server.
 func (l *load) start(r *replica) {
 	l.t.Helper()
 	r.log.Reset()
@@ -115,7 +114,7 @@ func (l *load) start(r *replica) {
 	}()
 }
 
-// kill kills the server of a replica. Nobody waits for its answers until it is started again.
+// kill kills a replica's server. Nobody waits for its answers until it is restarted.
 func (l *load) kill(name string) {
 	r := l.replicas[name]
 	_ = r.cmd.Process.Kill()
@@ -133,10 +132,10 @@ func (r *replica) running() bool {
 	}
 }
 
-// client waits longer for an answer than the server does for its database.
+// client has a longer timeout than the server has for its database.
 var client = &http.Client{Timeout: 150 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * callers}}
 
-// call shuffles until ctx is done. It repeats a request that was not answered, with its key.
+// call shuffles until ctx is done. It repeats an unanswered request with its key.
 func (l *load) call(ctx context.Context, r *replica) {
 	for ctx.Err() == nil {
 		key := uuid.NewString()
@@ -147,7 +146,7 @@ func (l *load) call(ctx context.Context, r *replica) {
 	}
 }
 
-// shuffle sends one request and reports whether it was answered with a shuffle.
+// shuffle sends one request and reports whether it got a shuffle.
 func (l *load) shuffle(ctx context.Context, r *replica, key string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+r.address+"/shuffle", strings.NewReader(`{"size":5}`))
 	if err != nil {
@@ -205,21 +204,21 @@ func (l *load) watch(ctx context.Context, r *replica) {
 	}
 }
 
-// size returns how many shuffles were answered.
+// size returns the number of answered shuffles.
 func (l *load) size() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.indexes)
 }
 
-// answers returns how many shuffles a replica has answered.
+// answers returns the number of shuffles that a replica has answered.
 func (r *replica) answers() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.answered)
 }
 
-// awaitAnswers waits until every replica that is not killed has answered n more shuffles.
+// awaitAnswers waits until every running replica has answered n more shuffles.
 func (l *load) awaitAnswers(n int) {
 	l.t.Helper()
 	for _, r := range l.replicas {
@@ -236,7 +235,7 @@ func (l *load) awaitAnswers(n int) {
 	}
 }
 
-// outage returns the longest time without an answer of the replica since a time.
+// outage returns the replica's longest time without an answer since a time.
 func (r *replica) outage(since time.Time) (longest time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -249,9 +248,8 @@ func (r *replica) outage(since time.Time) (longest time.Duration) {
 	return longest
 }
 
-// check compares the database with every answer, and with every checkpoint that was fetched, so
-// far. It returns how many answered shuffles are not where they were answered to be, and how many
-// checkpoints are not of the log that is there now.
+// check compares the database with every answer and fetched checkpoint. It returns the number of
+// answered shuffles that are missing or moved, and of checkpoints that the log contradicts.
 func (l *load) check() (lost, contradicted int) {
 	l.t.Helper()
 	l.mu.Lock()
@@ -306,7 +304,7 @@ func (l *load) check() (lost, contradicted int) {
 	return lost, contradicted
 }
 
-// checkLog stops the replicas and runs riffle log check with each one's second copy.
+// checkLog stops the replicas and runs riffle log check with each checkpoint file.
 func (l *load) checkLog() {
 	l.t.Helper()
 	for _, r := range l.replicas {

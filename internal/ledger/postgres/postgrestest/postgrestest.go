@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -31,12 +32,11 @@ type Mode syscall.Signal
 
 // Modes of [Cluster.Stop].
 const (
-	Smart     = Mode(syscall.SIGTERM) // when all clients have disconnected
 	Fast      = Mode(syscall.SIGINT)  // after rolling back all transactions
 	Immediate = Mode(syscall.SIGQUIT) // as in a crash: the next start recovers
 )
 
-// waitLimit is how long to wait for the server. The machine may be busy.
+// waitLimit is the maximum time to wait for the server on a busy machine.
 const waitLimit = 60 * time.Second
 
 // password is in every URL, so that tests can check where it must not appear. The server trusts
@@ -50,11 +50,11 @@ type Cluster struct {
 	port             int
 	server           *exec.Cmd
 	ended            chan struct{} // closed when the server has ended
-	databases        atomic.Int64  // how many were made
+	databases        atomic.Int64  // number created
 }
 
-// For starts a cluster for a test and closes it with the test. Without an installed server it calls
-// [Without]. Settings have the form NAME=value.
+// For starts a cluster and closes it with the test. Without an installed server it calls [Without].
+// Settings have the form NAME=value.
 func For(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
 	c, err := Start(settings...)
@@ -64,8 +64,7 @@ func For(t testing.TB, settings ...string) *Cluster {
 	return closeWith(t, c, err)
 }
 
-// Standby starts a server that streams from this one, under the name of standby, and closes it with
-// the test.
+// Standby starts a server named standby that streams from this one, and closes it with the test.
 func (c *Cluster) Standby(t testing.TB) *Cluster {
 	t.Helper()
 	s, err := start(c.binaries, c.settings, "pg_basebackup", "--write-recovery-conf", "--checkpoint=fast",
@@ -73,7 +72,7 @@ func (c *Cluster) Standby(t testing.TB) *Cluster {
 	return closeWith(t, s, err)
 }
 
-// closeWith closes a cluster that was started with the test.
+// closeWith closes a started cluster with the test.
 func closeWith(t testing.TB, c *Cluster, err error) *Cluster {
 	t.Helper()
 	if err != nil {
@@ -87,8 +86,8 @@ func closeWith(t testing.TB, c *Cluster, err error) *Cluster {
 	return c
 }
 
-// Without skips a test that cannot run for the reason err. If the environment has CI set, where
-// every test has to run, it fails the test.
+// Without skips a test that cannot run because of err. If the environment has CI set, where every
+// test must run, it fails the test.
 func Without(t testing.TB, err error) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -97,19 +96,18 @@ func Without(t testing.TB, err error) {
 	t.Skip("skipped: ", err)
 }
 
-// Start starts a cluster for a TestMain, which has to close it. Single tests use [For].
+// Start starts a cluster for a TestMain, which must close it. Single tests use [For].
 func Start(settings ...string) (*Cluster, error) {
-	binaries, err := findServer()
+	binaries, err := Binaries()
 	if err != nil {
 		return nil, err
 	}
 	return start(binaries, settings, "initdb", "-U", "riffle", "--auth=trust", "--encoding=UTF8", "--no-locale")
 }
 
-// start makes a cluster by a program of PostgreSQL, and starts the server.
+// start creates a cluster with one of PostgreSQL's programs and starts the server.
 func start(binaries string, settings []string, program string, args ...string) (*Cluster, error) {
-	// Not t.TempDir: if the tests run as root, the server runs as another user, who cannot read
-	// that.
+	// Not t.TempDir: root's servers run as another user, who cannot read that.
 	folder, err := os.MkdirTemp("", "riffle-postgres-")
 	if err != nil {
 		return nil, err
@@ -121,8 +119,8 @@ func start(binaries string, settings []string, program string, args ...string) (
 	return c, nil
 }
 
-// findServer returns the folder with the programs of the newest server.
-func findServer() (string, error) {
+// Binaries returns the folder with the newest server's programs, or [ErrMissing].
+func Binaries() (string, error) {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil {
 		return "", err
@@ -144,34 +142,35 @@ func findServer() (string, error) {
 	return filepath.Dir(path), nil
 }
 
-// initialize makes the cluster by a program and starts the server.
+// initialize creates the cluster with a program and starts the server.
 func (c *Cluster) initialize(program string, args ...string) error {
-	if os.Getuid() == 0 {
-		owner, err := user.Lookup("postgres")
-		if err != nil {
-			return fmt.Errorf("PostgreSQL does not run as root: %w", err)
-		}
-		uid, err := strconv.Atoi(owner.Uid)
-		if err != nil {
-			return err
-		}
-		gid, err := strconv.Atoi(owner.Gid)
-		if err != nil {
-			return err
-		}
-		if err := os.Chown(c.folder, uid, gid); err != nil {
-			return err
-		}
+	if err := Chown(c.folder); err != nil {
+		return err
 	}
 	args = append(args, "-D", c.data(), "--no-sync")
 	if out, err := c.command(context.Background(), program, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", program, err, out)
 	}
 	var err error
-	if c.port, err = freePort(); err != nil {
+	if c.port, err = FreePort(); err != nil {
 		return err
 	}
 	return c.Restart()
+}
+
+// Chown makes the user postgres the owner of a path if this process is root's, whose servers run as
+// that user.
+func Chown(path string) error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	owner, err := user.Lookup("postgres")
+	if err != nil {
+		return fmt.Errorf("PostgreSQL does not run as root: %w", err)
+	}
+	uid, errUID := strconv.Atoi(owner.Uid)
+	gid, errGID := strconv.Atoi(owner.Gid)
+	return errors.Join(errUID, errGID, os.Chown(path, uid, gid))
 }
 
 func (c *Cluster) data() string { return filepath.Join(c.folder, "data") }
@@ -192,13 +191,24 @@ func (c *Cluster) command(ctx context.Context, name string, args ...string) *exe
 	return command
 }
 
-func freePort() (port int, err error) {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// FreePort returns a free TCP port on loopback. It returns each port once.
+func FreePort() (int, error) {
+	for {
+		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			return 0, err
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		if err := l.Close(); err != nil {
+			return 0, err
+		}
+		if _, used := usedPorts.LoadOrStore(port, true); !used {
+			return port, nil
+		}
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
+
+var usedPorts sync.Map // returned by FreePort
 
 // Restart starts the server after [Cluster.Stop], and waits until it accepts connections.
 func (c *Cluster) Restart() error {
@@ -214,7 +224,7 @@ func (c *Cluster) Restart() error {
 	started := make(chan error)
 	ended := make(chan struct{})
 	go func() {
-		// Pdeathsig is sent when the thread that started the child ends, so this goroutine keeps
+		// Pdeathsig is sent when the thread that started the child ends, so this goroutine locks
 		// it.
 		runtime.LockOSThread()
 		c.server = c.command(context.Background(), "postgres", args...)
@@ -248,7 +258,7 @@ func (c *Cluster) Restart() error {
 
 func (c *Cluster) logFile() string { return filepath.Join(c.folder, "log") }
 
-// Log returns what the server has logged.
+// Log returns the server's log.
 func (c *Cluster) Log() string {
 	text, err := os.ReadFile(c.logFile())
 	if err != nil {
@@ -272,13 +282,13 @@ func (c *Cluster) Exec(ctx context.Context, sql string) error {
 // Pid returns the process id of the server. Its child processes serve the connections.
 func (c *Cluster) Pid() int { return c.server.Process.Pid }
 
-// Address returns the host and port of the server.
+// Address returns the server's host and port.
 func (c *Cluster) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
 
-// URL returns the URL of a database.
+// URL returns a database's URL.
 func (c *Cluster) URL(database string) string { return URLAt(c.Address(), database) }
 
-// URLAt returns the URL of a database that is reached at another address, such as that of a proxy.
+// URLAt returns the URL of a database at another address, such as a proxy's.
 func URLAt(address, database string) string {
 	escaped := strings.NewReplacer("/", "%2F", "?", "%3F").Replace(password)
 	return fmt.Sprintf("postgres://riffle:%s@%s/%s?sslmode=disable", escaped, address, database)
@@ -297,8 +307,7 @@ func (c *Cluster) NewDatabase(t testing.TB) string {
 	return name
 }
 
-// Stop stops the server and waits until it has ended. It does nothing if the server has ended
-// before.
+// Stop stops the server unless it has ended, and waits until it has.
 func (c *Cluster) Stop(mode Mode) error {
 	if c.ended == nil {
 		return nil
