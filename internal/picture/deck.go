@@ -7,8 +7,8 @@ import (
 	"riffle/internal/deck"
 )
 
-// maxFaces is how many cards are on the sheet of a deck. No built-in type has as many; one of an
-// operator may have thousands, and the picture must not grow without bound.
+// maxFaces bounds the cards on a deck's sheet. Built-in types have fewer; an operator's may have
+// thousands.
 const maxFaces = 256
 
 // maxCard is the largest size of the picture of a card with its name, in bytes.
@@ -22,7 +22,7 @@ const (
 	headHeight = 64
 )
 
-// perRow is how many cards a row has in the families where something is seen by it. In the others a
+// perRow is the number of cards in a row, for families whose rows mean something. In the others a
 // row has the cards of a suit.
 var perRow = map[string]int{"hanafuda": 8, "uno": 13, "dominoes": 7, "set": 9, "sanguosha": 16, "mahjong": 9}
 
@@ -56,10 +56,10 @@ func Deck(kind *deck.Type) []byte {
 	return s.close()
 }
 
-// MaxDeckSize returns how many bytes the picture of a deck has at most.
+// MaxDeckSize returns the largest size of a deck's picture, in bytes.
 func MaxDeckSize(kind *deck.Type) int { return maxCard * (1 + min(len(kind.Faces()), maxFaces)) }
 
-// columnsFor returns how many cards a row has.
+// columnsFor returns the number of cards in a row.
 func columnsFor(family string, faces []deck.Card) int {
 	if n := perRow[family]; n > 0 {
 		return min(n, len(faces))

@@ -21,13 +21,13 @@ func french(s *sheet, c *deck.Card) bool {
 		s.corners(written(rank), m)
 		s.pips(n, m, 46, true)
 	default:
-		figure, known := frenchCourts[rank]
+		figure, known := drawings()["french/"+rank+"-"+c.Attributes["suit"]]
 		if !known {
 			return false
 		}
 		s.card(paper)
 		s.corners(rank, m)
-		halfFigures(s, figure, c.Attributes["suit"])
+		halfFigures(s, figure, m)
 	}
 	return true
 }
@@ -42,9 +42,9 @@ func written(rank string) string {
 
 // joker draws a jester, the big one in colours.
 func joker(s *sheet, big bool) {
-	colour, l := ink, livery{robe: "#4a4e57", trim: silver, lining: "#8a8f98", hair: ink}
+	colour, size := ink, "small"
 	if big {
-		colour, l = red, livery{robe: red, trim: gold, lining: navy, hair: ink}
+		colour, size = red, "big"
 	}
 	s.card(paper)
 	s.twice(func() {
@@ -52,5 +52,15 @@ func joker(s *sheet, big bool) {
 			s.write(28, 34+27*float64(i), 32, 30, colour, letter)
 		}
 	})
-	s.at(midX, 190, 1.08, 0, func() { s.outlined(ink, 1.8, func() { jester(s, l) }) })
+	s.draw("french/" + size)
+}
+
+// halfFigures draws a court from both ends of the card, in a frame with the suit.
+func halfFigures(s *sheet, figure string, m suit) {
+	s.box(midX, midY, 124, 280, 0, cream)
+	s.twice(func() {
+		s.clipped(58, 28, 124, 140, func() { s.add("%s", figure) })
+		s.mark("", m, midX-m.side*47, 45, 24, false)
+	})
+	s.line(navy, 3, "M58 28H182V308H58ZM58 168H182")
 }

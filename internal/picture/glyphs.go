@@ -9,17 +9,16 @@ import (
 //go:generate go run outlines.go
 
 // A glyph is the outline of a character. Letters are Liberation Sans Bold and Chinese characters
-// LXGW WenKai, both under the SIL Open Font License in OFL.txt. Pictures are drawn with outlines
-// because a reader may have no font for Chinese, and because the widths of a font that the reader
-// has are not known here.
+// LXGW WenKai, both under the SIL Open Font License in OFL.txt. Pictures have outlines instead of
+// text because a reader may lack a Chinese font, and because widths differ between fonts.
 type glyph struct {
 	char    rune
-	advance int    // in units of which an em has emUnits
+	advance int    // in units; an em has emUnits
 	path    string // SVG path data, relative to the left end of the base line
 }
 
-// emUnits is how many units of the outlines are one em. Rounding to them moves a point of the
-// largest character by less than half a pixel.
+// emUnits is the number of outline units in an em. Rounding to them moves a point of the largest
+// character by less than half a pixel.
 const emUnits = 250
 
 // glyphOf returns the outline of a character.
@@ -31,7 +30,7 @@ func glyphOf(char rune) (glyph, bool) {
 	return glyphs[i], true
 }
 
-// writable says whether there is an outline of every character of a line, and it has any.
+// writable reports whether a line is not blank and each of its characters has an outline.
 func writable(line string) bool {
 	for _, char := range line {
 		if _, found := glyphOf(char); !found {
@@ -41,8 +40,8 @@ func writable(line string) bool {
 	return strings.TrimSpace(line) != ""
 }
 
-// mostOutline is how many bytes of outlines a line has at most: those of about 55 letters or 7
-// Chinese characters. The names of an operator's cards may be longer.
+// mostOutline bounds a line's outlines, in bytes: about 55 letters or 7 Chinese characters. Names of
+// an operator's cards may be longer.
 const mostOutline = 5500
 
 // legible returns the line without the characters that have no outline, and cut off where its

@@ -54,22 +54,3 @@ func TestWritable(t *testing.T) {
 		}
 	}
 }
-
-func TestPlaced(t *testing.T) {
-	const path = "M0 0L10-5C1 2-3 4 5.5 6Z"
-	for _, test := range []struct {
-		to   spot
-		want string
-	}{
-		{spot{0, 0, 1, 0}, "M0 0L10-5C1 2-3 4 6 6Z"},
-		{spot{100, -20, 2, 0}, "M100-20L120-30C102-16 94-12 111-8Z"},
-		{spot{0, 0, 1, 90}, "M0 0L5 10C-2 1-4-3-6 6Z"},
-	} {
-		if got := placed(path, test.to); got != test.want {
-			t.Errorf("%v: %s, want %s", test.to, got, test.want)
-		}
-	}
-	if got := rosette(2, "M0 0L3 4"); got != "M0 0L3 4M0 0L-3-4" {
-		t.Error(got)
-	}
-}

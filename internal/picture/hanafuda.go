@@ -1,82 +1,38 @@
 package picture
 
 import (
+	"slices"
 	"strings"
 
 	"riffle/internal/deck"
 )
 
-// The colours of hanafuda, which are few as they were printed by stencils.
+// The colours of hanafuda, which were printed by stencils.
 const (
 	hanaPaper  = "#f7eed8"
 	hanaRed    = "#cf2a1e"
 	hanaBlack  = "#1f1b1a"
 	hanaYellow = "#f2b531"
-	hanaGreen  = "#2f6b3f"
-	hanaLeaf   = "#6fa05a"
-	hanaPurple = "#6a4a9e"
-	hanaLilac  = "#a98ad0"
 	hanaBlue   = "#2f4f95"
-	hanaPink   = "#f3a9b5"
-	hanaBrown  = "#8a4a25"
-	hanaWhite  = "#fffdf6"
-	hanaSky    = "#bcd3dd"
 )
 
-// The picture of a card lies within its rim.
+// The rim around the picture of a card.
 const (
 	hanaLeft, hanaTop     = 13, 13
 	hanaWidth, hanaHeight = 214, 310
 )
 
-// A month is the four cards of a flower. Their plant is drawn for a scene, a ribbon or as chaff,
-// and leaves room for what is in front of it.
-type month struct {
-	plant  func(s *sheet, arranged layout)
-	behind motifs // what is behind the plant
-	front  motifs // and what is in front
-}
-
-// motifs are parts of scenes by the kind of their card.
-type motifs map[string]func(s *sheet)
-
-// A layout is how a plant is arranged.
-type layout int
-
-const (
-	forBright layout = iota
-	forAnimal
-	forRibbon
-	forChaff
-)
-
-var layouts = map[string]layout{"bright": forBright, "animal": forAnimal, "ribbon": forRibbon, "chaff": forChaff}
-
-var months = map[string]month{
-	"pine":          {plant: pine, behind: motifs{"bright": sun}, front: motifs{"bright": crane}},
-	"plum":          {plant: plum, front: motifs{"animal": warbler}},
-	"cherry":        {plant: cherry, front: motifs{"bright": curtain}},
-	"wisteria":      {plant: wisteria, behind: motifs{"animal": crescent}, front: motifs{"animal": cuckoo}},
-	"iris":          {plant: iris, front: motifs{"animal": bridge}},
-	"peony":         {plant: peony, front: motifs{"animal": butterflies}},
-	"bush-clover":   {plant: bushClover, front: motifs{"animal": boar}},
-	"pampas-grass":  {plant: pampasGrass, behind: motifs{"bright": fullMoon}, front: motifs{"animal": geese}},
-	"chrysanthemum": {plant: chrysanthemum, front: motifs{"animal": sakeCup}},
-	"maple":         {plant: maple, front: motifs{"animal": deer}},
-	"willow":        {plant: willow, behind: motifs{"chaff": storm}, front: motifs{"bright": rainMan, "animal": swallow, "chaff": lightning}},
-	"paulownia":     {plant: paulownia, front: motifs{"bright": phoenix}},
-}
-
-// hanafuda draws the scene of a card, the plant of its month and its ribbon, with the number of the
-// month in a corner for those who learn the game.
+// hanafuda draws the picture of a card, its ribbon, and the number of the month in a corner for
+// those who learn the game. The picture is drawings/hanafuda/FLOWER/KIND.svg, or else plain.svg.
 func hanafuda(s *sheet, c *deck.Card) bool {
-	m, known := months[c.Attributes["flower"]]
-	kind := c.Attributes["kind"]
-	number := c.Attributes["month"]
-	arranged, drawn := layouts[kind]
+	flower, kind, number := c.Attributes["flower"], c.Attributes["kind"], c.Attributes["month"]
+	picture, known := drawings()["hanafuda/"+flower+"/plain"]
+	if own := drawings()["hanafuda/"+flower+"/"+kind]; own != "" {
+		picture = own
+	}
 	_, chaff, _ := strings.Cut(c.Code, "C")
-	copied := strings.Index("0123", chaff) // of the chaff, which its attributes do not tell
-	if !known || !drawn || len(number) == 0 || len(number) > 2 || kind == "chaff" && copied < 1 {
+	copied := strings.Index("0123", chaff) // of the chaff; its attributes do not tell
+	if !known || !slices.Contains(hanaKinds, kind) || len(number) == 0 || len(number) > 2 || kind == "chaff" && copied < 1 {
 		return false
 	}
 	s.card(hanaBlack)
@@ -85,27 +41,23 @@ func hanafuda(s *sheet, c *deck.Card) bool {
 		if kind == "chaff" && copied == 3 {
 			s.box(midX, 300, hanaWidth, 90, 0, hanaYellow)
 		}
-		if draw := m.behind[kind]; draw != nil {
-			draw(s)
-		}
 		if kind == "chaff" && copied == 2 {
-			s.at(width, 0, -1, 0, func() { m.plant(s, arranged) })
+			s.at(width, 0, -1, 0, func() { s.add("%s", picture) })
 		} else {
-			m.plant(s, arranged)
+			s.add("%s", picture)
 		}
 		if kind == "ribbon" {
-			ribbon(s, c.Attributes["ribbon"], c.Attributes["flower"])
-		}
-		if draw := m.front[kind]; draw != nil {
-			draw(s)
+			ribbon(s, c.Attributes["ribbon"], flower)
 		}
 	})
-	// The rim hides the edge of what was cut off.
+	// The rim hides the edge of the picture.
 	s.line(hanaBlack, 4, "M12 12H228V324H12Z")
 	s.outlined(hanaPaper, 2, func() { s.circle(28, 308, 14, hanaBlack) })
 	s.write(28, 308, 18, 22, hanaPaper, number)
 	return true
 }
+
+var hanaKinds = []string{"bright", "animal", "ribbon", "chaff"}
 
 // ribbon draws the slip of paper that poems are written on: red or blue, and the poetry ones say
 // that it is clearly good, or, of the cherry trees, where they are the most famous.

@@ -6,8 +6,8 @@ import (
 	"riffle/internal/deck"
 )
 
-// label draws any card by its code, which is unique in the deck, and its names as far as they can
-// be written.
+// label draws any card by its code, which is unique in the deck, and by the parts of its names that
+// have outlines.
 func label(s *sheet, family string, c *deck.Card) {
 	colour := colourOf(family)
 	s.card(paper)

@@ -6,14 +6,7 @@ import (
 	"riffle/internal/deck"
 )
 
-// latinCourts are the three that Spanish packs have: page, knight and king.
-var latinCourts = map[string]func(s *sheet, l livery){
-	"10": func(s *sheet, l livery) { standing(s, l, false); jackHead(s, l) },
-	"11": func(s *sheet, l livery) { rider(s, l); jackHead(s, l) },
-	"12": func(s *sheet, l livery) { standing(s, l, true); kingHead(s, l) },
-}
-
-// gaps is how often the frame of a Spanish suit is broken, so that players see it in a fanned hand.
+// gaps is the number of breaks in a Spanish suit's frame, by which players tell suits in a fanned hand.
 var gaps = map[string]int{"oros": 0, "copas": 1, "espadas": 2, "bastos": 3}
 
 // latin draws Spanish-suited cards: 1 to 9 with their marks, the courts as whole figures.
@@ -36,9 +29,7 @@ func latin(s *sheet, c *deck.Card) bool {
 		s.pips(n, m, 58, false)
 		return true
 	}
-	s.at(114, 118, 1, 0, func() {
-		s.outlined(ink, 1.8, func() { latinCourts[rank](s, latinLiveries[suitName]) })
-	})
+	s.draw("latin/" + rank + "-" + suitName)
 	s.mark("", m, 181, 58, 62, false)
 	return true
 }

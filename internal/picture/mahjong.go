@@ -20,7 +20,7 @@ var honours = map[string]honour{
 	"red":   {"dragons", "", "中", red},
 }
 
-// brush is how much heavier characters are than in the font, as they are cut into tiles.
+// brush widens characters, because those on tiles are heavier than the font's.
 const brush = 0.035
 
 // mahjong draws tiles: dots and bamboos to be counted, the others as characters, with an index for
@@ -99,8 +99,8 @@ func tile(s *sheet, face, back, edge string) {
 	s.add(`<rect x="6" y="4" width="228" height="330" rx="20" fill="none" stroke="#8d8a7c" stroke-width="3"/>`)
 }
 
-// dotRows is how many dots the rows have. The slant of the three and of the upper three of seven,
-// which tells it from the eight, is not in it.
+// dotRows is the number of dots in each row. The dots of the three, and the upper three of the seven,
+// are also slanted.
 var dotRows = [10][]int{{}, {1}, {1, 1}, {1, 1, 1}, {2, 2}, {2, 1, 2}, {2, 2, 2}, {3, 2, 2}, {2, 2, 2, 2}, {3, 3, 3}}
 
 // dots draws n circles.
@@ -142,14 +142,14 @@ func dots(s *sheet, n int, reddened bool) {
 	}
 }
 
-// bambooRows is how many sticks the rows have.
+// bambooRows is the number of sticks in each row.
 var bambooRows = [10][]int{{}, {1}, {1, 1}, {1, 2}, {2, 2}, {2, 1, 2}, {3, 3}, {1, 3, 3}, {3, 2, 3}, {3, 3, 3}}
 
 // bamboos draws n sticks; the one is a bird.
 func bamboos(s *sheet, n int, reddened bool) {
 	if n == 1 {
 		s.add(`<g class="pip">`)
-		s.at(104, 150, 1.55, 24, func() { perched(s, green, "#e8b63a", red) })
+		s.draw("mahjong/sparrow")
 		s.add("</g>")
 		return
 	}

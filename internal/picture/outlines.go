@@ -25,11 +25,10 @@ import (
 	"riffle/internal/deck"
 )
 
-// emUnits is that of package picture.
+// emUnits equals the constant of package picture.
 const emUnits = 250
 
-// extra are characters that no name has: those of mahjong tiles that differ from the names, and
-// what hanafuda cards say.
+// extra are characters that no name has, from mahjong tiles and hanafuda ribbons.
 const extra = "萬東發中寿あかよろしみの"
 
 func main() {
@@ -137,7 +136,7 @@ func outline(source []byte, char rune) (advance int, path string, err error) {
 // A pen writes a path.
 type pen struct {
 	path      []byte
-	at, start [2]int // start is that of the contour
+	at, start [2]int // start begins the contour
 	last      byte
 }
 

@@ -1,6 +1,9 @@
 // Package picture draws the cards of a [deck.Type] as SVG, so that callers who show an order need
-// no images of their own. [Card], [Back] and [Deck] are all of it; each family of decks has a
-// template that is filled in from the catalogue.
+// no images of their own. Its functions are [Card], [Back] and [Deck].
+//
+// Figures, suits and scenes are SVG files in the folder drawings, which an artist can edit. A
+// template for each family of decks places them by the card's attributes: drawings/french/K-hearts.svg
+// is the king of hearts. Parts without a fill take the colour that the template chooses.
 //
 // A picture is a pure function of the family and the card: the same card always gives the same
 // bytes, at most 13 kB of them. It refers to nothing outside and has no scripts, styles or ids, so
@@ -32,9 +35,8 @@ var templates = map[string]template{
 }
 
 // Card returns the face of a card as an SVG document, titled with the card's English name. Copies
-// of a card have the same face. family is that of the card's type. A card that the family's
-// template does not know, and any card of an unknown family, is drawn as a label with its code
-// and names.
+// of a card have the same face. A card that the family's template does not know, and any card of an
+// unknown family, is drawn as a label with its code and names.
 func Card(family string, c *deck.Card) []byte {
 	s := newSheet(c.Name.English)
 	s.face(family, c)

@@ -26,6 +26,8 @@ const (
 	gold   = "#e0a100"
 	purple = "#6b2fa0"
 	grey   = "#8a8f98"
+	navy   = "#1f3a8a"
+	cream  = "#fdf8ea"
 )
 
 // A sheet is an SVG document being written.
@@ -113,15 +115,6 @@ func (s *sheet) at(x, y, scale, turn float64, draw func()) {
 	s.add(`">`)
 	draw()
 	s.add("</g>")
-}
-
-// around draws something n times, turned by step degrees from one to the next, the first by first.
-func (s *sheet) around(n int, first, step float64, draw func()) {
-	for i := range n {
-		s.add(`<g transform="rotate(%v)">`, tenth(first+step*float64(i)))
-		draw()
-		s.add("</g>")
-	}
 }
 
 // clipped draws what is in it and cuts it off at the edges of a rectangle.

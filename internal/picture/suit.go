@@ -1,36 +1,17 @@
 package picture
 
-// A suit is the mark of a suit. The shape fills the square from -50 to 50; parts of it without a
-// colour take that of the suit.
+// A suit is drawn by the file of its name in drawings/suits. Parts without a colour take the suit's.
 type suit struct {
-	shape  string
-	colour string
+	name, colour string
+	side         float64 // of what its courts hold: 1 for the right, -1 for the left
 }
 
 var frenchSuits = map[string]suit{
-	"spades": {`<path d="M0-48C18-26 46-8 46 16C46 31 35 38 24 38C15 38 8 33 4 26C5 36 9 44 16 48H-16` +
-		`C-9 44-5 36-4 26C-8 33-15 38-24 38C-35 38-46 31-46 16C-46-8-18-26 0-48Z"/>`, ink},
-	"hearts": {`<path d="M0 46C-16 24-46 4-46-20C-46-37-35-46-23-46C-12-46-4-39 0-29C4-39 12-46 23-46` +
-		`C35-46 46-37 46-20C46 4 16 24 0 46Z"/>`, red},
-	"diamonds": {`<path d="M0-50C10-30 24-14 40 0C24 14 10 30 0 50C-10 30-24 14-40 0C-24-14-10-30 0-50Z"/>`, red},
-	"clubs": {`<path d="M-12-11A21 21 0 1 1 12-11A22 22 0 1 1 5 20C6 34 10 43 17 48H-17C-10 43-6 34-5 20` +
-		`A22 22 0 1 1-12-11Z"/>`, ink},
+	"spades": {"spades", ink, -1}, "hearts": {"hearts", red, 1}, "diamonds": {"diamonds", red, -1}, "clubs": {"clubs", ink, 1},
 }
 
 var latinSuits = map[string]suit{
-	// A coin.
-	"oros": {`<circle r="44" fill="#e0a100" stroke="#8a5a00" stroke-width="7"/>` +
-		`<path d="M0-28L8-8L28 0L8 8L0 28L-8 8L-28 0L-8-8Z" fill="#8a5a00"/>`, "#8a5a00"},
-	// A cup.
-	"copas": {`<path d="M-38-46H38C38-8 24 8 8 12V30C22 32 28 38 28 48H-28C-28 38-22 32-8 30V12C-24 8-38-8-38-46Z"/>` +
-		`<path d="M-30-36H30L28-24H-28Z" fill="#f2b8b0"/>`, "#b3202c"},
-	// A sword, point up.
-	"espadas": {`<path d="M0-50L12-34V14H34V28H9V40H-9V28H-34V14H-12V-34Z"/><circle cy="43" r="9" fill="#e0a100"/>`, blue},
-	// A club, thick end up.
-	"bastos": {`<g transform="rotate(24)">` +
-		`<path d="M-14-47C-6-57 8-57 15-47C21-30 12 20 7 46C4 53-4 53-7 46C-12 20-20-30-14-47Z"/>` +
-		`<path d="M14-34L28-42L25-25L13-16ZM-14-14L-28-20L-24-4L-11 2ZM10 6L20 0L17 14L8 20Z"/>` +
-		`<path d="M-4-40V-20M4-8V12M-2 18V34" stroke="#cfe8d5" stroke-width="4" stroke-linecap="round"/></g>`, green},
+	"oros": {"oros", "#8a5a00", 1}, "copas": {"copas", "#b3202c", 1}, "espadas": {"espadas", blue, 1}, "bastos": {"bastos", green, 1},
 }
 
 // mark draws a suit around a point, upright or turned by half a circle.
@@ -43,7 +24,7 @@ func (s *sheet) mark(class string, m suit, x, y, size float64, turned bool) {
 		turn = "rotate(180)"
 	}
 	s.add(`<g%s fill="%s" transform="translate(%v %v)%sscale(%v)">%s</g>`,
-		class, m.colour, tenth(x), tenth(y), turn, size/100, m.shape)
+		class, m.colour, tenth(x), tenth(y), turn, size/100, drawings()["suits/"+m.name])
 }
 
 // corners draws the index of a card, its rank over its suit, in two corners.

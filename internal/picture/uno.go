@@ -2,7 +2,7 @@ package picture
 
 import "riffle/internal/deck"
 
-// An unoColour is what a card is filled with, and what its sign has in the white oval and in the
+// An unoColour has the colours of a card: its ground, and its sign in the white oval and in the
 // corners.
 type unoColour struct{ fill, disc, corner string }
 
@@ -14,19 +14,7 @@ var unoColours = map[string]unoColour{
 	"wild":   {ink, ink, paper},
 }
 
-// unoSymbols are the actions that are not text, in the square from -50 to 50.
-var unoSymbols = map[string]string{
-	"skip": `<path fill="none" stroke="currentColor" stroke-width="15" ` +
-		`d="M-29 29A41 41 0 1 1 29-29A41 41 0 1 1-29 29L29-29"/>`,
-	"reverse": `<path d="M-46-10V-28H8V-46L48-19L8 8V-10Z"/>` +
-		`<path d="M46 10V28H-8V46L-48 19L-8-8V10Z"/>`,
-	"wild-shuffle-hands": `<path fill="none" stroke="currentColor" stroke-width="12" ` +
-		`d="M-48-24H-24L16 24H30M-48 24H-24L16-24H30"/>` +
-		`<path d="M28 4L52 24L28 44ZM28-44L52-24L28-4Z"/>`,
-	"wild-customizable": `<path d="M-42 42L-34 12L12-34L34-12L-12 34ZM18-40L26-48L48-26L40-18Z"/>`,
-}
-
-// unoText is what the other cards say.
+// unoText is the text of the other cards.
 var unoText = map[string]string{
 	"0": "0", "1": "1", "2": "2", "3": "3", "4": "4", "5": "5", "6": "6", "7": "7", "8": "8", "9": "9",
 	"draw-two": "+2", "wild-draw-four": "+4", "wild": "",
@@ -38,7 +26,7 @@ func uno(s *sheet, c *deck.Card) bool {
 	value := c.Attributes["value"]
 	colour, known := unoColours[c.Attributes["colour"]]
 	_, text := unoText[value]
-	if !known || !text && unoSymbols[value] == "" {
+	if !known || !text && drawings()["uno/"+value] == "" {
 		return false
 	}
 	s.card(paper)
@@ -60,7 +48,7 @@ func uno(s *sheet, c *deck.Card) bool {
 
 // action draws what a card does around a point.
 func action(s *sheet, value string, x, y, size float64, colour string) {
-	if shape := unoSymbols[value]; shape != "" {
+	if shape := drawings()["uno/"+value]; shape != "" {
 		s.add(`<g fill="%s" color="%s" transform="translate(%v %v)scale(%v)">%s</g>`,
 			colour, colour, tenth(x), tenth(y), tenth(size)/100, shape)
 		return

@@ -1,0 +1,66 @@
+package picture
+
+import (
+	"embed"
+	"encoding/xml"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+//go:embed drawings
+var drawingFiles embed.FS
+
+// drawings returns the content of each SVG file in the folder drawings, by its path without
+// "drawings/" and ".svg".
+var drawings = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	err := fs.WalkDir(drawingFiles, "drawings", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := drawingFiles.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		inner, err := content(string(text))
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		all[strings.TrimSuffix(strings.TrimPrefix(file, "drawings/"), ".svg")] = inner
+		return nil
+	})
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return all
+})
+
+var betweenTags = regexp.MustCompile(`>\s+<`)
+
+// content returns the markup inside the svg element of a file, without white space between tags.
+func content(text string) (string, error) {
+	parser := xml.NewDecoder(strings.NewReader(text))
+	for {
+		token, err := parser.RawToken()
+		if err != nil {
+			return "", err
+		}
+		if start, isStart := token.(xml.StartElement); isStart && start.Name.Local == "svg" {
+			end := strings.LastIndex(text, "</svg>")
+			if end < 0 {
+				return "", fmt.Errorf("there is no </svg>")
+			}
+			return betweenTags.ReplaceAllString(strings.TrimSpace(text[parser.InputOffset():end]), "><"), nil
+		}
+	}
+}
+
+// draw adds a drawing, and reports whether there is one of that name.
+func (s *sheet) draw(name string) bool {
+	inner, found := drawings()[name]
+	s.text = append(s.text, inner...)
+	return found
+}
