@@ -1,10 +1,10 @@
 // Package audit defines what the record of a shuffle states, and checks it.
 //
 // A [Statement] is everything that decides an order, seed included, as text; its SHA-256 is the
-// [Commitment], which can be public before the seed is. A [Record] is what is stored and public:
-// the statement without its seed, the commitment and the client seed. Given the seed, [Verify]
-// rebuilds the statement from the record, compares the commitment and replays the order. [Seal]
-// commits to the cards of a shoe one by one.
+// [Commitment], which can be public before the seed is. A [Record] is stored and public: it has the
+// statement without its seed, the commitment and the client seed. Given the seed, [Verify] rebuilds
+// the statement from the record, compares the commitment and replays the order. [Seal] commits to
+// the cards of a shoe one by one.
 //
 // The package is pure. It replays with [rng.Reference], and so shares no generator code with the
 // dealer.
@@ -84,8 +84,8 @@ const (
 	MaxItemsSalt = 128
 )
 
-// CheckItemsSalt returns an error unless the salt has a valid length and only the characters A–Z,
-// a–z, 0–9, - and _, which look the same in every encoding and shell.
+// CheckItemsSalt checks that a salt has a valid length and only the characters A–Z, a–z, 0–9, - and
+// _, which look the same in every encoding and shell.
 func CheckItemsSalt(salt string) error {
 	const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	if len(salt) < MinItemsSalt || len(salt) > MaxItemsSalt || strings.Trim(salt, characters) != "" {
@@ -95,20 +95,21 @@ func CheckItemsSalt(salt string) error {
 }
 
 // SaltItems returns the digest that [ItemsInput] takes of salted items, by the rule [SaltedItems].
-// digest is that of the items alone. The result is the SHA-256 of three lines, each ended by LF:
+// digest is the plain digest of the items. The result is the SHA-256 of three lines, each ended by
+// LF:
 //
 //	riffle/1 items
 //	salt <salt>
 //	sha256:<hex of digest>
 //
-// An array begins with a bracket, so nothing is both an array and these lines: no digest can be
-// passed off as that of other items, with a salt or without.
+// An array begins with a bracket, so no text is both an array and these lines: no digest can be
+// passed off as another list's, with a salt or without.
 func SaltItems(digest [sha256.Size]byte, salt string) [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, Spec+" items\nsalt %s\nsha256:%x\n", salt, digest))
 }
 
-// DeckInput returns the input of a shuffle of several copies of a deck. codes are those of one deck
-// in catalogue order. The digest is the SHA-256 of the JSON array of all codes, the whole deck
+// DeckInput returns the input of a shuffle of several copies of a deck. codes are one deck's in
+// catalogue order. The digest is the SHA-256 of the JSON array of all codes, the whole deck
 // repeated for each copy.
 func DeckInput(name string, copies uint64, codes []string) string {
 	h := sha256.New()
@@ -144,9 +145,9 @@ func DeckOf(input string) (name string, copies uint64, ok bool) {
 //	size 52
 //	draw 52
 //	repeat 1
-//	hands 13,13,13,13                        (omitted if there are none)
+//	hands 13,13,13,13                        (omitted without hands)
 //	input deck standard52 x1 sha256:<hex>    (or: input items sha256:<hex>, or: input range)
-//	reference <text>                         (omitted if there is none)
+//	reference <text>                         (omitted if empty)
 //	seed <hex of all blocks>
 func (s *Statement) Append(b []byte) []byte {
 	b = append(b, Spec+"\nalgorithm "...)
@@ -187,8 +188,8 @@ func (s *Statement) Commitment() Commitment {
 	return sha256.Sum256(s.Append(buf))
 }
 
-// Check returns an error unless the statement is valid in riffle/1. It does not check the seed. Two
-// different valid statements never have the same text.
+// Check checks that the statement is valid in riffle/1, without its seed. Two different valid
+// statements never have the same text.
 func (s *Statement) Check() error {
 	switch {
 	case !s.Algorithm.Known():
@@ -220,7 +221,7 @@ func (s *Statement) Check() error {
 	return CheckReference(s.Reference)
 }
 
-// checkInput returns an error unless the input has one of the three forms.
+// checkInput checks that the input has one of the three forms.
 func checkInput(input string) error {
 	words := strings.Split(input, " ")
 	switch {
@@ -250,8 +251,7 @@ func isCopies(s string) bool {
 	return ok && err == nil && n > 0 && strconv.FormatUint(n, 10) == digits
 }
 
-// CheckReference returns an error unless the reference is at most [MaxReference] printable
-// characters.
+// CheckReference checks that a reference has at most [MaxReference] characters, all printable.
 func CheckReference(reference string) error {
 	if utf8.RuneCountInString(reference) > MaxReference {
 		return fmt.Errorf("a reference has at most %d characters", MaxReference)
@@ -262,8 +262,8 @@ func CheckReference(reference string) error {
 	return nil
 }
 
-// CheckClientSeed returns an error unless the client seed is UTF-8 of at most [MaxClientSeed] bytes
-// without NUL, which ends strings in some languages.
+// CheckClientSeed checks that a client seed is UTF-8 of at most [MaxClientSeed] bytes without NUL,
+// which ends strings in some languages.
 func CheckClientSeed(clientSeed string) error {
 	switch {
 	case len(clientSeed) > MaxClientSeed:

@@ -29,10 +29,10 @@ func (e CostError) Error() string {
 	return fmt.Sprintf("replaying it takes %d steps; verifiers replay up to 1,073,741,824", uint64(e))
 }
 
-// Cost returns about how many steps of 12 ns [Verify] takes to replay the statement, which has to
-// be well-formed. A shuffle expands all keys and encrypts a block under each for every word of the
-// keystream; it lays out all places, or looks up those of a few. Without a seed, it is the cost with
-// one of the length that the statement needs.
+// Cost estimates the steps of 12 ns that [Verify] takes to replay the statement, which must be
+// well-formed. A shuffle expands all keys and encrypts a block under each for every word of the
+// keystream; it lays out all places, or looks up a few. Without a seed, Cost assumes one of the
+// length that the statement needs.
 func (s *Statement) Cost() uint64 {
 	keys := uint64(len(s.Seed) / rng.BlockSize)
 	if s.Seed == nil {

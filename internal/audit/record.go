@@ -243,7 +243,7 @@ func appendUUID(b []byte, id uuid.UUID) []byte {
 	return append(b, text...)
 }
 
-// appendString appends s as a JSON string. It has to be UTF-8.
+// appendString appends s, which must be UTF-8, as a JSON string.
 func appendString(b []byte, s string) []byte {
 	b, err := jsontext.AppendQuote(b, s)
 	if err != nil {
@@ -252,9 +252,8 @@ func appendString(b []byte, s string) []byte {
 	return b
 }
 
-// CheckCommitted returns an error unless the record used the commitment c: it has the same
-// statement and seed, and is before the deadline. The caller has to check that c is earlier in the
-// log.
+// CheckCommitted checks that the record used the commitment c: it has the same statement and seed,
+// and is before the deadline. The caller must check that c is earlier in the log.
 func (r *Record) CheckCommitted(c *Record) error {
 	switch {
 	case c.Kind != KindCommitment:

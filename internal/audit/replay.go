@@ -78,7 +78,7 @@ func Verify(record []byte, seed rng.Seed, maxPositions uint64, interrupt func() 
 	return v, nil
 }
 
-// checkCut returns an error unless a cut that was drawn is the one that the keys draw.
+// checkCut checks that a drawn cut is the one that the keys draw.
 func checkCut(c *shoe.Cut, keys []byte) error {
 	reference, err := rng.NewReference(keys, CutStream)
 	if err != nil {
@@ -94,7 +94,7 @@ func checkCut(c *shoe.Cut, keys []byte) error {
 // a shoe has no other.
 const CutStream = 1
 
-// DrawCut draws how many cards lie before a cut card, from the range of c: each number of it is
+// DrawCut draws the number of cards before a cut card, from the range of c: each number of it is
 // equally likely. The source is the start of the keystream [CutStream].
 func DrawCut(c *shoe.Cut, source shuffle.Source) uint64 {
 	n := c.To - c.From + 1
@@ -165,8 +165,7 @@ func (v *Verification) replay(s *Statement, keys []byte, maxPositions uint64, pa
 	return nil
 }
 
-// interruptSteps is how many steps a replay does between two calls of interrupt; see
-// [Statement.Cost].
+// interruptSteps is the number of steps between two calls of interrupt; see [Statement.Cost].
 const interruptSteps = 8192
 
 // A pacer calls interrupt from time to time until that returns an error.
@@ -185,7 +184,7 @@ func (p *pacer) spend(steps int) {
 }
 
 // A source is the reference, paced. A shuffle cannot be stopped, but ends soon after an interrupt:
-// the source then returns zeros, many at once.
+// the source then returns zeros, many per call.
 type source struct {
 	rng.Reference
 	*pacer

@@ -90,8 +90,7 @@ func (s *Sealed) Open(position uint64) *Opening {
 	return &Opening{Salt: s.salts[position], Path: path}
 }
 
-// Check returns an error unless the card is at the position of the sealed order of size cards with
-// the root.
+// Check checks that the card is at the position of the sealed order of size cards with the root.
 func (o *Opening) Check(position, size uint64, card []byte, root tlog.Hash) error {
 	if position >= size {
 		return fmt.Errorf("position %d of %d cards", position, size)

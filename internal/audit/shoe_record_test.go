@@ -106,7 +106,7 @@ func nameOf(member string) string {
 	return strings.Trim(name, `"`)
 }
 
-// Every kind has its required and optional members, and rejects those of other kinds.
+// Every kind has its required and optional members, and rejects other kinds' members.
 func TestMembersOfRecordsOfShoes(t *testing.T) {
 	optional := map[string]bool{
 		"parameters": true, "reference": true, "commitment_id": true, "expires": true, "cut_range": true,

@@ -8,8 +8,8 @@ import (
 // A rule makes integers for a group of bounds from a word, or rejects the word.
 type rule func(x uint64, bounds []uint64) ([]uint64, bool)
 
-// enumerate applies the rule to all words. It returns an error unless every tuple of results comes
-// from floor(2^bits / B) words: all are equally likely, and no word is rejected needlessly.
+// enumerate applies the rule to all words. It checks that every tuple of results comes from
+// floor(2^bits / B) words: all are equally likely, and no word is rejected needlessly.
 func enumerate(bits uint, bounds []uint64, serve rule) error {
 	product := uint64(1)
 	for _, b := range bounds {

@@ -85,7 +85,7 @@ func (r Reference) group(from, last uint64, step int) []uint64 {
 	}
 }
 
-// serve returns one integer below each bound from the word x. It reports false if x has to be
+// serve returns one integer below each bound from the word x. It reports false if x must be
 // rejected: if the low word after the last bound is below 2^Bits mod B, B being the product of the
 // bounds.
 func (r Reference) serve(x uint64, bounds []uint64) ([]uint64, bool) {

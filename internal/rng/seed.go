@@ -17,7 +17,7 @@ const (
 	// need ceil((1024·53 + 64) / 256) of them.
 	MaxBlocks = 213
 
-	// margin is how many bits a seed has beyond those that number all possible results.
+	// margin is the number of bits that a seed has beyond the ones that number all possible results.
 	margin = 64
 
 	// exhaustive is the largest draw for which the seed covers every result.
@@ -83,7 +83,7 @@ func (s Seed) check() error {
 	return nil
 }
 
-// NewSeed reads a seed of k blocks from random, which has to be the operating system's generator
+// NewSeed reads a seed of k blocks from random, which must be the operating system's generator
 // wherever the result matters. On an error there is no seed: it never falls back to a weaker
 // source.
 func NewSeed(random io.Reader, k int) (Seed, error) {
@@ -105,7 +105,7 @@ func NewSeed(random io.Reader, k int) (Seed, error) {
 //	key_i = HMAC-SHA-256(block_i, "riffle/1 key\n" + commitment + clientSeed)
 //
 // (HMAC as in FIPS 198-1.) The commitment binds everything else that the statement says; the client
-// seed is empty when there is none. The error is [ErrSeed].
+// seed may be empty. The error is [ErrSeed].
 func Keys(seed Seed, commitment [sha256.Size]byte, clientSeed string) ([]byte, error) {
 	if err := seed.check(); err != nil {
 		return nil, err

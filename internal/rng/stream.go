@@ -19,7 +19,7 @@ const (
 	// block.
 	firstBytes = 48
 
-	// bulkBytes is how much the bulk cipher encrypts at a time.
+	// bulkBytes is the amount that the bulk cipher encrypts at a time.
 	bulkBytes = 1024
 )
 
@@ -37,8 +37,8 @@ type Stream struct {
 	head    [headBytes]byte
 	other   [headBytes]byte // the head under another key
 
-	// counters are the counter blocks of the head. Those of the first part have the number of the
-	// shuffle in numbered.
+	// counters are the counter blocks of the head. The shuffle's number is written into the first
+	// part of each, through numbered.
 	counters [headBytes / aes.BlockSize][aes.BlockSize]byte
 	numbered uint64
 
@@ -146,7 +146,7 @@ func (s *Stream) fillHead() {
 		s.number(first, s.shuffle)
 	}
 	s.encrypt(0, firstBytes)
-	// Number those of the next shuffle now: encrypting a counter right after writing it stalls the
+	// Number the next shuffle's counters now: encrypting a counter right after writing it stalls the
 	// processor.
 	s.numbered = s.shuffle + 1
 	s.number(first, s.numbered)

@@ -38,7 +38,7 @@ func (r run) at(i uint64) uint64 {
 func (r run) part(from, to uint64) run { return run{r.seal, r.at(from), r.at(to - 1)} }
 
 // Cards are references to cards in some order. They are immutable; the zero value is empty. They
-// are stored as runs, of which cards that are dealt from the top need few.
+// are stored as runs: cards that are dealt from the top need few.
 type Cards struct {
 	runs []run
 	n    uint64
@@ -76,7 +76,7 @@ func (c *Cards) add(r run) {
 	c.runs = append(c.runs, r)
 }
 
-// Len returns how many cards there are.
+// Len returns the number of cards.
 func (c Cards) Len() uint64 { return c.n }
 
 // All iterates over the cards.
@@ -168,8 +168,8 @@ func (c Cards) has(ref Ref) bool {
 	return false
 }
 
-// with returns the cards and those of r, sorted by position. Both are of one seal, and the cards
-// are sorted already.
+// with returns the cards together with r's, sorted by position. All are of one seal, and the
+// receiver is sorted already.
 func (c Cards) with(r run) Cards {
 	if r.first > r.last {
 		r.first, r.last = r.last, r.first

@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// A Cut is where a cut card lies: behind At cards of an order, of which at least one lies behind it.
-// If At was drawn, From and To are the least and the largest number that it was drawn from;
-// otherwise they are 0.
+// A Cut is the place of a cut card in an order: after At cards, with at least one more after it. If
+// At was drawn, From and To are the range it was drawn from; otherwise they are 0.
 type Cut struct {
 	At   uint64 `json:"at"`
 	From uint64 `json:"from,omitempty"`
@@ -17,7 +16,7 @@ type Cut struct {
 // IsDrawn reports whether At is drawn from a range.
 func (c *Cut) IsDrawn() bool { return c.To > 0 }
 
-// Fits reports whether the cut card can lie in an order of size cards wherever it is drawn.
+// Fits reports whether every cut that c may draw is within an order of size cards.
 func (c *Cut) Fits(size uint64) bool {
 	if c.IsDrawn() {
 		return 1 <= c.From && c.From < c.To && c.To < size

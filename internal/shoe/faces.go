@@ -13,12 +13,12 @@ import (
 // number of a card is its position in the unshuffled input, from 0. Faces are immutable and safe
 // for concurrent use.
 type Faces struct {
-	deck   *deck.Deck     // nil unless the cards are those of a deck
+	deck   *deck.Deck     // nil unless the cards are a deck's
 	copies map[string]int // how many cards of each code one deck has
 	items  []string       // nil unless the cards are items
 }
 
-// A Face is what is on one card. One of the fields is set.
+// A Face is the value of one card. One of the fields is set.
 type Face struct {
 	Card *deck.Card // its instance counts over all copies of the deck
 	Item string     // the JSON of the number, or of the item as the caller sent it

@@ -130,7 +130,7 @@ func New(size uint64, shuffled bool) *Layout {
 	return l
 }
 
-// Size returns how many cards there are in all places.
+// Size returns the number of cards in all places.
 func (l *Layout) Size() uint64 { return l.Seals[0].Size }
 
 // At returns the cards of a place. The error is [ErrNoPile].

@@ -170,7 +170,7 @@ func (r *remaining[T]) strike(j int) T {
 			if r.counts[next] <= j {
 				place, j = next, j-r.counts[next]
 			} else {
-				r.counts[next]-- // the struck element lies in this span
+				r.counts[next]-- // the struck element is in this span
 			}
 		}
 	}

@@ -11,7 +11,7 @@ package shuffle
 import "slices"
 
 // A Source returns uniform integers for the bounds of a shuffle. As the bounds of one shuffle are
-// consecutive, it may return the integers for several of them at once: riffle/1 makes them in
+// consecutive, it may return the integers for several of them together: riffle/1 makes them in
 // groups. The result of a call is valid until the next call.
 type Source interface {
 	// Descend returns one or more integers below from, from-1, ...; none for a bound under 2.
@@ -62,8 +62,8 @@ func Order[T any](alg Algorithm, a []T, m int, src Source) []T {
 	return a[:m]
 }
 
-// Few reports whether a draw of m out of size takes the memory and time of what is drawn, by
-// [Sparse], and not of what it is drawn from.
+// Few reports whether a draw of m out of size takes memory and time in proportion to m, by
+// [Sparse], and not to size.
 func Few(alg Algorithm, size, m uint64) bool { return alg == AlgorithmFisherYates && m < size/16 }
 
 // Positions returns the first m of the new order of 0, 1, ..., size-1. It is [Order] over the

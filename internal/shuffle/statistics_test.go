@@ -92,7 +92,7 @@ func each(s shuffler, n, m, samples int, look func(order []uint8)) {
 	}
 }
 
-// poisson is the p-value of a number of rare events of which so many are expected.
+// poisson is the p-value of a number of rare events, given their expected number.
 func poisson(events int, expected float64) float64 {
 	fewer, more := mathext.GammaIncRegComp(float64(events+1), expected), 1.0
 	if events > 0 {
@@ -101,8 +101,8 @@ func poisson(events int, expected float64) float64 {
 	return min(1, 2*min(fewer, more))
 }
 
-// collisions counts the pairs of shuffles that agree in the first head of n cards, the last fixed
-// of which are settled by the others. Every pair is as likely to agree as any.
+// collisions counts the pairs of shuffles that agree in the first head of n cards, whose last fixed
+// cards follow from the others. Every pair is as likely to agree as any.
 func collisions(n, head, fixed int) func(shuffler, int) float64 {
 	return func(s shuffler, samples int) float64 {
 		keys := make([]uint64, 0, samples)

@@ -14,7 +14,7 @@ import (
 // A Part is a hand of a deal, by its number from 1, or the rest, which is 0.
 type Part uint64
 
-// allParts stands for all parts of a deal together.
+// allParts means all parts of a deal together.
 const allParts Part = 1<<64 - 1
 
 // ParsePart parses the number of a hand, or rest.
@@ -45,7 +45,7 @@ func (p Part) String() string {
 type Match struct {
 	Parts   []Part // the hands, in the order given; nil for the whole order
 	Cards   int    // of the only hand
-	Shuffle uint64 // of which they are, from 1; 0 for the only one and for all
+	Shuffle uint64 // number of their shuffle, from 1; 0 for the only one and for all
 	Sorted  bool   // they are in another sequence than dealt
 	noun    string // what was dealt: card or item
 }
@@ -198,7 +198,7 @@ func (c *comparison) claims() (claims []claim, complete bool, err error) {
 	return claims, complete, nil
 }
 
-// split returns the claims of several shuffles, each of which may be dealt to hands.
+// split returns the claims of several shuffles. Each may be dealt to hands.
 func (c *comparison) split(list []jsontext.Value, isDealt bool) (claims []claim, err error) {
 	if uint64(len(list)) != c.Repeat {
 		return nil, fmt.Errorf("the order given is of %s, and there were %d", audit.Count(len(list), "shuffle"), c.Repeat)
@@ -240,7 +240,7 @@ func (c *comparison) dealt(claims []claim, shuffle int, hands []jsontext.Value, 
 	return append(claims, claim{shuffle, 0, values}), err
 }
 
-// check returns an error unless each claim is as long as its part and equals it.
+// check compares each claim with its part, in length and cards.
 func (c *comparison) check(claims []claim, equals func(*claim, []uint64) error) error {
 	for _, k := range claims {
 		if from, to, _ := c.span(k.part); uint64(len(k.values)) != to-from {
@@ -259,7 +259,7 @@ func (c *comparison) check(claims []claim, equals func(*claim, []uint64) error) 
 	return nil
 }
 
-// sequence returns an error unless the claim has the cards in their sequence.
+// sequence compares the claim with the cards in their sequence.
 func (c *comparison) sequence(k *claim, positions []uint64) error {
 	for i, position := range positions {
 		want, ok := c.cards.is(position, k.values[i])
@@ -371,7 +371,7 @@ func (c *comparison) place(shuffle int, hands [][]value, rest []value, of *Part,
 	return parts
 }
 
-// span returns where a part lies in the result, and whether the deal can have it.
+// span returns a part's place in the result, and whether the deal can have it.
 func (c *comparison) span(p Part) (from, to uint64, ok bool) {
 	if p == allParts {
 		return 0, c.Draw, true

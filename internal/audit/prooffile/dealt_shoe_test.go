@@ -218,7 +218,7 @@ func (b *dealtShoe) end(kind audit.Kind) {
 	b.records, b.seeds = append(b.records, record), append(b.seeds, nil)
 }
 
-// The log of tests has two records before, between and after those of a shoe.
+// The log of tests has two records before, between and after a shoe's.
 const logGap = 3
 
 // log returns the records by their indexes, and how many there are in the log.

@@ -13,7 +13,7 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// Given is what a proof is checked against. Whatever is missing is not checked.
+// Given holds the texts that a proof is checked against. A missing one is not checked.
 type Given struct {
 	Key        string          // the verifier key of the log; empty: that in the file
 	Items      *Items          // what was shuffled
@@ -129,7 +129,7 @@ func (c *checker) committed(proof []byte) {
 		c.add(StepCommitted, Unchecked, "the record names no commitment, and the proof of one was given")
 	case named:
 		var err error
-		for _, one := range Split(proof) { // each has to be right, whatever their order is
+		for _, one := range Split(proof) { // each must be right, in any order
 			if wrong := c.uses(one); err == nil || wrong != nil && errors.Is(err, ErrNoFile) {
 				err = wrong
 			}
@@ -142,7 +142,7 @@ func (c *checker) committed(proof []byte) {
 	}
 }
 
-// uses returns an error unless the text is the proof file of the commitment that the record used.
+// uses checks that the text is the proof file of the commitment that the record used.
 func (c *checker) uses(proof []byte) error {
 	if _, err := Parse(proof); errors.Is(err, ErrNoFile) {
 		return fmt.Errorf("the proof of the commitment: %w", err)
@@ -213,8 +213,8 @@ func unsigned(signed []byte) (c checkpoint, err error) {
 	return c, nil
 }
 
-// signedBy returns an error unless the key signed the checkpoint, for the log of its name. The key
-// has to verify every line of its name and hash, so that none of them can be changed.
+// signedBy checks that the key signed the checkpoint, for the log of its name. The key must verify
+// every line of its name and hash, so that none of them can be changed.
 func (c *checkpoint) signedBy(key note.Verifier) error {
 	if c.body.Origin != key.Name() {
 		return fmt.Errorf("the checkpoint is of %q, and the key is of %q", c.body.Origin, key.Name())

@@ -80,7 +80,7 @@ func forgeCommitment(f *prooffile.File, w *forgery) *string {
 	return &text
 }
 
-// substitute returns a function that replaces the first old, which has to be there.
+// substitute returns a function that replaces the first old, which must exist.
 func substitute(t testing.TB, old, new string) func(string) string {
 	return func(text string) string {
 		t.Helper()

@@ -36,7 +36,7 @@ func VerifyHand(texts [][]byte, given *Given) *HandResult {
 	s := &shoeChecker{ShoeResult: &ShoeResult{}, given: given}
 	s.checkFiles(texts, func(record *audit.Record) State {
 		if record.Root != nil || record.Kind == audit.KindShoe {
-			return Skipped // the hand is what is to be proven
+			return Skipped // only the hand must be proven
 		}
 		return Unchecked
 	})
@@ -74,8 +74,8 @@ func VerifyHand(texts [][]byte, given *Given) *HandResult {
 	return r
 }
 
-// each adds a step that the files have: of a single one as it is, of several what they have in
-// common.
+// each adds a step that the files have: a single file's step unchanged, or the common result of
+// several.
 func (s *shoeChecker) each(name, format string, args ...any) {
 	if len(s.files) > 1 {
 		s.inEvery(name, format, args...)
@@ -147,7 +147,7 @@ func (r *HandResult) hand(s *shoeChecker) {
 // Sealers returns the records that sealed the cards, each once, in the order of the cards.
 func (h *Hand) Sealers() []uuid.UUID { return h.sealers() }
 
-// sealers returns the records that sealed the cards, but for those of the sealings.
+// sealers returns the records that sealed the cards, except the ones in sealings.
 func (h *Hand) sealers(but ...*sealing) (list []uuid.UUID) {
 	for _, c := range h.cards {
 		given := slices.ContainsFunc(but, func(s *sealing) bool { return s.record.ID == c.sealedBy })
@@ -207,7 +207,7 @@ func (h *Hand) describe(proven []string) string {
 	return fmt.Sprintf("%d of the %s of the hand, sealed there: %s", len(proven), audit.Count(len(h.cards), "card"), list)
 }
 
-// A sealing is an order of cards that a record commits to, as far as it is known.
+// A sealing is an order of cards that a record commits to, or its known part.
 type sealing struct {
 	record *audit.Record
 	input  string   // of the shoe; empty if unknown
@@ -219,7 +219,7 @@ type sealing struct {
 func (e *Entry) sealing(d dealing) *sealing {
 	s := &sealing{record: e.Record, cards: d.cards}
 	switch {
-	case e.Record.Kind == audit.KindReshuffle: // the first record of the shoe says of which cards
+	case e.Record.Kind == audit.KindReshuffle: // the shoe's first record says which cards
 	case e.Record.Kind != audit.KindShoe:
 		return nil
 	default:
@@ -244,7 +244,7 @@ var (
 	errNoCards = errors.New("the shoe was not shuffled, and what it is of was not given")
 )
 
-// check returns an error unless the card was sealed at its position.
+// check checks that the card was sealed at its position.
 func (s *sealing) check(c *handCard) error {
 	size := s.record.Statement.Size
 	switch {
@@ -267,8 +267,7 @@ func (s *sealing) check(c *handCard) error {
 	return s.numbered(c)
 }
 
-// opens returns an error unless salt and path lead from the card to the root, in one of its
-// layouts.
+// opens checks that salt and path lead from the card to the root, in one of the card's layouts.
 func (s *sealing) opens(c *handCard) (err error) {
 	for _, text := range c.texts {
 		if err = c.opening.Check(c.position, s.record.Statement.Size, []byte(text), *s.record.Root); err == nil {
@@ -278,8 +277,7 @@ func (s *sealing) opens(c *handCard) (err error) {
 	return err
 }
 
-// numbered returns an error unless the number and the instance of the card, which are not sealed,
-// are those of this card, as far as that is known.
+// numbered checks the card's number and instance, which are not sealed, where they are known.
 func (s *sealing) numbered(c *handCard) error {
 	number := c.number
 	if s.order != nil {
@@ -301,7 +299,7 @@ func (s *sealing) numbered(c *handCard) error {
 	return nil
 }
 
-// lies reports whether the card of that number is the one of a hand.
+// lies reports whether the card of that number is the hand's.
 func (c *cards) lies(number uint64, card *handCard) bool {
 	if c.isDeck() {
 		return string(c.text(number)) == card.texts[0]

@@ -59,13 +59,13 @@ type cards struct {
 	size     uint64
 	text     func(number uint64) []byte // what a seal commits to: the code, or the JSON without white space
 	instance func(number uint64) int    // which of the equal cards of a deck; nil if they are of none
-	keys     []string                   // of items, as far as they were asked for; see key
+	keys     []string                   // of the items that were asked for; see key
 }
 
-// isDeck reports whether the cards are those of a deck, and have codes.
+// isDeck reports whether the cards are a deck's, and have codes.
 func (c *cards) isDeck() bool { return c.instance != nil }
 
-// key returns one text for all layouts of the card as it is answered.
+// key returns one text for all layouts of an answered card.
 func (c *cards) key(number uint64) string {
 	if c.isDeck() {
 		return `"` + string(c.text(number)) + `"`

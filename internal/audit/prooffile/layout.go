@@ -15,7 +15,7 @@ import (
 
 // Split returns the proof files of a text: of one record, or of a whole shoe as GET
 // /shoes/{id}/proof answers them. They are JSON texts one after the other, with any white space
-// between, or the elements of an array. A text that is not JSON is returned as it is, for a
+// between, or the elements of an array. A text that is not JSON is returned unchanged, for a
 // verifier to say so.
 func Split(text []byte) (files [][]byte) {
 	values, err := parseAll(text)
@@ -57,7 +57,7 @@ func parseAll(text []byte) (values []jsontext.Value, err error) {
 // withoutMark removes the byte order mark that some editors write at the beginning of a file.
 func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
-// compact parses one JSON value and returns it without white space, and otherwise as it is.
+// compact parses one JSON value and returns it without white space, otherwise unchanged.
 func compact(text []byte, options ...jsontext.Options) (jsontext.Value, error) {
 	if audit.TooDeep(text) {
 		return nil, errors.New("not JSON: it is nested too deeply")
@@ -70,7 +70,7 @@ func compact(text []byte, options ...jsontext.Options) (jsontext.Value, error) {
 }
 
 // canonical returns one text for all layouts of a JSON value: no white space, the shortest escapes
-// and members sorted. Numbers stay as they are written, for no more is known of what they mean.
+// and members sorted. Numbers keep their spelling, because their meaning is not known.
 func canonical(value jsontext.Value) jsontext.Value {
 	value = value.Clone()
 	if err := value.Format(jsontext.ReorderRawObjects(true)); err != nil {

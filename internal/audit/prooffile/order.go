@@ -67,8 +67,8 @@ func (o *Order) seedOf(record *audit.Record) rng.Seed {
 	return parseSeed(o.text("seed"))
 }
 
-// names returns an error unless an answer names the record, as far as it says: by its id, its place
-// in the log, its algorithm, its commitment and its seed.
+// names checks that the answer's members agree with the record: id, place in the log, algorithm,
+// commitment and seed.
 func (o *Order) names(e *Entry) error {
 	for _, m := range []struct{ name, want string }{
 		{"audit_id", e.Record.ID.String()},

@@ -27,7 +27,7 @@ type handCard struct {
 	position uint64
 	number   *uint64  // of the card; nil if missing
 	instance *uint64  // which of the equal cards of a deck; nil if missing
-	texts    []string // of which one is sealed: the code, or the item or number as JSON without white space
+	texts    []string // one of them is sealed: the code, or the item or number as JSON without white space
 	isCode   bool
 	opening  *audit.Opening // nil if missing
 }
@@ -126,9 +126,9 @@ func parseCard(value jsontext.Value) (*handCard, error) {
 	return c, err
 }
 
-// layouts returns the texts of an item that may have been sealed: as it is written here, and as
-// programs escape strings that read and write it. Numbers and the order of members are not tried:
-// an item that has them has to be kept as it was answered.
+// layouts returns the texts of an item that may have been sealed: the text unchanged, and with its
+// strings escaped as JSON programs do. Other spellings of numbers and orders of members are not
+// tried.
 func layouts(item jsontext.Value) ([]string, error) {
 	shortest := item.Clone()
 	if err := shortest.Format(); err != nil {

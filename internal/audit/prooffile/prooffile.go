@@ -29,7 +29,7 @@ import (
 type File struct {
 	Record     []byte   // the exact bytes
 	Seed       rng.Seed // nil while it is held back, and for a record without one
-	ClientSeed string   // empty if there is none
+	ClientSeed string   // may be empty
 	Inclusion  *proof.Inclusion
 	LogKey     string // the verifier key of the log
 }
@@ -63,8 +63,8 @@ func (f *File) Text() []byte {
 	return text.Bytes()
 }
 
-// ErrNoFile is for a text that is not JSON, or not that of a proof file at all. It shows nothing,
-// and so is not false either.
+// ErrNoFile is for a text that is not JSON, or no proof file at all. It claims nothing, and so is
+// not false either.
 var ErrNoFile = errors.New("not a proof file")
 
 // fileMembers are the members of a proof file.

@@ -30,8 +30,8 @@ func saltedInput(t testing.TB, items, salt string) string {
 	return audit.ItemsInput(sha256.Sum256([]byte("riffle/1 items\nsalt " + salt + "\n" + plain + "\n")))
 }
 
-// buildSalted builds the whole file of vectors. In a proof of which a step cannot be checked, none
-// fails: expect is "unchecked".
+// buildSalted builds the whole file of vectors. Where a step cannot be checked and none fails,
+// expect is "unchecked".
 func buildSalted(t testing.TB) *vectors {
 	t.Helper()
 	statement := func(size uint64) audit.Statement {

@@ -18,7 +18,7 @@ type ShoeResult struct {
 	match   *Match
 }
 
-// Sealed reports whether the records have roots, and every one is that of the shoe's cards.
+// Sealed reports whether the records have roots, and each is the root of the shoe's cards.
 func (r *ShoeResult) Sealed() bool { return r.Has(StepRoot, OK) }
 
 // VerifyShoe verifies a whole shoe by the proof files of all its records, from the first to the
@@ -164,7 +164,7 @@ func (s *shoeChecker) described() {
 	s.inEvery(StepRecord, "%s; %s", first, audit.Count(s.Changes, "change"))
 }
 
-// chain returns an error unless the records are those of one shoe, from the first on.
+// chain checks that the records are one shoe's, from the first on.
 func (s *shoeChecker) chain() error {
 	if s.Record.Kind != audit.KindShoe {
 		return fmt.Errorf("the first record is of kind %s, and that of a shoe has to be", s.Record.Kind)
@@ -217,7 +217,7 @@ func (s *shoeChecker) seeds() {
 	}
 }
 
-// heldBack returns how many seeds are held back.
+// heldBack returns the number of seeds that are held back.
 func (s *shoeChecker) heldBack() (n int) {
 	for _, f := range s.records {
 		if f.HeldBack() {
@@ -288,7 +288,7 @@ func (s *shoeChecker) moves(t *tracker) {
 	s.add(StepMoves, OK, "%s", detail)
 }
 
-// roots adds the step root: whether every root is that of the cards in their order.
+// roots adds the step root: whether every root is the root of the cards in their order.
 func (s *shoeChecker) roots(t *tracker) {
 	switch {
 	case t.wrongRoot != nil:
@@ -329,7 +329,7 @@ func (s *shoeChecker) closed() {
 	}
 	state := Unchecked
 	if s.given.Hand != nil {
-		state = Skipped // the hand is what is to be proven
+		state = Skipped // only the hand must be proven
 	}
 	s.add(StepClosed, state, "the last record does not close the shoe: what was not seen stays hidden until it is closed, and more changes may follow")
 }

@@ -245,7 +245,7 @@ func closing(record string) string {
 	return strings.Replace(before, `"draw"`, `"close"`, 1) + `,"commitment":` + after
 }
 
-// anotherCard exchanges the first card of a record for one that lies in the deck as well.
+// anotherCard exchanges the first card of a record for another card in the deck.
 func anotherCard(record string) string {
 	r, err := audit.ParseRecord([]byte(record))
 	if err != nil {

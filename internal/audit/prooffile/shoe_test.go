@@ -10,7 +10,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// shoeGiven is what a shoe's files are checked against.
+// shoeGiven has the texts that a shoe's files are checked against.
 func shoeGiven(t testing.TB, b *dealtShoe, hand string) *prooffile.Given {
 	t.Helper()
 	_, key := logKey(t, origin, 1)

@@ -35,7 +35,7 @@ func texts(pairs ...string) (list []textVector) {
 }
 
 // sorted adds a vector of texts. The roles are separated by spaces: hand-of/2 is hand 2, and
-// hand-of/2/3 that of shuffle 3; empty if the texts are refused. The summary is JSON.
+// hand-of/2/3 is hand 2 of shuffle 3; they are empty if the texts are refused. The summary is JSON.
 func (b *verdictBuilder) sorted(name, verdict, step, roles, summary string, v verdictVector) {
 	for _, role := range strings.Fields(roles) {
 		parts := strings.Split(role+"//", "/")

@@ -14,7 +14,7 @@ type tracker struct {
 	byVersion map[uint64]*sealing // of the shoe that the sealing made
 
 	roots     int   // roots that were compared
-	wrongRoot error // the first that is not that of its cards
+	wrongRoot error // the first root that differs from its cards'
 	unknown   int   // roots that could not be compared
 	random    int   // draws at random that could not be replayed
 }
@@ -70,7 +70,7 @@ func (t *tracker) change(f *shoeFile) (err error) {
 	return err
 }
 
-// isTaken returns an error unless the cards of a record are those at the end that it names.
+// isTaken checks that a record's cards are at the end that it names.
 func (t *tracker) isTaken(r *audit.Record) error {
 	want, err := t.layout.Take(r.From, r.Taken, r.Cards.Len())
 	if err == nil && !want.Equal(r.Cards) {
@@ -79,7 +79,7 @@ func (t *tracker) isTaken(r *audit.Record) error {
 	return err
 }
 
-// isDrawn returns an error unless the cards of a record are those that its seed draws.
+// isDrawn checks that a record's cards are the ones that its seed draws.
 func (t *tracker) isDrawn(f *shoeFile) error {
 	r := f.Record
 	lying, err := t.layout.At(r.From)

@@ -176,8 +176,8 @@ func deckOf(t testing.TB, name string, parameters map[string]int) *deck.Deck {
 	return d
 }
 
-// build makes the vector of a plan, and returns its file as well, and that of the commitment it
-// used.
+// build makes the vector of a plan. It also returns the proof files of its record and of the
+// commitment that the record used.
 func build(t testing.TB, p plan) (v vector, f, commitment *prooffile.File) {
 	t.Helper()
 	inputOf(t, &p)

@@ -151,7 +151,7 @@ func TestVectorsHold(t *testing.T) {
 	}
 }
 
-// expected returns an error unless the result is that of the vector, with the items given or not.
+// expected compares the result with the vector's, with the items given or not.
 func expected(v *vector, r *prooffile.RecordResult, items bool) error {
 	last, committed := r.Steps[len(r.Steps)-1], prooffile.Step{State: -1}
 	if last.Name == prooffile.StepCommitted {
@@ -206,7 +206,7 @@ func TestWrongVectorsFailAtTheirStep(t *testing.T) {
 }
 
 // TestFileWithAnyByteChangedFails changes every byte of every vector, and of the proof of the
-// commitment that comes with it. What is no JSON any more is not checked.
+// commitment that comes with it. Texts that are no longer JSON are not checked.
 func TestFileWithAnyByteChangedFails(t *testing.T) {
 	t.Parallel()
 	steps := []string{"proof", "record", "commitment", "keys", "items", "inclusion", "signature"}

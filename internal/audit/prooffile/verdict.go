@@ -11,7 +11,7 @@ import (
 	"riffle/internal/audit"
 )
 
-// A Verdict is what a verifier concludes.
+// A Verdict is a verifier's conclusion.
 type Verdict string
 
 // The verdicts. A program exits with 0, 1 and 2.
@@ -91,8 +91,8 @@ func (c *Conclusion) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// conclude adds the sentences. finding adds those for a proof of which no step fails, if its key is
-// that of the log: without a key given, nothing is established.
+// conclude adds the sentences. finding adds the sentences for a proof without a failed step, if its
+// key is the log's: without a given key, nothing is established.
 func (c *Conclusion) conclude(steps Steps, keyGiven bool, finding func()) {
 	failed, missing := steps.Failed(), steps.Unchecked()
 	switch {

@@ -20,7 +20,7 @@ import (
 // The tests of cmd/riffle and of the other verifiers check its verdicts.
 const verdictsFile = "../../../testdata/riffle1/verdicts.json"
 
-// A verdictVector is what a verifier is given, and its verdict.
+// A verdictVector has the texts for a verifier, and its verdict.
 type verdictVector struct {
 	Name      string          `json:"name"`
 	Files     []string        `json:"files,omitempty"`
@@ -45,7 +45,7 @@ const (
 )
 
 // compactJSON returns the text of a value without white space, its strings as encoding/json writes
-// them but for HTML.
+// them without escaping HTML.
 func compactJSON(t testing.TB, v any) string {
 	t.Helper()
 	var text bytes.Buffer
@@ -57,7 +57,7 @@ func compactJSON(t testing.TB, v any) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// members returns an object, with numbers as they are written.
+// members returns an object whose numbers keep their spelling.
 func members(t testing.TB, text string) (object map[string]any) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
@@ -269,7 +269,7 @@ func (b *verdictBuilder) noFiles() {
 	}
 }
 
-// answers are whole answers, of which every member that can be checked is.
+// answers are whole answers. Each member that can be checked is checked.
 func (b *verdictBuilder) answers() {
 	for _, name := range []string{"deck", "hands and a client seed", "six decks, a draw of 5, three times", "items with hands, twice", "fisher-yates", "four of very many"} {
 		v := named(b.t, name)

@@ -27,7 +27,7 @@ type FileRole struct {
 	Name    string `json:"name"`
 	Role    Role   `json:"role"`
 	Hand    *Part  `json:"hand,omitempty"`    // of a hand of a deal: which it is
-	Shuffle uint64 `json:"shuffle,omitempty"` // and of which shuffle, from 1, if there are several
+	Shuffle uint64 `json:"shuffle,omitempty"` // and the number of its shuffle, from 1, if there are several
 	Digest  string `json:"-"`                 // SHA-256 of the text
 }
 
@@ -37,7 +37,7 @@ type Group struct {
 	Conclusion
 }
 
-// Refused returns findings of which nothing was checked.
+// Refused returns the findings for texts that were refused unchecked.
 func Refused(err error) *Findings {
 	f := &Findings{Files: []FileRole{}, Proofs: []Group{}}
 	r := &refusal{why: "unreadable", names: []string{}, text: err.Error()}
@@ -435,7 +435,7 @@ func (v *verification) isNamed(g *group) bool {
 	})
 }
 
-// check picks the verifier for what was given: for one record, for a hand, or for a whole shoe.
+// check picks the verifier: for one record, for a hand, or for a whole shoe.
 func (g *group) check() {
 	var texts [][]byte
 	seals := true
