@@ -34,7 +34,7 @@ import (
 
 var installed = flag.String("installed", "", "the `folder` in which make clients installed the packages: node_modules and venv")
 
-// tokens are those of the keys by name.
+// tokens has each key's token by the key's name.
 type tokens map[string]string
 
 // startService starts the service with keys, and a proxy in front of it.

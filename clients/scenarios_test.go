@@ -314,7 +314,7 @@ func at(v any, path string) any {
 	return v
 }
 
-// decode keeps numbers as they are written.
+// decode keeps the spelling of numbers.
 func decode(text []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -22,8 +22,8 @@ fish: riffle completion fish | source
 Put the line for your shell into the file that the shell reads when it starts.`
 }
 
-// scripts are the completion scripts by shell. Each asks riffle suggest for the candidates; where
-// there are none, the shell completes file names.
+// scripts are the completion scripts by shell. Each asks riffle suggest for the candidates. Without
+// any, the shell completes file names.
 var scripts = map[string]string{
 	"bash": bashScript,
 	"zsh":  "autoload -Uz bashcompinit && bashcompinit\n" + bashScript,
@@ -64,8 +64,8 @@ func (k *suggest) Run(c *console, app *kong.Kong) error {
 	return nil
 }
 
-// candidates returns what can stand for the last of the words, each with its help after a tab: the
-// values of a flag, the flags of a command, or its subcommands and the values of its arguments.
+// candidates returns the completions of the last word, each with its help after a tab: the values
+// of a flag, the flags of a command, or its subcommands and the values of its arguments.
 func candidates(command *kong.Node, words []string) (list []string) {
 	done, last := words[:len(words)-1], words[len(words)-1]
 	add := func(name, help string) {

@@ -33,7 +33,7 @@ The memory does not grow with the number of orders. A million orders of 52 take 
 The exit code is 0 if nothing is caught, 1 if something is, and 2 if there are too few orders to judge, or a line is wrong.`, fairness.MostItems)
 }
 
-// errCaught means that the orders are not those of a fair shuffle. The report has been printed.
+// errCaught means that no fair shuffle gives these orders. The report has been printed.
 var errCaught = fmt.Errorf("the shuffle was measured, and %w", errFindings)
 
 // errTooFew means that there were too few orders. The report has been printed.

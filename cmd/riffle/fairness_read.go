@@ -17,7 +17,7 @@ import (
 	"riffle/internal/fairness"
 )
 
-// longestLine is how long a line of orders can be, in bytes.
+// longestLine is the largest size of a line of orders, in bytes.
 const longestLine = 1 << 16
 
 // An orderReader reads orders, one a line, as the places of the items of a deck. It needs memory for one
@@ -134,8 +134,8 @@ func (r *orderReader) read() error {
 	}
 }
 
-// split splits a line into words: what is between commas or, where there are none, between white space,
-// within brackets or not, or the elements of a JSON array.
+// split splits a line into words: the elements of a JSON array, or the texts between commas or,
+// without commas, between white space, with or without brackets.
 func (r *orderReader) split(line []byte) error {
 	if err := r.checkText(line); err != nil {
 		return err

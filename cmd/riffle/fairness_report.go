@@ -45,11 +45,11 @@ type fairnessTest struct {
 	Expected  *float64 `json:"expected"`
 	P         *float64 `json:"p"` // nil if there are too few runs
 	Caught    bool     `json:"caught"`
-	Found     string   `json:"found,omitempty"`  // of what is caught, what it shows
+	Found     string   `json:"found,omitempty"`  // the reason why the shuffle is caught
 	Likely    string   `json:"likely,omitempty"` // and what that is likely to be
 }
 
-// An orderCount is how often one of all orders came up.
+// An orderCount is the frequency of one of all orders.
 type orderCount struct {
 	Order []string `json:"order"`
 	Runs  int      `json:"runs"`
@@ -57,7 +57,7 @@ type orderCount struct {
 	Naive float64  `json:"naive"` // how often it would have, had each place been swapped with any
 }
 
-// mostDrawn is how many items there can be for all their orders to be shown.
+// mostDrawn is the largest number of items whose orders are all shown.
 const mostDrawn = 5
 
 // newFairnessReport judges what was measured. sorted says that the order before the shuffle is a guess.

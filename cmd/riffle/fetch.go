@@ -115,7 +115,7 @@ func (s *service) trustedKey(ctx context.Context) (key, warning string, err erro
 	return key, fmt.Sprintf("The key of the log was taken from the service itself, for this is its first use, and is saved in %s. Compare it with one from somewhere else: %s", path, key), nil
 }
 
-// save appends a line to a file, and makes the file if there is none.
+// save appends a line to a file, and makes the file if necessary.
 func save(path, line string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -50,9 +50,9 @@ const (
 // silently shorter log (F7): riffle log check finds it, or the service refuses to start, or the log
 // has all its contents and accepts new records.
 //
-// The bytes are those of riffle.db after a stop, and those of the write-ahead log, the second copy
-// of the checkpoint and the keys after a kill. With -flips all, each byte is inverted, and then a
-// single bit of it; a sample does one of the two.
+// The bytes are from riffle.db after a stop, and from the write-ahead log, the second copy of the
+// checkpoint and the keys after a kill. With -flips all, each byte is inverted, and then a single
+// bit of it; a sample does one of the two.
 func TestFlips(t *testing.T) {
 	for _, name := range []string{"RIFFLE_STORE", "RIFFLE_KEY_FILE", "RIFFLE_SEED_KEY", "RIFFLE_SEED_KEY_FILE"} {
 		t.Setenv(name, "")

@@ -133,7 +133,7 @@ type logReport struct {
 	verifier   note.Verifier
 	seedKey    func() ([]byte, error)
 	copyFile   string
-	second     []byte // contents of copyFile; nil if there is none
+	second     []byte // contents of copyFile; nil without one
 	checkpoint proof.Checkpoint
 	findings   []string
 	err        error // the first error of printing
@@ -329,8 +329,8 @@ func (r *logReport) find(name string, findings ...string) {
 	r.findings = append(r.findings, findings...)
 }
 
-// verdict prints the summary and returns the error that determines the exit code. err is that of a
-// check that did not complete; findings made before it stand.
+// verdict prints the summary and returns the error that determines the exit code. err is from a
+// check that did not complete; its earlier findings count.
 func (r *logReport) verdict(err error) error {
 	if err != nil && len(r.findings) == 0 {
 		return err

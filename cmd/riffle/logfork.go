@@ -49,7 +49,7 @@ It writes fork.json into the new folder, with the last checkpoint that was signe
 type forkReport struct {
 	Origin  string       `json:"origin"`            // of the old log
 	Signed  string       `json:"signed_checkpoint"` // the last one that is known to have been signed
-	Stored  string       `json:"stored_checkpoint"` // that of the store; it lacks records of the other
+	Stored  string       `json:"stored_checkpoint"` // the store's; it lacks records of the other
 	From    *uint64      `json:"lost_from"`         // index of the first lost record; null if unknown
 	To      uint64       `json:"lost_before"`       // index after the last one
 	Records []lostRecord `json:"lost_records"`      // those that are still known

@@ -31,8 +31,8 @@ func (n logName) folder(data string) string {
 	return data
 }
 
-// own returns a setting of the log. The variables of a service are those of its main log, so what
-// comes from one is unset for another.
+// own returns a setting of the log. A service's variables are for its main log, so they do not
+// apply to another.
 func (n logName) own(value, variable string) string {
 	if n.named() && value == os.Getenv(variable) {
 		return ""

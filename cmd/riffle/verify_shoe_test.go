@@ -217,7 +217,7 @@ func TestVerifyShoe(t *testing.T) {
 	}
 }
 
-// The proof of a shoe and that of its commitment may come in any order.
+// The proofs of a shoe and of its commitment may come in any order.
 func TestVerifyCommittedShoe(t *testing.T) {
 	s := dealShoe(t, shoeRequest(plan.Request{Deck: "standard52"}))
 	commitment, err := s.Dealer.Commit(t.Context(), request(plan.Request{Deck: "standard54"}))

@@ -100,8 +100,8 @@ func write(t testing.TB, path, text string) string {
 	return path
 }
 
-// TestProofWithAnyByteChangedFails changes every byte of some proofs. What is no JSON any more is
-// not checked.
+// TestProofWithAnyByteChangedFails changes every byte of some proofs. Texts that are no longer JSON
+// are not checked.
 func TestProofWithAnyByteChangedFails(t *testing.T) {
 	folder := t.TempDir()
 	named := regexp.MustCompile(`(?m)\AThis proof does NOT verify: it fails at the step (\w+)\.\n\n((?:.+\n)*)(\w+) +WRONG: .+\n|\ANot checked to the end: the step proof could not be checked\.$`)

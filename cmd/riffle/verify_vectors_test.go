@@ -28,7 +28,7 @@ type verdictVector struct {
 	roles, summary                              json.RawMessage
 }
 
-// A result is what the command prints with --json, and the verifiers in other languages.
+// A result is the JSON that the command prints with --json, and the verifiers in other languages.
 type result struct {
 	Verdict  prooffile.Verdict
 	Headline string

@@ -29,7 +29,7 @@ func play(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
-	// The cut card lies behind 220 to 250 cards, where the seed of the order puts it.
+	// The cut card follows 220 to 250 cards; the order's seed decides.
 	deck, decks, cut := "standard52", client.Copies(6), new(client.CutCard)
 	if err := cut.FromCutRange(client.CutRange{220, 250}); err != nil {
 		return err

@@ -321,7 +321,7 @@ func TestHanafudaKinds(t *testing.T) {
 	}
 }
 
-// TestGlyphs checks the code points whose order differs from that of the cards: knights come before
+// TestGlyphs checks the code points whose order differs from the cards': knights come before
 // queens, the dragons are red, green, white, bamboo comes before chrysanthemum, and three code
 // points are jokers.
 func TestGlyphs(t *testing.T) {
@@ -450,7 +450,7 @@ func TestEveryCard(t *testing.T) {
 				}
 				owner[unique] = card.Code
 			}
-			// Attributes tell all cards apart, but for the chaff of one month.
+			// Attributes tell all cards apart, except the chaff of one month.
 			text, _ := json.Marshal(card.Attributes)
 			if other, taken := attributes[string(text)]; taken && other != card.Code && card.Attributes["kind"] != "chaff" {
 				t.Errorf("%s: %s and %s share %s", kind.Name, other, card.Code, text)

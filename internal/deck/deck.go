@@ -50,8 +50,7 @@
 //	  default     a number in the range
 //	  default_by  in place of default:
 //	              {"parameter": "players", "steps": [{"up_to": 6, "value": 1}, ...]}.
-//	              The value is that of the first step that the earlier parameter does not
-//	              exceed; the last step reaches its max.
+//	              The first step that the earlier parameter does not exceed has the value; the last step reaches its max.
 //	cards       a list of objects, in catalogue order
 //	  code        1 to 16 of A-Z, a-z, 0-9 and hyphen
 //	  aliases     optional: other codes that find the card
@@ -119,8 +118,8 @@ type Type struct {
 	// Presets are the hands that a request may ask for by name.
 	Presets []Preset `json:"hands,omitempty"`
 
-	// DeadWall is how many cards at the end of the order are never dealt to hands: the 14 tiles of
-	// riichi's dead wall.
+	// DeadWall is the number of cards at the end of the order that are never dealt to hands, such as
+	// the 14 tiles of riichi's dead wall.
 	DeadWall int `json:"dead_wall,omitempty"`
 
 	size  amount
@@ -146,7 +145,7 @@ type amount struct {
 	line      int // in the file
 }
 
-// in returns the amount under the given parameters. That of a rest is 0.
+// in returns the amount under the given parameters; 0 for a rest.
 func (a amount) in(parameters map[string]int) int {
 	if a.parameter != "" {
 		return parameters[a.parameter]
@@ -200,7 +199,7 @@ type Deck struct {
 	parameters map[string]int
 	codes      []string
 	cards      []Card
-	first      []int // index in cards of the first copy of every face, -1 if there is none
+	first      []int // index in cards of the first copy of every face, or -1
 }
 
 // build returns the deck, or the reason why the counts do not make one.
@@ -232,8 +231,8 @@ func (t *Type) build(parameters map[string]int) (_ *Deck, reason string) {
 	return d, ""
 }
 
-// counts returns how many cards there are of every face, adding up to the declared size, or the
-// reason why they do not. The reason continues a sentence that starts with what is to blame.
+// counts returns the number of cards of every face, adding up to the declared size, or the reason
+// why they do not. The reason continues a sentence that begins with its subject.
 func (t *Type) counts(parameters map[string]int) (_ []int, reason string) {
 	size := t.size.in(parameters)
 	counts := make([]int, len(t.faces))

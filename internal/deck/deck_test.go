@@ -27,7 +27,7 @@ func builtinDeck(t testing.TB, name string, parameters map[string]int) *Deck {
 	return d
 }
 
-// multiplicities returns how many cards there are of every code.
+// multiplicities returns the number of cards of every code.
 func multiplicities(codes []string) map[string]int {
 	m := make(map[string]int)
 	for _, c := range codes {

@@ -307,7 +307,7 @@ func (p *parser) named(parameter string) (Parameter, bool) {
 	return Parameter{}, false
 }
 
-// defaults returns the parameters read so far, all at their default, or nil when there are none.
+// defaults returns the parameters read so far, all at their default; it may be nil.
 func (p *parser) defaults() map[string]int {
 	if len(p.t.Parameters) == 0 {
 		return nil

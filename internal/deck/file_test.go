@@ -138,7 +138,7 @@ func TestLoadFolder(t *testing.T) {
 	}
 }
 
-// Each test replaces a piece of coin or party. The message is what the operator reads.
+// Each test replaces a piece of coin or party. The operator reads the message.
 func TestLoadErrors(t *testing.T) {
 	tests := []struct{ base, from, to, want string }{
 		{coin, coin, "", `x.json:1: the file is empty`},

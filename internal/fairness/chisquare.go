@@ -76,14 +76,14 @@ func Fit(counts []int, law []float64) (x float64, freedom int, p float64) {
 // normal returns the p-value of a mean of runs, off from what is expected by so much, each with the
 // variance.
 func normal(off, variance float64, runs int) float64 {
-	if variance < 1e-9 { // the value is the same in all orders, but for rounding
+	if variance < 1e-9 { // the value is the same in all orders, except for rounding
 		return 1
 	}
 	return math.Erfc(math.Abs(off) / math.Sqrt(2*variance/float64(runs)))
 }
 
-// repeated returns the p-value of a number of rare events of which so many are expected. That there
-// are few of them is no sign of anything.
+// repeated returns the p-value of a number of rare events, given their expected number. Few events
+// are never suspicious.
 func repeated(events int, expected float64) float64 {
 	if events == 0 {
 		return 1

@@ -16,14 +16,14 @@ const (
 	// MostItems is the size of the longest order.
 	MostItems = 256
 
-	// mostRanked is the size of the longest order all orders of which are counted.
+	// mostRanked is the largest size at which every order is counted.
 	mostRanked = 7
 
-	// leastRepeated is the size of the shortest order of which a repeat is rare in a million runs.
+	// leastRepeated is the smallest size at which a repeated order is rare in a million runs.
 	leastRepeated = 15
 
-	// enough is how often the rarest outcome of a chi-square test has to be expected for its p-value to
-	// hold far out in the tail.
+	// enough is the least expected count of the rarest outcome in a chi-square test whose p-value
+	// holds far out in the tail.
 	enough = 10
 )
 
@@ -40,8 +40,7 @@ type Finding struct {
 	Freedom int     // degrees of freedom
 	P       float64 // how likely a fair shuffle deviates as far
 
-	// Mean is that of the value that was counted, and Expected that of its law; Expected is 0 for a
-	// statistic that has no such value.
+	// Mean is the observed mean; Expected is its expectation, or 0 if undefined.
 	Mean, Expected float64
 }
 
@@ -106,8 +105,8 @@ func NewMeter(n int) *Meter {
 	return m
 }
 
-// NewCyclicMeter returns a meter for orders of n items, from 3 to [MostItems], that should be uniform
-// among the single cycles through all items, as those of Sattolo's algorithm are.
+// NewCyclicMeter returns a meter for orders of n items, from 3 to [MostItems], that should be
+// uniform among the single cycles through all items, like the orders of Sattolo's algorithm.
 func NewCyclicMeter(n int) *Meter {
 	m := &Meter{N: n, Positions: NewSuccessors(n), Cycles: newSingleCycle(n)}
 	m.statistics = []Statistic{m.Positions}

@@ -27,7 +27,7 @@ func NaiveLaw(n int) []float64 {
 	return law
 }
 
-// FitsNaive reports whether the counts are not uniform, but those of swapping each place with any: from
+// FitsNaive reports whether the counts are not uniform but fit swapping each place with any: from
 // the first or from the last on, of orders or of their inverses.
 func (s *Positions) FitsNaive() bool {
 	uniform := s.Finding()

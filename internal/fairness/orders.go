@@ -38,7 +38,7 @@ func (s *Orders) Finding() Finding {
 	return f
 }
 
-// Never returns how many orders never came up.
+// Never returns the number of orders that never came up.
 func (s *Orders) Never() (orders int) {
 	for _, c := range s.Counts {
 		if c == 0 {
@@ -99,7 +99,7 @@ func factorial(n int) int {
 	return product
 }
 
-// mostRemembered is how many runs are compared with each other.
+// mostRemembered is the number of runs that are compared with each other.
 const mostRemembered = 1 << 20
 
 // Repeats counts runs that gave an order that had come up before, among the first 2²⁰ runs: with a small

@@ -47,8 +47,8 @@ func (s *Values) Add(order []uint8) {
 	s.Seen[s.Value(order)]++
 }
 
-// Finding compares the whole distribution with the law and, from 20,000 runs on, mean and variance as
-// well. p is then three times the least of the three; x is that of the distribution.
+// Finding compares the whole distribution with the law and, from 20,000 runs on, mean and variance
+// as well. p is then three times the least of the three; x is the distribution's statistic.
 func (s *Values) Finding() Finding {
 	f := Finding{Name: s.Name, Runs: s.Runs, Needed: s.needed()}
 	f.X, f.Freedom, f.P = Fit(s.Seen, s.Law)
@@ -66,7 +66,7 @@ func (s *Values) Finding() Finding {
 	return f
 }
 
-// needed returns from how many runs on there are two outcomes of which enough are expected.
+// needed returns the least number of runs at which two outcomes are expected often enough.
 func (s *Values) needed() int {
 	most := 0.0
 	for _, p := range s.Law {
@@ -120,7 +120,7 @@ func (s *Successive) Add(order []uint8) {
 	s.before = append(s.before[:0], order...)
 }
 
-// FixedPoints returns how many items are at their own place.
+// FixedPoints returns the number of items at their own place.
 func FixedPoints(order []uint8) (points int) {
 	for place, item := range order {
 		if place == int(item) {
@@ -130,7 +130,7 @@ func FixedPoints(order []uint8) (points int) {
 	return points
 }
 
-// Cycles returns how many cycles the permutation has.
+// Cycles returns the number of the permutation's cycles.
 func Cycles(order []uint8) (number int) {
 	var seen [MostItems]bool
 	for first := range order {
@@ -145,8 +145,8 @@ func Cycles(order []uint8) (number int) {
 	return number
 }
 
-// RisingSequences returns how many hands it takes to pick the items up in ascending order, going
-// through the deck once with each.
+// RisingSequences returns the number of passes through the deck that picking the items up in
+// ascending order takes.
 func RisingSequences(order []uint8) int {
 	var place [MostItems]int
 	for position, item := range order {
@@ -161,7 +161,7 @@ func RisingSequences(order []uint8) int {
 	return sequences
 }
 
-// Inversions returns how many pairs of items are in descending order.
+// Inversions returns the number of pairs of items in descending order.
 func Inversions(order []uint8) (pairs int) {
 	var seen [MostItems / 64]uint64
 	for _, item := range order {

@@ -50,7 +50,8 @@ func xorshift(state uint32) func(n int) int {
 	}
 }
 
-// vectorShuffle returns a shuffle by name. That of few begins every run with one of 500 seeds.
+// vectorShuffle returns a shuffle by name. The shuffle "few" begins every run with one of 500
+// seeds.
 func vectorShuffle(name string) shuffler {
 	below, run := xorshift(2463534242), uint32(0)
 	switch name {

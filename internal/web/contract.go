@@ -8,7 +8,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A contract is what the first page of the docs shows of openapi.yaml before its viewer is loaded.
+// A contract is the summary of openapi.yaml on the first page of the docs, before the viewer is
+// loaded.
 type contract struct {
 	Info struct{ Title, Summary, Description string }
 	Tags []struct{ Name, Description string }

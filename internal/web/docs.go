@@ -35,9 +35,9 @@ type document struct {
 	body        []byte // HTML
 }
 
-// A section is what a search finds: a heading with the text below it.
+// A section is a search result: a heading with the text below it.
 type section struct {
-	Path    string `json:"path"` // below that of the log, with the anchor of the heading
+	Path    string `json:"path"` // below the log's path, with the heading's anchor
 	Title   string `json:"title"`
 	Heading string `json:"heading"`
 	Text    string `json:"text"`

@@ -73,7 +73,7 @@ type Pages struct {
 	docs   func() *docs // read when they are asked for first
 }
 
-// A view is what a page shows.
+// A view holds the data of a page's template.
 type view struct {
 	script, title, policy string
 	document              *document // that is there before the script runs; nil for none

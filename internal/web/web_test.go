@@ -92,7 +92,7 @@ func TestTextsAreComplete(t *testing.T) {
 	}
 }
 
-// TestPagesAreSmall sums up what a browser loads to show a page, as it is sent.
+// TestPagesAreSmall adds up the bytes sent to a browser that shows a page.
 func TestPagesAreSmall(t *testing.T) {
 	const most = 250_000
 	link := regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"|(?:from|import\()"\./([^"]+)"`)

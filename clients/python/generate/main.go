@@ -47,7 +47,7 @@ Generated from openapi.yaml by go generate ./clients/python/generate. Do not edi
 """
 `
 
-// A value is a part of the contract; that of a missing member is nil.
+// A value is a part of the contract; a missing member is nil.
 type value struct{ *yaml.Node }
 
 // member returns a member of a mapping.
@@ -156,7 +156,7 @@ func (c *contract) types() string {
 		imports("typing", body, "Any", "Literal", "NotRequired", "Required", "TypeAlias", "TypedDict", "Union") + body
 }
 
-// imports returns the line that imports those of the names that occur in the text.
+// imports returns the line that imports the names which occur in the text.
 func imports(module, text string, names ...string) string {
 	used := slices.DeleteFunc(names, func(name string) bool { return !regexp.MustCompile(`\b` + name + `\b`).MatchString(text) })
 	if len(used) == 0 {
@@ -244,8 +244,8 @@ func literal(v value) string {
 type operation struct {
 	name, method, path, summary string
 	parameters                  []string // as the method declares them
-	arguments                   []string // as they are passed on
-	answer                      string   // its type; that of each line if stream
+	arguments                   []string // passed on unchanged
+	answer                      string   // its type; each line's if stream
 	stream                      bool
 }
 
