@@ -16,7 +16,6 @@ type fairnessCmd struct {
 	Items  string `placeholder:"FILE" help:"A file with the items in their order before the shuffle, in the form of a line of orders. Without it they are taken to be sorted: numbers by value, others as text."`
 	Cyclic bool   `help:"Compare with single cycles through all items, which Sattolo's algorithm gives, instead of with all orders."`
 	JSON   bool   `name:"json" help:"Print the report as JSON."`
-	HTML   string `name:"html" placeholder:"FILE" help:"Write the report to an HTML page with pictures, such as fairness.html."`
 	File   string `arg:"" optional:"" help:"The orders; standard input if none is given."`
 }
 
@@ -56,11 +55,6 @@ func (k *fairnessCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	report := newFairnessReport(meter, reader.items, k.Cyclic, k.Items == "")
-	if k.HTML != "" {
-		if err := report.writePage(k.HTML); err != nil {
-			return err
-		}
-	}
 	if err := k.print(c, report); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}

@@ -38,14 +38,10 @@ func writeReport(path string, f *prooffile.Findings) error {
 	if err != nil {
 		return err
 	}
-	return writeHTML(path, page, struct {
+	values := struct {
 		*prooffile.Findings
 		Version, Time string
-	}{f, version, time.Now().UTC().Format(audit.TimeFormat)})
-}
-
-// writeHTML writes a page with its values to a file, which it replaces.
-func writeHTML(path string, page *template.Template, values any) error {
+	}{f, version, time.Now().UTC().Format(audit.TimeFormat)}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("the report: %w", err)
