@@ -90,13 +90,19 @@ func TestCheckVisitsEveryEntry(t *testing.T) {
 
 func TestCheckEndsAfter20Findings(t *testing.T) {
 	s, c := begun(t, ledgertest.Entries("damaged", 300))
-	tampered := &tamperedStore{Store: s, record: func(e *ledger.Stored) { flipIf(true, &e.Record[9]) }}
-	result, err := ledger.Check{Verifier: c.Verify}.Run(t.Context(), tampered)
-	if err != nil || len(result.Findings) != 20 {
-		t.Errorf("%d findings, %v, want 20", len(result.Findings), err)
+	tampered := &tamperedStore{Store: s, index: "id", record: func(e *ledger.Stored) { flipIf(true, &e.Record[9]) }}
+	visited := 0
+	result, err := ledger.Check{Verifier: c.Verify, Visit: func(e *ledger.Stored) ([]ledger.Claim, error) {
+		if visited++; e.Index == 0 {
+			return nil, errors.New("an invalid record")
+		}
+		return nil, nil
+	}}.Run(t.Context(), tampered)
+	if err != nil || len(result.Findings) != 20 || visited != 10 {
+		t.Errorf("%d findings in %d records, %v, want 20 in 10", len(result.Findings), visited, err)
 	}
-	for i, f := range result.Findings {
-		if !strings.Contains(f, fmt.Sprintf("record %d ", i)) {
+	for i, f := range result.Findings { // three of the first record, and two of each other
+		if !strings.Contains(f, fmt.Sprint("record ", (i-1)/2)) {
 			t.Errorf("finding %d is %q, want it to name the record", i, f)
 		}
 	}

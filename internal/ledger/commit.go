@@ -84,37 +84,37 @@ func (l *Log) append(ctx context.Context, b *batch) (records, conflicts int, err
 func (l *Log) attempt(ctx context.Context, b *batch, locking bool) (entries []Entry, err error) {
 	var next Tree
 	var signed Batch
-	prepare := func() error {
+	prepare := func() (*Batch, error) {
 		var err error
 		b.first = next.Size()
 		if entries, err = l.admit(ctx, b, locking); err != nil || len(entries) == 0 {
-			return err
+			return nil, err
 		}
 		signed, err = next.NextBatch(entries, l.key)
 		l.vault.identify(&signed.Head)
-		return err
+		return &signed, err
 	}
 	if locking {
-		err = l.store.AppendNext(ctx, func(head Head) (*Batch, error) {
+		err := l.store.AppendNext(ctx, func(head Head) (*Batch, error) {
 			var err error
 			if next, err = l.validateExtension(head); err != nil {
 				return nil, err
 			}
 			signed.Head = head
-			if err := prepare(); err != nil || len(entries) == 0 {
-				return nil, err
-			}
-			return &signed, nil
+			return prepare()
 		})
-	} else {
-		next = l.tree
-		if err = prepare(); err != nil || len(entries) == 0 {
+		if err != nil {
 			return entries, err
 		}
-		err = l.store.Append(ctx, signed)
-	}
-	if err != nil {
-		return entries, err
+	} else {
+		next = l.tree
+		batch, err := prepare()
+		if err == nil && batch != nil {
+			err = l.store.Append(ctx, *batch)
+		}
+		if err != nil || batch == nil {
+			return entries, err
+		}
 	}
 	return entries, l.advance(next, signed.Head)
 }

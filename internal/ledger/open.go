@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -53,18 +54,10 @@ type Anchor struct {
 
 func (o *Options) setDefaults() {
 	o.MustExist = o.MustExist || o.ReadOnly
-	if o.KeyFile == "" {
-		o.KeyFile = filepath.Join(o.Folder, KeyName)
-	}
-	if o.SeedKeyFile == "" {
-		o.SeedKeyFile = filepath.Join(filepath.Dir(o.KeyFile), SeedKeyName)
-	}
-	if o.Queue == 0 {
-		o.Queue = 4096
-	}
-	if o.Patience == 0 {
-		o.Patience = 2 * time.Minute
-	}
+	o.KeyFile = cmp.Or(o.KeyFile, filepath.Join(o.Folder, KeyName))
+	o.SeedKeyFile = cmp.Or(o.SeedKeyFile, filepath.Join(filepath.Dir(o.KeyFile), SeedKeyName))
+	o.Queue = cmp.Or(o.Queue, 4096)
+	o.Patience = cmp.Or(o.Patience, 2*time.Minute)
 	if o.Observe == nil {
 		o.Observe = func(Commit) {}
 	}

@@ -144,10 +144,7 @@ func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hash
 		next++
 		return nil
 	}, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return hashes, nil
+	return hashes, err
 }
 
 // Records implements [ledger.Store].
@@ -248,10 +245,7 @@ func (s *Store) list(ctx context.Context, extra []any, query string, args ...any
 		list = append(list, e)
 		return nil
 	}, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
+	return list, err
 }
 
 // Claims implements [ledger.Store].
@@ -260,16 +254,11 @@ func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledge
 	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT $%d", where, len(args)+1)
 	err = s.read(ctx, func(rows pgx.Rows) error {
 		var c ledger.Claim
-		if err := rows.Scan(&c.Name, &c.Status, &c.Due); err != nil {
-			return err
-		}
+		err := rows.Scan(&c.Name, &c.Status, &c.Due)
 		claims = append(claims, c)
-		return nil
+		return err
 	}, query, append(args, q.Limit)...)
-	if err != nil {
-		return nil, err
-	}
-	return claims, nil
+	return claims, err
 }
 
 // CountClaims implements [ledger.Store].

@@ -251,12 +251,8 @@ type claimColumns struct {
 }
 
 func (c *claimColumns) add(index int64, claim *ledger.Claim) {
-	var due *int64
-	if claim.Due != 0 {
-		due = &claim.Due
-	}
 	c.names, c.indexes = append(c.names, claim.Name), append(c.indexes, index)
-	c.statuses, c.due = append(c.statuses, nullable(&claim.Status)), append(c.due, due)
+	c.statuses, c.due = append(c.statuses, nullable(&claim.Status)), append(c.due, nullable(&claim.Due))
 	c.holders = append(c.holders, int64(claim.From))
 }
 
@@ -268,12 +264,13 @@ func notNil[T any](list []T) []T {
 	return list
 }
 
-// nullable returns NULL for an empty text.
-func nullable(s *string) *string {
-	if *s == "" {
+// nullable returns NULL for a zero value.
+func nullable[T comparable](v *T) *T {
+	var zero T
+	if *v == zero {
 		return nil
 	}
-	return s
+	return v
 }
 
 // close closes the connection. It ignores errors: committed transactions stay committed.

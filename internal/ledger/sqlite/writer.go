@@ -140,20 +140,17 @@ func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
 
 // claim makes the record at index hold a claim.
 func (w *writer) claim(ctx context.Context, index int64, c *ledger.Claim) error {
-	var due driver.Value
-	if c.Due != 0 {
-		due = c.Due
-	}
+	status, due := nullable(c.Status), nullable(c.Due)
 	var rows int64
 	var err error
 	switch {
 	case !c.Taken:
-		_, err = w.exec(ctx, w.insertClaim, c.Name, index, nullable(c.Status), due)
+		_, err = w.exec(ctx, w.insertClaim, c.Name, index, status, due)
 		return err
 	case c.Unchanged:
 		rows, err = w.exec(ctx, w.moveClaim, c.Name, index, int64(c.From))
 	default:
-		rows, err = w.exec(ctx, w.takeClaim, c.Name, index, nullable(c.Status), due, int64(c.From))
+		rows, err = w.exec(ctx, w.takeClaim, c.Name, index, status, due, int64(c.From))
 	}
 	if err == nil && rows == 0 {
 		err = fmt.Errorf("%w: record %d does not hold the claim %s", ledger.ErrConflict, c.From, c.Name)
@@ -225,12 +222,13 @@ func queryInt(ctx context.Context, stmt driver.Stmt, column int) (n int64, err e
 	return n, err
 }
 
-// nullable returns NULL for an empty text.
-func nullable(s string) driver.Value {
-	if s == "" {
+// nullable returns NULL for a zero value.
+func nullable[T comparable](v T) driver.Value {
+	var zero T
+	if v == zero {
 		return nil
 	}
-	return s
+	return v
 }
 
 // notNull returns empty bytes for nil, which would be NULL.
