@@ -127,7 +127,6 @@ func (a *admission) check(e *Entry) error {
 	return nil
 }
 
-// isFree reports whether an entry may acquire a claim.
 func (a *admission) isFree(c *Claim, id uuid.UUID) bool {
 	holder, held := a.holders[c.Name]
 	if !held {
@@ -137,7 +136,7 @@ func (a *admission) isFree(c *Claim, id uuid.UUID) bool {
 	return holder.ID == id || c.Taken && holder.Index == c.From
 }
 
-// add makes later entries conflict with an admitted one.
+// add makes later entries of the batch conflict with an admitted one.
 func (a *admission) add(e *Entry) {
 	for i := range e.Claims {
 		a.taken[e.Claims[i].Name] = true

@@ -60,12 +60,10 @@ type checker struct {
 	result  *CheckResult
 }
 
-// report adds a finding.
 func (c *checker) report(format string, args ...any) {
 	c.result.Findings = append(c.result.Findings, fmt.Sprintf(format, args...))
 }
 
-// stop adds a finding after which the check cannot continue.
 func (c *checker) stop(format string, args ...any) error {
 	c.report(format, args...)
 	return errStop
@@ -103,7 +101,6 @@ func (c *checker) checkStore() error {
 	return c.checkEnd(size)
 }
 
-// checkRecords checks the next n records and the nodes that they complete.
 func (c *checker) checkRecords(n int) error {
 	from := c.tree.Size()
 	list, err := c.store.Range(c.ctx, from, n)
@@ -169,7 +166,6 @@ func (c *checker) checkEntry(e *Stored) error {
 	return c.checkFound(e, "reference", found, err)
 }
 
-// checkClaim checks that a record holds a claim with its status and due time.
 func (c *checker) checkClaim(e *Stored, want *Claim) error {
 	holder, err := c.store.ByClaim(c.ctx, want.Name)
 	if err := c.checkFound(e, "claim", holder, err); err != nil || holder == nil || holder.Index != e.Index {
@@ -181,7 +177,6 @@ func (c *checker) checkClaim(e *Stored, want *Claim) error {
 	return nil
 }
 
-// checkFound checks that a look-up returned the record.
 func (c *checker) checkFound(e *Stored, by string, found *Stored, err error) error {
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
@@ -214,7 +209,6 @@ func (c *checker) checkClaimCount() error {
 	return nil
 }
 
-// checkEnd checks that the store has no records and nodes beyond the checkpoint.
 func (c *checker) checkEnd(size uint64) error {
 	list, err := c.store.Range(c.ctx, size, 1)
 	if err != nil {

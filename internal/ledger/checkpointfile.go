@@ -48,7 +48,7 @@ func openCheckpointFile(path string) (*checkpointFile, []byte, error) {
 	return c, text, nil
 }
 
-// write overwrites the checkpoint, unless a larger tree's checkpoint was written before.
+// write overwrites the checkpoint, unless a larger tree's was written before.
 func (c *checkpointFile) write(size uint64, checkpoint []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -26,7 +26,6 @@ func (s *unconfirmedStore) set(standby bool) {
 	s.standby = standby
 }
 
-// lose returns to a head, as after a failover to an older standby.
 func (s *unconfirmedStore) lose(head ledger.Head) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

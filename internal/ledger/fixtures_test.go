@@ -14,13 +14,11 @@ import (
 	"riffle/internal/ledger/sqlite"
 )
 
-// newStore returns a new SQLite store without faults.
 func newStore(t *testing.T) *faultyStore {
 	t.Helper()
 	return &faultyStore{Store: openStore(t, t.TempDir())}
 }
 
-// openStore opens the SQLite store in a folder.
 func openStore(t *testing.T, folder string) ledger.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "riffle.db"))
@@ -44,7 +42,6 @@ func open(t *testing.T, s ledger.Store, o ledger.Options) *ledger.Log {
 	return l
 }
 
-// openFolder opens the log whose store, keys and checkpoint file are in a folder.
 func openFolder(t *testing.T, folder string) *ledger.Log {
 	t.Helper()
 	return open(t, openStore(t, folder), ledger.Options{Folder: folder})
@@ -66,7 +63,6 @@ func appendEntry(t *testing.T, l *ledger.Log, e ledger.Entry) (index uint64) {
 	return index
 }
 
-// grow appends n entries to a folder's log.
 func grow(t *testing.T, folder, label string, n int) {
 	t.Helper()
 	l := openFolder(t, folder)
@@ -96,7 +92,6 @@ func wantOpenError(t *testing.T, folder string, o ledger.Options, texts ...strin
 	}
 }
 
-// begun returns a store with the entries, and their chain.
 func begun(t *testing.T, entries []ledger.Entry) (ledger.Store, *ledgertest.Chain) {
 	t.Helper()
 	s, c := openStore(t, t.TempDir()), ledgertest.NewChain(t)
@@ -110,7 +105,6 @@ func begun(t *testing.T, entries []ledger.Entry) (ledger.Store, *ledgertest.Chai
 	return s, c
 }
 
-// storedEntries returns the entries in a folder's store.
 func storedEntries(t *testing.T, folder string) []ledger.Stored {
 	t.Helper()
 	s := openStore(t, folder)
@@ -152,7 +146,6 @@ func copyFile(t *testing.T, from, to string) {
 	writeFile(t, to, readFile(t, from))
 }
 
-// copyFolder copies a closed log's folder into an empty folder.
 func copyFolder(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {

@@ -15,7 +15,6 @@ import (
 // crash can leave unread, unless the disk reads slower than it writes.
 const startupTail = 4096
 
-// readBatch is the number of records in one read query.
 const readBatch = tileWidth
 
 // pollInterval is the interval at which the follower looks for other processes' records.
@@ -64,7 +63,6 @@ func (l *Log) startFollower(ctx context.Context, head Head, c proof.Checkpoint) 
 	return nil
 }
 
-// runFollower is the follower's goroutine.
 func (l *Log) runFollower(ctx context.Context) {
 	defer close(l.follower.done)
 	tick := time.NewTicker(pollInterval)

@@ -3,22 +3,20 @@
 // change.
 //
 // Callers pass an [Entry] to [Log.Append] and wait. One writer takes all entries that queued during
-// the last commit, without a timer, and has the [Store] commit them in one transaction with the new
-// tree hashes and the signed checkpoint. A store holds one engine's SQL and decides nothing:
-// numbering, hashing and signing happen here. Several processes may append to one store: a batch
-// commits only if the log still has the batch's start size.
+// the last commit, and has the [Store] commit them in one transaction with the new tree hashes and
+// the signed checkpoint. Several processes may append to one store: a batch commits only if the log
+// still has the batch's start size.
 //
 // A follower reads every record back from the store and builds a second tree. The log publishes a
-// checkpoint, and proves records under it, only once that tree has the signed root.
+// checkpoint only once that tree has the signed root.
 //
-// A failover may lose a visible record if commits wait for a standby: see [Store.Confirm]. At
-// start, and before it publishes or returns another process's records, the log has the store
-// confirm them. Its own successful commits need no confirmation.
+// A failover may lose a visible record if commits wait for a standby: see [Store.Confirm]. So the
+// log has the store confirm what it finds at start, and other processes' records before it
+// publishes or returns them.
 //
-// The log fails closed. If a commit fails with an unknown outcome, every waiting and later caller
-// gets [ErrBroken] until the process restarts and reads the store. The log recovers only from a
-// full disk, where nothing was written, and from a lost database connection, after which the
-// database tells the outcome.
+// The log fails closed. If a commit fails with an unknown outcome, every caller gets [ErrBroken]
+// until the process restarts and reads the store. Exceptions are a full disk, where nothing was
+// written, and a lost database connection, after which the database tells the outcome.
 //
 // Read entry.go and store.go first; then log.go and commit.go, which append a record; durable.go,
 // which waits until a record is durable; follower.go, which publishes it; and read.go, which

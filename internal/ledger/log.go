@@ -135,7 +135,6 @@ func (l *Log) write() {
 	}
 }
 
-// dequeue returns the queued batch and starts a new one.
 func (l *Log) dequeue() *batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,14 +162,12 @@ func (l *Log) finish(b *batch) {
 	close(b.done)
 }
 
-// ended reports whether the writer has nothing left to do.
 func (l *Log) ended() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.broken != nil || l.closed && len(l.queue.entries) == 0
 }
 
-// fail breaks the log for a reason outside of a commit.
 func (l *Log) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

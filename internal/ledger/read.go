@@ -54,7 +54,6 @@ func (l *Log) ByReference(ctx context.Context, reference string, from uint64, li
 	}
 }
 
-// validated returns err, or [ErrCorrupt] unless the entry's record has its hash.
 func validated(e *Stored, err error) (*Stored, error) {
 	if err != nil {
 		return nil, err
@@ -140,7 +139,6 @@ func (l *Log) Entries(ctx context.Context, index uint64, width int) ([]byte, err
 	return reading(ctx, l.readers, func() ([]byte, error) { return l.readEntries(ctx, index, width) })
 }
 
-// readEntries is Entries for a caller that has acquired a reader.
 func (l *Log) readEntries(ctx context.Context, index uint64, width int) ([]byte, error) {
 	leaves, err := readTile(ctx, l.store, l.published.Load().Checkpoint, 0, index, width)
 	if err != nil {
@@ -167,7 +165,6 @@ func (l *Log) readEntries(ctx context.Context, index uint64, width int) ([]byte,
 	return bundle, nil
 }
 
-// readTile returns the first width hashes of a tile, checked against the checkpoint.
 func readTile(ctx context.Context, store Store, c proof.Checkpoint, level int, index uint64, width int) ([]tlog.Hash, error) {
 	if level < 0 || level > 63/tileHeight || width < 1 || width > tileWidth {
 		return nil, ErrNotFound

@@ -28,7 +28,6 @@ func (s *slowStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, err
 	return s.Store.ByID(ctx, id)
 }
 
-// newSlowLog returns a log with a blocked reader, and a function that ends that read.
 func newSlowLog(t *testing.T) (l *ledger.Log, s *slowStore, id uuid.UUID, end func()) {
 	t.Helper()
 	s = &slowStore{Store: openStore(t, t.TempDir()), entered: make(chan struct{}), leave: make(chan struct{})}

@@ -30,7 +30,6 @@ type faultyStore struct {
 	lostLookups int        // look-ups by id
 }
 
-// lose changes the counters of lost connections.
 func (f *faultyStore) lose(set func(*faultyStore)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -196,7 +195,6 @@ func (s *tamperedStore) list(list []ledger.Stored, err error) ([]ledger.Stored, 
 	return list, err
 }
 
-// flipIf flips a bit of *b if the condition holds.
 func flipIf(condition bool, b *byte) {
 	if condition {
 		*b ^= 1
@@ -213,7 +211,6 @@ type memoryStore struct {
 	readErr error // if not nil, Records fails with it
 }
 
-// failReads makes Records fail with err, or succeed again.
 func (m *memoryStore) failReads(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

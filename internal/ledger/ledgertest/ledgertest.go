@@ -76,7 +76,6 @@ type openStore struct {
 
 func (s *openStore) Close() error { return s.close() }
 
-// newLog opens a new store in which a log has begun.
 func (e Engine) newLog(t *testing.T) (ledger.Store, *Chain) {
 	t.Helper()
 	s, c := e.open(t, e.New(t)), NewChain(t)

@@ -48,7 +48,6 @@ const (
 	each    = 30
 )
 
-// write is a writer process. It prints the id and index of every acknowledged entry.
 func (e Engine) write() error {
 	ctx := context.Background()
 	n, err := strconv.Atoi(os.Getenv(envEntries))
@@ -94,7 +93,6 @@ func (e Engine) write() error {
 	return errors.Join(append(errs, log.Close())...)
 }
 
-// uniqueReference is the reference of an entry that one process gets to write.
 func uniqueReference(caller, i int) string { return fmt.Sprintf("unique %d %d", caller, i) }
 
 // Four processes append to one store. One of them is killed and restarted.

@@ -146,7 +146,6 @@ func (p *proxy) nextCut(data []byte) cut {
 	return at
 }
 
-// closeOpen closes the connections that withinBatch left open.
 func (p *proxy) closeOpen() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -343,7 +342,6 @@ func TestFullDiskRecovers(t *testing.T) {
 	w.check(url, l)
 }
 
-// randomBytes returns bytes that PostgreSQL cannot compress.
 func randomBytes(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {

@@ -3,22 +3,18 @@
 //
 // One statement, in its own transaction, writes a batch: it moves the head from the batch's start
 // size, and writes the rest only if the head moved. So an append is one round trip even if it
-// conflicts, and the server has the whole batch before it locks anything: a stalled client blocks
-// nobody. A batch that conflicted is appended in a transaction that first locks the head's row and
-// so gets its turn.
-//
-// The package uses plain tables and rows and no advisory locks, so that it works with other engines
-// that have PostgreSQL's protocol; only migrations take a session lock.
+// conflicts, and a stalled client blocks nobody. A batch that conflicted is appended in a
+// transaction that first locks the head's row and so gets its turn. Only migrations take an
+// advisory lock.
 //
 // Durability is the server's. A connection is refused if the server's settings would lose committed
 // transactions, and an append fails if they have changed since. If commits wait for a standby, a
-// commit without errors and warnings has reached the standby with everything visible to it: see
-// [Store.Confirm]. A read may return more. A connection to a server closes once another server was
-// promoted: see primary.
+// commit without errors and warnings has reached the standby; a read may return more: see
+// [Store.Confirm]. A connection to a server closes once another server was promoted: see primary.
 //
-// One connection writes, and readers share a pool. Every statement has a time limit, after which
-// its connection is closed. A writer never asks the server to cancel a statement, since that would
-// end the wait for the standby and not the commit.
+// One connection writes, and readers share a pool. A statement's connection is closed at its time
+// limit. A writer never asks the server to cancel a statement, since that would end the wait for
+// the standby and not the commit.
 package postgres
 
 import (
@@ -46,7 +42,6 @@ const migrationTimeout = time.Hour
 // pingTimeout is the time limit of a ping to an idle pooled connection.
 const pingTimeout = time.Second
 
-// closeTimeout is the time limit of closing a connection.
 const closeTimeout = time.Second
 
 // A Store is a [ledger.Store] in one PostgreSQL database.
@@ -87,7 +82,6 @@ func Open(ctx context.Context, url string) (*Store, error) {
 
 const selectHead = "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head WHERE one"
 
-// scanHead reads a row of selectHead.
 func scanHead(row pgx.Row, h *ledger.Head) error {
 	var size, from int64
 	err := row.Scan(&size, &h.Edge, &h.Checkpoint, &h.SeedKey, &from)
@@ -108,8 +102,8 @@ func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
 	return h, err
 }
 
-// Confirm commits an update of the head that changes nothing. In the write-ahead log its commit
-// record follows every transaction that it sees, so a standby that has it has those too.
+// Confirm commits an update of the head that changes nothing. A standby that has its commit record
+// also has every transaction that it sees.
 func (s *Store) Confirm(ctx context.Context) (ledger.Head, error) {
 	return s.writer.confirm(ctx)
 }
@@ -162,7 +156,6 @@ func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint6
 	}, "SELECT idx, record, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
 }
 
-// selectEntries precedes a condition.
 const selectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
 
 const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, " +

@@ -25,7 +25,7 @@ import (
 var cluster *postgrestest.Cluster
 
 var engine = ledgertest.Engine{
-	New:    func(t *testing.T) string { return newDatabase(t) },
+	New:    newDatabase,
 	Open:   func(ctx context.Context, url string) (ledger.Store, error) { return Open(ctx, url) },
 	Shared: true,
 }
@@ -64,7 +64,6 @@ func run(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// newDatabase returns an empty database's URL.
 func newDatabase(t *testing.T) string {
 	t.Helper()
 	requireServer(t)
@@ -95,7 +94,6 @@ func closeStore(t *testing.T, s interface{ Close() error }) {
 	}
 }
 
-// query runs SQL in a database and returns the first column as text.
 func query(t *testing.T, url, sql string, args ...any) (texts []string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context()) // the test may be ending
@@ -114,7 +112,6 @@ func query(t *testing.T, url, sql string, args ...any) (texts []string) {
 	return texts
 }
 
-// execute runs commands in a server's database postgres.
 func execute(t *testing.T, c *postgrestest.Cluster, commands ...string) {
 	t.Helper()
 	for _, command := range commands {
@@ -124,7 +121,6 @@ func execute(t *testing.T, c *postgrestest.Cluster, commands ...string) {
 	}
 }
 
-// database returns the database name in a URL.
 func database(t *testing.T, location string) string {
 	t.Helper()
 	u, err := url.Parse(location)
@@ -134,7 +130,6 @@ func database(t *testing.T, location string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// withParameter adds a parameter to a URL.
 func withParameter(url, parameter string) string { return url + "&" + parameter }
 
 // terminateSessions ends all other sessions of a database.

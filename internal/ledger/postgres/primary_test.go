@@ -17,7 +17,6 @@ import (
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// hangingServer returns the address of a server that accepts connections and never answers.
 func hangingServer(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -129,7 +129,6 @@ func setUpSession(ctx context.Context, conn *pgconn.PgConn) error {
 	return err
 }
 
-// setUpWriter is setUpSession for the connection that appends.
 func setUpWriter(ctx context.Context, conn *pgconn.PgConn) error {
 	if err := setUpSession(ctx, conn); err != nil {
 		return err

@@ -57,7 +57,6 @@ func (s absentStandby) waiting(t *testing.T, function string) int {
 	return len(query(t, s.url, "SELECT "+function+"(pid)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'"))
 }
 
-// size returns the number of records that a reader sees.
 func (s absentStandby) size(t *testing.T) string {
 	t.Helper()
 	return query(t, s.url, "SELECT count(*)::text FROM entries")[0]
@@ -71,7 +70,6 @@ func (s absentStandby) openLog(t *testing.T, url, key string) *ledger.Log {
 	return l
 }
 
-// startAppend appends an entry in the background.
 func startAppend(l *ledger.Log, e ledger.Entry) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -81,7 +79,6 @@ func startAppend(l *ledger.Log, e ledger.Entry) <-chan error {
 	return done
 }
 
-// wantNotAnswered checks that the append is waiting.
 func wantNotAnswered(t *testing.T, done <-chan error) {
 	t.Helper()
 	select {
@@ -91,7 +88,6 @@ func wantNotAnswered(t *testing.T, done <-chan error) {
 	}
 }
 
-// wantAnswered checks that the append succeeds.
 func wantAnswered(t *testing.T, done <-chan error) {
 	t.Helper()
 	select {

@@ -64,7 +64,6 @@ func (w *workload) append(l *ledger.Log, e ledger.Entry) bool {
 	return true
 }
 
-// start makes callers append to the logs until stop is called and returns.
 func (w *workload) start(callers int, logs ...*ledger.Log) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup

@@ -183,7 +183,6 @@ func (w *writer) appendNext(ctx context.Context, next func(ledger.Head) (*ledger
 	})
 }
 
-// commitNext locks the head, calls next, and commits the batch, or confirms the head without one.
 func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.Batch, error)) error {
 	var head ledger.Head
 	if err := scanHead(tx.QueryRow(ctx, selectHead+" FOR UPDATE"), &head); err != nil {
@@ -207,7 +206,6 @@ func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.
 	return tx.Commit(ctx)
 }
 
-// arguments returns the parameters of appendBatch.
 func arguments(batch ledger.Batch) []any {
 	n := len(batch.Entries)
 	var claimed, taken claimColumns
@@ -241,7 +239,6 @@ func arguments(batch ledger.Batch) []any {
 	}
 }
 
-// claimColumns has one slice for each column of claims.
 type claimColumns struct {
 	names    []string
 	indexes  []int64

@@ -13,7 +13,6 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// newKey returns a seed's key pair.
 func newKey(t *testing.T, name string, seed byte) (note.Signer, note.Verifier) {
 	t.Helper()
 	private, public, err := note.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{seed}, 64)), name)
@@ -31,7 +30,6 @@ func newKey(t *testing.T, name string, seed byte) (note.Signer, note.Verifier) {
 	return signer, verifier
 }
 
-// hashes is a tree in memory.
 type hashes []tlog.Hash
 
 func (h hashes) ReadHashes(indexes []int64) (list []tlog.Hash, err error) {
@@ -43,7 +41,6 @@ func (h hashes) ReadHashes(indexes []int64) (list []tlog.Hash, err error) {
 
 func record(i int) []byte { return fmt.Appendf(nil, `{"record":%d}`, i) }
 
-// newTree returns the tree of n records and its checkpoint.
 func newTree(t *testing.T, n int, signer note.Signer) (hashes, []byte) {
 	t.Helper()
 	var tree hashes

@@ -43,7 +43,6 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// queryValue returns the first column of a query with one row.
 func queryValue(ctx context.Context, conn driver.Conn, query string) (value driver.Value, err error) {
 	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, nil)
 	err = eachRow(rows, err, func(row []driver.Value) error {

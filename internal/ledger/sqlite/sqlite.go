@@ -169,7 +169,6 @@ func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint6
 	})
 }
 
-// selectEntries precedes a condition.
 const selectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
 
 const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, " +
@@ -272,7 +271,7 @@ func (s *Store) list(ctx context.Context, extra []any, query string, args ...any
 // Claims implements [ledger.Store].
 func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
 	where, args := condition(q)
-	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT ?", where) //nolint:gosec // of constants
+	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT ?", where)
 	err = s.read(ctx, func(rows *sql.Rows) error {
 		var c ledger.Claim
 		err := rows.Scan(&c.Name, &c.Status, &c.Due)

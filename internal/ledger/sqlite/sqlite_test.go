@@ -36,7 +36,6 @@ func TestMain(m *testing.M) { engine.Main(m) }
 
 func TestStore(t *testing.T) { engine.Run(t) }
 
-// newPath returns the path of a new store.
 func newPath(t *testing.T) string { return filepath.Join(t.TempDir(), "riffle.db") }
 
 func open(t *testing.T, path string) *Store {

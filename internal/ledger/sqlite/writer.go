@@ -98,7 +98,7 @@ func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
 	return err
 }
 
-// rollBack ends the transaction, unless SQLite has done so because the disk is full.
+// rollBack ends the transaction, unless a full disk has ended it.
 func (w *writer) rollBack(ctx context.Context) error {
 	_, err := w.exec(ctx, w.rollback)
 	if err != nil && strings.Contains(err.Error(), "no transaction is active") {
@@ -107,7 +107,6 @@ func (w *writer) rollBack(ctx context.Context) error {
 	return err
 }
 
-// write executes a batch's statements within a transaction.
 func (w *writer) write(ctx context.Context, batch ledger.Batch) error {
 	head := &batch.Head
 	advanced, err := w.exec(ctx, w.advance, int64(head.Size), head.Edge, head.Checkpoint, notNull(head.SeedKey), int64(head.SeedsFrom),
@@ -179,7 +178,6 @@ func (w *writer) checkpointWAL(ctx context.Context, written int) error {
 	return w.checkpointNow(ctx)
 }
 
-// checkpointNow checkpoints the write-ahead log.
 func (w *writer) checkpointNow(ctx context.Context) error {
 	const busy = 0 // column that reports whether readers prevented a complete checkpoint
 	if _, err := queryInt(ctx, w.checkpoint, busy); err != nil && !isFull(err) {
@@ -196,7 +194,6 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.conn.Close())...)
 }
 
-// exec executes a statement and returns the number of changed rows.
 func (w *writer) exec(ctx context.Context, stmt driver.Stmt, args ...driver.Value) (rows int64, err error) {
 	w.args = w.args[:0]
 	for i, v := range args {

@@ -66,7 +66,6 @@ type process struct {
 	exited chan struct{}
 }
 
-// missing returns the suite's programs that are not installed.
 func missing() (programs []string) {
 	for _, p := range []string{"etcd", "patroni", "haproxy", "setpriv"} {
 		if _, err := exec.LookPath(p); err != nil {
@@ -229,7 +228,6 @@ listen primary
 	return b.String()
 }
 
-// viaProxy and viaHosts return the database's URL for the two ways to reach the primary.
 func (c *cluster) viaProxy() string {
 	return fmt.Sprintf("postgres://riffle@127.0.0.1:%d/riffle?sslmode=disable", c.proxy)
 }
@@ -264,7 +262,6 @@ sleep 0.2; rm -rf ` + c.folder
 	})
 }
 
-// showLogs writes the end of every log to the test's log.
 func (c *cluster) showLogs() {
 	logs, _ := filepath.Glob(filepath.Join(c.folder, "*", "*.log"))
 	for _, path := range logs {
@@ -276,7 +273,6 @@ func (c *cluster) showLogs() {
 	}
 }
 
-// start starts a program as the user postgres, in a folder of the cluster.
 func (c *cluster) start(folder, name string, args ...string) *process {
 	c.t.Helper()
 	p := &process{log: filepath.Join(folder, name+".log"), exited: make(chan struct{})}
@@ -319,7 +315,6 @@ func (c *cluster) await(what string, condition func() bool) {
 	}
 }
 
-// status reports whether a node's Patroni answers a path with 200.
 func (n *node) status(path string) bool {
 	_, err := get(fmt.Sprintf("http://127.0.0.1:%d/%s", n.rest, path))
 	return err == nil
@@ -386,7 +381,6 @@ func (c *cluster) expireLeader() {
 	}
 }
 
-// syncStandby returns the node that the primary waits for.
 func (c *cluster) syncStandby() *node {
 	for _, n := range c.nodes {
 		if n.status("synchronous") {
@@ -396,7 +390,6 @@ func (c *cluster) syncStandby() *node {
 	return nil
 }
 
-// postmaster returns the process id of the node's PostgreSQL.
 func (c *cluster) postmaster(n *node) int {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(n.folder, "data", "postmaster.pid"))
@@ -410,7 +403,6 @@ func (c *cluster) postmaster(n *node) int {
 	return pid
 }
 
-// signal sends a signal to all processes of a node.
 func (n *node) signal(s syscall.Signal) {
 	for _, pid := range processesIn(n.folder) {
 		_ = syscall.Kill(pid, s)
@@ -423,7 +415,6 @@ func (c *cluster) waiting(n *node) (application string) {
 	return application
 }
 
-// exec executes SQL as the superuser.
 func (c *cluster) exec(n *node, commands ...string) {
 	c.t.Helper()
 	for _, command := range commands {
@@ -433,7 +424,6 @@ func (c *cluster) exec(n *node, commands ...string) {
 	}
 }
 
-// query executes SQL as the superuser, and scans the first row into to.
 func (c *cluster) query(port int, sql string, to ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

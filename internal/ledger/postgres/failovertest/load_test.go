@@ -97,7 +97,6 @@ func startLoad(t *testing.T, c *cluster) *load {
 	return l
 }
 
-// start starts a replica's server.
 func (l *load) start(r *replica) {
 	l.t.Helper()
 	r.log.Reset()
@@ -122,7 +121,6 @@ func (l *load) kill(name string) {
 	r.killed = true
 }
 
-// running reports whether the server has not ended.
 func (r *replica) running() bool {
 	select {
 	case <-r.exited:
@@ -204,14 +202,12 @@ func (l *load) watch(ctx context.Context, r *replica) {
 	}
 }
 
-// size returns the number of answered shuffles.
 func (l *load) size() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.indexes)
 }
 
-// answers returns the number of shuffles that a replica has answered.
 func (r *replica) answers() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

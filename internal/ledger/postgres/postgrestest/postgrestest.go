@@ -72,7 +72,6 @@ func (c *Cluster) Standby(t testing.TB) *Cluster {
 	return closeWith(t, s, err)
 }
 
-// closeWith closes a started cluster with the test.
 func closeWith(t testing.TB, c *Cluster, err error) *Cluster {
 	t.Helper()
 	if err != nil {
@@ -105,7 +104,6 @@ func Start(settings ...string) (*Cluster, error) {
 	return start(binaries, settings, "initdb", "-U", "riffle", "--auth=trust", "--encoding=UTF8", "--no-locale")
 }
 
-// start creates a cluster with one of PostgreSQL's programs and starts the server.
 func start(binaries string, settings []string, program string, args ...string) (*Cluster, error) {
 	// Not t.TempDir: root's servers run as another user, who cannot read that.
 	folder, err := os.MkdirTemp("", "riffle-postgres-")
