@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -26,25 +27,25 @@ func TestOpenRejectsRolledBackStore(t *testing.T) {
 	copyFile(t, backup, db)
 	wantOpenError(t, folder, ledger.Options{}, "has 300 records", "signed checkpoint of 301", "Put the newer store back")
 	// An empty store is rejected too,
-	removeFile(t, db)
+	must(t, os.Remove(db))
 	wantOpenError(t, folder, ledger.Options{}, "has 0 records", "signed checkpoint of 301")
 	copyFile(t, newest, db)
 	grow(t, folder, "on", 1)
 	// and so is an empty log's.
 	begun := t.TempDir()
 	grow(t, begun, "none", 0)
-	removeFile(t, filepath.Join(begun, "riffle.db"))
+	must(t, os.Remove(filepath.Join(begun, "riffle.db")))
 	wantOpenError(t, begun, ledger.Options{}, "signed checkpoint of 0", "Put the newer store back")
 
 	// Without the checkpoint file the backup grows into another history.
 	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
-	moveFile(t, filepath.Join(folder, ledger.CheckpointName), checkpoint)
+	must(t, os.Rename(filepath.Join(folder, ledger.CheckpointName), checkpoint))
 	copyFile(t, backup, db)
 	grow(t, folder, "fork", 2)
 	copyFile(t, checkpoint, filepath.Join(folder, ledger.CheckpointName))
 	wantOpenError(t, folder, ledger.Options{}, "two histories")
 	// The fork may also be longer than the checkpoint.
-	removeFile(t, filepath.Join(folder, ledger.CheckpointName))
+	must(t, os.Remove(filepath.Join(folder, ledger.CheckpointName)))
 	grow(t, folder, "longer", 500)
 	copyFile(t, checkpoint, filepath.Join(folder, ledger.CheckpointName))
 	wantOpenError(t, folder, ledger.Options{}, "two histories")
@@ -55,7 +56,7 @@ func TestOpenRejectsRolledBackStore(t *testing.T) {
 func TestOpenRejectsFolderBehindAnchor(t *testing.T) {
 	folder, older := t.TempDir(), t.TempDir()
 	grow(t, folder, "before", 300)
-	copyFolder(t, folder, older)
+	must(t, os.CopyFS(older, os.DirFS(folder)))
 	l := openFolder(t, folder)
 	appendEntry(t, l, ledgertest.Entries("after", 1)[0])
 	anchors := []ledger.Anchor{{Source: "the test"}, {Source: "what was acknowledged", Note: l.Durable()}} // may be unpublished
@@ -74,7 +75,7 @@ func TestOpenRejectsFolderBehindAnchor(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			copied := t.TempDir()
-			copyFolder(t, older, copied)
+			must(t, os.CopyFS(copied, os.DirFS(older)))
 			grow(t, copied, "fork", c.grow)
 			wantOpenError(t, copied, ledger.Options{Anchors: anchors}, c.want...)
 			// After a restart without the anchor, the checkpoint file has it.
@@ -96,7 +97,7 @@ func TestOpenRejectsFolderBehindAnchor(t *testing.T) {
 
 	// Another process may have appended.
 	grow(t, folder, "by another", 700)
-	removeFile(t, filepath.Join(folder, ledger.CheckpointName))
+	must(t, os.Remove(filepath.Join(folder, ledger.CheckpointName)))
 	open(t, openStore(t, folder), ledger.Options{Folder: folder, Anchors: anchors})
 }
 
@@ -113,9 +114,7 @@ func TestUnreadableStoreIsNoOtherHistory(t *testing.T) {
 	if !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrCorrupt) {
 		t.Errorf("%v, want ErrUnavailable", err)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, s.Close())
 	if got := readFile(t, filepath.Join(folder, ledger.CheckpointName)); !bytes.Equal(got, newest) {
 		t.Errorf("the checkpoint file has %q, want %q", got, newest)
 	}
@@ -161,7 +160,7 @@ func TestCheckpointFileIsWrittenAtOpen(t *testing.T) {
 	copyFile(t, path, older)
 	grow(t, folder, "second", 1)
 	for name, lose := range map[string]func(){
-		"missing": func() { removeFile(t, path) },
+		"missing": func() { must(t, os.Remove(path)) },
 		"behind":  func() { copyFile(t, older, path) },
 	} {
 		lose()

@@ -87,19 +87,13 @@ func wantOpenError(t *testing.T, folder string, o ledger.Options, texts ...strin
 			t.Errorf("the error is %q, want it to contain %q", err, text)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, s.Close())
 }
 
 func begun(t *testing.T, entries []ledger.Entry) (ledger.Store, *ledgertest.Chain) {
 	t.Helper()
 	s, c := openStore(t, t.TempDir()), ledgertest.NewChain(t)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, s.Close()) })
 	c.Append(s)
 	c.Append(s, entries...)
 	return s, c
@@ -125,6 +119,13 @@ func verifier(t *testing.T, l *ledger.Log) note.Verifier {
 	return v
 }
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -136,33 +137,10 @@ func readFile(t *testing.T, path string) []byte {
 
 func writeFile(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, data, 0o600))
 }
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	writeFile(t, to, readFile(t, from))
-}
-
-func copyFolder(t *testing.T, from, to string) {
-	t.Helper()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func moveFile(t *testing.T, from, to string) {
-	t.Helper()
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func removeFile(t *testing.T, path string) {
-	t.Helper()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -34,17 +34,17 @@ func TestKeyFileIsMadeOnce(t *testing.T) {
 		t.Errorf("drafts of the key file were not removed: %q", drafts)
 	}
 
-	removeFile(t, path)
+	must(t, os.Remove(path))
 	wantOpenError(t, folder, ledger.Options{}, "its key is not there", "backup")
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a new key was made for a log that has one")
 	}
 	// Either the store or the checkpoint file shows that the log exists.
 	checkpoint := filepath.Join(folder, ledger.CheckpointName)
-	moveFile(t, checkpoint, checkpoint+".away")
+	must(t, os.Rename(checkpoint, checkpoint+".away"))
 	wantOpenError(t, folder, ledger.Options{}, "its key is not there", "backup")
-	moveFile(t, checkpoint+".away", checkpoint)
-	moveFile(t, filepath.Join(folder, "riffle.db"), filepath.Join(t.TempDir(), "away"))
+	must(t, os.Rename(checkpoint+".away", checkpoint))
+	must(t, os.Rename(filepath.Join(folder, "riffle.db"), filepath.Join(t.TempDir(), "away")))
 	wantOpenError(t, folder, ledger.Options{}, "its key is not there", "backup")
 
 	writeFile(t, path, bytes.Replace(first, []byte("riffle/"), []byte("riffle:"), 1))
@@ -101,7 +101,7 @@ func TestOpenRejectsAnotherKey(t *testing.T) {
 	grow(t, mine, "mine", 3)
 	grow(t, other, "other", 3)
 	wantOpenError(t, mine, ledger.Options{KeyFile: filepath.Join(other, ledger.KeyName)}, "is of another log")
-	removeFile(t, filepath.Join(mine, ledger.CheckpointName))
+	must(t, os.Remove(filepath.Join(mine, ledger.CheckpointName)))
 	wantOpenError(t, mine, ledger.Options{KeyFile: filepath.Join(other, ledger.KeyName)}, "is of another log", "the key that the store was written with")
 }
 

@@ -203,7 +203,7 @@ func TestOpenRejectsAnotherSeedKey(t *testing.T) {
 		writeFile(t, file, []byte(content))
 		wantOpenError(t, folder, ledger.Options{}, text)
 	}
-	removeFile(t, file)
+	must(t, os.Remove(file))
 	wantOpenError(t, folder, ledger.Options{}, "their key is not there", file, "put it back from a backup")
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a rejected start made a key (%v)", err)
@@ -236,9 +236,7 @@ func TestStoreWithPlainSidecarsContinues(t *testing.T) {
 	before := ledgertest.Entries("before", 3)
 	chain.Append(s)
 	chain.Append(s, before...)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	for range 2 { // the second time, the head says which sidecars are encrypted
 		l := openFolder(t, folder)
 		if l.Verifier() != key.Public {
