@@ -78,11 +78,10 @@ const (
 	beforeResponse
 )
 
-// A proxy counts and cuts connections between a store and a server.
+// A proxy cuts connections between a store and a server, and counts cancel requests.
 type proxy struct {
-	listener    net.Listener
-	connections atomic.Int64
-	cancels     atomic.Int64 // connections that asked the server to cancel a statement
+	listener net.Listener
+	cancels  atomic.Int64 // connections that asked the server to cancel a statement
 
 	mu   sync.Mutex
 	cut  cut // of the next request that contains mark
@@ -109,7 +108,6 @@ func newProxy(t *testing.T, to *postgrestest.Cluster) *proxy {
 				_ = client.Close()
 				continue
 			}
-			p.connections.Add(1)
 			marked := make(chan struct{})
 			wait.Go(func() { p.forwardRequests(client, server, marked) })
 			wait.Go(func() { p.forwardResponses(client, server, marked) })

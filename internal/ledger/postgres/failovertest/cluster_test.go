@@ -364,7 +364,7 @@ func (c *cluster) standbys(synchronous bool) bool {
 	return streaming == len(c.nodes)-1 && (!synchronous || c.syncStandby() != nil)
 }
 
-// expireLeader removes the leader's key from etcd, as after the ttl.
+// expireLeader removes the leader's key from etcd, which otherwise expires after the ttl.
 func (c *cluster) expireLeader() {
 	c.t.Helper()
 	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodDelete, c.etcdURL+"/v2/keys/service/riffle/leader", nil)

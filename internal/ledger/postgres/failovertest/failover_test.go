@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	which  = flag.String("failover", "short", "faults to inflict: short for two with low times of Patroni, all, or a regular expression for their names, with the default times")
+	which  = flag.String("failover", "short", "faults to inflict: short for two, or three if RIFFLE_NIGHTLY is set, with low times of Patroni; all, or a regular expression for their names, with the default times")
 	repeat = flag.Int("repeat", 3, "how often to inflict each fault, unless short")
 )
 
@@ -84,12 +84,18 @@ func restart(c *cluster, n *node) { c.startPatroni(n) }
 // stopped is the time that processes are stopped, which exceeds Patroni's ttl.
 const stopped = 40 * time.Second
 
+// nightly adds a longer fault to the short form.
+var nightly = os.Getenv("RIFFLE_NIGHTLY") != ""
+
 var faults = []fault{
 	{name: "PostgreSQL is killed", heal: nothing, inflict: func(c *cluster, n *node) {
 		_ = syscall.Kill(c.postmaster(n), syscall.SIGKILL)
 	}},
-	{name: "Patroni and PostgreSQL are killed", promotes: true, heal: restart, inflict: func(_ *cluster, n *node) {
+	{name: "Patroni and PostgreSQL are killed", short: true, promotes: true, heal: restart, inflict: func(c *cluster, n *node) {
 		n.signal(syscall.SIGKILL)
+		if *which == "short" {
+			c.expireLeader()
+		}
 	}},
 	{name: "Patroni is killed and PostgreSQL goes on", promotes: true, heal: restart, inflict: func(_ *cluster, n *node) {
 		_ = n.patroni.Process.Kill()
@@ -114,11 +120,8 @@ var faults = []fault{
 			}
 		}
 	}},
-	{name: "the primary is cut from etcd and its standbys", short: true, promotes: true, inflict: func(c *cluster, n *node) {
+	{name: "the primary is cut from etcd and its standbys", short: nightly, promotes: true, inflict: func(_ *cluster, n *node) {
 		n.isolated.Store(true)
-		if *which == "short" {
-			c.expireLeader() // which takes the ttl otherwise, and the former primary is then demoted
-		}
 	}, heal: func(_ *cluster, n *node) { n.isolated.Store(false) }},
 	{name: "replication is cut for 13 s, then the primary dies", promotes: true, inflict: func(_ *cluster, n *node) {
 		n.unreplicated.Store(true)
