@@ -39,7 +39,7 @@ func appendTogether(l *ledger.Log, f *faultyStore, first ledger.Entry, entries [
 		wait.Go(func() { outcomes[i] = outcome(l.Append(e)) })
 		synctest.Wait()
 	}
-	close(f.leave)
+	close(f.release)
 	wait.Wait()
 	return outcomes
 }
@@ -48,7 +48,7 @@ func appendTogether(l *ledger.Log, f *faultyStore, first ledger.Entry, entries [
 // except the one that it names. A rejected entry uses no index.
 func TestUniqueReference(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &faultyStore{Store: &memoryStore{}, leave: make(chan struct{})}
+		f := &faultyStore{Store: &memoryStore{}, release: make(chan struct{})}
 		conflicts := 0
 		l := open(t, f, ledger.Options{Observe: func(c ledger.Commit) { conflicts += c.Conflicts }})
 		entries := ledgertest.Entries("unique", 12)
@@ -83,7 +83,7 @@ func TestUniqueReference(t *testing.T) {
 // Claims that conflict within one batch need no look-up.
 func TestClaimedTwiceInABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &faultyStore{Store: &memoryStore{}, leave: make(chan struct{})}
+		f := &faultyStore{Store: &memoryStore{}, release: make(chan struct{})}
 		conflicts := 0
 		l := open(t, f, ledger.Options{Observe: func(c ledger.Commit) { conflicts += c.Conflicts }})
 		entries := ledgertest.Entries("claimed", 7)
@@ -141,7 +141,7 @@ func TestConflictLooksUpTheBatchAtOnce(t *testing.T) {
 	s := &countingStore{Store: newStore(t).Store}
 	other := open(t, s.Store, ledger.Options{KeyFile: key})
 	var commits []ledger.Commit
-	f := &faultyStore{Store: s, leave: make(chan struct{}), entered: make(chan struct{}, 10), shared: true}
+	f := &faultyStore{Store: s, release: make(chan struct{}), entered: make(chan struct{}, 10), shared: true}
 	l := open(t, f, ledger.Options{KeyFile: key, Observe: func(c ledger.Commit) { commits = append(commits, c) }})
 	theirs := ledgertest.Entries("theirs", 2)
 	theirs[0].Claims, theirs[1].Reference = []ledger.Claim{{Name: "claim 7"}}, "game 9"
@@ -158,7 +158,7 @@ func TestConflictLooksUpTheBatchAtOnce(t *testing.T) {
 	}
 	<-f.entered
 	f.race = func() { appendEntry(t, other, theirs[0]); appendEntry(t, other, theirs[1]) }
-	close(f.leave)
+	close(f.release)
 	wait.Wait()
 	for i, got := range outcomes {
 		switch want := map[int]string{7: "claim 7", 9: theirs[1].ID.String()}[i]; {

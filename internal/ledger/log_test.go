@@ -59,7 +59,7 @@ func TestConcurrentAppendsShareCommits(t *testing.T) {
 
 func TestFullQueueReturnsErrBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &faultyStore{Store: &memoryStore{}, leave: make(chan struct{})}
+		s := &faultyStore{Store: &memoryStore{}, release: make(chan struct{})}
 		l := open(t, s, ledger.Options{Queue: 3})
 		var wait sync.WaitGroup
 		appendOne := func(e ledger.Entry, want error) {
@@ -85,8 +85,8 @@ func TestFullQueueReturnsErrBusy(t *testing.T) {
 		if err := l.Health(); !errors.Is(err, ledger.ErrBusy) {
 			t.Errorf("health with a full queue: %v", err)
 		}
-		s.leave <- struct{}{}
-		s.leave <- struct{}{}
+		s.release <- struct{}{}
+		s.release <- struct{}{}
 		wait.Wait()
 		if err := l.Health(); err != nil {
 			t.Errorf("health afterwards: %v", err)
@@ -96,7 +96,7 @@ func TestFullQueueReturnsErrBusy(t *testing.T) {
 
 func TestSlowCommitMakesTheLogUnhealthy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &faultyStore{Store: &memoryStore{}, leave: make(chan struct{})}
+		s := &faultyStore{Store: &memoryStore{}, release: make(chan struct{})}
 		l := open(t, s, ledger.Options{})
 		done := make(chan error)
 		go func() {
@@ -111,7 +111,7 @@ func TestSlowCommitMakesTheLogUnhealthy(t *testing.T) {
 		if err := l.Health(); err == nil {
 			t.Error("the log is healthy although a commit has taken 1.1 s")
 		}
-		s.leave <- struct{}{}
+		s.release <- struct{}{}
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -154,7 +154,7 @@ func TestFailedCommitBreaksTheLog(t *testing.T) {
 
 func TestFailedCommitFailsQueuedEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &faultyStore{Store: &memoryStore{}, leave: make(chan struct{}), before: errors.New("input/output error")}
+		s := &faultyStore{Store: &memoryStore{}, release: make(chan struct{}), before: errors.New("input/output error")}
 		l := open(t, s, ledger.Options{})
 		var wait sync.WaitGroup
 		for _, e := range ledgertest.Entries("queued", 4) {
@@ -165,7 +165,7 @@ func TestFailedCommitFailsQueuedEntries(t *testing.T) {
 			})
 			synctest.Wait() // the first is in flight, and the others are queued
 		}
-		s.leave <- struct{}{}
+		s.release <- struct{}{}
 		wait.Wait()
 	})
 }
@@ -202,9 +202,9 @@ func TestClaimIsTransferredOnce(t *testing.T) {
 	holder := ledgertest.Entries("holder", 1)[0]
 	holder.Claims = []ledger.Claim{{Name: "the prize"}}
 	appendEntry(t, l, holder)
-	f.leave = make(chan struct{}, 20)
-	for range cap(f.leave) {
-		f.leave <- struct{}{}
+	f.release = make(chan struct{}, 20)
+	for range cap(f.release) {
+		f.release <- struct{}{}
 	}
 	var wait sync.WaitGroup
 	var won atomic.Int64
@@ -242,7 +242,7 @@ func TestClaimIsTransferredOnce(t *testing.T) {
 
 func TestCloseCommitsQueuedEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &faultyStore{Store: &memoryStore{}, leave: make(chan struct{})}
+		f := &faultyStore{Store: &memoryStore{}, release: make(chan struct{})}
 		l := open(t, f, ledger.Options{})
 		entries := ledgertest.Entries("closing", 10)
 		var wait sync.WaitGroup
@@ -259,8 +259,8 @@ func TestCloseCommitsQueuedEntries(t *testing.T) {
 		if err := l.Health(); !errors.Is(err, ledger.ErrClosed) {
 			t.Errorf("health while closing: %v, want ErrClosed", err)
 		}
-		f.leave <- struct{}{}
-		f.leave <- struct{}{}
+		f.release <- struct{}{}
+		f.release <- struct{}{}
 		wait.Wait()
 		if _, err := l.Append(entries[0]); !errors.Is(err, ledger.ErrClosed) {
 			t.Errorf("after Close: %v, want ErrClosed", err)

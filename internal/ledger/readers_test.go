@@ -17,20 +17,20 @@ import (
 type slowStore struct {
 	ledger.Store
 	entered chan struct{} // receives from every look-up
-	leave   chan struct{} // sends to every look-up
+	release chan struct{} // sends to every look-up
 }
 
 func (s *slowStore) Readers() int { return 3 } // and two reserved ones
 
 func (s *slowStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
 	s.entered <- struct{}{}
-	<-s.leave
+	<-s.release
 	return s.Store.ByID(ctx, id)
 }
 
 func newSlowLog(t *testing.T) (l *ledger.Log, s *slowStore, id uuid.UUID, end func()) {
 	t.Helper()
-	s = &slowStore{Store: openStore(t, t.TempDir()), entered: make(chan struct{}), leave: make(chan struct{})}
+	s = &slowStore{Store: openStore(t, t.TempDir()), entered: make(chan struct{}), release: make(chan struct{})}
 	l = open(t, s, ledger.Options{})
 	e := ledgertest.Entries("slow", 1)[0]
 	appendEntry(t, l, e)
@@ -41,7 +41,7 @@ func newSlowLog(t *testing.T) (l *ledger.Log, s *slowStore, id uuid.UUID, end fu
 	}()
 	<-s.entered
 	return l, s, e.ID, func() {
-		s.leave <- struct{}{}
+		s.release <- struct{}{}
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -66,11 +66,11 @@ func TestReadersAreBounded(t *testing.T) {
 		t.Errorf("a caller waited for a reader, and then: %v, want ErrOverloaded", err)
 	}
 	for name, read := range reads {
-		ctx, leave := context.WithCancel(t.Context())
-		time.AfterFunc(10*time.Millisecond, leave)
-		if err := read(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, whose caller leaves while it waits for a reader: %v, want Canceled", name, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		if err := read(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s, whose caller stops waiting for a reader: %v, want DeadlineExceeded", name, err)
 		}
+		cancel()
 	}
 	// The log itself and calls that need no store do not wait.
 	appendEntry(t, l, ledgertest.Entries("another", 1)[0])
@@ -78,7 +78,7 @@ func TestReadersAreBounded(t *testing.T) {
 		t.Errorf("the log has %d records, want 2", size)
 	}
 	end()
-	go func() { <-s.entered; s.leave <- struct{}{} }()
+	go func() { <-s.entered; s.release <- struct{}{} }()
 	for name, read := range reads {
 		if err := read(t.Context()); errors.Is(err, ledger.ErrOverloaded) {
 			t.Errorf("%s after the reader was released: %v", name, err)

@@ -17,7 +17,7 @@ import (
 type faultyStore struct {
 	ledger.Store
 	entered chan struct{} // if not nil, an append sends to it first
-	leave   chan struct{} // if not nil, an append then receives from it
+	release chan struct{} // if not nil, an append then receives from it
 	before  error         // if not nil, appends fail with it and write nothing
 	after   error         // if not nil, appends write and then fail with it
 	race    func()        // if not nil, called once right before the next write
@@ -54,8 +54,8 @@ func (f *faultyStore) Append(ctx context.Context, b ledger.Batch) error {
 	if f.entered != nil {
 		f.entered <- struct{}{}
 	}
-	if f.leave != nil {
-		<-f.leave
+	if f.release != nil {
+		<-f.release
 	}
 	if err := f.lost(&f.lostBefore); err != nil {
 		return err
