@@ -34,7 +34,7 @@ import (
 
 var installed = flag.String("installed", "", "the `folder` in which make clients installed the packages: node_modules and venv")
 
-// tokens has each key's token by the key's name.
+// tokens are the keys' tokens by name.
 type tokens map[string]string
 
 // startService starts the service with keys, and a proxy in front of it.

@@ -314,7 +314,7 @@ func at(v any, path string) any {
 	return v
 }
 
-// decode keeps the spelling of numbers.
+// decode decodes JSON without rounding its numbers.
 func decode(text []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -1,5 +1,5 @@
-// Package examples_test runs the examples against the real service, and checks that the guide shows
-// them unchanged. make clients installs the imports of the TypeScript and Python examples.
+// Package examples_test runs the examples against the real service and compares them with the guide.
+// make clients installs the packages for TypeScript and Python.
 package examples_test
 
 import (
@@ -16,7 +16,7 @@ import (
 
 var installed = flag.String("installed", "", "the `folder` in which make clients installed the packages: node_modules and venv")
 
-// examples are the paths of all examples, each with a pattern of its output.
+// examples has a pattern of each example's output by its path.
 var examples = map[string]string{
 	"doudizhu/main.go":  `(?s)^player 1 has \[.*left for the landlord: \[.*the record is the same: true\n$`,
 	"blackjack/main.go": `(?s)^312 cards, and the cut card behind 2[0-9]{2} of them\nround  1:.*\nrecords that prove every card: [0-9]{2}\n$`,

@@ -31,7 +31,7 @@ func Example() {
 	// 9007199254740993
 	// 9007199254740995
 	// 9007199254740997
-	// fisher-yates of 3 items, and its commitment is the answer's: true
+	// fisher-yates of 3 items, committed to as answered: true
 	// 404 Not Found: There is no deck type "standard53"; did you mean standard52?
 }
 
@@ -63,7 +63,7 @@ func play(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s of %d items, and its commitment is the answer's: %t\n",
+	fmt.Printf("%s of %d items, committed to as answered: %t\n",
 		record.Algorithm, record.Size, record.Commitment == shuffled.JSON200.Commitment)
 
 	// Ask for an unknown deck.
