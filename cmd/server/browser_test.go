@@ -28,7 +28,7 @@ func newBrowser(t *testing.T) context.Context {
 	return ctx
 }
 
-// evaluate returns the value of an expression in the page, or what its promise comes to.
+// evaluate returns the value of an expression in the page, or of its promise.
 func evaluate[T any](t *testing.T, browser context.Context, format string, args ...any) T {
 	t.Helper()
 	expression := fmt.Sprintf(format, args...)
@@ -39,10 +39,10 @@ func evaluate[T any](t *testing.T, browser context.Context, format string, args 
 	return value
 }
 
-// page is the page of a site that is no part of the service. It has the verifier for browsers.
+// page is the page of another site. It has the verifier for browsers.
 const page = `<!doctype html><link rel="icon" href="data:,"><script type="module">
 import {verify} from '/riffle.mjs';
-// ask returns what the page may know of an answer.
+// ask returns the parts of an answer that the page may read.
 window.ask = async (url, {token, method, json} = {}) => {
 	const headers = {...token && {Authorization: 'Bearer ' + token}, ...json && {'Content-Type': 'application/json'}};
 	try {
@@ -55,8 +55,8 @@ window.ask = async (url, {token, method, json} = {}) => {
 window.check = async (url, key, token) => (await verify((await ask(url, {token})).text, {key})).verdict;
 </script>`
 
-// newSite returns the origin of a new site that serves page, under another name than the service's,
-// so that browsers take its requests to the service for those of another site.
+// newSite returns the origin of a new site that serves page. Its name differs from the service's, so
+// browsers treat its requests to the service as cross-site.
 func newSite(t *testing.T) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -67,9 +67,9 @@ func newSite(t *testing.T) string {
 	return strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
 }
 
-// TestPagesOfOtherOriginsInABrowser opens pages of two other sites in a real browser, of which one
-// is listed. Both fetch a proof and check it, with a token and without. The listed one alone may
-// shuffle and read the answer.
+// TestPagesOfOtherOriginsInABrowser opens pages of two other sites in a real browser; the service lists
+// one of them. Both fetch and check a proof, with and without a token. Only the listed site may shuffle
+// and read the answer.
 func TestPagesOfOtherOriginsInABrowser(t *testing.T) {
 	t.Parallel()
 	browser := newBrowser(t)
@@ -114,7 +114,7 @@ func TestPagesOfOtherOriginsInABrowser(t *testing.T) {
 		if read := a.Status == http.StatusOK && strings.Contains(a.Text, "audit_id"); read != site.mayWrite || wrote != site.mayWrite || read == (a.Error != "") {
 			t.Errorf("a shuffle by a page of %s: %+v; a record was written: %t", site.origin, a, wrote)
 		}
-		// Without a preflight, as a form would send it.
+		// A form sends no preflight.
 		if a := ask("/shuffle", "{method: 'POST'}"); (a.Status == http.StatusUnauthorized) != site.mayWrite || site.mayWrite == (a.Error != "") {
 			t.Errorf("a form by a page of %s: %+v", site.origin, a)
 		}

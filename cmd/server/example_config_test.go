@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestExampleConfig reads deploy/riffle.yaml as it is, which sets the log level alone, and with every
-// comment mark removed, which sets every flag to its default.
+// TestExampleConfig reads deploy/riffle.yaml, which sets the log level alone, and then without its
+// comment marks, which sets every flag to its default.
 func TestExampleConfig(t *testing.T) {
 	t.Parallel()
 	const example = "../../deploy/riffle.yaml"

@@ -1,6 +1,6 @@
 // The tests of this package run the real program as an operator does, and expose it to hundreds of
 // concurrent callers, broken clients, full and failing disks, lost databases, and signals at any
-// moment.
+// moment. Tests share a PostgreSQL server, but no database and no data folder.
 //
 // This file starts and stops servers and injects faults. requests_test.go sends requests, puts
 // servers under load, and checks the log against the answers.
@@ -12,6 +12,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,26 +32,40 @@ import (
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// program is the path of the program under test, and version the one that it is built with.
+// program is the path of the program under test, and version its version.
 var program string
 
 const version = "v0.0.0-test"
 
-// raced tells whether the tests run under the race detector, and with them the program.
+// raced reports whether the tests, and so the program, run under the race detector.
 var raced bool
 
+// everyFault makes fault tests try every N instead of a sample, and everyHostile makes attacks as
+// large as checks ask for. Both take hours; .ci/nightly sets them.
+var (
+	everyFault   = os.Getenv("RIFFLE_FAULTS") == "all"
+	everyHostile = os.Getenv("RIFFLE_HOSTILE") == "all"
+)
+
 func TestMain(m *testing.M) {
-	code, err := build(m)
+	flag.Parse()
+	parallel := "6" // most tests wait for disks, time-outs and other processes
+	if everyHostile {
+		parallel = "1" // an attack takes the whole machine
+	}
+	if f := flag.Lookup("test.parallel"); f.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) {
+		_ = f.Value.Set(parallel)
+	}
+	code, err := run(m)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "building the program:", err)
+		fmt.Fprintln(os.Stderr, "cmd/server:", err)
 		code = 1
 	}
 	os.Exit(code)
 }
 
-// build builds the program like a release, without cgo, or with the race detector if the tests have
-// it, and runs the tests.
-func build(m *testing.M) (code int, err error) {
+// run builds the program with the flags of the tests, and runs the tests.
+func run(m *testing.M) (code int, err error) {
 	folder, err := os.MkdirTemp("", "riffle-server-")
 	if err != nil {
 		return 0, err
@@ -59,21 +75,22 @@ func build(m *testing.M) (code int, err error) {
 	command := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-X main.version="+version, "-o", program, ".")
 	if raced {
 		command.Args = slices.Insert(command.Args, 2, "-race")
-	} else {
-		command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	}
 	if out, err := command.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("%w\n%s", err, out)
 	}
+	defer func() {
+		if shared.Cluster != nil {
+			err = errors.Join(err, shared.Close())
+		}
+	}()
 	return m.Run(), nil
 }
 
-// waitLimit is how long a test waits for an event before it fails. It is generous because the
-// machine may be busy.
-const waitLimit = 60 * time.Second
+// waitLimit is a generous time-out of waiting for an event: the machine may be busy.
+const waitLimit = 3 * time.Minute
 
-// requireTool returns the path of a tool that the test needs, and otherwise ends the test with
-// skipOrFail.
+// requireTool returns the path of a tool, or ends the test with skipOrFail.
 func requireTool(t *testing.T, tool string) string {
 	t.Helper()
 	path, err := exec.LookPath(tool)
@@ -107,7 +124,7 @@ type server struct {
 	t      *testing.T
 	data   string
 	addr   string // empty if it exited before it listened
-	prefix string // of the paths of requests
+	prefix string // of request paths
 	cmd    *exec.Cmd
 	log    *logBuffer
 	stdout *bytes.Buffer
@@ -261,25 +278,38 @@ func (o *logBuffer) String() string {
 // memory returns the memory of the server in MiB: VmRSS is the current amount, VmHWM the peak.
 func (s *server) memory(field string) int {
 	s.t.Helper()
+	kib, err := strconv.Atoi(strings.TrimSuffix(s.status(field), " kB"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return kib >> 10
+}
+
+// status returns a field of the server's /proc/PID/status.
+func (s *server) status(field string) string {
+	s.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
-		skipOrFail(s.t, "reading the memory of the server: %v", err)
+		skipOrFail(s.t, "reading the status of the server: %v", err)
 	}
 	for line := range strings.Lines(string(status)) {
-		var kib int
-		if n, _ := fmt.Sscanf(line, field+": %d kB", &kib); n == 1 {
-			return kib >> 10
+		if value, found := strings.CutPrefix(line, field+":"); found {
+			return strings.TrimSpace(value)
 		}
 	}
 	s.t.Fatalf("no %s in\n%s", field, status)
-	return 0
+	return ""
 }
 
 // until polls a condition until it holds.
 func until(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(waitLimit); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
+	limit, tick := time.After(waitLimit), time.NewTicker(5*time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-limit:
 			t.Fatalf("waited %s until %s", waitLimit, what)
 		}
 	}
@@ -306,9 +336,6 @@ const smallShuffle = `{"size": 20, "reference": "fault"}`
 // write-ahead log to the size at which SQLite checkpoints it.
 const largeShuffle = `{"size": 9007199254740991, "draw": 1024, "reference": "fault"}`
 
-// everyFault makes fault tests try every N instead of a sample.
-var everyFault = os.Getenv("RIFFLE_FAULTS") == "all"
-
 // sequence returns every step-th number from one to another, both inclusive.
 func sequence(from, to, step int) (list []int) {
 	for n := from; n <= to; n += step {
@@ -317,20 +344,32 @@ func sequence(from, to, step int) (list []int) {
 	return list
 }
 
-// newStore returns a data folder with an empty log, so that the first write to it is that of the
-// first shuffle.
+// emptyStore is a data folder whose log has no record. Its creation is the same for all tests.
+var emptyStore struct {
+	sync.Once
+	folder string
+}
+
+// newStore returns a copy of a data folder with an empty log, so that the first write to it is the
+// first shuffle's.
 func newStore(t *testing.T) (data, store, wal string) {
 	t.Helper()
+	emptyStore.Do(func() {
+		emptyStore.folder = filepath.Join(filepath.Dir(program), "empty")
+		launch{data: emptyStore.folder}.start(t).stop()
+	})
 	data = filepath.Join(t.TempDir(), "data")
-	launch{data: data}.start(t).stop()
+	if out, err := exec.Command("cp", "-a", emptyStore.folder, data).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	store = filepath.Join(data, "riffle.db")
 	return data, store, store + "-wal"
 }
 
-// strace returns a command that runs the program and injects a fault into one kind of system call,
-// and the name of the file that strace logs to, writes and fsyncs in any case. The program stays
-// the child of the test, since strace detaches itself. Calls are counted per thread, so when=N hits
-// the first thread that makes N calls. With files, only calls on these count.
+// strace returns a command that runs the program and injects a fault into one system call, and the
+// path of strace's log, which has all writes and fsyncs. strace detaches itself, so the program is the
+// test's child. Calls are counted per thread: when=N hits the first thread that makes N calls. With
+// files, only calls on them count.
 func strace(t *testing.T, fault string, files ...string) (command []string, log string) {
 	t.Helper()
 	log = filepath.Join(t.TempDir(), "strace")
@@ -348,15 +387,15 @@ func strace(t *testing.T, fault string, files ...string) (command []string, log 
 	return command, log
 }
 
-// Lines of strace's log. A call during which another thread is traced takes two lines.
+// Lines of strace's log. A call that another thread interrupts takes two lines.
 var (
 	writeCall = regexp.MustCompile(`^(\d+) +pwrite64\(\d+<([^>]*)>, .*, (\d+), (\d+)(?:\)| <unf)`)
 	fsyncCall = regexp.MustCompile(`^(\d+) +fsync\(\d+<([^>]*)>`)
 	fsyncDone = regexp.MustCompile(`^(\d+) +(?:fsync\(|<\.\.\. fsync resumed>).*\) += 0`)
 )
 
-// losePower simulates that the machine of a killed server lost power: it overwrites with zeros
-// every write to the store that strace logged and no fsync followed. It returns their number.
+// losePower simulates a power failure of a killed server's machine: it overwrites with zeros every
+// write to the store that strace logged and no fsync followed. It returns their number.
 func (s *server) losePower(log string) (lost int) {
 	s.t.Helper()
 	exit := regexp.MustCompile(fmt.Sprintf(`(?m)^%d +\+\+\+ `, s.cmd.Process.Pid))
@@ -407,11 +446,10 @@ func straceOutput(t *testing.T, log string) []byte {
 	return text
 }
 
-// A disk is a small file system in a mount namespace of its own, which outlives the programs that
-// run there.
+// A disk is a small file system in a mount namespace of its own, which outlives the programs there.
 type disk struct {
-	folder  string   // where it is, as seen from outside of the namespace
-	wrapper []string // runs a program in the namespace, where the disk is mounted at the data folder
+	folder  string   // its path outside of the namespace
+	wrapper []string // runs a program inside, where the disk is mounted at the data folder
 }
 
 // newDisk mounts a file system of a size at a data folder.
@@ -466,24 +504,43 @@ func (d disk) content(t *testing.T) string {
 	return list.String()
 }
 
-// A database is a PostgreSQL server whose database several replicas share, and the key of their
-// log.
+// A database holds the log of several replicas.
 type database struct {
 	*postgrestest.Cluster
-	url, key string
+	name, url, key string
 }
 
-// newDatabase starts a PostgreSQL server for this test alone, which may stop, crash and restart it.
+// shared is the PostgreSQL server of the tests that do not stop it.
+var shared struct {
+	sync.Once
+	*postgrestest.Cluster
+	err error
+}
+
+// newDatabase returns a new database on the shared PostgreSQL server.
 func newDatabase(t *testing.T) *database {
 	t.Helper()
-	c := postgrestest.For(t)
-	return &database{Cluster: c, url: c.URL(c.NewDatabase(t)), key: filepath.Join(t.TempDir(), "log.key")}
+	shared.Do(func() { shared.Cluster, shared.err = postgrestest.Start("max_connections=500") })
+	if errors.Is(shared.err, postgrestest.ErrMissing) {
+		postgrestest.Without(t, shared.err)
+	} else if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return databaseOn(t, shared.Cluster)
+}
+
+// databaseOn returns a new database on a PostgreSQL server. A test that stops the server starts its
+// own by [postgrestest.For].
+func databaseOn(t *testing.T, c *postgrestest.Cluster) *database {
+	t.Helper()
+	name := c.NewDatabase(t)
+	return &database{Cluster: c, name: name, url: c.URL(name), key: filepath.Join(t.TempDir(), "log.key")}
 }
 
 // cutConnections closes all connections to the database from the server's side.
 func (d *database) cutConnections(t *testing.T) {
 	t.Helper()
-	if err := d.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'riffle_%'"); err != nil {
+	if err := d.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+d.name+"'"); err != nil {
 		t.Error(err)
 	}
 }

@@ -23,7 +23,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 	return w.Builder.Write(p)
 }
 
-// A token that an error or a path has in it is not in the log.
+// TestLogOutputMasksTokens logs tokens in an error and in a path.
 func TestLogOutputMasksTokens(t *testing.T) {
 	var w strings.Builder
 	log := newLogOutput(&w).logger(slog.LevelInfo)
@@ -34,8 +34,8 @@ func TestLogOutputMasksTokens(t *testing.T) {
 	}
 }
 
-// Lines keep their order, those of the access log wait, and a write that failed is not the end of
-// the log.
+// TestLogOutput checks that lines keep their order, that the access log is buffered, and that logging
+// continues after a failed write.
 func TestLogOutput(t *testing.T) {
 	w := &brokenWriter{}
 	o := newLogOutput(w)

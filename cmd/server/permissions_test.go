@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFilesOfOthersAreProtected starts the program on a data folder that others may read. The files
-// that the service creates get their modes back; keys elsewhere and the folder cause a warning.
+// TestFilesOfOthersAreProtected starts the program on a data folder that others may read. The
+// service's own files get their modes back; keys elsewhere and the folder cause a warning.
 func TestFilesOfOthersAreProtected(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -16,6 +16,9 @@ func TestFilesOfOthersAreProtected(t *testing.T) {
 	l := launch{data: data, args: []string{"-key", key, "-seed-key", filepath.Join(data, "seed.key")}}
 	s := l.start(t)
 	s.stop()
+	if mode := modeOf(t, data); mode != 0o700 {
+		t.Errorf("the data folder has mode %#o, want 0700", mode)
+	}
 	if strings.Contains(s.log.String(), "others") {
 		t.Errorf("a new folder causes a warning:\n%s", s.log)
 	}

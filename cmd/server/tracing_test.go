@@ -19,8 +19,7 @@ import (
 	"riffle/internal/tracing/tracingtest"
 )
 
-// traced returns the variables of a service that exports to a collector and samples what its callers
-// have sampled.
+// traced returns the variables of a service that exports to a collector and samples if its callers do.
 func traced(collector string, more ...string) []string {
 	return append([]string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector, "OTEL_TRACES_SAMPLER=parentbased_always_off"}, more...)
 }
@@ -46,8 +45,8 @@ func ofTrace(t *testing.T, c *tracingtest.Collector, id string) map[string]*trac
 	return byName
 }
 
-// TestSpans follows requests of a caller who has a key and traces itself, from the caller's span to
-// the commit. They stand in the access log, sampled or not.
+// TestSpans follows requests with a key and a trace context from the caller's span to the commit. The
+// access log has their trace ids, sampled or not.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	collector, token := tracingtest.New(t), access.NewToken()
@@ -140,7 +139,7 @@ func TestSpansOfACommit(t *testing.T) {
 	t.Parallel()
 	collector := tracingtest.New(t)
 	s := launch{env: traced(collector.URL)}.start(t)
-	const callers = 60 // of whom all are sampled: see tracing.fromCallers
+	const callers = 60 // all are sampled: see tracing.fromCallers
 	var all sync.WaitGroup
 	for i := range callers {
 		_, sampled := traceContext(i+1, "01")
@@ -206,6 +205,7 @@ func TestSampling(t *testing.T) {
 	}
 	_, context := traceContext(1, "01")
 	for _, sampler := range []string{"", "OTEL_TRACES_SAMPLER=always_on"} {
+		// The limit is a rate, so a slow machine only permits more.
 		if n, took := ask([]string{sampler}, 500, "Traceparent", context); n < 100 || float64(n) > 101+100*took {
 			t.Errorf("with %q, callers have %d of 500 requests sampled in %.2f s", sampler, n, took)
 		}
@@ -221,8 +221,7 @@ func TestSampling(t *testing.T) {
 	}
 }
 
-// TestCollectorFails has a collector refuse spans and accept them again. Requests are answered, and
-// either change is logged once.
+// TestCollectorFails has a collector reject spans and accept them again. Both changes are logged once.
 func TestCollectorFails(t *testing.T) {
 	t.Parallel()
 	collector := tracingtest.New(t)
@@ -238,8 +237,8 @@ func TestCollectorFails(t *testing.T) {
 	}
 }
 
-// TestCollectorIsDown serves while nothing listens where the spans should go, and while a collector
-// never answers, which does not hold up the end beyond the grace time.
+// TestCollectorIsDown serves without a collector, and with one that never answers, which delays the
+// server's exit by the grace time at most.
 func TestCollectorIsDown(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(nil)
@@ -260,7 +259,7 @@ func TestCollectorIsDown(t *testing.T) {
 	}
 }
 
-// TestTracingMistakes starts the service with variables that OpenTelemetry would pass over.
+// TestTracingMistakes starts the service with variables that OpenTelemetry would ignore.
 func TestTracingMistakes(t *testing.T) {
 	t.Parallel()
 	for _, v := range []struct{ variable, want string }{
