@@ -337,9 +337,8 @@ func TestRejectsWrongContentLength(t *testing.T) {
 // shuffleHead is the start of a POST /shuffle.
 const shuffleHead = "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
-// TestRejectsAmbiguousFraming sends requests whose length a proxy in front and the server could
-// read differently (B3). net/http rejects each and closes the connection, so that what follows it
-// is not taken for a request.
+// TestRejectsAmbiguousFraming sends requests whose length a proxy and the server could read differently
+// (B3). net/http rejects each and closes the connection, so the bytes behind it are not a request.
 func TestRejectsAmbiguousFraming(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -358,25 +357,16 @@ func TestRejectsAmbiguousFraming(t *testing.T) {
 		{"no host", "POST /shuffle HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
 		{"a carriage return alone", shuffleHead + "Content-Length: 11\r\nX: a\rTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			reference, second := secondRequest(t)
-			answers := s.sendRaw(t, withLength(c.text, second)+second)
-			if len(answers) != 1 || answers[0].status != http.StatusBadRequest && answers[0].status != http.StatusNotImplemented {
-				t.Errorf("answered %v, want 400 or 501 and nothing else", answers)
-			}
-			if found := s.records(reference); len(found) > 0 {
-				t.Errorf("the second request was executed %d times", len(found))
-			}
+		s.requireFraming(t, c.name, c.text, func(got []int) bool {
+			return slices.Equal(got, []int{http.StatusBadRequest}) || slices.Equal(got, []int{http.StatusNotImplemented})
 		})
 	}
 }
 
-// TestClosesConnectionBehindAmbiguousFraming sends requests with both headers, and HTTP/1.0
-// requests with chunks (B3). net/http takes the length from Transfer-Encoding and ignores
-// Content-Length, as RFC 9112, section 6.3 has it, and ignores Transfer-Encoding in HTTP/1.0. A
-// proxy in front may read the length differently, and take what follows for the rest of the body.
-// So the request is answered and the connection closed, as section 6.1 asks, and what follows is
-// never executed.
+// TestClosesConnectionBehindAmbiguousFraming sends requests with both headers, and HTTP/1.0 requests
+// with chunks (B3). net/http follows RFC 9112, section 6.3: Transfer-Encoding overrides Content-Length,
+// and HTTP/1.0 has no Transfer-Encoding. A proxy may read another length, so the server answers and
+// closes the connection (section 6.1).
 func TestClosesConnectionBehindAmbiguousFraming(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -403,35 +393,30 @@ func TestClosesConnectionBehindAmbiguousFraming(t *testing.T) {
 		{"HTTP/1.0 with both", "POST /shuffle HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}", []int{200}},
 		{"HTTP/1.0 with chunks", "POST /shuffle HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", []int{400}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			reference, second := secondRequest(t)
-			var got []int
-			for _, a := range s.sendRaw(t, withLength(c.text, second)+second) {
-				got = append(got, a.status)
-			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("answered %v, want %v", got, c.want)
-			}
-			if found := s.records(reference); len(found) != 0 {
-				t.Errorf("the second request was executed %d times", len(found))
-			}
-		})
+		s.requireFraming(t, c.name, c.text, func(got []int) bool { return slices.Equal(got, c.want) })
 	}
 }
 
-// secondRequest returns a shuffle that closes its connection, and its reference.
-func secondRequest(t *testing.T) (reference, text string) {
+// requireFraming sends a request with another one behind it, which must not be executed, and checks the
+// statuses of the answers. <length> in the text becomes a Content-Length that covers both.
+func (s *server) requireFraming(t *testing.T, name, text string, want func(statuses []int) bool) {
 	t.Helper()
-	reference = fmt.Sprintf("framing-%x", sha256.Sum256([]byte(t.Name())))
-	body := `{"size": 5, "reference": "` + reference + `"}`
-	return reference, fmt.Sprintf("POST /shuffle HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-}
-
-// withLength puts a Content-Length in place of <length> that covers the body of the text and the
-// second request.
-func withLength(text, second string) string {
-	_, body, _ := strings.Cut(strings.ReplaceAll(text, "\r", ""), "\n\n")
-	return strings.ReplaceAll(text, "<length>", fmt.Sprint(len(body)+len(second)))
+	t.Run(name, func(t *testing.T) {
+		reference := fmt.Sprintf("framing-%x", sha256.Sum256([]byte(t.Name())))
+		body := `{"size": 5, "reference": "` + reference + `"}`
+		second := fmt.Sprintf("%sConnection: close\r\nContent-Length: %d\r\n\r\n%s", shuffleHead, len(body), body)
+		_, first, _ := strings.Cut(strings.ReplaceAll(text, "\r", ""), "\n\n")
+		var got []int
+		for _, a := range s.sendRaw(t, strings.ReplaceAll(text, "<length>", fmt.Sprint(len(first)+len(second)))+second) {
+			got = append(got, a.status)
+		}
+		if !want(got) {
+			t.Errorf("answered %v", got)
+		}
+		if found := s.records(reference); len(found) > 0 {
+			t.Errorf("the second request was executed %d times", len(found))
+		}
+	})
 }
 
 const chunkedBody = "b\r\n{\"size\": 5}\r\n0\r\n\r\n"

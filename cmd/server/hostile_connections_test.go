@@ -22,6 +22,15 @@ func attackSize(short, whole int) int {
 	return short
 }
 
+// attackFrom has several addresses open so many connections together, and returns their number.
+func (s *server) attackFrom(peers, connections int, text string) (open int) {
+	s.t.Helper()
+	for i := range peers {
+		open += len(s.attack(connections/peers, fmt.Sprintf("127.0.1.%d", i+1), text))
+	}
+	return open
+}
+
 // dialer returns a dialer that connects from a loopback address.
 func dialer(from string) *net.Dialer {
 	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: waitLimit}
@@ -122,31 +131,23 @@ var slowRequest = "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: ap
 // 220 descriptors, idle or with slow bodies. Health checks are still answered.
 func TestHealthChecksBesideManyConnections(t *testing.T) {
 	t.Parallel()
-	peers := func(n int) (list []string) {
-		for i := range n {
-			list = append(list, fmt.Sprintf("127.0.1.%d", i+1))
-		}
-		return list
-	}
 	for _, c := range []struct {
 		name, text string
-		from       []string
+		peers      int
 		served     bool // a polite caller is, too
 	}{
-		{"idle, of one peer", idleRequest, peers(1), true},
-		{"idle, of many peers", idleRequest, peers(50), true},
-		{"silent, of many peers", "", peers(50), true},
-		{"slow, of one peer", slowRequest, peers(1), true},
-		{"slow, of many peers", slowRequest, peers(50), false},
+		{"idle, of one peer", idleRequest, 1, true},
+		{"idle, of many peers", idleRequest, 50, true},
+		{"silent, of many peers", "", 50, true},
+		{"slow, of one peer", slowRequest, 1, true},
+		{"slow, of many peers", slowRequest, 50, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := limited(220).start(t)
 			before := s.shuffle(smallShuffle).LogIndex
-			for _, from := range c.from {
-				s.attack(400/len(c.from), from, c.text)
-			}
-			for _, address := range []string{"127.0.0.2", c.from[0]} {
+			s.attackFrom(c.peers, 400, c.text)
+			for _, address := range []string{"127.0.0.2", "127.0.1.1"} {
 				prober := s.from(address, false)
 				for _, path := range []string{"/healthz", "/readyz", "/healthz"} {
 					if a, err := prober.ask(http.MethodGet, path, ""); err != nil || a.status != http.StatusOK {

@@ -118,10 +118,7 @@ func TestManyPartsStayWithinMemory(t *testing.T) {
 					shoe := textMember(t, s.post("/shoes", `{"deck":"standard52","decks":78}`), "shoe_id")
 					text = strings.NewReplacer("SHOE", "/shoes/"+shoe, "DECK", "/api/deck/"+strings.ReplaceAll(shoe, "-", "")).Replace(text)
 				}
-				open := 0
-				for i := range peers {
-					open += len(s.attack(connections/peers, fmt.Sprintf("127.0.1.%d", i+1), text))
-				}
+				open := s.attackFrom(peers, connections, text)
 				if a, err := s.from("127.0.0.2", false).ask(http.MethodGet, "/healthz", ""); err != nil || a.status != http.StatusOK {
 					t.Errorf("another caller is answered %v, %v", a, err)
 				}

@@ -3,7 +3,6 @@ package main_test
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -22,30 +21,18 @@ var longShuffles = []string{
 // mediumShuffle takes some milliseconds to replay, so its replay has to queue.
 const mediumShuffle = `{"size":15000}`
 
-// A crowd is the connections of callers who have sent one request each.
-type crowd []net.Conn
-
-// crowd has callers send the same request from an address of this machine, and reads no answer.
-func (s *server) crowd(callers int, from, request string) (c crowd) {
+// crowd has callers send the same request from an address of this machine, and reads no answer. They
+// stay until leave is called.
+func (s *server) crowd(callers int, from, request string) (leave func()) {
 	s.t.Helper()
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-	for range callers {
-		conn, err := dialer.DialContext(s.t.Context(), "tcp", s.addr)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		s.t.Cleanup(func() { _ = conn.Close() })
-		if _, err := conn.Write([]byte(request)); err != nil {
-			s.t.Fatal(err)
-		}
-		c = append(c, conn)
+	open := s.attack(callers, from, request)
+	if len(open) != callers {
+		s.t.Fatalf("%d of %d callers are connected", len(open), callers)
 	}
-	return c
-}
-
-func (c crowd) leave() {
-	for _, conn := range c {
-		_ = conn.Close()
+	return func() {
+		for _, conn := range open {
+			_ = conn.Close()
+		}
 	}
 }
 
@@ -99,12 +86,12 @@ func (s *server) busy() {
 func (s *server) longRecord(body string) string {
 	s.t.Helper()
 	var found struct{ Audits []listedRecord }
-	callers := s.crowd(1, "127.0.0.1", postText("/shuffle", body))
+	leave := s.crowd(1, "127.0.0.1", postText("/shuffle", body))
 	until(s.t, "the long shuffle is recorded", func() bool {
 		s.read(s.get("/audits?reference=long"), &found)
 		return len(found.Audits) > 0
 	})
-	callers.leave()
+	leave()
 	return found.Audits[len(found.Audits)-1].AuditID
 }
 
@@ -129,13 +116,13 @@ func TestReplaysEndWithTheirCallers(t *testing.T) {
 			id := s.longRecord(body)
 			s.idles("after the caller of a long shuffle left")
 			small, medium := s.shuffle(smallShuffle).AuditID, s.shuffle(mediumShuffle).AuditID
-			callers := s.crowd(60, "127.0.0.1", getText("/audits/"+id+"/verify"))
+			leave := s.crowd(60, "127.0.0.1", getText("/audits/"+id+"/verify"))
 			s.busy()
 			for range 5 {
 				s.verified(small)
 				s.verified(medium)
 			}
-			callers.leave()
+			leave()
 			s.idles("after 60 callers left")
 			s.crowd(60, "127.0.0.1", getText("/audits/"+id+"/verify"))
 			s.busy()
@@ -213,32 +200,25 @@ func TestProofsOfShoesEndWithTheirCallers(t *testing.T) {
 	t.Parallel()
 	versions := attackSize(200, 600)
 	s := launch{}.start(t)
-	path := s.longShoe(versions)
+	path := "/shoes/" + s.newShoe(`{"deck":"standard52","decks":16}`).ID
+	for range versions - 1 {
+		if a := s.post(path+"/draw", `{"count":1}`); a.status != http.StatusOK {
+			t.Fatalf("a draw is answered %v", a)
+		}
+	}
 	medium := s.shuffle(mediumShuffle).AuditID
 	proof := s.get(path + "/proof")
 	if lines := strings.Count(string(proof.body), "\n"); proof.status != http.StatusOK || lines != versions {
 		t.Fatalf("the proof of the shoe is %.200s with %d lines, want %d", proof, lines, versions)
 	}
-	callers := s.crowd(40, "127.0.0.1", getText(path+"/proof"))
+	leave := s.crowd(40, "127.0.0.1", getText(path+"/proof"))
 	s.busy()
 	s.verified(medium)
-	callers.leave()
+	leave()
 	s.idles("after 40 callers left")
 	s.crowd(40, "127.0.0.1", getText(path+"/proof"))
 	s.busy()
 	s.stop()
-}
-
-// longShoe makes a shoe of so many versions and returns its path.
-func (s *server) longShoe(versions int) string {
-	s.t.Helper()
-	path := "/shoes/" + textMember(s.t, s.post("/shoes", `{"deck":"standard52","decks":16}`), "shoe_id")
-	for range versions - 1 {
-		if a := s.post(path+"/draw", `{"count":1}`); a.status != http.StatusOK {
-			s.t.Fatalf("a draw is answered %v", a)
-		}
-	}
-	return path
 }
 
 // TestLongShufflesEndWithTheirCallers has 40 callers request the most expensive shuffle and disconnect.
@@ -246,7 +226,7 @@ func (s *server) longShoe(versions int) string {
 func TestLongShufflesEndWithTheirCallers(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
-	callers := s.crowd(40, "127.0.0.1", postText("/shuffle", longShuffles[1]))
+	leave := s.crowd(40, "127.0.0.1", postText("/shuffle", longShuffles[1]))
 	s.busy()
 	var group sync.WaitGroup
 	for range 4 {
@@ -259,7 +239,7 @@ func TestLongShufflesEndWithTheirCallers(t *testing.T) {
 		})
 	}
 	group.Wait()
-	callers.leave()
+	leave()
 	s.idles("after 40 callers left")
 	var found struct{ Audits []json.RawMessage } // durable before their callers left
 	if s.read(s.get("/audits?reference=long"), &found); len(found.Audits) == 0 {
