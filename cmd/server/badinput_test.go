@@ -19,7 +19,8 @@ import (
 // nested returns empty arrays nested to a depth.
 func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
 
-// TestRejectsMalformedJSON sends bodies that must be answered 400 and not recorded, in level memory.
+// TestRejectsMalformedJSON sends bodies that must be answered 400 and not recorded, in level memory. The
+// grammar itself is jsontext's.
 func TestRejectsMalformedJSON(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -43,32 +44,15 @@ func TestRejectsMalformedJSON(t *testing.T) {
 		"a parameter twice":                   `{"deck": "undercover", "parameters": {"players": 5, "players": 6}}`,
 		"something behind":                    `{"size": 5} x`,
 		"two objects":                         `{"size": 5}{"size": 5}`,
-		"two objects on two lines":            "{\"size\": 5}\n{\"size\": 5}",
-		"a comma behind":                      `{"size": 5},`,
-		"a bracket behind":                    `{"size": 5}}`,
-		"NUL behind":                          "{\"size\": 5}\x00",
-		"NUL in front":                        "\x00{\"size\": 5}",
-		"NUL in a string":                     "{\"items\": [\"a\x00b\"]}",
-		"a line break in a string":            "{\"items\": [\"a\nb\"]}",
 		"a bad byte":                          "{\"items\": [\"\xff\"]}",
-		"a bad byte in a name":                "{\"items\": [{\"\xff\": 1}]}",
 		"a bad byte in the reference":         "{\"size\": 5, \"reference\": \"\xc3\x28\"}",
-		"an overlong slash":                   "{\"items\": [\"\xc0\xaf\"]}",
-		"a surrogate in UTF-8":                "{\"items\": [\"\xed\xa0\x80\"]}",
-		"beyond Unicode":                      "{\"items\": [\"\xf4\x90\x80\x80\"]}",
 		"UTF-16":                              "\xff\xfe{\x00}\x00",
 		"a byte order mark":                   "\xef\xbb\xbf{\"size\": 5}",
 		"a high surrogate alone":              `{"items": ["\ud800"]}`,
-		"a low surrogate alone":               `{"items": ["\udc00"]}`,
-		"two high surrogates":                 `{"items": ["\ud83d\ud83d"]}`,
-		"surrogates the wrong way round":      `{"items": ["\ude00\ud83d"]}`,
 		"a lone surrogate in the reference":   `{"size": 5, "reference": "\ud800"}`,
 		"a lone surrogate in the client seed": `{"size": 5, "client_seed": "\udfff"}`,
 		"a lone surrogate in a name":          `{"\ud800": 5}`,
-		"an unfinished escape":                `{"items": ["\u00"]}`,
-		"an escape that is none":              `{"items": ["\x41"]}`,
 		"no body":                             " ",
-		"white space":                         " \n\t ",
 		"an array at the top":                 `[1, 2, 3]`,
 		"a number at the top":                 `5`,
 		"a string at the top":                 `"items"`,
@@ -109,28 +93,7 @@ func TestRejectsMalformedJSON(t *testing.T) {
 		"reference with a line break":         `{"size": 5, "reference": "a\nseed 00"}`,
 		"reference of 129 characters":         `{"size": 5, "reference": "` + strings.Repeat("é", 129) + `"}`,
 		"reference that turns text around":    `{"size": 5, "reference": "\u202e"}`,
-		"01":                                  `{"items": [01]}`,
-		"+1":                                  `{"items": [+1]}`,
-		".5":                                  `{"items": [.5]}`,
-		"5.":                                  `{"items": [5.]}`,
-		"-":                                   `{"items": [-]}`,
-		"0x10":                                `{"items": [0x10]}`,
-		"NaN":                                 `{"items": [NaN]}`,
-		"Infinity":                            `{"items": [-Infinity]}`,
-		"single quotes":                       `{'size': 5}`,
-		"no quotes":                           `{size: 5}`,
-		"a comment":                           `{"size": 5 /* five */}`,
-		"a comma at the end":                  `{"items": [1, 2, ]}`,
-		"a comma at the end of the object":    `{"size": 5, }`,
-		"no comma":                            `{"items": [1 2]}`,
-		"an open array":                       `{"items": [1, 2`,
-		"an open string":                      `{"items": ["a`,
 		"an open object":                      `{"size": 5`,
-		"a name alone":                        `{"size"}`,
-		"no value":                            `{"size":}`,
-		"a wrong bracket":                     `{"items": [1, 2}}`,
-		"True":                                `{"items": [True]}`,
-		"a no-break space":                    "{\"size\":\u00a05}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.post("/shuffle", body).problem(t, http.StatusBadRequest)
