@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// admin returns the admin address of a server as one that is asked there.
+// admin returns the server for requests to its admin address.
 func (s *server) admin() *server {
 	s.t.Helper()
 	m, _ := s.logged("INFO", "listening")
@@ -17,7 +17,7 @@ func (s *server) admin() *server {
 	return &server{t: s.t, addr: addr, cmd: s.cmd, log: s.log, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: waitLimit}}
 }
 
-// TestAdminAddress asks for metrics, profiles and health at both addresses. Metrics need no key at the
+// TestAdminAddress requests metrics, profiles and health at both addresses. Metrics need no key at the
 // admin address.
 func TestAdminAddress(t *testing.T) {
 	t.Parallel()
@@ -64,8 +64,8 @@ func TestAdminAddress(t *testing.T) {
 	s.stop()
 }
 
-// TestAdminConnectionsAreBounded has clients say nothing, and beyond that hold requests back. Metrics
-// are answered all the same once those are over.
+// TestAdminConnectionsAreBounded has clients hold requests back. Health is answered meanwhile, and
+// metrics afterwards.
 func TestAdminConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-admin-addr=127.0.0.1:0", "-header-timeout=1s"}}.start(t)
@@ -84,8 +84,8 @@ func TestAdminConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestHealthcheckOverTLS asks a service for its health by the certificate of another name, and at the
-// admin address if there is one.
+// TestHealthcheckOverTLS checks a service's health over TLS with a certificate for another name, and at
+// the admin address.
 func TestHealthcheckOverTLS(t *testing.T) {
 	t.Parallel()
 	c := newCertificate(t, time.Hour)

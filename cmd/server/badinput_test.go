@@ -254,7 +254,7 @@ func TestMemoryOfLongLists(t *testing.T) {
 // and chunks (B2).
 func TestRejectsWrongContentLength(t *testing.T) {
 	t.Parallel()
-	s := launch{args: []string{"-read-timeout", "500ms", "-header-timeout", "300ms"}}.start(t)
+	s := launch{args: []string{"-read-timeout", "2s", "-header-timeout", "2s"}}.start(t)
 	next := s.shuffle(smallShuffle).LogIndex + 1
 	for name, c := range map[string]struct {
 		text   string

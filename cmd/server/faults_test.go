@@ -169,8 +169,8 @@ func TestFailedFsyncStopsServer(t *testing.T) {
 	}
 }
 
-// TestFailedFsyncAtStart makes each fsync fail that creates a new store. The server must refuse to
-// start, or work if that fsync is not needed for durability.
+// TestFailedFsyncAtStart fails fsyncs during the creation of a store. The server must refuse to start, or
+// work if durability does not need that fsync.
 func TestFailedFsyncAtStart(t *testing.T) {
 	t.Parallel()
 	failed := 0
@@ -198,9 +198,8 @@ func TestFailedFsyncAtStart(t *testing.T) {
 	}
 }
 
-// TestFailedFsyncDuringRecovery fails the fsync that makes the write-ahead log of a killed server
-// durable. The server must not start, since frames appended later can only be read if those before
-// them persist.
+// TestFailedFsyncDuringRecovery fails the fsync of a killed server's write-ahead log. The server must not
+// start: SQLite can read later frames only if the earlier ones persist.
 func TestFailedFsyncDuringRecovery(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"riffle.db-wal", "riffle.db"} {

@@ -11,8 +11,8 @@ import (
 	"riffle/internal/ledger/postgres/postgrestest"
 )
 
-// TestFIPSMode restarts a server in FIPS 140-3 mode, strictly and not, and without it again. Each
-// start does all that seals or opens a sidecar, also with what the starts before have written.
+// TestFIPSMode restarts a server with FIPS 140-3 mode off, only and on. Each start encrypts and decrypts
+// every kind of sidecar, old ones included.
 func TestFIPSMode(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")

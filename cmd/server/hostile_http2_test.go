@@ -244,7 +244,7 @@ func TestTLSStaysWithinMemory(t *testing.T) {
 // TestHandshakesEnd opens connections without a handshake. They are closed after -header-timeout.
 func TestHandshakesEnd(t *testing.T) {
 	t.Parallel()
-	s := launch{args: []string{"-header-timeout=1s", "-read-timeout=5m"}}.overTLS(t)
+	s := launch{args: []string{"-header-timeout=3s", "-read-timeout=5m"}}.overTLS(t)
 	for _, c := range s.attack(20, "127.0.0.3", "") {
 		_ = c.SetReadDeadline(time.Now().Add(waitLimit))
 		if n, err := c.Read(make([]byte, 1)); n > 0 || errors.Is(err, os.ErrDeadlineExceeded) {

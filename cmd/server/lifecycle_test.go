@@ -79,11 +79,11 @@ func TestShutdownFinishesStreamedAnswer(t *testing.T) {
 	}
 }
 
-// TestDrainServesWhileNotReady checks that -drain gives load balancers time to see that the server
-// is not ready.
+// TestDrainServesWhileNotReady sends requests during -drain, when load balancers see a server that is
+// not ready.
 func TestDrainServesWhileNotReady(t *testing.T) {
 	t.Parallel()
-	s := launch{args: []string{"-drain", "1s"}}.start(t)
+	s := launch{args: []string{"-drain", "5s"}}.start(t)
 	answered := []shuffled{s.shuffle(smallShuffle)}
 	s.signal(syscall.SIGTERM)
 	for {
@@ -106,8 +106,7 @@ func TestDrainServesWhileNotReady(t *testing.T) {
 	launch{data: s.data}.start(t).checkLog("fault", answered)
 }
 
-// TestShutdownGivesUpAfterGrace has a client that never reads its answer. The server exits after
-// -grace, with an error.
+// TestShutdownGivesUpAfterGrace does not read an answer. The server exits with an error after -grace.
 func TestShutdownGivesUpAfterGrace(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"-grace", "100ms"}}.start(t)

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// TestRetryAfterFaultHasOneResult kills the server, or fails its disk, at each step of making a
-// record durable, and then repeats the requests (F3). Each has exactly one result, whether or not
-// its record was durable before the fault.
+// TestRetryAfterFaultHasOneResult kills the server, or fails its disk, at steps of a commit, and repeats
+// the requests (F3). Each has exactly one result, whether or not its record was durable.
 func TestRetryAfterFaultHasOneResult(t *testing.T) {
 	t.Parallel()
 	persisted, lost, answered := 0, 0, 0
@@ -108,7 +107,7 @@ func TestRetryThroughOtherReplicaHasOneResult(t *testing.T) {
 	}
 }
 
-// A commitment is an answer that describes one.
+// A commitment is an answer about a commitment.
 type commitment struct {
 	Deadline time.Time `json:"deadline"`
 	ID       string    `json:"commitment_id"`
@@ -117,21 +116,19 @@ type commitment struct {
 	AuditID  string    `json:"audit_id"`
 }
 
-// commit makes a commitment.
 func (s *server) commit(body string) (c commitment) {
 	s.t.Helper()
 	s.read(s.post("/commitments", body), &c)
 	return c
 }
 
-// commitment looks up a commitment.
 func (s *server) commitment(id string) (c commitment) {
 	s.t.Helper()
 	s.read(s.get("/commitments/"+id), &c)
 	return c
 }
 
-// useCommitment asks for the shuffle that was committed to.
+// useCommitment requests the committed shuffle.
 func (s *server) useCommitment(id string) *answer {
 	s.t.Helper()
 	return s.post("/shuffle", fmt.Sprintf(`{"commitment_id": %q, "client_seed": "came late"}`, id))
@@ -164,7 +161,7 @@ func TestCommitmentSurvivesRestart(t *testing.T) {
 	s.useCommitment(c.ID).problem(t, http.StatusConflict)
 	s.stop()
 
-	s = launch{data: s.data, args: []string{"-deadline", "1s"}}.start(t)
+	s = launch{data: s.data, args: []string{"-deadline", "5s"}}.start(t)
 	short := s.commit(smallShuffle)
 	s.kill()
 	until(t, "the deadline has passed", func() bool { return time.Now().After(short.Deadline) })
@@ -180,13 +177,12 @@ func TestCommitmentSurvivesRestart(t *testing.T) {
 	}
 }
 
-// TestCommitmentThroughAnyReplica makes commitments through one replica and uses each through two
-// concurrently, which must succeed once. Unused ones expire in both replicas, and must be logged as
-// void once.
+// TestCommitmentThroughAnyReplica uses each commitment through two replicas concurrently, which must
+// succeed once. Unused ones expire in both replicas, and must be logged as void once.
 func TestCommitmentThroughAnyReplica(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
-	replicas := []*server{db.replica("-deadline", "3s").start(t), db.replica("-deadline", "3s").start(t)}
+	replicas := []*server{db.replica("-deadline", "10s").start(t), db.replica("-deadline", "10s").start(t)}
 	for i := range 8 {
 		c := replicas[i%2].commit(`{"deck": "standard52", "reference": "through-any"}`)
 		var wait sync.WaitGroup

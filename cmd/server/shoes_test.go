@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A shoe is an answer that describes one, or a draw from it.
+// A shoe is an answer about a shoe or a draw.
 type shoe struct {
 	Expires   time.Time `json:"expires"`
 	ID        string    `json:"shoe_id"`
@@ -22,7 +22,7 @@ type shoe struct {
 	Cards     []card    `json:"cards"`
 }
 
-// A card is one that was drawn.
+// A card is a drawn card.
 type card struct {
 	Number   int    `json:"card"`
 	Code     string `json:"code"`
@@ -30,14 +30,12 @@ type card struct {
 	Position int    `json:"position"`
 }
 
-// newShoe makes a shoe.
 func (s *server) newShoe(body string) (made shoe) {
 	s.t.Helper()
 	s.read(s.post("/shoes", body), &made)
 	return made
 }
 
-// shoe looks up a shoe.
 func (s *server) shoe(id string) (found shoe) {
 	s.t.Helper()
 	s.read(s.get("/shoes/"+id), &found)
@@ -71,8 +69,8 @@ func (h *drawnCards) requireEachOnce(t *testing.T, size int) {
 	}
 }
 
-// drawConcurrently lets 64 clients draw from one shoe in different ways until it is empty, through
-// the servers in turn. No draw may fail.
+// drawConcurrently has 64 clients draw from one shoe, through the servers in turn, until it is empty. No
+// draw may fail.
 func drawConcurrently(t *testing.T, id string, size int, servers ...*server) {
 	t.Helper()
 	h := &drawnCards{drawn: map[int]int{}}
@@ -151,9 +149,8 @@ func dealtOnce(t *testing.T, list []*keyed, size int) {
 	h.requireEachOnce(t, size)
 }
 
-// TestKilledDuringDrawsDealsEachCardOnce kills the server, or fails its disk, while 26 clients draw
-// concurrently, and then repeats the draws. A draw that was answered gets the same cards again, no
-// card is dealt twice, and none is lost.
+// TestKilledDuringDrawsDealsEachCardOnce kills the server, or fails its disk, while 26 clients draw, and
+// repeats the draws. Answered draws get the same cards, and each card is dealt once.
 func TestKilledDuringDrawsDealsEachCardOnce(t *testing.T) {
 	t.Parallel()
 	before, after := 0, 0
@@ -217,7 +214,7 @@ func TestDrawsThroughFailingReplicas(t *testing.T) {
 func TestShoeSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
-	lasting, short := s.newShoe(`{"deck": "mahjong136"}`), s.newShoe(`{"deck": "mahjong136", "expires_in": 1}`)
+	lasting, short := s.newShoe(`{"deck": "mahjong136"}`), s.newShoe(`{"deck": "mahjong136", "expires_in": 5}`)
 	var first shoe
 	s.read(s.post("/shoes/"+lasting.ID+"/draw", `{"count": 13, "to": "east"}`), &first)
 	s.kill()
