@@ -1,127 +1,207 @@
-// Cost guards what requests on the hot path cost, in figures that do not depend on how busy the
-// machine is: what a request allocates, and how many instructions it takes.
+// Cost checks what a request costs on the hot path: its allocations, and its instructions, which
+// do not depend on how busy the machine is.
 //
 //	go run -pgo=cmd/server/default.pgo ./bench/cost
+//	go run -pgo=cmd/server/default.pgo ./bench/cost -update
 //
-// It sends requests to the handlers in its own process, one after the other, over a ledger in
-// SQLite, and compares their cost with cost.json. It must be built by the service's profile, as the
-// service is, because the profile decides what the compiler inlines and hence what escapes to the
-// heap. It fails where a figure exceeds the recorded one by more than its margin, in percent.
-// --update records what was measured and keeps the margins that are in the file.
+// It sends requests to the handlers in this process, over a ledger in SQLite. It fails if a figure
+// exceeds the one in cost.json by more than its margin; -update writes the measured figures there.
+// The profile is required because it decides what the compiler inlines, and hence what escapes to
+// the heap.
 //
-// Instructions are counted by valgrind, which presents the same processor on every machine. Where
-// valgrind is not installed they are skipped, but not in CI.
+// Valgrind counts the instructions: it presents the same processor on every machine. Without
+// valgrind they are skipped, except in CI.
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"os/exec"
-	"os/signal"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/alecthomas/kong"
-
-	"riffle/bench/measure"
 )
 
-// goRun runs this program as it must be built.
-const goRun = "go run -pgo=cmd/server/default.pgo ./bench/cost"
-
-type command struct {
-	File   string `default:"bench/cost/cost.json" help:"The recorded figures."`
-	Update bool   `help:"Record what is measured instead of comparing it."`
-	Rounds int    `default:"5" help:"How often allocations are measured; the median counts."`
-
-	// For valgrind, which runs this program with one request.
-	Only  string `hidden:"" help:"Send only the request of this name, and compare nothing."`
-	Times int    `hidden:"" default:"1" help:"How often --only sends it."`
+// figures are the rounded costs of a request.
+type figures struct {
+	Allocations  float64 `json:"allocations"`
+	Bytes        float64 `json:"bytes"`
+	Instructions float64 `json:"instructions"` // 0 if not counted
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	cmd := &command{}
-	parsed := kong.Parse(cmd, kong.Name("cost"), kong.Description("Compares what requests cost with the recorded figures."))
-	parsed.FatalIfErrorf(cmd.run(ctx))
+	file := flag.String("file", "bench/cost/cost.json", "the recorded figures")
+	update := flag.Bool("update", false, "record the measured figures")
+	only := flag.String("only", "", "send only the request of this name, and compare nothing; for valgrind")
+	times := flag.Int("times", 1, "how often -only sends it")
+	flag.Parse()
+	if err := run(context.Background(), *file, *update, *only, *times); err != nil {
+		fmt.Fprintln(os.Stderr, "cost:", err)
+		os.Exit(1)
+	}
 }
 
-func (cmd *command) run(ctx context.Context) error {
-	if cmd.Rounds < 1 || cmd.Times < 1 {
-		return errors.New("--rounds and --times must be above 0")
-	}
-	if !profiled() {
-		return errors.New("this program was not built by the service's profile, as the service is: " + goRun)
+func run(ctx context.Context, file string, update bool, only string, times int) error {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || !slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-pgo" }) {
+		return errors.New("build with -pgo=cmd/server/default.pgo, as the service is")
 	}
 	// One goroutine at a time and no garbage collection, so that nothing else runs during a
 	// request.
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(-1)
-	if cmd.Only != "" {
-		r, err := named(cmd.Only)
-		if err != nil {
-			return err
-		}
-		_, _, err = allocated(ctx, r, cmd.Times)
+	if only != "" {
+		_, _, err := allocated(ctx, requests[only], times)
 		return err
 	}
-	counts := runtime.GOARCH == "amd64" // which the recorded figures are of
+	counts := runtime.GOARCH == "amd64" // like the recorded figures
 	if _, err := exec.LookPath("valgrind"); err != nil && counts {
-		if os.Getenv("CI") != "" || cmd.Update {
-			return fmt.Errorf("instructions cannot be counted; install valgrind: %w", err)
+		if os.Getenv("CI") != "" || update {
+			return fmt.Errorf("install valgrind, which counts instructions: %w", err)
 		}
 		fmt.Println("valgrind is not installed: instructions are skipped.")
 		counts = false
 	}
-	got, err := measured(ctx, cmd.Rounds, counts)
+	got, err := measure(ctx, counts)
 	if err != nil {
 		return err
 	}
-	recorded, err := read(cmd.File)
-	if err != nil && (!cmd.Update || !errors.Is(err, os.ErrNotExist)) {
+	if update {
+		return write(file, got)
+	}
+	recorded, err := read(file)
+	if err != nil {
 		return err
 	}
-	fmt.Print(table(recorded, got))
-	if cmd.Update {
-		return write(cmd.File, withMargins(recorded, got))
-	}
-	if wrong := compare(recorded, got, counts); len(wrong) > 0 {
-		return fmt.Errorf("%s\nIf this is intended: %s --update", strings.Join(wrong, "\n"), goRun)
-	}
-	return nil
+	report, err := compare(recorded, got)
+	fmt.Print(report)
+	return err
 }
 
-// profiled reports whether this program was built by a profile.
-func profiled() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-pgo" })
-}
-
-// measured measures every request.
-func measured(ctx context.Context, rounds int, counts bool) (got []figure, err error) {
-	for _, r := range requests {
-		var allocations, bytes []float64
-		for range rounds {
+// measure returns the figures of every request.
+func measure(ctx context.Context, counts bool) (map[string]figures, error) {
+	got := map[string]figures{}
+	for name, r := range requests {
+		var f figures
+		var allocations, sizes []float64
+		for range 5 {
 			a, b, err := allocated(ctx, r, r.times)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", r.name, err)
+				return nil, fmt.Errorf("%s: %w", name, err)
 			}
-			allocations, bytes = append(allocations, a), append(bytes, b)
+			allocations, sizes = append(allocations, a), append(sizes, b)
 		}
-		got = append(got, newFigure(r.name, costAllocations, measure.Median(allocations)), newFigure(r.name, costBytes, measure.Median(bytes)))
-		if !counts {
-			continue
+		slices.Sort(allocations)
+		slices.Sort(sizes)
+		f.Allocations, f.Bytes = math.Round(allocations[2]), math.Round(sizes[2])
+		if counts {
+			n, err := instructions(ctx, name, r)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			f.Instructions = math.Round(n)
 		}
-		n, err := instructions(ctx, r)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.name, err)
-		}
-		got = append(got, newFigure(r.name, costInstructions, n))
+		got[name] = f
 	}
 	return got, nil
+}
+
+// compare reports the measured figures beside the recorded ones. It fails if one exceeds its
+// margin, or if a request is missing on either side.
+func compare(recorded, got map[string]figures) (report string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		was, ok := recorded[name]
+		if !ok {
+			err = errors.Join(err, fmt.Errorf("%s is not recorded; run it with -update", name))
+			continue
+		}
+		is := got[name]
+		for _, c := range []struct {
+			cost    string
+			was, is float64
+			margin  float64 // percent
+		}{
+			{"allocations", was.Allocations, is.Allocations, 5},
+			{"bytes", was.Bytes, is.Bytes, 10},
+			{"instructions", was.Instructions, is.Instructions, 10},
+		} {
+			if c.is == 0 {
+				continue // not counted
+			}
+			change := 100 * (c.is/c.was - 1)
+			report += fmt.Sprintf("%-36s %-12s %10.0f was %10.0f  %+.1f%%\n", name, c.cost, c.is, c.was, change)
+			if c.is > c.was*(1+c.margin/100) {
+				err = errors.Join(err, fmt.Errorf("%s: %s grew by %.1f%%, more than %g%%; if this is intended, run it with -update", name, c.cost, change, c.margin))
+			}
+		}
+	}
+	for name := range recorded {
+		if _, ok := got[name]; !ok {
+			err = errors.Join(err, fmt.Errorf("%s is recorded, but was not measured", name))
+		}
+	}
+	return report, err
+}
+
+func read(file string) (recorded map[string]figures, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return recorded, json.Unmarshal(text, &recorded)
+}
+
+// write writes a line per request.
+func write(file string, got map[string]figures) error {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		line, err := json.Marshal(got[name])
+		if err != nil {
+			return err
+		}
+		lines = append(lines, fmt.Sprintf("  %q: %s", name, line))
+	}
+	return os.WriteFile(file, []byte("{\n"+strings.Join(lines, ",\n")+"\n}\n"), 0o644)
+}
+
+// instructions returns the instructions of a request: the difference between many and few requests,
+// divided by the difference of their numbers, which leaves out the start.
+func instructions(ctx context.Context, name string, r request) (float64, error) {
+	few := max(1, r.times/10)
+	a, err := valgrind(ctx, name, few)
+	if err != nil {
+		return 0, err
+	}
+	b, err := valgrind(ctx, name, r.times)
+	return (b - a) / float64(r.times-few), err
+}
+
+var countLine = regexp.MustCompile(`(?m)^==\d+== I +refs: +([0-9,]+)$`)
+
+// valgrind runs this program under valgrind and returns its instructions.
+func valgrind(ctx context.Context, name string, times int) (float64, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	command := exec.CommandContext(ctx, "valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null",
+		self, "-only", name, "-times", strconv.Itoa(times))
+	// Set in the environment, so that they hold from the first instruction on.
+	command.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1", "GOGC=off")
+	out, err := command.CombinedOutput()
+	m := countLine.FindSubmatch(out)
+	if err != nil || m == nil {
+		return 0, fmt.Errorf("valgrind: %w\n%s", err, out)
+	}
+	return strconv.ParseFloat(string(bytes.ReplaceAll(m[1], []byte(","), nil)), 64)
 }

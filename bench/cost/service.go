@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,15 +27,37 @@ import (
 	"riffle/internal/services"
 )
 
-// A service is the handlers over a ledger in a folder of its own: all but the network.
+// A request is one whose cost is checked.
+type request struct {
+	method, path, body string
+	times              int // how often it is sent in a measurement
+}
+
+// requests are what game servers send most, and one request that is nearly all shuffling.
+var requests = map[string]request{
+	"POST /shuffle of 52 strings":        {http.MethodPost, "/shuffle", `{"items":` + cards + `}`, 1000},
+	"GET /decks/standard52":              {http.MethodGet, "/decks/standard52", "", 1000},
+	"POST /commitments":                  {http.MethodPost, "/commitments", `{"deck":"standard52"}`, 1000},
+	"POST /shoes/{id}/draw":              {http.MethodPost, drawPath, `{"count":1}`, 380},
+	"POST /shuffle of a deck 1000 times": {http.MethodPost, "/shuffle", `{"deck":"standard52","repeat":1000}`, 20},
+}
+
+const cards = `["AS","2S","3S","4S","5S","6S","7S","8S","9S","TS","JS","QS","KS","AH","2H","3H","4H","5H","6H","7H","8H","9H","TH","JH","QH","KH",` +
+	`"AD","2D","3D","4D","5D","6D","7D","8D","9D","TD","JD","QD","KD","AC","2C","3C","4C","5C","6C","7C","8C","9C","TC","JC","QC","KC"]`
+
+// drawPath is replaced with the path of a new shoe of eight decks, which has enough cards for
+// [warmUp] and a measurement.
+const drawPath = "/shoes/{id}/draw"
+
+// A service is the handlers over a ledger in a folder of its own, without the network.
 type service struct {
 	handler http.Handler
 	log     *ledger.Log
 	folder  string
 }
 
-// open makes a service with an empty ledger. Its seeds are the same every time, because they decide
-// how often a word is rejected.
+// open makes a service with an empty ledger. It always draws the same seeds, because they decide
+// how often the shuffle rejects a word.
 func open(ctx context.Context) (_ *service, err error) {
 	folder, err := os.MkdirTemp("", "riffle-cost-")
 	if err != nil {
@@ -70,8 +94,8 @@ func open(ctx context.Context) (_ *service, err error) {
 
 func (s *service) close() error { return errors.Join(s.log.Close(), os.RemoveAll(s.folder)) }
 
-// settle waits until everything that was committed has been published. By itself the ledger
-// publishes every few milliseconds, so that a request would cost more on a slow machine.
+// settle waits until the ledger has published every committed record. On its own it publishes every
+// few milliseconds, so a request would cost more on a slow machine.
 func (s *service) settle(ctx context.Context) error {
 	s.log.Checkpoint(ctx)
 	if committed, published := s.log.Sizes(); committed != published {
@@ -80,16 +104,7 @@ func (s *service) settle(ctx context.Context) error {
 	return nil
 }
 
-// A sender sends one request again and again and allocates next to nothing itself.
-type sender struct {
-	service *service
-	request *request
-	sent    *http.Request
-	body    strings.Reader
-	writer  writer
-}
-
-// A writer discards a response but for its status.
+// A writer discards a response, except for its status.
 type writer struct {
 	header http.Header
 	status int
@@ -99,63 +114,76 @@ func (w *writer) Header() http.Header         { return w.header }
 func (w *writer) WriteHeader(status int)      { w.status = status }
 func (w *writer) Write(p []byte) (int, error) { return len(p), nil }
 
-func newSender(service *service, r *request) (_ *sender, err error) {
+// newRequest returns the request, and the path of a new shoe if it draws.
+func (s *service) newRequest(r request) (*http.Request, error) {
 	path := r.path
-	if r.before != nil {
-		if path, err = r.before(service.handler); err != nil {
-			return nil, err
+	if path == drawPath {
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, jsonRequest(http.MethodPost, "/shoes", `{"deck":"standard52","decks":8}`))
+		var made struct {
+			ID string `json:"shoe_id"`
 		}
+		if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusOK {
+			return nil, fmt.Errorf("POST /shoes: status %d: %s", w.Code, w.Body)
+		}
+		path = strings.Replace(path, "{id}", made.ID, 1)
 	}
-	s := &sender{service: service, request: r, sent: newRequest(r.method, path, r.body), writer: writer{header: http.Header{}}}
-	s.sent.Body = io.NopCloser(&s.body)
-	return s, nil
+	return jsonRequest(r.method, path, r.body), nil
 }
 
-// settleEvery is how many requests are published together.
+func jsonRequest(method, path, body string) *http.Request {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+// settleEvery is the number of requests whose records are published together.
 const settleEvery = 10
 
-// send sends the request so many times, one after the other.
-func (s *sender) send(ctx context.Context, times int) error {
+// send sends a request so many times, one after the other, and allocates next to nothing itself.
+func (s *service) send(ctx context.Context, r *http.Request, body string, times int) error {
+	var reader strings.Reader
+	r.Body = io.NopCloser(&reader)
+	w := &writer{header: http.Header{}}
 	for i := range times {
-		s.body.Reset(s.request.body)
-		clear(s.writer.header)
-		s.writer.status = http.StatusOK // the default of net/http
-		s.service.handler.ServeHTTP(&s.writer, s.sent)
-		if s.writer.status != http.StatusOK {
-			return fmt.Errorf("status %d", s.writer.status)
+		reader.Reset(body)
+		clear(w.header)
+		w.status = http.StatusOK // the default of net/http
+		s.handler.ServeHTTP(w, r)
+		if w.status != http.StatusOK {
+			return fmt.Errorf("status %d", w.status)
 		}
 		if (i+1)%settleEvery == 0 {
-			if err := s.service.settle(ctx); err != nil {
+			if err := s.settle(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	return s.service.settle(ctx)
+	return s.settle(ctx)
 }
 
-// warmUp is how often a request is sent before it is measured, so that pools are full and
-// statements are prepared.
+// warmUp is the number of requests before a measurement, which fill pools and prepare statements.
 const warmUp = 30
 
-// allocated sends a request so many times to a service of its own, and returns how many allocations
-// and bytes the process made for each.
-func allocated(ctx context.Context, r *request, times int) (allocations, bytes float64, err error) {
+// allocated sends a request so many times to a service of its own, and returns the allocations and
+// allocated bytes of each.
+func allocated(ctx context.Context, r request, times int) (allocations, bytes float64, err error) {
 	runtime.GC() // the garbage of the previous round; during a round nothing is collected
 	s, err := open(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	sender, err := newSender(s, r)
+	sent, err := s.newRequest(r)
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := sender.send(ctx, warmUp); err != nil {
+	if err := s.send(ctx, sent, r.body, warmUp); err != nil {
 		return 0, 0, err
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := sender.send(ctx, times); err != nil {
+	if err := s.send(ctx, sent, r.body, times); err != nil {
 		return 0, 0, err
 	}
 	runtime.ReadMemStats(&after)
