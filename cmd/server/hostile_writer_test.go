@@ -3,7 +3,6 @@ package main_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,8 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"riffle/bench/load"
 )
 
 // The callers of TestExpensiveWritesDelayNobody, and the time that they call for.
@@ -28,85 +25,91 @@ type attack struct {
 	number   atomic.Int64 // of unused names
 }
 
-// count counts the status of an answer.
-func (a *attack) count(err error) error {
-	status := http.StatusOK
-	if answered := (*load.StatusError)(nil); errors.As(err, &answered) {
-		status, err = answered.Status, nil
+// send sends a POST request, counts the answer's status, and returns the answer.
+func (a *attack) send(path, body string, headers ...string) (*answer, error) {
+	got, err := a.ask(http.MethodPost, path, body, headers...)
+	if err != nil {
+		return nil, err
 	}
-	n, _ := a.statuses.LoadOrStore(status, &atomic.Int64{})
+	n, _ := a.statuses.LoadOrStore(got.status, &atomic.Int64{})
 	n.(*atomic.Int64).Add(1)
-	return err
+	return got, nil
 }
 
-// repeat returns callers who send next's requests.
-func (a *attack) repeat(next func() load.Request) func() load.Exchange {
-	return func() load.Exchange {
-		return func(c *load.Conn) error { return a.count(c.Send(next())) }
+// repeat returns a call that sends the path and body of next.
+func (a *attack) repeat(next func() (path, body string)) func() error {
+	return func() error {
+		path, body := next()
+		_, err := a.send(path, body)
+		return err
 	}
 }
 
-// shuffles returns callers who shuffle with a new reference each time.
-func (a *attack) shuffles(reference, more string) func() load.Exchange {
-	return a.repeat(func() load.Request {
-		return load.Post("/shuffle", fmt.Sprintf(`{"size": 20, "reference": "%s %d"%s}`, reference, a.number.Add(1), more))
+// shuffles returns a call that shuffles with another reference each time.
+func (a *attack) shuffles(reference, more string) func() error {
+	return a.repeat(func() (path, body string) {
+		return "/shuffle", fmt.Sprintf(`{"size": 20, "reference": "%s %d"%s}`, reference, a.number.Add(1), more)
 	})
 }
 
+// politeCallers shuffle one after the other beside an attack.
+const politeCallers = 4
+
 const unique = `, "unique_reference": true`
 
-// attacks are the most expensive small requests (H5).
-var attacks = map[string]func(*attack) func() load.Exchange{
-	"unique references, all different": func(a *attack) func() load.Exchange { return a.shuffles("unique", unique) },
-	"unique references, all the same": func(a *attack) func() load.Exchange {
-		return a.repeat(func() load.Request { return load.Post("/shuffle", `{"size": 20, "reference": "same"`+unique+`}`) })
+// attacks are the calls of the most expensive small requests (H5). Many callers repeat each.
+var attacks = map[string]func(*attack) func() error{
+	"unique references, all different": func(a *attack) func() error { return a.shuffles("unique", unique) },
+	"unique references, all the same": func(a *attack) func() error {
+		return a.repeat(func() (path, body string) { return "/shuffle", `{"size": 20, "reference": "same"` + unique + `}` })
 	},
-	"unique references, all taken": func(a *attack) func() load.Exchange {
+	"unique references, all taken": func(a *attack) func() error {
 		const taken = 64
 		for i := range taken {
 			a.shuffle(fmt.Sprintf(`{"size": 20, "reference": "taken %d"}`, i))
 		}
-		return a.repeat(func() load.Request {
-			return load.Post("/shuffle", fmt.Sprintf(`{"size": 20, "reference": "taken %d"%s}`, a.number.Add(1)%taken, unique))
+		return a.repeat(func() (path, body string) {
+			return "/shuffle", fmt.Sprintf(`{"size": 20, "reference": "taken %d"%s}`, a.number.Add(1)%taken, unique)
 		})
 	},
-	"reveals of the same record": func(a *attack) func() load.Exchange {
-		var current atomic.Pointer[load.Request]
+	"reveals of the same record": func(a *attack) func() error {
+		var current atomic.Pointer[shuffled]
 		next := func() {
 			made := a.shuffle(smallShuffle)
-			r := load.Post("/audits/"+made.AuditID+"/reveal", fmt.Sprintf(`{"seed": %q}`, made.Seed))
-			current.Store(&r)
+			current.Store(&made)
 		}
 		next()
-		return a.repeat(func() load.Request {
+		return a.repeat(func() (path, body string) {
 			if a.number.Add(1)%200 == 0 {
 				next()
 			}
-			return *current.Load()
+			made := current.Load()
+			return "/audits/" + made.AuditID + "/reveal", fmt.Sprintf(`{"seed": %q}`, made.Seed)
 		})
 	},
-	"retries of one key": func(a *attack) func() load.Exchange {
-		r := load.Post("/shuffle", smallShuffle)
-		r.Header += "Idempotency-Key: one\r\n"
-		return a.repeat(func() load.Request { return r })
+	"retries of one key": func(a *attack) func() error {
+		return func() error {
+			_, err := a.send("/shuffle", smallShuffle, "Idempotency-Key", "one")
+			return err
+		}
 	},
-	"commitments at their deadline": func(a *attack) func() load.Exchange {
-		return func() load.Exchange { return a.useAtDeadline }
+	"commitments at their deadline": func(a *attack) func() error {
+		return a.useAtDeadline
 	},
 }
 
 // useAtDeadline makes commitments and uses them when their deadline passes.
-func (a *attack) useAtDeadline(c *load.Conn) error {
+func (a *attack) useAtDeadline() error {
 	var made [4]struct {
 		ID       string    `json:"commitment_id"`
 		Deadline time.Time `json:"deadline"`
 	}
 	for i := range made {
-		body, err := c.Fetch(load.Post("/commitments", `{"size": 20}`))
-		if err := a.count(err); err != nil {
+		got, err := a.send("/commitments", `{"size": 20}`)
+		if err != nil {
 			return err
 		}
-		if err := json.Unmarshal(body, &made[i]); err != nil {
+		if err := json.Unmarshal(got.body, &made[i]); err != nil {
 			return err
 		}
 	}
@@ -115,23 +118,21 @@ func (a *attack) useAtDeadline(c *load.Conn) error {
 			continue // it was refused
 		}
 		time.Sleep(time.Until(made[i].Deadline.Add(-5 * time.Millisecond)))
-		r := load.Post("/shuffle", fmt.Sprintf(`{"size": 20, "commitment_id": %q, "client_seed": "late"}`, made[i].ID))
-		if err := a.count(c.Send(r)); err != nil {
+		if _, err := a.send("/shuffle", fmt.Sprintf(`{"size": 20, "commitment_id": %q, "client_seed": "late"}`, made[i].ID)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// beside returns the latencies of polite callers beside others.
-func (s *server) beside(callers func() load.Exchange) (took []time.Duration) {
+// beside returns the latencies of polite callers, who shuffle one after the other, beside others.
+func (s *server) beside(call func() error) (took []time.Duration) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), hostileRun)
 	defer cancel()
-	const polite = 4
 	var mu sync.Mutex
 	var group sync.WaitGroup
-	for range polite {
+	for range politeCallers {
 		group.Go(func() {
 			for ctx.Err() == nil {
 				began := time.Now()
@@ -146,8 +147,15 @@ func (s *server) beside(callers func() load.Exchange) (took []time.Duration) {
 			}
 		})
 	}
-	if _, err := load.Closed(ctx, load.Target{Addrs: []string{s.addr}, Connections: hostileCallers, Exchange: callers}); err != nil {
-		s.t.Error(err)
+	for range hostileCallers {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				if err := call(); err != nil {
+					s.t.Error(err)
+					return
+				}
+			}
+		})
 	}
 	group.Wait()
 	return took
@@ -162,7 +170,9 @@ func TestExpensiveWritesDelayNobody(t *testing.T) {
 	}
 	for name, prepare := range attacks {
 		t.Run(name, func(t *testing.T) {
-			a := &attack{server: launch{args: []string{"-deadline", "1s"}}.start(t)}
+			callers := launch{args: []string{"-deadline", "1s"}}.start(t).from("127.0.0.1", true)
+			callers.client.Transport.(*http.Transport).MaxConnsPerHost = hostileCallers + politeCallers
+			a := &attack{server: callers}
 			plain, hostile := (&attack{server: a.server}).shuffles("plain", ""), prepare(a)
 			var before, after time.Duration
 			for range 3 { // since a busy machine may slow down the hostile run alone
