@@ -84,16 +84,8 @@ module: ## rename the Go module everywhere: make module PATH=git.example/games/r
 cost: ## compare allocations and instructions of common requests with bench/cost/cost.json
 	go run -pgo=cmd/server/default.pgo ./bench/cost
 
-bench: ## run every benchmark; the last writes docs/performance.md; takes about half an hour
-	go test -run '^$$' -bench . ./internal/shuffle
-	go run ./bench kernels
-	go run ./bench commits
-	go run ./bench commits --sync 200us
-	go run ./bench throughput
-	go run ./bench deckofcards
-	go run ./bench doors 2>/dev/null
-	go run ./bench growth
-	go run ./bench performance
+bench: ## measure the service on two quiet cores and write docs/performance.md; takes some ten minutes
+	taskset -c 0,1 go run ./bench
 
 profile: ## record the profile that the service is built with, cmd/server/default.pgo
 	go run ./bench profile
@@ -108,8 +100,8 @@ failover: ## cause every fault of a PostgreSQL cluster under Patroni three times
 	bash .ci/tools
 	go test ./internal/ledger/postgres/failovertest -failover all -v -timeout 3h
 
-stream: ## test the raw keystream with ent and dieharder
-	bash bench/rawstream.sh
+stream: ## test the raw keystream with dieharder, for an hour or more
+	go run ./bench stream | dieharder -g 200 -a
 
 $(GOLANGCI_LINT):
 	go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0

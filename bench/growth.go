@@ -5,149 +5,107 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"riffle/bench/load"
-	"riffle/bench/measure"
-	"riffle/bench/report"
-	"riffle/bench/service"
+	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
-// growthCommand fills a log with records of GET /decks/standard52 with a reference and measures,
-// tenth by tenth, whether the cost stays what it was: shuffling, looking records up by id and by
-// reference, proving them, the size on disk, and the start of a server on the log.
-type growthCommand struct {
-	Records     int  `default:"1000000" help:"Records that the log gets."`
-	Connections int  `default:"256" help:"Connections that shuffle."`
-	Quick       bool `short:"q" help:"10,000 records: shows that it works; the figures mean little."`
+// A step is what requests cost once the log has so many records.
+type step struct {
+	Records                int
+	Rate                   float64 // appended records a second
+	ByID, ByReference, Log float64 // median seconds of a lookup by id, by reference, and of a proof
+	Bytes                  float64 // on disk, a record
+	Resident               int64
 }
 
-// Run fills the log and prints a row for each tenth.
-func (cmd *growthCommand) Run(ctx context.Context) error {
-	if cmd.Quick {
-		cmd.Records = 10_000
+const (
+	steps           = 5   // rows of the table
+	samplesPerStep  = 200 // records of each step that are looked up
+	gamesPerRecord  = 4   // attempts under one reference
+	fillConnections = 64
+)
+
+// times is a pacer that stops after so many requests.
+type times uint64
+
+func (n times) Pace(_ time.Duration, sent uint64) (time.Duration, bool) { return 0, sent >= uint64(n) }
+func (times) Rate(time.Duration) float64                                { return 0 }
+
+// growth fills a log with decks that have a reference, and measures its cost at each step. It
+// returns how long a server takes to start on the full log.
+func (o *options) growth(ctx context.Context, e *env) (list []step, restart time.Duration, err error) {
+	server, err := e.startServer(e.server, "growth")
+	if err != nil {
+		return nil, 0, err
 	}
-	return service.WithServer(ctx, func(env *service.Env) error {
-		server, err := env.StartRiffle("data")
-		if err != nil {
-			return err
-		}
-		table := report.NewTable(0, "records", "shuffles/s", "by id", "by reference", "proof", "bytes/record")
-		f := &filler{addr: server.Addr, connections: cmd.Connections}
-		const steps = 10
-		for step := range steps {
-			from, to := step*cmd.Records/steps, (step+1)*cmd.Records/steps
-			rate, err := f.shuffle(ctx, from, to)
-			if err != nil {
-				return err
-			}
-			times, err := f.lookUp(ctx)
-			if err != nil {
-				return err
-			}
-			size, err := sizeOf(env.Path("data"))
-			if err != nil {
-				return err
-			}
-			progress("%s records", report.Count(float64(to)))
-			table.Row(report.Count(float64(to)), report.Count(rate), report.Span(times[0]), report.Span(times[1]), report.Span(times[2]),
-				fmt.Sprintf("%.1f", float64(size)/float64(to)))
-		}
-		if err := server.Finish(os.Interrupt); err != nil {
-			return err
-		}
-		size, err := sizeOf(env.Path("data"))
-		if err != nil {
-			return err
-		}
-		if server, err = env.StartRiffle("data"); err != nil {
-			return err
-		}
-		fmt.Printf("%s; SQLite, %d connections; times are medians\n\n%s\n", report.Machine(), cmd.Connections, table.Text())
-		fmt.Printf("after a stop: %.1f bytes per record; a server is ready after %s\n", float64(size)/float64(cmd.Records), report.Span(server.Took))
-		return nil
-	})
-}
-
-// A filler makes records and remembers some of them to look up.
-type filler struct {
-	addr        string
-	connections int
-
-	mu      sync.Mutex
-	samples []sample
-}
-
-type sample struct{ id, reference string }
-
-// samplesPerStep is how many records of each tenth are looked up.
-const samplesPerStep = 200
-
-// shuffle makes the records from one number up to another and returns how many per second.
-func (f *filler) shuffle(ctx context.Context, from, to int) (rate float64, err error) {
-	sampleEvery := (to - from + samplesPerStep - 1) / samplesPerStep
 	var next atomic.Int64
-	next.Store(int64(from))
-	t, err := load.Closed(ctx, load.Target{Addrs: []string{f.addr}, Connections: f.connections, Exchange: func() load.Exchange {
-		return func(c *load.Conn) error {
-			n := int(next.Add(1)) - 1
-			if n >= to {
-				return load.ErrDone
+	var ids, references []string
+	for i := range steps {
+		from, to := o.records*i/steps, o.records*(i+1)/steps
+		s := step{Records: to}
+		filled, err := attack(ctx, paths(server, func() string {
+			return "/decks/standard52?reference=" + url.QueryEscape(reference(next.Add(1)))
+		}), fillConnections, times(to-from), 0, func(r *vegeta.Result) {
+			if r.Seq%uint64(max(1, (to-from)/samplesPerStep)) == 0 {
+				if id, err := auditID(r.Body); err == nil {
+					ids, references = append(ids, id), append(references, reference(int64(from)+int64(r.Seq)))
+				}
 			}
-			const attempts = 4 // at the same game, and so under one reference
-			reference := fmt.Sprintf("table 12, game %d", n/attempts)
-			r := load.Get("/decks/standard52?reference=" + url.QueryEscape(reference))
-			if n%sampleEvery != 0 {
-				return c.Send(r)
-			}
-			var made struct {
-				ID string `json:"audit_id"`
-			}
-			err := fetchJSON(c, r, &made)
-			f.mu.Lock()
-			f.samples = append(f.samples, sample{made.ID, reference})
-			f.mu.Unlock()
-			return err
+		})
+		if err != nil {
+			return nil, 0, err
 		}
-	}})
-	if err := errors.Join(err, ctx.Err()); err != nil {
-		return 0, err
+		s.Rate = filled.Throughput
+		for _, lookup := range []struct {
+			took   *float64
+			prefix string
+			list   []string
+			suffix string
+		}{{&s.ByID, "/audits/", ids, ""}, {&s.ByReference, "/audits?reference=", references, ""}, {&s.Log, "/audits/", ids, "/proof"}} {
+			at := 0
+			m, err := attack(ctx, paths(server, func() string {
+				at++
+				return lookup.prefix + url.QueryEscape(lookup.list[at-1]) + lookup.suffix
+			}), 1, times(len(lookup.list)), 0, nil)
+			if err != nil {
+				return nil, 0, err
+			}
+			*lookup.took = m.Latencies.P50.Seconds()
+		}
+		size, err := sizeOf(filepath.Join(e.folder, "growth"))
+		if err != nil {
+			return nil, 0, err
+		}
+		s.Bytes = float64(size) / float64(to)
+		if s.Resident, _, err = server.memory(); err != nil {
+			return nil, 0, err
+		}
+		list = append(list, s)
+		progress("%d records", to)
 	}
-	return t.Rate(), nil
+	if err := server.stop(); err != nil {
+		return nil, 0, err
+	}
+	if server, err = e.startServer(e.server, "growth"); err != nil {
+		return nil, 0, err
+	}
+	return list, server.ready, nil
 }
 
-// lookUp looks up all samples, from the first record to the last: by id, by reference, and with a
-// proof.
-func (f *filler) lookUp(ctx context.Context) (medians [3]time.Duration, err error) {
-	for i, path := range []func(sample) string{
-		func(s sample) string { return "/audits/" + s.id },
-		func(s sample) string { return "/audits?reference=" + url.QueryEscape(s.reference) },
-		func(s sample) string { return "/audits/" + s.id + "/proof" },
-	} {
-		remaining := f.samples
-		t, err := load.Closed(ctx, load.Target{Addrs: []string{f.addr}, Connections: 1, Exchange: func() load.Exchange {
-			return func(c *load.Conn) error {
-				if len(remaining) == 0 {
-					return load.ErrDone
-				}
-				s := remaining[0]
-				remaining = remaining[1:]
-				return c.Send(load.Get(path(s)))
-			}
-		}})
-		if err := errors.Join(err, ctx.Err()); err != nil {
-			return medians, err
-		}
-		slices.Sort(t.Latencies)
-		medians[i] = measure.Percentile(t.Latencies, 50)
+// reference returns the reference of the n-th record.
+func reference(n int64) string { return fmt.Sprintf("table 12, game %d", n/gamesPerRecord) }
+
+// paths returns a targeter of GET requests whose paths come from next.
+func paths(p *process, next func() string) vegeta.Targeter {
+	return func(t *vegeta.Target) error {
+		t.Method, t.URL = http.MethodGet, "http://"+p.addr+next()
+		return nil
 	}
-	return medians, nil
 }
 
 // sizeOf returns the size of all files in a folder.

@@ -4,35 +4,25 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"strings"
 	"time"
-
-	"github.com/go-chi/chi/v5"
-
-	"riffle/bench/service"
 )
 
-// The handlers that the service is compared with.
-const (
-	echoHandler  = "echo"  // responds with the request body: the ceiling for any chi service
-	usualHandler = "usual" // encoding/json and math/rand/v2, without a record
-	fixedHandler = "fixed" // always responds with the same body
-)
-
-// handleCommand is run by [startHandler], in a process of its own.
-type handleCommand struct {
-	Name string `arg:"" enum:"echo,usual,fixed" help:"The handler: echo, usual or fixed."`
-	Addr string `required:"" help:"The address to listen on."`
+// plainHandlers answer the requests that the service is measured with, and record nothing.
+var plainHandlers = map[string]http.HandlerFunc{
+	"usual": usual,
+	"fixed": fixed,
 }
 
-// Run serves the handler until the context is done.
-func (cmd *handleCommand) Run(ctx context.Context) error {
-	server := &http.Server{Addr: cmd.Addr, Handler: newHandler(cmd.Name), ReadHeaderTimeout: time.Minute}
+// serve serves a plain handler until ctx is done.
+func serve(ctx context.Context, name, addr string) error {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/", plainHandlers[name])
+	server := &http.Server{Addr: addr, Handler: mux, ReadHeaderTimeout: time.Minute}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -40,41 +30,16 @@ func (cmd *handleCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// startHandler starts this program as the server of a handler.
-func startHandler(env *service.Env, name string) (*service.Process, error) {
+// startHandler runs this program as the server of a plain handler.
+func startHandler(e *env, name string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return env.Start(self, "handle", name)
+	return e.start(name, func(addr string) []string { return []string{self, "serve", name, addr} })
 }
 
-func newHandler(name string) http.Handler {
-	r := chi.NewRouter()
-	r.Get("/readyz", func(http.ResponseWriter, *http.Request) {})
-	switch name {
-	case echoHandler:
-		r.Post("/shuffle", echo)
-	case usualHandler:
-		r.Post("/shuffle", usual)
-	case fixedHandler:
-		r.Get("/decks/standard52", fixed)
-	default:
-		panic(fmt.Sprintf("no handler %q", name))
-	}
-	return r
-}
-
-func echo(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body)
-}
-
+// usual shuffles with encoding/json and math/rand/v2, like most Go programs.
 func usual(w http.ResponseWriter, r *http.Request) {
 	var list struct {
 		Items []json.RawMessage `json:"items"`

@@ -1,99 +1,95 @@
 package main
 
 import (
-	"cmp"
+	"context"
 	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/prometheus/procfs"
-
-	"riffle/bench/measure"
-	"riffle/bench/service"
 )
 
-// A machine is what was measured on, and the versions that the server is built from.
+// A machine describes the machine and the version that was measured.
 type machine struct {
-	When              time.Time
-	Cores             int
-	CPU, Kernel       string
-	System            string // such as linux/amd64
-	Load              string // the load averages before
-	Fsync             time.Duration
-	Go, Commit        string
-	Chi, SQLite, JSON string // versions of modules
-	Batched           string // the version of batchedModule; empty if it could not be downloaded
-	Postgres          string
+	When        time.Time
+	Commit      string
+	Cores       int
+	CPU, Kernel string
+	Load        float64 // average of the minute before
+	Fsync       float64 // median seconds of a write and fsync of 4 KiB
+	Go, SQLite  string
 }
 
-const unknown = "unknown"
+// maxLoad is the load average of a minute above which figures are not comparable.
+const maxLoad = 0.5
 
-func newMachine(env *service.Env) (m machine, err error) {
-	m = machine{
-		When: time.Now().UTC().Truncate(time.Second), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH,
-		Kernel: unknown, Commit: unknown,
+// newMachine describes this machine once its load is below maxLoad. It waits so long because
+// building the server is load too.
+func newMachine(ctx context.Context, e *env, busy bool, patience time.Duration) (m machine, err error) {
+	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*").Output()
+	if err != nil {
+		return m, fmt.Errorf("git describe, for the commit that is measured: %w", err)
 	}
-	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		m.Kernel = strings.TrimSpace(string(release))
-	}
-	m.CPU, m.Load = fromProc()
-	info, err := buildinfo.ReadFile(env.Server)
+	m = machine{Commit: strings.TrimSpace(string(commit)), Cores: runtime.NumCPU(), Go: runtime.Version()}
+	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {
 		return m, err
 	}
-	m.Go = info.GoVersion
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			m.Commit = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			m.Commit += ", modified" // follows vcs.revision
-		}
+	m.Kernel = strings.TrimSpace(string(kernel))
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return m, err
+	}
+	if cpus, err := proc.CPUInfo(); err == nil && len(cpus) > 0 {
+		m.CPU = cpus[0].ModelName
+	}
+	info, err := buildinfo.ReadFile(e.server)
+	if err != nil {
+		return m, err
 	}
 	for _, d := range info.Deps {
-		switch d.Path {
-		case "github.com/go-chi/chi/v5":
-			m.Chi = d.Version
-		case "modernc.org/sqlite":
+		if d.Path == "modernc.org/sqlite" {
 			m.SQLite = d.Version
-		case "github.com/go-json-experiment/json":
-			m.JSON = d.Version
 		}
 	}
-	m.Fsync, err = fsync(env.Path("fsync"))
+	for deadline := time.Now().Add(patience); ; {
+		load, err := proc.LoadAvg()
+		if err != nil {
+			return m, err
+		}
+		m.Load, m.When = load.Load1, time.Now().UTC()
+		if busy || m.Load < maxLoad {
+			break
+		}
+		if time.Now().After(deadline) {
+			return m, fmt.Errorf("the machine is busy: its load is %.2f, and must be below %.1f; stop other programs, or pass -busy", m.Load, maxLoad)
+		}
+		progress("waiting until the load is below %.1f; it is %.2f", maxLoad, m.Load)
+		select {
+		case <-ctx.Done():
+			return m, ctx.Err()
+		case <-time.After(10 * time.Second):
+		}
+	}
+	m.Fsync, err = fsync(filepath.Join(e.folder, "fsync"))
 	return m, err
 }
 
-// fromProc returns the model of the CPU and the load averages.
-func fromProc() (model, load string) {
-	fs, err := procfs.NewDefaultFS()
-	if err != nil {
-		return unknown, unknown
-	}
-	model, load = unknown, unknown
-	if cpus, err := fs.CPUInfo(); err == nil && len(cpus) > 0 {
-		model = cmp.Or(cpus[0].ModelName, unknown)
-	}
-	if l, err := fs.LoadAvg(); err == nil {
-		load = fmt.Sprintf("%.2f %.2f %.2f", l.Load1, l.Load5, l.Load15)
-	}
-	return model, load
-}
-
-// fsync returns the median time to append 4 KiB to a file and fsync it.
-func fsync(path string) (median time.Duration, err error) {
+// fsync returns the median seconds that a write and fsync of 4 KiB to a new file takes.
+func fsync(path string) (seconds float64, err error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	page := make([]byte, 4<<10)
-	var took []time.Duration
+	var list []float64
 	for range 200 {
 		began := time.Now()
 		if _, err := file.Write(page); err != nil {
@@ -102,8 +98,7 @@ func fsync(path string) (median time.Duration, err error) {
 		if err := file.Sync(); err != nil {
 			return 0, err
 		}
-		took = append(took, time.Since(began))
+		list = append(list, time.Since(began).Seconds())
 	}
-	slices.Sort(took)
-	return measure.Percentile(took, 50), nil
+	return median(list), nil
 }

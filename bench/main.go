@@ -1,75 +1,74 @@
-// Bench measures the service. Each scenario is a command, in a file of its name:
+// Bench measures the service beside plain net/http handlers and writes docs/performance.md:
 //
-//	go run ./bench --help
-//	go run ./bench throughput
-//	go run ./bench compare OLD NEW
+//	go run ./bench
+//	go run ./bench compare DIR   # the server of this checkout and of another
+//	go run ./bench profile       # record cmd/server/default.pgo
+//	go run ./bench stream        # write a riffle/1 keystream to standard output
 //
-// Servers are processes of their own on this machine, as is the load, so rates mean little by
-// themselves: what is compared runs in turn, and the figures that count are medians of the ratios,
-// run by run. --quick shows in seconds that a scenario works.
+// Vegeta's library generates the load. Each server is a process of its own, and servers that are
+// compared take turns: their ratio is the median over pairs of runs. Start reading at
+// [options.measure] and [alternate].
 //
-// Package load generates the load, service starts what is measured, measure compares it and report
-// presents it. What a request allocates and how many instructions it takes is checked by
-// bench/cost.
+// The package bench/cost checks the allocations and instructions of a request.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"time"
-
-	"github.com/alecthomas/kong"
-
-	"riffle/bench/measure"
 )
 
-type commands struct {
-	Kernels     kernelsCommand     `cmd:"" set:"runs=5" help:"Shuffles in process, beside math/rand/v2 and others."`
-	Commits     commitsCommand     `cmd:"" set:"runs=7" help:"The ledger's durable commits, beside bare inserts."`
-	Throughput  throughputCommand  `cmd:"" set:"runs=9" help:"POST /shuffle, commitments and draws, beside other handlers."`
-	Deckofcards deckofcardsCommand `cmd:"" set:"runs=7" help:"Decks of the deckofcardsapi facade, beside a rival."`
-	Doors       doorsCommand       `cmd:"" set:"runs=24" help:"What a token and the access log cost."`
-	Growth      growthCommand      `cmd:"" help:"A log of a million records or more: whether its cost grows."`
-	Performance performanceCommand `cmd:"" set:"runs=5" help:"Write docs/performance.md and its picture."`
-	Compare     compareCommand     `cmd:"" set:"runs=12" help:"Compare two versions of the server."`
-	Profile     profileCommand     `cmd:"" help:"Make the profile that the service is built by."`
-	Rawstream   rawstreamCommand   `cmd:"" help:"Write the raw keystream, for rawstream.sh."`
-	Handle      handleCommand      `cmd:"" hidden:""`
+// options are the flags.
+type options struct {
+	out     string
+	runs    int
+	length  time.Duration
+	records int
+	busy    bool
 }
-
-// timing is how often and how long each contender runs. Commands embed it and set the default of
-// Runs.
-type timing struct {
-	Runs   int           `default:"${runs}" help:"Runs of each contender, after one that does not count."`
-	Length time.Duration `default:"1s" help:"Length of a run."`
-	Quick  bool          `short:"q" help:"One run of 100ms of each: shows that it works; the figures mean little."`
-}
-
-// AfterApply checks the flags.
-func (t *timing) AfterApply() error {
-	if t.Quick {
-		t.Runs, t.Length = 1, 100*time.Millisecond
-	}
-	if t.Runs < 1 || t.Length <= 0 {
-		return errors.New("--runs and --length must be above 0, such as --runs=5 --length=1s")
-	}
-	return nil
-}
-
-func (t *timing) runs() measure.Runs { return measure.Runs{Count: t.Runs, Length: t.Length} }
 
 func main() {
+	var o options
+	flag.StringVar(&o.out, "out", "docs/performance.md", "the page to write")
+	flag.IntVar(&o.runs, "runs", 9, "runs of each server, after a warm-up run")
+	flag.DurationVar(&o.length, "length", 2*time.Second, "length of a run")
+	flag.IntVar(&o.records, "records", 1_000_000, "size of the log that growth is measured on")
+	flag.BoolVar(&o.busy, "busy", false, "measure although the machine is busy, and say so on the page")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	command := kong.Parse(&commands{}, kong.Name("bench"), kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Description("Measures the service beside what it is compared with. Run it in the root of the repository."))
-	command.FatalIfErrorf(command.Run())
+	err := o.run(ctx, flag.Args())
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
 }
 
-// progress tells whoever waits what is being measured.
+func (o *options) run(ctx context.Context, args []string) error {
+	if o.runs < 1 || o.length <= 0 || o.records < steps {
+		return fmt.Errorf("-runs and -length must be above 0, and -records at least %d", steps)
+	}
+	command := append(args, "")[0]
+	switch {
+	case len(args) == 0:
+		return o.writePage(ctx)
+	case command == "compare" && len(args) == 2:
+		return o.compare(ctx, args[1])
+	case command == "profile" && len(args) == 1:
+		return recordProfile(ctx, "cmd/server/default.pgo", 40*time.Second)
+	case command == "stream" && len(args) == 1:
+		return writeStream(os.Stdout, os.Stderr)
+	case command == "serve" && len(args) == 3: // a process started by startHandler
+		return serve(ctx, args[1], args[2])
+	}
+	return errors.New("the command must be compare DIR, profile or stream, or be absent")
+}
+
+// progress reports what is being measured.
 func progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...)
 }

@@ -2,169 +2,164 @@ package main
 
 import (
 	"bytes"
-	"cmp"
+	"context"
 	_ "embed"
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
 	"text/template"
 	"time"
 
-	"riffle/bench/measure"
-	"riffle/bench/report"
+	"github.com/dustin/go-humanize"
+
+	"riffle/internal/ledger/postgres/postgrestest"
 )
+
+// figures are what was measured. The page is made of them alone.
+type figures struct {
+	Machine  machine
+	Busy     bool
+	Runs     int
+	Length   time.Duration
+	Took     time.Duration
+	Binary   int64 // bytes
+	Start    time.Duration
+	Shuffles []*contender // POST /shuffle of 52 strings
+	Decks    []*contender // GET /decks/standard52
+	Ratios   []comparison
+
+	Idle, Resident, Peak int64 // bytes of the server on SQLite
+	Growth               []step
+	Restart              time.Duration // on the full log
+}
+
+// A comparison is the ratio of a to b, by rate and by CPU time.
+type comparison struct {
+	A, B      *contender
+	Rate, CPU spread
+}
+
+// writePage measures everything and writes the page.
+func (o *options) writePage(ctx context.Context) error {
+	return withEnv(ctx, nil, func(e *env) error {
+		const patience = 5 * time.Minute
+		m, err := newMachine(ctx, e, o.busy, patience)
+		if err != nil {
+			return err
+		}
+		f, err := o.measure(ctx, e)
+		if err != nil {
+			return err
+		}
+		f.Machine, f.Busy, f.Took = m, m.Load >= maxLoad, time.Since(m.When)
+		var page bytes.Buffer
+		if err := f.write(&page); err != nil {
+			return err
+		}
+		return os.WriteFile(o.out, page.Bytes(), 0o644)
+	})
+}
+
+// measure measures the servers of this checkout beside plain handlers.
+func (o *options) measure(ctx context.Context, e *env) (f *figures, err error) {
+	f = &figures{Runs: o.runs, Length: o.length}
+	info, err := os.Stat(e.server)
+	if err != nil {
+		return nil, err
+	}
+	f.Binary = info.Size()
+	sqlite, err := e.startServer(e.server, "sqlite")
+	if err != nil {
+		return nil, err
+	}
+	f.Start, f.Idle = sqlite.ready, sqlite.idle
+	var postgres *process // nil if PostgreSQL is not installed
+	cluster, err := postgrestest.Start()
+	if err == nil {
+		defer func() { err = errors.Join(err, cluster.Close()) }()
+		postgres, err = e.startServer(e.server, "postgres", "-store", cluster.URL("postgres"))
+	}
+	if err != nil && !errors.Is(err, postgrestest.ErrMissing) {
+		return nil, err
+	}
+	for _, part := range []struct {
+		load  request
+		plain string
+		to    *[]*contender
+	}{{shuffle52, "usual", &f.Shuffles}, {deck52, "fixed", &f.Decks}} {
+		plain, err := startHandler(e, part.plain)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range []int{1, 64} {
+			progress("%s, connections: %d", part.load, n)
+			list := []*contender{
+				{Name: "the " + part.plain + " handler", server: plain},
+				{Name: "Riffle on SQLite", server: sqlite},
+			}
+			if postgres != nil {
+				list = append(list, &contender{Name: "Riffle on PostgreSQL", server: postgres})
+			}
+			for _, c := range list {
+				c.Connections, c.Request = n, part.load
+			}
+			if err := alternate(ctx, o.runs, o.length, list...); err != nil {
+				return nil, err
+			}
+			*part.to = append(*part.to, list...)
+			f.Ratios = append(f.Ratios, compared(list[1], list[0]))
+		}
+	}
+	if f.Resident, f.Peak, err = sqlite.memory(); err != nil {
+		return nil, err
+	}
+	f.Growth, f.Restart, err = o.growth(ctx, e)
+	return f, err
+}
+
+func compared(a, b *contender) comparison {
+	return comparison{a, b, ratios(a.Rates, b.Rates), ratios(a.CPUs, b.CPUs)}
+}
+
+// compare prints how the server of this checkout compares with another checkout's.
+func (o *options) compare(ctx context.Context, folder string) error {
+	return withEnv(ctx, nil, func(e *env) error {
+		other := e.server + "-other"
+		if err := build(ctx, folder, other); err != nil {
+			return err
+		}
+		var list []*contender
+		for _, binary := range []string{e.server, other} {
+			server, err := e.startServer(binary, filepath.Base(binary)+"-data")
+			if err != nil {
+				return err
+			}
+			list = append(list, &contender{Name: filepath.Base(binary), Connections: 64, Request: shuffle52, server: server})
+		}
+		if err := alternate(ctx, o.runs, o.length, list...); err != nil {
+			return err
+		}
+		c := compared(list[0], list[1])
+		fmt.Printf("POST /shuffle of 52 strings, 64 connections, this to %s: rate %s, CPU time %s\n", folder, c.Rate, c.CPU)
+		return nil
+	})
+}
 
 //go:embed page.md.tmpl
 var pageText string
 
-// page renders docs/performance.md. The template calls the methods of figures below.
-func (f *figures) page() ([]byte, error) {
+func (f *figures) write(w io.Writer) error {
 	t, err := template.New("page.md.tmpl").Funcs(template.FuncMap{
-		"count": report.Count, "size": report.Size, "span": report.Span, "median": measure.Median[time.Duration],
-		"min": slices.Min[[]time.Duration], "max": slices.Max[[]time.Duration],
+		"count": func(n float64) string { return humanize.Comma(int64(math.Round(n))) },
+		"whole": func(n int) string { return humanize.Comma(int64(n)) },
+		"size":  func(n int64) string { return humanize.SIWithDigits(float64(n), 1, "B") },
+		"time":  func(seconds float64) string { return humanize.SIWithDigits(seconds, 2, "s") },
 	}).Parse(pageText)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var b bytes.Buffer
-	err = t.Execute(&b, f)
-	return b.Bytes(), err
-}
-
-// Goals returns the table of goals.
-func (f *figures) Goals() string { return f.goalTable().Markdown() }
-
-// MachineTable says what was measured on.
-func (f *figures) MachineTable() string {
-	m := &f.Machine
-	t := report.NewTable(2, "", "")
-	t.Row("cores", fmt.Sprint(m.Cores))
-	t.Row("CPU", m.CPU)
-	t.Row("system", m.System+", kernel "+m.Kernel)
-	t.Row("write and fsync of 4 KiB", report.Span(m.Fsync)+", the median of 200, in the folder of the stores")
-	t.Row("load averages before", m.Load)
-	t.Row("Go", m.Go)
-	t.Row("Riffle", "commit "+m.Commit)
-	t.Row("chi", m.Chi)
-	t.Row("SQLite", "modernc.org/sqlite "+m.SQLite)
-	t.Row("PostgreSQL", cmp.Or(m.Postgres, "none: "+f.NoPostgres))
-	t.Row("jsontext", "github.com/go-json-experiment/json "+m.JSON)
-	t.Row("batchedrand", cmp.Or(m.Batched, "none: the module "+batchedModule+" could not be downloaded"))
-	t.Row("when", fmt.Sprintf("%s, for %s: %s of each, after one that does not count", m.When.Format(time.RFC3339), f.Took.Round(time.Second), f.Runs))
-	return t.Markdown()
-}
-
-// Served returns a table of results at several numbers of connections, each compared with the
-// contenders called others.
-func (f *figures) Served(results []measure.Result, others ...string) string {
-	columns := []string{"connections", "", "responses/s"}
-	for _, other := range others {
-		columns = append(columns, "to the "+other)
-	}
-	t := report.NewTable(2, append(columns, "p50", "p90", "p99", "max", "CPU each", "resident", "peak")...)
-	for i, r := range results {
-		row := []string{fmt.Sprint(r.Connections), r.Name, report.Count(r.Rate())}
-		for _, other := range others {
-			if other == r.Name {
-				row = append(row, "")
-			} else {
-				row = append(row, fmt.Sprintf("%.2fx", measure.Ratio(r.Rates, find(results, other, r.Connections).Rates).Median))
-			}
-		}
-		t.Row(append(row, report.Span(r.P50), report.Span(r.P90), report.Span(r.P99), report.Span(r.Max), known(report.Span, r.CPU), known(report.Size, r.Resident), known(report.Size, r.Peak))...)
-		if f.NoPostgres != "" && (i+1 == len(results) || results[i+1].Connections != r.Connections) {
-			t.Row(fmt.Sprint(r.Connections), namePostgres, "not measured")
-		}
-	}
-	return t.Markdown()
-}
-
-// known writes a figure, or nothing if it is 0 because the system does not say.
-func known[T time.Duration | int64](write func(T) string, n T) string {
-	if n == 0 {
-		return ""
-	}
-	return write(n)
-}
-
-// Latencies returns a table of percentiles.
-func (f *figures) Latencies(results []measure.Result) string {
-	t := report.NewTable(1, "", "p50", "p90", "p99", "max")
-	for _, r := range results {
-		t.Row(r.Name, report.Span(r.P50), report.Span(r.P90), report.Span(r.P99), report.Span(r.Max))
-	}
-	return t.Markdown()
-}
-
-// LargeTable returns the table of 1,000,000 items.
-func (f *figures) LargeTable() string {
-	t := report.NewTable(1, "", "time", "to the splitting", "p99", "CPU each", "resident when idle", "peak")
-	splitting := find(f.Large, nameSplit, 0)
-	for _, r := range f.Large {
-		ratio := measure.Ratio(splitting.Rates, r.Rates)
-		t.Row(r.Name, report.Span(r.P50), fmt.Sprintf("%.2fx", ratio.Median), report.Span(r.P99), known(report.Span, r.CPU), known(report.Size, r.Idle), known(report.Size, r.Peak))
-	}
-	if f.NoPostgres != "" {
-		t.Row(namePostgres, "not measured")
-	}
-	return t.Markdown()
-}
-
-// KernelTable returns the table of kernels.
-func (f *figures) KernelTable() string { return f.Kernels.table().Markdown() }
-
-// Capacity returns the rate that the open loop is measured by.
-func (f *figures) Capacity() float64 { return find(f.Open, nameCapacity, 0).Rate() }
-
-// OpenRate returns the rate of the responses that the open loop had.
-func (f *figures) OpenRate() float64 { return find(f.Open, nameSQLite, 0).Rate() }
-
-// Longest returns the result of the longest response.
-func (f *figures) Longest() *measure.Result { return find(f.Stream, nameSQLite, 0) }
-
-// LongestDecks returns decks per second of the longest response.
-func (f *figures) LongestDecks() float64 { return decksOfStream * f.Longest().Rate() }
-
-// LongBody returns the size of a body of 10,000 items.
-func (f *figures) LongBody() int64 { return int64(len(shuffleOf10k.Body)) }
-
-// picture draws the contenders of docs/performance.svg. What was not measured has no bar.
-func (f *figures) picture() ([]byte, error) {
-	rates := func(title string, results []measure.Result, decks float64) report.Panel {
-		p := report.Panel{Title: title}
-		for _, r := range results {
-			if r.Connections == counted {
-				rate := decks * r.Rate()
-				p.Bars = append(p.Bars, newBar(r.Name, rate, report.Count(rate)))
-			}
-		}
-		return p
-	}
-	large := report.Panel{Title: "1,000,000 items: time of a request; shorter is better"}
-	for _, r := range f.Large {
-		large.Bars = append(large.Bars, newBar(r.Name, float64(r.P50), report.Span(r.P50)))
-	}
-	cards := report.Panel{Title: "52 cards in process: time of a shuffle; shorter is better"}
-	for _, k := range kernelNames {
-		// The time of crypto/rand would dwarf the others.
-		if times := f.Kernels.of(k.kernel, 52); times != nil && k.kernel != kernelCrypto {
-			ns := measure.Median(times)
-			cards.Bars = append(cards.Bars, newBar(k.name, ns, fmt.Sprintf("%.0f ns", ns)))
-		}
-	}
-	m := &f.Machine
-	caption := fmt.Sprintf("%d cores, %s, %s; medians of %s; %s", m.Cores, m.CPU, m.Go, f.Runs, m.When.Format(time.DateOnly))
-	if f.Quick {
-		caption = "A quick run, whose figures mean little. " + caption
-	}
-	return report.Bars([]report.Panel{
-		rates("POST /shuffle of 52 strings: responses per second, 64 connections", f.Lists, 1),
-		rates("GET /decks/standard52: responses per second, 64 connections", f.Decks, 1),
-		rates("1,000 decks in one request: decks per second, 64 connections", f.Repeats, decksOfRepeat),
-		large, cards,
-	}, caption)
-}
-
-func newBar(name string, value float64, label string) report.Bar {
-	return report.Bar{Name: name, Value: value, Label: label, Highlight: strings.HasPrefix(name, "Riffle")}
+	return t.Execute(w, f)
 }

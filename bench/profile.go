@@ -2,113 +2,87 @@ package main
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
-	"syscall"
 	"time"
 
 	"github.com/google/pprof/profile"
-
-	"riffle/bench/load"
-	"riffle/bench/service"
 )
 
-// The service is built by a profile of itself (https://go.dev/doc/pgo): the compiler then inlines
-// what is called most, and calls directly what is mostly one type behind an interface. The profile
-// is in the repository, so that every build is the same.
-
-// profilePath is where go build looks for the profile.
-const profilePath = "cmd/server/default.pgo"
-
-// profiled is a source file that makes the service write a profile until SIGUSR1. It is added for
-// this one build.
-//
-//go:embed testdata/profiled.go.txt
-var profiled []byte
-
-// profileCommand makes the profile that the service is built by.
-type profileCommand struct {
-	Length time.Duration `default:"40s" help:"How long the service is profiled, roughly."`
-	Quick  bool          `short:"q" help:"Profile it for 1s: shows that it works; the profile means little."`
-	Out    string        `default:"cmd/server/default.pgo" help:"The profile to write."`
-}
-
-// Run puts the load of the other scenarios on a profiled service and writes its profile.
-func (cmd *profileCommand) Run(ctx context.Context) error {
-	if cmd.Quick {
-		cmd.Length = time.Second
-	}
-	return service.WithEnv(ctx, func(env *service.Env) error {
-		binary, written := env.Path("profiled"), env.Path("cpu.prof")
-		if err := buildProfiled(ctx, env.Folder, binary); err != nil {
-			return err
-		}
-		if err := os.Setenv("RIFFLE_CPU_PROFILE", written); err != nil {
-			return err
-		}
-		server, err := env.StartServer(binary, "data")
+// recordProfile puts load on the service and writes its CPU profile, with which go build then
+// compiles it (https://go.dev/doc/pgo).
+func recordProfile(ctx context.Context, out string, length time.Duration) error {
+	return withEnv(ctx, []string{"-pgo=off"}, func(e *env) error {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return err
 		}
-		for _, part := range []struct {
-			request load.Request
-			tenths  float64
-		}{{shuffleOf52, 4}, {deckOf52, 4}, {repeatOf1000, 1}, {shuffleOf10k, 1}} {
-			progress("%s %s for the profile", part.request.Method, part.request.Path)
-			limited, cancel := context.WithTimeout(ctx, time.Duration(part.tenths/10*float64(cmd.Length)))
-			_, err := load.Closed(limited, load.Target{Addrs: []string{server.Addr}, Connections: counted, Exchange: load.Repeat(part.request)})
-			cancel()
-			if err := errors.Join(err, ctx.Err()); err != nil {
-				return err
+		admin := listener.Addr().String()
+		if err := listener.Close(); err != nil {
+			return err
+		}
+		server, err := e.startServer(e.server, "profile", "-admin-addr", admin)
+		if err != nil {
+			return err
+		}
+		var many []string
+		for i := range 10_000 {
+			many = append(many, fmt.Sprintf("%08d", i))
+		}
+		loaded := make(chan error, 1)
+		go func() {
+			for _, part := range []struct {
+				load   request
+				length time.Duration
+			}{
+				{shuffle52, length * 4 / 10},
+				{deck52, length * 4 / 10},
+				{request{http.MethodPost, "/shuffle", `{"deck":"standard52","repeat":1000}`}, length / 10},
+				{request{http.MethodPost, "/shuffle", items(many)}, length / 10},
+			} {
+				if _, err := attack(ctx, part.load.targeter(server), 64, unlimited, part.length, nil); err != nil {
+					loaded <- err
+					return
+				}
 			}
+			loaded <- nil
+		}()
+		response, err := http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%.0f", admin, length.Seconds()))
+		if err != nil {
+			return err
 		}
-		if err := server.Finish(syscall.SIGUSR1); err != nil {
-			return fmt.Errorf("the profiled service: %w", err)
+		defer func() { _ = response.Body.Close() }()
+		anonymous, err := anonymize(response.Body)
+		if err != nil {
+			return err
 		}
-		return publishProfile(written, cmd.Out)
+		if err := <-loaded; err != nil {
+			return err
+		}
+		file, err := os.Create(out)
+		if err != nil {
+			return err
+		}
+		if err := anonymous.Write(file); err != nil {
+			return err
+		}
+		return file.Close()
 	})
 }
 
-// buildProfiled builds the service with the file that makes it write a profile, and without an
-// earlier profile.
-func buildProfiled(ctx context.Context, folder, binary string) error {
-	source := filepath.Join(folder, "profiled.go")
-	target, err := filepath.Abs("cmd/server/profiled.go")
-	if err != nil {
-		return err
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{target: source}})
-	if err != nil {
-		return err
-	}
-	list := filepath.Join(folder, "overlay.json")
-	if err := errors.Join(os.WriteFile(source, profiled, 0o644), os.WriteFile(list, overlay, 0o644)); err != nil {
-		return err
-	}
-	return service.Build(ctx, ".", binary, "-pgo=off", "-overlay", list)
-}
-
-// excluded are functions that the profile leaves out. If the compiler knows how often sha256.New is
-// called, it inlines so much into it that New itself is too long to be inlined into callers that
-// are called seldom, such as Sum256, whose state and sum then escape to the heap.
+// excluded are functions that must not be in the profile. With them, the compiler makes sha256.New
+// too large to inline into Sum256, which then allocates.
 var excluded = regexp.MustCompile(`^crypto/(internal/fips140/)?sha256\.(Sum256|New)$`)
 
-// publishProfile copies a profile without where and when it was made and without excluded
-// functions.
-func publishProfile(from, to string) (err error) {
-	in, err := os.Open(from)
+// anonymize removes the time and place of a profile's recording, and the excluded functions.
+func anonymize(r io.Reader) (*profile.Profile, error) {
+	p, err := profile.Parse(r)
 	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	p, err := profile.Parse(in)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	p.FilterSamplesByName(nil, nil, excluded, nil)
 	p.TimeNanos = 0
@@ -118,9 +92,5 @@ func publishProfile(from, to string) (err error) {
 	for _, f := range p.Function {
 		f.Filename = ""
 	}
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	return errors.Join(p.Compact().Write(out), out.Close())
+	return p.Compact(), nil
 }

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"riffle/internal/rng"
+)
+
+// TestMain also is the program that startHandler runs.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestShortRunWritesPage(t *testing.T) {
+	t.Chdir("..")
+	o := &options{runs: 2, length: 50 * time.Millisecond, records: 100}
+	if err := withEnv(t.Context(), nil, func(e *env) error {
+		f, err := o.measure(t.Context(), e)
+		if err != nil {
+			return err
+		}
+		for _, c := range slices.Concat(f.Shuffles, f.Decks) {
+			if len(c.Rates) != 2 || c.Rate() <= 0 || c.P50() <= 0 || c.P99() < c.P50() {
+				t.Errorf("%s, %d connections: %+v", c.Name, c.Connections, c)
+			}
+		}
+		f.Machine, f.Busy = machine{Commit: "0123456789ab", CPU: "Model <1>", Cores: 2, Load: 13.3}, true
+		var page bytes.Buffer
+		if err := f.write(&page); err != nil {
+			return err
+		}
+		text := page.String()
+		for _, want := range []string{"| commit | `0123456789ab` |\n", "2 cores, Model <1>,", "| 13.30 |\n", "kept the machine busy", "| Riffle on SQLite | 64 | ", "\n| 100 | "} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page lacks %q:\n%s", want, text)
+			}
+		}
+		for _, unwanted := range []string{"%!", "no value"} {
+			if strings.Contains(text, unwanted) {
+				t.Errorf("the page has %q:\n%s", unwanted, text)
+			}
+		}
+		if n := strings.Count(text, "\n"); n > 80 {
+			t.Errorf("the page has %d lines, want at most 80", n)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestArithmetic(t *testing.T) {
+	if a, b := median([]float64{3, 1, 2}), median([]float64{4, 1, 2, 3}); a != 2 || b != 2.5 || !math.IsNaN(median(nil)) {
+		t.Errorf("medians %g and %g, want 2 and 2.5", a, b)
+	}
+	if got, want := ratios([]float64{1, 6, 4}, []float64{2, 2, 4}).String(), "1.00 (0.50 to 3.00)"; got != want {
+		t.Errorf("ratios %s, want %s", got, want)
+	}
+}
+
+func TestAttack(t *testing.T) {
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if requests.Add(1) > 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	p := &process{addr: server.Listener.Addr().String()}
+	seen := 0
+	m, err := attack(t.Context(), deck52.targeter(p), 1, times(3), 0, func(*vegeta.Result) { seen++ })
+	if err != nil || m.Requests != 3 || seen != 3 {
+		t.Fatalf("%v; saw %d results, %v, want 3", m, seen, err)
+	}
+	if _, err := attack(t.Context(), deck52.targeter(p), 1, times(1), 0, nil); err == nil {
+		t.Error("a run with a failed request passes")
+	}
+}
+
+func TestUsualHandlerShuffles(t *testing.T) {
+	order := func() (list []string) {
+		w := httptest.NewRecorder()
+		usual(w, httptest.NewRequest(http.MethodPost, shuffle52.path, strings.NewReader(shuffle52.body)))
+		var body struct{ Items []string }
+		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+			t.Fatal(err)
+		}
+		return body.Items
+	}
+	first, second := order(), order()
+	if slices.Equal(first, second) || slices.Equal(first, cards()) {
+		t.Error("two orders are equal, or the order of the request")
+	}
+	slices.Sort(first)
+	if want := slices.Sorted(slices.Values(cards())); !slices.Equal(first, want) || len(want) != 52 {
+		t.Errorf("items %v, want %v", first, want)
+	}
+}
+
+// TestProfile checks the profile that go build uses, because the compiler silently ignores
+// functions that no longer exist.
+func TestProfile(t *testing.T) {
+	file, err := os.Open("../cmd/server/default.pgo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	p, err := profile.Parse(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAnonymous(t, p)
+	names := functions(p)
+	for _, name := range []string{
+		`riffle/internal/api\.\(\*\w+\)\.shuffle`, `riffle/internal/api\.\(\*\w+\)\.dealDeck`, `riffle/internal/dealer\.\(\*Dealer\)\.Shuffle`,
+		`riffle/internal/ledger\.\(\*Log\)\.Append`, `riffle/internal/ledger\.\(\*Log\)\.follow`, `riffle/internal/ledger/sqlite\.\(\*writer\)\.append`,
+		`riffle/internal/rng\.\(\*Stream\)\.Descend`, `net/http\.\(\*conn\)\.serve`,
+	} {
+		if !slices.ContainsFunc(names, regexp.MustCompile("^"+name+"$").MatchString) {
+			t.Errorf("%s is not in the profile; make a new one: make profile", name)
+		}
+	}
+}
+
+func functions(p *profile.Profile) (names []string) {
+	for _, f := range p.Function {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func checkAnonymous(t *testing.T, p *profile.Profile) {
+	t.Helper()
+	for _, m := range p.Mapping {
+		if m.File != "" || m.BuildID != "" {
+			t.Errorf("mapping %q, %q, want neither", m.File, m.BuildID)
+		}
+	}
+	for _, f := range p.Function {
+		if f.Filename != "" || excluded.MatchString(f.Name) {
+			t.Errorf("function %s of the file %q", f.Name, f.Filename)
+		}
+	}
+	if p.TimeNanos != 0 {
+		t.Errorf("time %d, want 0", p.TimeNanos)
+	}
+}
+
+func TestAnonymizeKeepsFunctions(t *testing.T) {
+	var goroutines bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&goroutines, 0); err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.ParseData(goroutines.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Function[0].Name = "crypto/sha256.Sum256"
+	want := functions(p)[1:]
+	var in bytes.Buffer
+	if err := p.Write(&in); err != nil {
+		t.Fatal(err)
+	}
+	got, err := anonymize(&in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkAnonymous(t, got)
+	for _, name := range functions(got) {
+		if !slices.Contains(want, name) {
+			t.Errorf("function %s, want one of %v", name, want)
+		}
+	}
+	if at := got.Sample[0].Location[0].Line[0]; at.Line == 0 {
+		t.Error("the profile has no line numbers, which the compiler needs")
+	}
+}
+
+// limited is a writer with room for so many bytes.
+type limited struct {
+	bytes.Buffer
+	room int
+}
+
+var errFull = errors.New("full")
+
+func (l *limited) Write(p []byte) (int, error) {
+	if n := l.room - l.Len(); len(p) > n {
+		_, _ = l.Buffer.Write(p[:n])
+		return n, errFull
+	}
+	return l.Buffer.Write(p)
+}
+
+func TestStreamIsKeystreamOfItsSeed(t *testing.T) {
+	out, printed := &limited{room: 80_000}, &bytes.Buffer{}
+	if err := writeStream(out, printed); !errors.Is(err, errFull) {
+		t.Fatal(err)
+	}
+	seed, err := hex.DecodeString(strings.TrimPrefix(strings.TrimSpace(printed.String()), "bench: seed "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := rng.Keys(seed, sha256.Sum256(seed), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference, err := rng.NewReference(keys, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10_000 {
+		if got, want := binary.BigEndian.Uint64(out.Next(8)), reference.Word(); got != want {
+			t.Fatalf("word %d is %016x, want %016x", i, got, want)
+		}
+	}
+}

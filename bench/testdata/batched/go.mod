@@ -1,3 +1,0 @@
-module batched
-
-go 1.26
