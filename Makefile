@@ -7,6 +7,7 @@ GOLANGCI_LINT := $(BIN)/golangci-lint-v2.15.0
 STATICCHECK   := $(BIN)/staticcheck-v0.8.1
 DEADCODE      := $(BIN)/deadcode-v0.50.0
 VALE          := $(BIN)/vale-v3.19.0
+BIOME         := web/node_modules/.bin/biome
 
 .PHONY: help run test race lint contract clients module container bench cost profile statistics stream flips failover verifiers fuzz generate picture pages page-speed
 
@@ -34,7 +35,7 @@ race: ## look for data races, in the tests of packages and in the program under 
 	go test -race -vet=off -skip '$(REPETITIVE)' ./clients/go $$(go list ./internal/... | grep -v -E '$(SEQUENTIAL)')
 	go test -race -vet=off -run '$(CONCURRENT)' ./cmd/server
 
-lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) $(VALE) ## check style, imports between packages, formatting, dead code and prose
+lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) $(VALE) $(BIOME) ## check style, imports between packages, formatting, dead code and prose
 	$(GOLANGCI_LINT) run ./...
 	$(GOLANGCI_LINT) fmt --diff ./...
 	$(STATICCHECK) ./...
@@ -42,6 +43,7 @@ lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) $(VALE) ## check style, import
 	$(VALE) --output=line $$(git ls-files '*.go' '*.md' | grep -v -e testdata/ -e generated)
 	go mod verify
 	go mod tidy -diff
+	$(BIOME) lint --error-on-warnings
 
 contract: ## check openapi.yaml, the generated client, and the service against both
 	bash .ci/contract
@@ -111,9 +113,15 @@ $(STATICCHECK):
 	go install honnef.co/go/tools/cmd/staticcheck@v0.8.1
 	mv $(BIN)/staticcheck $@
 
+<<<<<<< HEAD
 $(VALE):
 	go install github.com/errata-ai/vale/v3/cmd/vale@v3.19.0
 	mv $(BIN)/vale $@
+=======
+$(BIOME): web/package-lock.json
+	cd web && npm ci --ignore-scripts
+	touch $@
+>>>>>>> 864c7bd (web: biome lints the pages and the client)
 
 $(DEADCODE):
 	go install golang.org/x/tools/cmd/deadcode@v0.50.0

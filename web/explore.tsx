@@ -51,7 +51,8 @@ function Explore() {
   const current = useRef<View | undefined>(undefined);
   const refresh = async () => {
     try {
-      setView(current.current = await look(current.current));
+      current.current = await look(current.current);
+      setView(current.current);
       setProblem(undefined);
     } catch (error) {
       setProblem(asProblem(error));
@@ -153,7 +154,7 @@ interface Page { audits: Audit[]; next: number | null }
 function Search({onFound}: {onFound: (index: number) => void}) {
   const [found, setFound] = useState<Page>();
   const [problem, setProblem] = useState<Problem>();
-  const last = useRef(() => undefined as void);
+  const last = useRef<() => void>(() => undefined);
   const run = (work: () => Promise<void>) => {
     last.current = () => run(work);
     setProblem(undefined);

@@ -18,6 +18,7 @@ const most = 200;
 export const roleOf = ({role, looks}: Given) => role === 'hand' && (looks === 'list' || looks === 'answer') ? 'order' : role ?? looks;
 
 /** printable returns a name without characters that change how the text around it looks. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it replaces them
 export const printable = (name: string) => name.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
 
 /** List shows the role of each text, with a way to change it. */

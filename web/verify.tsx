@@ -6,7 +6,7 @@ import {check, keyOfLog, looksLike, proofsOf, proofsOfShoe, recordsOf, Verdict, 
 import {keepOffline} from './offline';
 import {isId, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
-import {Given, List, printable, roleOf} from './verify-given';
+import {type Given, List, printable, roleOf} from './verify-given';
 import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Shoe} from './verify-shoe';
 
 /** mostBytes is the largest file that is read. The proof of the longest shoe has a tenth of it. */
@@ -84,7 +84,7 @@ function Verify() {
   const [busy, setBusy] = useState(0);
   const [over, setOver] = useState(false);
   const paste = useRef<HTMLTextAreaElement>(null);
-  const last = useRef(() => undefined as void);
+  const last = useRef<() => void>(() => undefined);
   const latest = useRef({all: nothing, queue: Promise.resolve()});
   /** run does one change after the other. If it fails, the verdict before stays only if the change was to look further. */
   const run = (work: (all: Everything) => Promise<Everything>, isFurther = false) => {

@@ -22,7 +22,8 @@ function report(done: boolean, refused?: Report['refused']): void {
 }
 
 async function run({n, runs, shuffle, cyclic, prefix, token}: Job): Promise<void> {
-  const counted = meter = new Meter(n, cyclic);
+  const counted = new Meter(n, cyclic);
+  meter = counted;
   if (shuffle === 'own') return; // see Orders
   if (algorithms.includes(shuffle)) {
     while (counted.runs < runs) {
@@ -43,7 +44,7 @@ async function run({n, runs, shuffle, cyclic, prefix, token}: Job): Promise<void
   report(true);
 }
 
-onmessage = ({data}: MessageEvent<Job | Orders>) => {
+self.onmessage = ({data}: MessageEvent<Job | Orders>) => {
   if ('orders' in data) {
     const {n} = meter!;
     for (let at = 0; at + n <= data.orders.length; at += n) meter!.add(data.orders.subarray(at, at + n));

@@ -3,9 +3,8 @@ import {useState} from 'preact/hooks';
 import type {DeckType} from '../decks';
 import {text} from '../page';
 import {askedOf, DeckFields, formOf, OrderFields, orderOf, type Form} from './deck';
-import type {Owned, Pile} from './owner';
+import type {Change, Owned, Pile} from './owner';
 import {burnt} from './pile';
-import type {Change} from './shoe';
 
 const names = '[A-Za-z0-9_\\-]{1,255}';
 

@@ -3,8 +3,7 @@ import {Fragment} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
 import {check, keyOfLog, published, Verdict, type Check} from '../check';
 import {path, prefix, text, verifyLink} from '../page';
-import {recordOf, type Logged, type Owned} from './owner';
-import type {Change} from './shoe';
+import {recordOf, type Change, type Logged, type Owned} from './owner';
 
 /** proofOf returns the proof of a whole shoe. */
 const proofOf = (id: string): Promise<string> => published(path(['shoes', id, 'proof']));

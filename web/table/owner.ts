@@ -10,6 +10,9 @@ export interface State {
   piles: Record<string, {remaining: number}>; commitment: string; root: string | null; changed_by: string;
 }
 
+/** A Change posts a body to a path of the shoe, such as draw. */
+export type Change = (parts: string[], body: unknown) => void;
+
 /** A Card has a code if it is of a deck, and otherwise an item. */
 export interface Card { card: number; code?: string; instance?: number; item?: unknown }
 

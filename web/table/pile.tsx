@@ -2,8 +2,7 @@
 import {useState} from 'preact/hooks';
 import {text} from '../page';
 import {Back, classOf, delayOf, Face, most, type Dealing} from './cards';
-import type {Card, Pile as Cards} from './owner';
-import type {Change} from './shoe';
+import type {Card, Change, Pile as Cards} from './owner';
 
 /** burnt is the pile of cards that nobody looks at. */
 export const burnt = 'burn';

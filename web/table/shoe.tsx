@@ -7,15 +7,12 @@ import {Refused} from '../refused';
 import {Back} from './cards';
 import {Draw, Move, Open, Reshuffle} from './controls';
 import {History} from './history';
-import {load, type Owned} from './owner';
+import {load, type Change, type Owned} from './owner';
 import {Pile} from './pile';
 import {Programs} from './programs';
 
 /** A Call is a request to the API with its answer. */
 interface Call { path: Path; body: unknown; answer: {shoe_id: string} }
-
-/** A Change asks for a change of the shoe: the parts of a path below the shoe's, and a body. */
-export type Change = (parts: string[], body: unknown) => void;
 
 /**
  * useCall returns a function that posts a request. The same request gets the same key until done is

@@ -2,7 +2,7 @@
 import {useState} from 'preact/hooks';
 import {check, keyOfLog, proofsOf, Verdict, type Check} from '../check';
 import {cardNames, type DeckType} from '../decks';
-import {path, post, Problem, text, verifyLink} from '../page';
+import {path, post, type Problem, text, verifyLink} from '../page';
 import {Refused} from '../refused';
 import {Cards, type Dealing} from './cards';
 import {askedOf, DeckFields, formOf, OrderFields, type Asked} from './deck';

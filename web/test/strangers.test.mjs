@@ -118,9 +118,9 @@ test('the frame that runs a function of strangers is of no origin', async () => 
       top: () => { top.location = 'about:blank'; }, popup: () => { if (!window.open('about:blank')) throw new Error(); }, caches: () => caches.keys(), fetch: () => fetch(`${here}/log/key`, {mode: 'no-cors'}),
       picture: () => { const image = new Image(); image.src = `${here}/cards/standard52/AS.svg`; return image.decode(); },
       inline: () => { const script = document.createElement('script'); script.textContent = 'self.ran = true'; document.head.append(script); if (!self.ran) throw new Error(); },
-      beacon: () => new Promise((good, bad) => { document.addEventListener('securitypolicyviolation', bad); navigator.sendBeacon(`${here}/shuffle`, '{}'); }),
+      beacon: () => new Promise((_, bad) => { document.addEventListener('securitypolicyviolation', bad); navigator.sendBeacon(`${here}/shuffle`, '{}'); }),
       workers: () => navigator.serviceWorker.getRegistrations(), database: () => new Promise((good, bad) => { const asked = indexedDB.open('x'); asked.onsuccess = good; asked.onerror = bad; }),
-      form: () => new Promise((good, bad) => {
+      form: () => new Promise((_, bad) => {
         const form = document.createElement('form');
         document.addEventListener('securitypolicyviolation', bad);
         form.action = `${here}/shuffle`;
