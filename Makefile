@@ -43,7 +43,7 @@ lint: $(GOLANGCI_LINT) $(STATICCHECK) $(DEADCODE) $(VALE) $(BIOME) ## check styl
 	$(VALE) --output=line $$(git ls-files '*.go' '*.md' | grep -v -e testdata/ -e generated)
 	go mod verify
 	go mod tidy -diff
-	$(BIOME) lint --error-on-warnings
+	$(BIOME) ci --error-on-warnings
 
 contract: ## check openapi.yaml, the generated client, and the service against both
 	bash .ci/contract

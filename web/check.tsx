@@ -2,32 +2,71 @@
 import {looksLike as looks, verify} from '../verifiers/riffle.mjs';
 import {counted, hasText, language, path, Problem, send, text, type Path} from './page';
 
-export interface Step { name: string; ok: boolean | null; text: string }
+export interface Step {
+  name: string;
+  ok: boolean | null;
+  text: string;
+}
 
 /** A Summary is a verdict for translation, as docs/spec.md has it. */
 interface Summary {
-  id: string; hand?: number | 'rest'; hands?: (number | 'rest')[]; shuffle?: number; cards?: number; changes?: number; steps?: string; step?: string;
-  if?: Summary; why?: string; files?: string[]; verified?: number; false?: number; unchecked?: number; commitment?: 'missing';
+  id: string;
+  hand?: number | 'rest';
+  hands?: (number | 'rest')[];
+  shuffle?: number;
+  cards?: number;
+  changes?: number;
+  steps?: string;
+  step?: string;
+  if?: Summary;
+  why?: string;
+  files?: string[];
+  verified?: number;
+  false?: number;
+  unchecked?: number;
+  commitment?: 'missing';
 }
 
 /** A Part is the verdict on proofs that belong together. */
-interface Part { verdict: 'verified' | 'false' | 'unchecked'; headline: string; notes: string[]; steps: Step[]; summary: Summary; files: string[] }
+interface Part {
+  verdict: 'verified' | 'false' | 'unchecked';
+  headline: string;
+  notes: string[];
+  steps: Step[];
+  summary: Summary;
+  files: string[];
+}
 
 /** A Resolved names the role of a text in a verdict. */
-export interface Resolved { name: string; role: string; hand?: number | 'rest'; shuffle?: number }
+export interface Resolved {
+  name: string;
+  role: string;
+  hand?: number | 'rest';
+  shuffle?: number;
+}
 
 /** A Check is the verdict on all texts, whose roles are in files in the same order, and on each part. */
-export interface Check extends Omit<Part, 'files'> { files: Resolved[]; proofs: Part[] }
+export interface Check extends Omit<Part, 'files'> {
+  files: Resolved[];
+  proofs: Part[];
+}
 
-/** A Text is a file's text and display name, and its role if the reader chose one. */
-export interface Text { name: string; text: string; role?: string }
+/** A Text is that of a file, with the name that it is spoken of by, and its role if it is not to be sorted. */
+export interface Text {
+  name: string;
+  text: string;
+  role?: string;
+}
 
 /** looksLike returns the role that the verifier would give a text, or undefined if it would refuse it. */
-export const looksLike = async (text: string): Promise<string | undefined> => await looks(text) as string | undefined;
+export const looksLike = async (text: string): Promise<string | undefined> => (await looks(text)) as string | undefined;
 
 /** check verifies proof files, with whatever else was given. */
-export async function check(files: Text[], options: {key?: string; order?: string; handOf?: string} = {}): Promise<Check> {
-  return await verify(files, options) as Check;
+export async function check(
+  files: Text[],
+  options: {key?: string; order?: string; handOf?: string} = {},
+): Promise<Check> {
+  return (await verify(files, options)) as Check;
 }
 
 /** published fetches a proof, which exists once the log's next checkpoint covers its records. */
@@ -47,25 +86,40 @@ export const keyOfLog = async (): Promise<string> => (await send(path(['log', 'k
 
 /** A Shown holds the parts of a record that a page shows. */
 export interface Shown {
-  id: string; kind: string; time: string; reference?: string; algorithm?: string; size?: number; draw?: number; audit_id?: string; commitment_id?: string;
+  id: string;
+  kind: string;
+  time: string;
+  reference?: string;
+  algorithm?: string;
+  size?: number;
+  draw?: number;
+  audit_id?: string;
+  commitment_id?: string;
   hands?: number[];
 }
 
 /** withCommitment adds the proof of the commitment that the first record used. */
 export async function withCommitment(proofs: Text): Promise<Text[]> {
-  const [first] = recordsOf(proofs), made = first?.kind === 'void' ? undefined : first?.commitment_id;
+  const [first] = recordsOf(proofs),
+    made = first?.kind === 'void' ? undefined : first?.commitment_id;
   return made ? [proofs, {name: made, text: await published(path(['audits', made, 'proof']))}] : [proofs];
 }
 
-/** proofsOf fetches the proofs of a record and of the commitment that it used. */
-export const proofsOf = async (id: string): Promise<Text[]> => withCommitment({name: id, text: await published(path(['audits', id, 'proof']))});
+/** proofsOf fetches the proof of a record, and that of the commitment that it used. */
+export const proofsOf = async (id: string): Promise<Text[]> =>
+  withCommitment({name: id, text: await published(path(['audits', id, 'proof']))});
 
-/** proofsOfShoe fetches the proofs of a shoe's records and of the commitment that it used. */
-export const proofsOfShoe = async (id: string): Promise<Text[]> => withCommitment({name: 'shoe', text: await published(path(['shoes', id, 'proof']))});
+/** proofsOfShoe fetches the proofs of all records of a shoe, and that of the commitment that it used. */
+export const proofsOfShoe = async (id: string): Promise<Text[]> =>
+  withCommitment({name: 'shoe', text: await published(path(['shoes', id, 'proof']))});
 
 /** recordsOf returns the records of the proofs in a text, as far as they can be read. */
 export function recordsOf({text}: Text): Shown[] {
-  const read = (json: string) => [JSON.parse(json) as {record: string}].flat().map(({record}) => JSON.parse(record) as Shown | null).filter((record) => record !== null);
+  const read = (json: string) =>
+    [JSON.parse(json) as {record: string}]
+      .flat()
+      .map(({record}) => JSON.parse(record) as Shown | null)
+      .filter((record) => record !== null);
   try {
     return read(text);
   } catch {
@@ -78,30 +132,39 @@ export function recordsOf({text}: Text): Shown[] {
 }
 
 /** A Telling has the values that the words of a verdict depend on. */
-interface Telling { summary: Summary; steps: Step[]; files: Resolved[]; isShoe: boolean }
+interface Telling {
+  summary: Summary;
+  steps: Step[];
+  files: Resolved[];
+  isShoe: boolean;
+}
 
 const words = (name: string, fallback: 'fails.other' | 'open.other') => text(hasText(name) ? name : fallback);
 
 /** nameOf returns the name of a part of a deal. */
-const nameOf = (part: number | 'rest') => part === 'rest' ? text('part.rest') : text('part.hand', part);
+const nameOf = (part: number | 'rest') => (part === 'rest' ? text('part.rest') : text('part.hand', part));
 
 /** listed returns names in a sentence. */
 const listed = (names: string[]) => new Intl.ListFormat(language).format(names);
 
-/** dealOf names a part's deal. */
-const dealOf = ({shuffle}: {shuffle?: number}) => shuffle ? text('part.shuffle', shuffle) : text('part.deal');
+/** dealOf says of which deal a part is. */
+const dealOf = ({shuffle}: {shuffle?: number}) => (shuffle ? text('part.shuffle', shuffle) : text('part.deal'));
 
 /** failed says what is wrong, if a step is. */
 function failed(name: string, {files}: Telling): string {
-  const given = {order: ['order', 'hand-of'], items: ['items']}[name]?.some((role) => files.some((file) => file.role === role));
+  const given = {order: ['order', 'hand-of'], items: ['items']}[name]?.some((role) =>
+    files.some((file) => file.role === role),
+  );
   return words(`fails.${name}${given ? '.given' : ''}`, 'fails.other');
 }
 
 /** open says why a step could not be checked. */
 function open(name: string, {summary, steps, files, isShoe}: Telling): string {
-  const {id} = summary.if ?? summary, is = (step: string, ok: boolean | null) => steps.some((other) => other.name === step && other.ok === ok);
+  const {id} = summary.if ?? summary,
+    is = (step: string, ok: boolean | null) => steps.some((other) => other.name === step && other.ok === ok);
   const isSecret = id === 'held-back' || id === 'open-shoe' || is('seed', null);
-  if (isSecret && ['seed', 'commitment', 'keys', 'order'].includes(name)) return text(is('closed', true) ? 'open.seed' : isShoe ? 'open.secret.shoe' : 'open.secret');
+  if (isSecret && ['seed', 'commitment', 'keys', 'order'].includes(name))
+    return text(is('closed', true) ? 'open.seed' : isShoe ? 'open.secret.shoe' : 'open.secret');
   if (name === 'order' && id === 'cost') return text('open.order.cost');
   if (name === 'order' && is('items', null) && !is('hand', true)) return text('open.order.items');
   if (name === 'items' && files.some(({role}) => role === 'items')) return text('open.items.given');
@@ -110,39 +173,73 @@ function open(name: string, {summary, steps, files, isShoe}: Telling): string {
 
 /** firstLine says a verdict in a sentence, in the language of the page. */
 function firstLine(telling: Telling): string {
-  const {summary} = telling, {id, why, files = [], cards = 0, changes = 0, step = ''} = summary;
-  const verified = (sentence: string) => text(summary.commitment === 'missing' ? 'first.except' : 'first.verified', sentence);
+  const {summary} = telling,
+    {id, why, files = [], cards = 0, changes = 0, step = ''} = summary;
+  const verified = (sentence: string) =>
+    text(summary.commitment === 'missing' ? 'first.except' : 'first.verified', sentence);
   switch (id) {
-    case 'hand': case 'hand-set': return verified(counted(`first.${id}`, cards, nameOf(summary.hand!), dealOf(summary)));
-    case 'hands': case 'hands-set': return verified(text(`first.${id}`, listed(summary.hands!.map(nameOf)), dealOf(summary)));
-    case 'cards': return verified(counted('first.cards', cards));
-    case 'shoe': return verified(counted('first.shoe', changes));
-    case 'order': case 'follows': case 'record': return verified(text(`first.${id}`));
-    case 'held-back': return text('first.open', open('seed', telling));
-    case 'open-shoe': return counted('first.open-shoe', changes);
-    case 'cost': return text('first.cost', BigInt(summary.steps!).toLocaleString(language), (2 ** 30).toLocaleString(language));
-    case 'no-key': return text('first.no-key', firstLine({...telling, summary: summary.if!}));
-    case 'several': return text('first.several', summary.verified!, summary.false!, summary.unchecked!);
-    case 'false': return text('first.false', failed(step, telling));
-    case 'incomplete': return text('first.incomplete', open(step, telling));
-    case 'refused': return text('first.refused', hasText(`refused.${why}`) ? text(`refused.${why}` as 'refused.two', listed(files)) : text('open.other'));
-    default: return text('first.unknown-kind');
+    case 'hand':
+    case 'hand-set':
+      return verified(counted(`first.${id}`, cards, nameOf(summary.hand!), dealOf(summary)));
+    case 'hands':
+    case 'hands-set':
+      return verified(text(`first.${id}`, listed(summary.hands!.map(nameOf)), dealOf(summary)));
+    case 'cards':
+      return verified(counted('first.cards', cards));
+    case 'shoe':
+      return verified(counted('first.shoe', changes));
+    case 'order':
+    case 'follows':
+    case 'record':
+      return verified(text(`first.${id}`));
+    case 'held-back':
+      return text('first.open', open('seed', telling));
+    case 'open-shoe':
+      return counted('first.open-shoe', changes);
+    case 'cost':
+      return text('first.cost', BigInt(summary.steps!).toLocaleString(language), (2 ** 30).toLocaleString(language));
+    case 'no-key':
+      return text('first.no-key', firstLine({...telling, summary: summary.if!}));
+    case 'several':
+      return text('first.several', summary.verified!, summary.false!, summary.unchecked!);
+    case 'false':
+      return text('first.false', failed(step, telling));
+    case 'incomplete':
+      return text('first.incomplete', open(step, telling));
+    case 'refused':
+      return text(
+        'first.refused',
+        hasText(`refused.${why}`) ? text(`refused.${why}` as 'refused.two', listed(files)) : text('open.other'),
+      );
+    default:
+      return text('first.unknown-kind');
   }
 }
 
 /** comparedWith says what was compared with what, if anything was. */
 function comparedWith(files: Resolved[]): string {
-  const said = files.flatMap(({name, role, hand, shuffle}) => role === 'order' || role === 'items' || role === 'hand' ? [text(`compared.${role}`, name)] :
-    role === 'hand-of' ? [text('compared.hand-of', name, nameOf(hand!), dealOf({shuffle}))] : []);
+  const said = files.flatMap(({name, role, hand, shuffle}) =>
+    role === 'order' || role === 'items' || role === 'hand'
+      ? [text(`compared.${role}`, name)]
+      : role === 'hand-of'
+        ? [text('compared.hand-of', name, nameOf(hand!), dealOf({shuffle}))]
+        : [],
+  );
   return said.length === 0 ? '' : text('compared', listed(said));
 }
 
 /** Verdict shows a check: the verdict in a line, then what was compared, then each step. texts are those that were checked. */
 export function Verdict({check, texts = []}: {check: Check; texts?: Text[]}) {
-  const {files, proofs, summary} = check, parts: Part[] = proofs.length > 1 ? proofs : [{...check, files: texts.map(({name}) => name)}];
+  const {files, proofs, summary} = check,
+    parts: Part[] = proofs.length > 1 ? proofs : [{...check, files: texts.map(({name}) => name)}];
   const tellings = parts.map((part): Telling => {
-    const kinds = texts.filter(({name}) => part.files.includes(name)).flatMap(recordsOf).map(({kind}) => kind);
-    const isShoe = part.steps.some(({name}) => name === 'chain' || name === 'hand') || kinds.some((kind) => ['shoe', 'draw', 'reshuffle'].includes(kind));
+    const kinds = texts
+      .filter(({name}) => part.files.includes(name))
+      .flatMap(recordsOf)
+      .map(({kind}) => kind);
+    const isShoe =
+      part.steps.some(({name}) => name === 'chain' || name === 'hand') ||
+      kinds.some((kind) => ['shoe', 'draw', 'reshuffle'].includes(kind));
     return {...part, files, isShoe};
   });
   const compared = summary.id === 'refused' ? '' : comparedWith(files);
@@ -150,15 +247,28 @@ export function Verdict({check, texts = []}: {check: Check; texts?: Text[]}) {
     <div role="status">
       <p class={`verdict ${check.verdict}`}>{firstLine({...tellings[0]!, summary})}</p>
       {compared && <p class="compared">{compared}</p>}
-      {check.verdict === 'verified' && texts.flatMap(recordsOf).some((record) => record.kind === 'shuffle' && !record.commitment_id) && <p>{text('verify.one-shot')}</p>}
+      {check.verdict === 'verified' &&
+        texts.flatMap(recordsOf).some((record) => record.kind === 'shuffle' && !record.commitment_id) && (
+          <p>{text('verify.one-shot')}</p>
+        )}
       {parts.map((part, i) => (
         <div key={i}>
-          {parts.length > 1 && <p class="part"><strong>{listed(part.files)}</strong> {firstLine(tellings[i]!)}</p>}
+          {parts.length > 1 && (
+            <p class="part">
+              <strong>{listed(part.files)}</strong> {firstLine(tellings[i]!)}
+            </p>
+          )}
           <ol class="steps">
-            {part.steps.map((step, j) => <Shows key={j} step={step} telling={tellings[i]!} />)}
+            {part.steps.map((step, j) => (
+              <Shows key={j} step={step} telling={tellings[i]!} />
+            ))}
           </ol>
           <p class="quiet">{text('verify.words')}</p>
-          <div class="quiet" lang="en">{[part.headline, ...part.notes].map((line) => <p key={line}>{line}</p>)}</div>
+          <div class="quiet" lang="en">
+            {[part.headline, ...part.notes].map((line) => (
+              <p key={line}>{line}</p>
+            ))}
+          </div>
         </div>
       ))}
     </div>
@@ -167,13 +277,18 @@ export function Verdict({check, texts = []}: {check: Check; texts?: Text[]}) {
 
 /** Shows tells a step's result, in plain words and in the verifier's. */
 function Shows({step: {name, ok, text: found}, telling}: {step: Step; telling: Telling}) {
-  const claim = `claim.${name}`, said = ok === null ? open(name, telling) : ok ? hasText(claim) && text(claim) : failed(name, telling);
+  const claim = `claim.${name}`,
+    said = ok === null ? open(name, telling) : ok ? hasText(claim) && text(claim) : failed(name, telling);
   return (
     <li class={`step-${ok}`}>
-      <span class="mark" role="img" aria-label={text(`step.${ok}`)}>{ok === true ? '✓' : ok === false ? '✗' : '?'}</span>
+      <span class="mark" role="img" aria-label={text(`step.${ok}`)}>
+        {ok === true ? '✓' : ok === false ? '✗' : '?'}
+      </span>
       <span>
         {said && <strong class="claim">{said.charAt(0).toUpperCase() + said.slice(1)}</strong>}
-        <span class="quiet" lang="en">{name}: {found}</span>
+        <span class="quiet" lang="en">
+          {name}: {found}
+        </span>
       </span>
     </li>
   );

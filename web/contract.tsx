@@ -5,7 +5,8 @@ import './docs';
 import {path, send, type Problem} from './page';
 import {Refused} from './refused';
 
-const main = document.getElementById('main')!, notice = document.createElement('div');
+const main = document.getElementById('main')!,
+  notice = document.createElement('div');
 let viewer: Promise<void> | undefined;
 
 async function load(): Promise<void> {
@@ -21,11 +22,13 @@ async function load(): Promise<void> {
 function open(): void {
   if (viewer || !location.hash.startsWith('#/')) return;
   main.setAttribute('aria-busy', 'true');
-  viewer = load().catch((problem: unknown) => {
-    viewer = undefined;
-    main.prepend(notice);
-    render(<Refused problem={problem as Problem} onToken={open} />, notice);
-  }).finally(() => main.removeAttribute('aria-busy'));
+  viewer = load()
+    .catch((problem: unknown) => {
+      viewer = undefined;
+      main.prepend(notice);
+      render(<Refused problem={problem as Problem} onToken={open} />, notice);
+    })
+    .finally(() => main.removeAttribute('aria-busy'));
 }
 
 addEventListener('hashchange', open);

@@ -1,10 +1,26 @@
 // Deck types as GET /decks lists them.
 import {language, path, send} from './page';
 
-export interface Preset { name: string; sizes?: number[]; each?: number; players?: number }
-export interface Parameter { name: string; min: number; max: number; default: number }
+export interface Preset {
+  name: string;
+  sizes?: number[];
+  each?: number;
+  players?: number;
+}
+export interface Parameter {
+  name: string;
+  min: number;
+  max: number;
+  default: number;
+}
 export interface DeckType {
-  type: string; name: {en: string; zh: string}; family: string; size: number; dead_wall?: number; hands?: Preset[]; parameters?: Parameter[];
+  type: string;
+  name: {en: string; zh: string};
+  family: string;
+  size: number;
+  dead_wall?: number;
+  hands?: Preset[];
+  parameters?: Parameter[];
 }
 
 /** deckTypes returns the deck types of the log. */
@@ -14,6 +30,8 @@ export async function deckTypes(): Promise<DeckType[]> {
 
 /** cardNames returns the names of the cards of a type by their codes. */
 export async function cardNames(type: string): Promise<Map<string, string>> {
-  const list: {code: string; name: {en: string; zh: string}}[] = (await (await send(path(['decks', type, 'cards']))).json()).cards;
+  const list: {code: string; name: {en: string; zh: string}}[] = (
+    await (await send(path(['decks', type, 'cards']))).json()
+  ).cards;
   return new Map(list.map((card) => [card.code, card.name[language]]));
 }

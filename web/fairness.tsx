@@ -14,7 +14,13 @@ import {Refused} from './refused';
 import {trusted} from './trusted';
 
 /** A Setting says what to measure. The link of the page has it. linked: the code came with the link. */
-interface Setting { n: number; shuffle: string; runs: number; code: string; linked?: boolean }
+interface Setting {
+  n: number;
+  shuffle: string;
+  runs: number;
+  code: string;
+  linked?: boolean;
+}
 
 const example = `// a has the cards in order. Return it shuffled.
 for (let i = 0; i < a.length; i++) {
@@ -32,7 +38,10 @@ function fromLink(): Setting {
   };
   const shuffle = link.get('shuffle') ?? '';
   return {
-    n: within('n', 2, 136, 3), runs: within('runs', 1, 1_000_000, 100_000), code: link.get('code') ?? example, linked: link.has('code'),
+    n: within('n', 2, 136, 3),
+    runs: within('runs', 1, 1_000_000, 100_000),
+    code: link.get('code') ?? example,
+    linked: link.has('code'),
     shuffle: algorithms.includes(shuffle) || Object.hasOwn(wrong, shuffle) || shuffle === 'own' ? shuffle : 'any-place',
   };
 }
@@ -47,21 +56,27 @@ function fileOf(name: 'worker' | 'own'): string {
 }
 
 /** silence is the time that a function may take for a batch of runs, in milliseconds. */
-const silence = 5000, batch = 500;
+const silence = 5000,
+  batch = 500;
 
 /**
  * ordersOf returns what the frame has sent if these are orders of n cards, at most so many. The code that checks them there runs beside
  * the function, which may send anything.
  */
 function ordersOf(sent: unknown, n: number, most: number): Uint8Array | undefined {
-  const orders: unknown = (sent as Sent & {orders: unknown} | null)?.orders;
-  if (!(orders instanceof Uint8Array) || orders.length === 0 || orders.length % n !== 0 || orders.length > n * most) return undefined;
-  const copy = orders.slice(), seen = new Uint32Array(n); // in which order a card was seen last
+  const orders: unknown = (sent as (Sent & {orders: unknown}) | null)?.orders;
+  if (!(orders instanceof Uint8Array) || orders.length === 0 || orders.length % n !== 0 || orders.length > n * most)
+    return undefined;
+  const copy = orders.slice(),
+    seen = new Uint32Array(n); // in which order a card was seen last
   return copy.every((card, i) => {
-    const order = Math.floor(i / n) + 1, isNew = card < n && seen[card] !== order;
+    const order = Math.floor(i / n) + 1,
+      isNew = card < n && seen[card] !== order;
     seen[card] = order;
     return isNew;
-  }) ? copy : undefined;
+  })
+    ? copy
+    : undefined;
 }
 
 function Laboratory() {
@@ -91,9 +106,13 @@ function Laboratory() {
   };
   /** runOwn has a frame of no origin run the code, and passes on the orders that come from there. */
   const runOwn = ({code, n, runs}: Setting, meter: Worker) => {
-    const frame = document.createElement('iframe'), {port1: port, port2: other} = new MessageChannel();
-    let left = runs, timer: ReturnType<typeof setTimeout>;
-    const wait = () => { timer = setTimeout(() => fail(text('lab.endless')), silence); };
+    const frame = document.createElement('iframe'),
+      {port1: port, port2: other} = new MessageChannel();
+    let left = runs,
+      timer: ReturnType<typeof setTimeout>;
+    const wait = () => {
+      timer = setTimeout(() => fail(text('lab.endless')), silence);
+    };
     frame.sandbox.add('allow-scripts');
     frame.hidden = true;
     frame.src = fileOf('own');
@@ -103,7 +122,8 @@ function Laboratory() {
     };
     port.onmessage = ({data}: MessageEvent<unknown>) => {
       clearTimeout(timer);
-      const orders = ordersOf(data, n, Math.min(left, batch)), error = (data as {error?: unknown} | null)?.error;
+      const orders = ordersOf(data, n, Math.min(left, batch)),
+        error = (data as {error?: unknown} | null)?.error;
       if (!orders) return fail(typeof error === 'string' ? text('lab.threw', error.slice(0, 300)) : text('lab.broken'));
       left -= orders.length / n;
       meter.postMessage({orders, last: left === 0} satisfies Sorted, [orders.buffer]);
@@ -126,14 +146,16 @@ function Laboratory() {
     setMeasured(setting);
     setRunning(true);
     history.replaceState(null, '', toLink(setting));
-    const {n, runs, shuffle} = setting, meter = new Worker(trusted(fileOf('worker')), {type: 'module'});
+    const {n, runs, shuffle} = setting,
+      meter = new Worker(trusted(fileOf('worker')), {type: 'module'});
     ends.current.push(() => meter.terminate());
     meter.onerror = () => fail(text('lab.broken'));
     meter.onmessage = ({data}: MessageEvent<Report>) => {
       if (data.measurement.runs > 0) setMeasurement(data.measurement);
       if (!data.done) return;
       stop();
-      if (data.refused) setProblem(new Problem(data.refused.status, data.refused.message || text('problem.unreachable')));
+      if (data.refused)
+        setProblem(new Problem(data.refused.status, data.refused.message || text('problem.unreachable')));
     };
     meter.postMessage({n, runs, shuffle, cyclic: shuffle === 'sattolo', prefix, token: token()} satisfies Job);
     if (shuffle === 'own') runOwn(setting, meter);
@@ -151,33 +173,94 @@ function Laboratory() {
   );
 }
 
-interface ControlsProps { setting: Setting; running: boolean; onChange: (setting: Setting) => void; onStart: () => void; onStop: () => void }
+interface ControlsProps {
+  setting: Setting;
+  running: boolean;
+  onChange: (setting: Setting) => void;
+  onStart: () => void;
+  onStop: () => void;
+}
 
 function Controls({setting, running, onChange, onStart, onStop}: ControlsProps) {
   const set = (change: Partial<Setting>) => onChange({...setting, ...change});
   const number = (event: Event) => Number((event.currentTarget as HTMLInputElement).value);
   return (
-    <form class="panel" onSubmit={(event) => { event.preventDefault(); onStart(); }}>
+    <form
+      class="panel"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onStart();
+      }}
+    >
       <div class="fields">
-        <label>{text('lab.shuffle')}
+        <label>
+          {text('lab.shuffle')}
           <select value={setting.shuffle} onChange={(event) => set({shuffle: event.currentTarget.value})}>
-            <optgroup label={text('lab.served')}>{algorithms.map((name) => <option key={name} value={name}>{name}</option>)}</optgroup>
-            <optgroup label={text('lab.wrong')}>{Object.keys(wrong).map((name) => <option key={name} value={name}>{nameOf(name)}</option>)}</optgroup>
+            <optgroup label={text('lab.served')}>
+              {algorithms.map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </optgroup>
+            <optgroup label={text('lab.wrong')}>
+              {Object.keys(wrong).map((name) => (
+                <option key={name} value={name}>
+                  {nameOf(name)}
+                </option>
+              ))}
+            </optgroup>
             <option value="own">{text('lab.shuffle.own')}</option>
           </select>
         </label>
-        <label>{text('lab.n')}<input type="number" min="2" max="136" value={setting.n} onInput={(event) => set({n: number(event)})} required /></label>
-        <label>{text('lab.runs')}<input type="number" min="1" max="1000000" value={setting.runs} onInput={(event) => set({runs: number(event)})} required /></label>
+        <label>
+          {text('lab.n')}
+          <input
+            type="number"
+            min="2"
+            max="136"
+            value={setting.n}
+            onInput={(event) => set({n: number(event)})}
+            required
+          />
+        </label>
+        <label>
+          {text('lab.runs')}
+          <input
+            type="number"
+            min="1"
+            max="1000000"
+            value={setting.runs}
+            onInput={(event) => set({runs: number(event)})}
+            required
+          />
+        </label>
       </div>
       {setting.shuffle === 'own' && (
         <>
-          <label>{text('lab.code')}<textarea value={setting.code} rows={7} spellcheck={false} onInput={(event) => set({code: event.currentTarget.value, linked: false})} /></label>
-          <p class="quiet">{setting.linked && <strong>{text('lab.own.linked')}</strong>} {text('lab.own')}</p>
+          <label>
+            {text('lab.code')}
+            <textarea
+              value={setting.code}
+              rows={7}
+              spellcheck={false}
+              onInput={(event) => set({code: event.currentTarget.value, linked: false})}
+            />
+          </label>
+          <p class="quiet">
+            {setting.linked && <strong>{text('lab.own.linked')}</strong>} {text('lab.own')}
+          </p>
         </>
       )}
       <div class="actions">
-        <button class="main" disabled={running}>{text('lab.run')}</button>
-        {running && <button type="button" onClick={onStop}>{text('lab.stop')}</button>}
+        <button class="main" disabled={running}>
+          {text('lab.run')}
+        </button>
+        {running && (
+          <button type="button" onClick={onStop}>
+            {text('lab.stop')}
+          </button>
+        )}
       </div>
     </form>
   );
@@ -195,18 +278,25 @@ function verdictOf({runs, findings, cyclic}: Measurement, shuffle: string): [sta
   const [positions] = findings;
   if (caught(findings).length > 0) {
     const single = shuffle === 'sattolo' && caught(cyclic ?? []).length === 0;
-    return single ? ['unchecked', text('lab.verdict.single')] : ['failed', text('lab.verdict.caught', runs.toLocaleString())];
+    return single
+      ? ['unchecked', text('lab.verdict.single')]
+      : ['failed', text('lab.verdict.caught', runs.toLocaleString())];
   }
-  if (!positions || !judged(positions)) return ['unchecked', text('lab.verdict.unjudged', (positions?.needed ?? 1).toLocaleString())];
+  if (!positions || !judged(positions))
+    return ['unchecked', text('lab.verdict.unjudged', (positions?.needed ?? 1).toLocaleString())];
   return ['verified', text('lab.verdict.fair', runs.toLocaleString())];
 }
 
 function Results({measurement, setting, running}: {measurement: Measurement; setting: Setting; running: boolean}) {
-  const {n, runs, findings, cyclic, orders} = measurement, [state, words] = verdictOf(measurement, setting.shuffle), naive = setting.shuffle === 'any-place';
+  const {n, runs, findings, cyclic, orders} = measurement,
+    [state, words] = verdictOf(measurement, setting.shuffle),
+    naive = setting.shuffle === 'any-place';
   return (
     <section class="panel">
       <h2>{text('lab.results', nameOf(setting.shuffle), n, runs.toLocaleString())}</h2>
-      <p class={`verdict ${state}`} role="status">{running ? '' : words}</p>
+      <p class={`verdict ${state}`} role="status">
+        {running ? '' : words}
+      </p>
       <div class="columns">
         <div>
           <h3>{text('lab.positions')}</h3>
@@ -217,16 +307,31 @@ function Results({measurement, setting, running}: {measurement: Measurement; set
         </div>
         <div>
           <Statistics findings={findings} n={n} />
-          {cyclic && <><h3>{text('lab.cyclic')}</h3><Statistics findings={cyclic} n={n - 1} /></>}
+          {cyclic && (
+            <>
+              <h3>{text('lab.cyclic')}</h3>
+              <Statistics findings={cyclic} n={n - 1} />
+            </>
+          )}
           {measurement.repeats !== undefined && <p class="quiet">{text('lab.repeats', measurement.repeats)}</p>}
           {naive && n <= mostOrders && <p>{text('lab.naive', n, n ** n, factorial(n))}</p>}
           <div class="actions">
-            <button type="button" onClick={() => save('statistics.csv', 'text/csv', findingsCSV(measurement))}>CSV</button>
-            <a class="button" href={toLink(setting)}>{text('lab.link')}</a>
+            <button type="button" onClick={() => save('statistics.csv', 'text/csv', findingsCSV(measurement))}>
+              CSV
+            </button>
+            <a class="button" href={toLink(setting)}>
+              {text('lab.link')}
+            </a>
           </div>
         </div>
       </div>
-      {orders && <><h3>{text('lab.orders', factorial(n))}</h3><Orders measurement={measurement} naive={naive} /><Save id="orders" csv={ordersCSV(measurement)} /></>}
+      {orders && (
+        <>
+          <h3>{text('lab.orders', factorial(n))}</h3>
+          <Orders measurement={measurement} naive={naive} />
+          <Save id="orders" csv={ordersCSV(measurement)} />
+        </>
+      )}
       <div class="hands">
         {(['fixedPoints', 'cycles', 'risingSequences'] as const).map((name) => (
           <div key={name}>
@@ -244,24 +349,39 @@ function Results({measurement, setting, running}: {measurement: Measurement; set
 /** deviation says which card came to which place most unlike what it should. */
 function deviation({n, runs, positions}: Measurement): string {
   if (runs === 0) return '';
-  const off = (count: number) => Math.abs(count - runs / n), cell = positions.reduce((most, count, i) => off(count) > off(positions[most]!) ? i : most, 0);
-  return text('lab.deviation', cell % n + 1, Math.floor(cell / n) + 1, (positions[cell]! * n / runs).toFixed(2));
+  const off = (count: number) => Math.abs(count - runs / n),
+    cell = positions.reduce((most, count, i) => (off(count) > off(positions[most]!) ? i : most), 0);
+  return text('lab.deviation', (cell % n) + 1, Math.floor(cell / n) + 1, ((positions[cell]! * n) / runs).toFixed(2));
 }
 
-const mean = (finding?: Finding): string => finding?.mean === undefined ? '' : text('lab.mean', finding.mean.toFixed(3), finding.expected!.toFixed(3));
+const mean = (finding?: Finding): string =>
+  finding?.mean === undefined ? '' : text('lab.mean', finding.mean.toFixed(3), finding.expected!.toFixed(3));
 
 function Statistics({findings, n}: {findings: Finding[]; n: number}) {
-  const p = (value: number) => value < 1e-15 ? '< 1e-15' : value < 1e-4 ? value.toExponential(1) : value.toFixed(4), wrong = caught(findings);
+  const p = (value: number) => (value < 1e-15 ? '< 1e-15' : value < 1e-4 ? value.toExponential(1) : value.toFixed(4)),
+    wrong = caught(findings);
   return (
     <div class="wide statistics">
       <table>
-        <thead><tr><th scope="col">{text('lab.statistic')}</th><th scope="col">χ²</th><th scope="col">{text('lab.freedom')}</th><th scope="col">p</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">{text('lab.statistic')}</th>
+            <th scope="col">χ²</th>
+            <th scope="col">{text('lab.freedom')}</th>
+            <th scope="col">p</th>
+          </tr>
+        </thead>
         <tbody>
           {findings.map((finding) => (
             <tr key={finding.name} class={wrong.includes(finding) ? 'false' : ''}>
-              <td>{finding.name === 'repeats' ? text('lab.repeats.name') : text(`lab.${finding.name}`, factorial(n))}</td>
-              <td>{finding.freedom ? finding.x!.toFixed(1).replace('Infinity', '∞') : ''}</td><td>{finding.freedom || ''}</td>
-              <td class="mark">{judged(finding) ? p(finding.p) : text('lab.needs', finding.needed.toLocaleString())}</td>
+              <td>
+                {finding.name === 'repeats' ? text('lab.repeats.name') : text(`lab.${finding.name}`, factorial(n))}
+              </td>
+              <td>{finding.freedom ? finding.x!.toFixed(1).replace('Infinity', '∞') : ''}</td>
+              <td>{finding.freedom || ''}</td>
+              <td class="mark">
+                {judged(finding) ? p(finding.p) : text('lab.needs', finding.needed.toLocaleString())}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -3,36 +3,57 @@ import * as Plot from '@observablehq/plot';
 import {language, text} from './page';
 import type {Tiles} from './tree';
 
-/** most is the number of bundles of 256 records to read, and mostTimes the number of times to take from all of them. */
-const most = 16, mostTimes = 512;
+/** most is how many bundles of 256 records are read, and mostTimes how many times are taken from all of them. */
+const most = 16,
+  mostTimes = 512;
 
-interface Point { time: Date; size: number }
+interface Point {
+  time: Date;
+  size: number;
+}
 
 /** sample returns the log's size at some times. It reads the same bundles again after the log has grown, because browsers cache them. */
 async function sample(tiles: Tiles): Promise<Point[]> {
-  const last = Math.ceil(tiles.size / 256) - 1, points: Point[] = [];
+  const last = Math.ceil(tiles.size / 256) - 1,
+    points: Point[] = [];
   let step = 1;
   while (last / step >= most) step *= 2;
   const wanted = Array.from({length: Math.floor(last / step) + 1}, (_, i) => i * step);
   if (wanted.at(-1) !== last) wanted.push(last);
   const bundles = await Promise.all(wanted.map((bundle) => tiles.bundle(bundle)));
-  bundles.forEach((records, i) => records.forEach((record, place) => {
-    if (place % Math.ceil(256 * wanted.length / mostTimes) !== 0 && place !== records.length - 1) return;
-    const {time} = JSON.parse(new TextDecoder().decode(record)) as {time: string};
-    const before = points.at(-1)?.time.getTime() ?? 0; // records of one batch may carry a slightly earlier time than their predecessor
-    points.push({time: new Date(Math.max(before, Date.parse(time))), size: 256 * wanted[i]! + place + 1});
-  }));
+  bundles.forEach((records, i) =>
+    records.forEach((record, place) => {
+      if (place % Math.ceil((256 * wanted.length) / mostTimes) !== 0 && place !== records.length - 1) return;
+      const {time} = JSON.parse(new TextDecoder().decode(record)) as {time: string};
+      const before = points.at(-1)?.time.getTime() ?? 0; // records that were written at once may be of a moment earlier than the one before
+      points.push({time: new Date(Math.max(before, Date.parse(time))), size: 256 * wanted[i]! + place + 1});
+    }),
+  );
   return points;
 }
 
 /** draw returns a picture of how the log has grown until now, so many pixels wide. */
 export async function draw(tiles: Tiles, width: number): Promise<Element> {
-  const points = await sample(tiles), line = [...points, {time: new Date(), size: tiles.size}];
+  const points = await sample(tiles),
+    line = [...points, {time: new Date(), size: tiles.size}];
   const way = {x: 'time', y: 'size', curve: points.length < tiles.size ? 'linear' : 'step-after'} as const;
   const plot = Plot.plot({
-    width, height: 220, marginLeft: 56, marginRight: 16, x: {type: 'time', label: null, ticks: Math.min(8, Math.floor(width / 90))},
-    y: {label: text('explore.size'), grid: true, domain: [0, tiles.size], ticks: Math.min(5, tiles.size), tickFormat: (size: number) => size.toLocaleString(language)},
-    marks: [Plot.areaY(line, {...way, fill: 'var(--accent)', fillOpacity: 0.2}), Plot.lineY(line, {...way, stroke: 'var(--accent)', strokeWidth: 2})],
+    width,
+    height: 220,
+    marginLeft: 56,
+    marginRight: 16,
+    x: {type: 'time', label: null, ticks: Math.min(8, Math.floor(width / 90))},
+    y: {
+      label: text('explore.size'),
+      grid: true,
+      domain: [0, tiles.size],
+      ticks: Math.min(5, tiles.size),
+      tickFormat: (size: number) => size.toLocaleString(language),
+    },
+    marks: [
+      Plot.areaY(line, {...way, fill: 'var(--accent)', fillOpacity: 0.2}),
+      Plot.lineY(line, {...way, stroke: 'var(--accent)', strokeWidth: 2}),
+    ],
     style: {background: 'transparent', color: 'inherit', overflow: 'visible'},
   });
   plot.querySelectorAll('style').forEach((style) => style.remove()); // the policy refuses them; style.css has what they say

@@ -28,7 +28,8 @@ export function counted(name: Counted, n: number, ...values: (string | number)[]
 /** hasText reports whether there is a text with a name. */
 export const hasText = (name: string): name is Name => name in texts.en;
 
-const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, wordForm = /^[\w-]+(\.[\w-]+)*$/;
+const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  wordForm = /^[\w-]+(\.[\w-]+)*$/;
 
 /** isId reports whether a reader has given an id, of a record or of a shoe. */
 export const isId = (given: string) => idForm.test(given);
@@ -38,7 +39,10 @@ export const shortTime = (time: string) => time.slice(0, 19).replace('T', ' ');
 
 /** A Problem is an answer of the API that refuses a request, or the failure to get one. */
 export class Problem extends Error {
-  constructor(readonly status: number, message: string) {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
     super(message);
   }
 }
@@ -88,7 +92,8 @@ export async function send(path: Path, init: RequestInit = {}): Promise<Response
 /** post sends a JSON body, with headers of its own. */
 export function post(path: Path, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return send(path, {
-    method: 'POST', body: JSON.stringify(body),
+    method: 'POST',
+    body: JSON.stringify(body),
     headers: {'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID(), ...headers},
   });
 }

@@ -13,8 +13,13 @@ export function Refused({problem, onToken}: {problem: Problem; onToken: () => vo
       <p>{problem.message}</p>
       {problem.status === 401 && (
         <form onSubmit={submit}>
-          <label>{text('token')}<input name="token" type="password" autocomplete="off" defaultValue={token()} required /></label>
-          <div class="actions"><button>{text('token.use')}</button></div>
+          <label>
+            {text('token')}
+            <input name="token" type="password" autocomplete="off" defaultValue={token()} required />
+          </label>
+          <div class="actions">
+            <button>{text('token.use')}</button>
+          </div>
         </form>
       )}
     </div>

@@ -8,8 +8,11 @@ import {Refused} from './refused';
 import {Shoe} from './table/shoe';
 import {Shuffle} from './table/shuffle';
 
-/** A Place is the address's content: a mode, and the id of a shoe or "". */
-interface Place { mode: 'shuffle' | 'shoe'; id: string }
+/** A Place is what the address says: a mode, and the id of a shoe or "". */
+interface Place {
+  mode: 'shuffle' | 'shoe';
+  id: string;
+}
 
 /** placeOf reads what is behind the # of an address. It returns undefined if that is something else. */
 function placeOf(hash: string): Place | undefined {
@@ -23,22 +26,32 @@ function Table() {
   const [problem, setProblem] = useState<Problem>();
   const load = () => {
     setProblem(undefined);
-    deckTypes().then(setTypes).catch((error: unknown) => setProblem(error as Problem));
+    deckTypes()
+      .then(setTypes)
+      .catch((error: unknown) => setProblem(error as Problem));
   };
   useEffect(load, []);
   useEffect(() => {
     const follow = (event: HashChangeEvent) => {
       const next = placeOf(location.hash);
-      if (!next) history.replaceState(null, '', event.oldURL); // the link past the menu was used
-      else setPlace((now) => next.mode === 'shuffle' ? {...now, mode: 'shuffle'} : next);
+      if (!next)
+        history.replaceState(null, '', event.oldURL); // the link past the menu was used
+      else setPlace((now) => (next.mode === 'shuffle' ? {...now, mode: 'shuffle'} : next));
     };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);
   const mode = (name: Place['mode']) => (
     <label class="button">
-      <input type="radio" name="mode" class="hidden" checked={place.mode === name}
-        onChange={() => { location.hash = name === 'shoe' && place.id !== '' ? `shoe=${place.id}` : name; }} />
+      <input
+        type="radio"
+        name="mode"
+        class="hidden"
+        checked={place.mode === name}
+        onChange={() => {
+          location.hash = name === 'shoe' && place.id !== '' ? `shoe=${place.id}` : name;
+        }}
+      />
       {text(`table.mode.${name}`)}
     </label>
   );
@@ -46,7 +59,11 @@ function Table() {
     <>
       <h1>{text(place.mode === 'shoe' ? 'shoe.heading' : 'table.heading')}</h1>
       <p class="quiet">{text(place.mode === 'shoe' ? 'shoe.lead' : 'table.lead')}</p>
-      <fieldset class="tabs modes"><legend class="hidden">{text('table.mode')}</legend>{mode('shuffle')}{mode('shoe')}</fieldset>
+      <fieldset class="tabs modes">
+        <legend class="hidden">{text('table.mode')}</legend>
+        {mode('shuffle')}
+        {mode('shoe')}
+      </fieldset>
       {problem && <Refused problem={problem} onToken={load} />}
       {types.length > 0 && (place.mode === 'shoe' ? <Shoe types={types} id={place.id} /> : <Shuffle types={types} />)}
     </>

@@ -4,10 +4,19 @@ import {published, type Shown, type Text, withCommitment} from './check';
 import {path, Problem, send, text, verifyLink, type Path} from './page';
 
 /** A Shoe is what its id leads to. */
-export interface Shoe { shoe_id: string; audit_id: string; status: 'open' | 'closed' | 'expired'; dealt: number; piles: Record<string, {remaining: number}> }
+export interface Shoe {
+  shoe_id: string;
+  audit_id: string;
+  status: 'open' | 'closed' | 'expired';
+  dealt: number;
+  piles: Record<string, {remaining: number}>;
+}
 
 /** A Hand is cards that were drawn, and lie together: where the service lists them, and as what. */
-export interface Hand { place: string[]; name: string }
+export interface Hand {
+  place: string[];
+  name: string;
+}
 
 export const isShoeId = (id: string) => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id);
 
@@ -19,17 +28,34 @@ export function shoeOf({kind, id, audit_id: of}: Shown): string | undefined {
 
 /** State says what can be checked of a shoe, and offers to check the cards that were drawn. */
 export function State({shoe, hand, onHand}: {shoe: Shoe; hand?: Hand; onHand: (hand: Hand) => void}) {
-  const hands = [{place: ['dealt'], name: text('verify.dealt', shoe.dealt), count: shoe.dealt}, ...Object.entries(shoe.piles).map(([pile, {remaining}]) =>
-    ({place: ['piles', pile], name: text('verify.pile', pile, remaining), count: remaining}))].filter(({count}) => count > 0);
+  const hands = [
+    {place: ['dealt'], name: text('verify.dealt', shoe.dealt), count: shoe.dealt},
+    ...Object.entries(shoe.piles).map(([pile, {remaining}]) => ({
+      place: ['piles', pile],
+      name: text('verify.pile', pile, remaining),
+      count: remaining,
+    })),
+  ].filter(({count}) => count > 0);
   return (
     <section class="panel">
       <h2>{text(`verify.shoe.${shoe.status}`)}</h2>
       <p>{text(`verify.shoe.${shoe.status}.what`)}</p>
       {shoe.status !== 'closed' && <p class="quiet">{text('verify.shoe.secret')}</p>}
       <h3 id="hands">{text('verify.hands')}</h3>
-      {hands.length === 0 ? <p>{text('verify.hands.none')}</p> : (
+      {hands.length === 0 ? (
+        <p>{text('verify.hands.none')}</p>
+      ) : (
         <div class="tabs" role="group" aria-labelledby="hands">
-          {hands.map(({place, name}) => <button key={String(place)} type="button" aria-pressed={String(place) === String(hand?.place)} onClick={() => onHand({place, name})}>{name}</button>)}
+          {hands.map(({place, name}) => (
+            <button
+              key={String(place)}
+              type="button"
+              aria-pressed={String(place) === String(hand?.place)}
+              onClick={() => onHand({place, name})}
+            >
+              {name}
+            </button>
+          ))}
         </div>
       )}
     </section>
@@ -43,29 +69,45 @@ export function Part({id, first, onWhole}: {id: string; first: string; onWhole: 
       <h2>{text('verify.part')}</h2>
       <p>{text('verify.part.what')}</p>
       <div class="actions">
-        <button type="button" onClick={() => onWhole(first)}>{text('verify.part.whole')}</button>
-        {id !== first && <a class="button" href={verifyLink(first)}>{text('verify.part.first')}</a>}
+        <button type="button" onClick={() => onWhole(first)}>
+          {text('verify.part.whole')}
+        </button>
+        {id !== first && (
+          <a class="button" href={verifyLink(first)}>
+            {text('verify.part.first')}
+          </a>
+        )}
       </div>
     </section>
   );
 }
 
-interface Audits { audits: {audit_id: string; record: Shown}[]; next: number | null }
+interface Audits {
+  audits: {audit_id: string; record: Shown}[];
+  next: number | null;
+}
 
 const read = async <T,>(path: Path) => (await (await send(path)).json()) as T;
 
 /** byReference fetches the proofs of all records of a shoe, which can be found without its id if it has a reference. */
 export async function byReference(first: string): Promise<Text[]> {
-  const {record: {reference}} = await read<{record: Shown}>(path(['audits', first])), ids: string[] = [], lines: string[] = [];
+  const {
+      record: {reference},
+    } = await read<{record: Shown}>(path(['audits', first])),
+    ids: string[] = [],
+    lines: string[] = [];
   if (reference === undefined) throw new Problem(0, text('verify.part.none'));
-  for (let from: number | null = 0; from !== null;) {
+  for (let from: number | null = 0; from !== null; ) {
     const page: Audits = await read(path(['audits'], {reference, from: String(from), limit: '1000'}));
     ids.push(...page.audits.filter(({record}) => shoeOf(record) === first).map(({audit_id: id}) => id));
     from = page.next;
   }
-  for (let i = 0; i < ids.length; i += 16) lines.push(...await Promise.all(ids.slice(i, i + 16).map((id) => published(path(['audits', id, 'proof'])))));
+  for (let i = 0; i < ids.length; i += 16)
+    lines.push(...(await Promise.all(ids.slice(i, i + 16).map((id) => published(path(['audits', id, 'proof']))))));
   return withCommitment({name: first, text: lines.join('\n')});
 }
 
 /** sealers returns the ids of the records that sealed the cards of a hand. */
-export const sealers = (hand: string) => [...new Set(Array.from(hand.matchAll(/"sealed_by"\s*:\s*"([0-9a-f-]{36})"/g), ([, id]) => id!))];
+export const sealers = (hand: string) => [
+  ...new Set(Array.from(hand.matchAll(/"sealed_by"\s*:\s*"([0-9a-f-]{36})"/g), ([, id]) => id!)),
+];

@@ -2,7 +2,18 @@
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import qrcode from 'qrcode-generator';
-import {check, keyOfLog, looksLike, proofsOf, proofsOfShoe, recordsOf, Verdict, type Check, type Shown, type Text} from './check';
+import {
+  check,
+  keyOfLog,
+  looksLike,
+  proofsOf,
+  proofsOfShoe,
+  recordsOf,
+  Verdict,
+  type Check,
+  type Shown,
+  type Text,
+} from './check';
 import {keepOffline} from './offline';
 import {isId, path, prefix, Problem, send, shortTime, text, verifyLink} from './page';
 import {Refused} from './refused';
@@ -13,16 +24,31 @@ import {byReference, isShoeId, Part, sealers, shoeOf, State, type Hand, type Sho
 const mostBytes = 64 << 20;
 
 /** A Subject was looked up in this log. Links name its id. */
-interface Subject { id?: string; shoe?: Shoe; hand?: Hand; isWhole?: boolean }
+interface Subject {
+  id?: string;
+  shoe?: Shoe;
+  hand?: Hand;
+  isWhole?: boolean;
+}
 
 /** Everything has the reader's texts, the texts that were looked up, and the verdict on all of them. */
-interface Everything { texts: Given[]; salt: string; handOf: string; subject: Subject; check?: Check }
+interface Everything {
+  texts: Given[];
+  salt: string;
+  handOf: string;
+  subject: Subject;
+  check?: Check;
+}
 
 const nothing: Everything = {texts: [], salt: '', handOf: '', subject: {}};
 
 /** checked checks everything anew. A salt that was typed is one more text, the last. */
 async function checked(all: Everything): Promise<Everything> {
-  const texts: Text[] = all.texts.map((given) => ({name: given.name, text: given.text, role: given.role && roleOf(given)}));
+  const texts: Text[] = all.texts.map((given) => ({
+    name: given.name,
+    text: given.text,
+    role: given.role && roleOf(given),
+  }));
   if (texts.length === 0) return {...all, check: undefined};
   if (all.salt) texts.push({name: text('verify.salt'), text: all.salt, role: 'salt'});
   const handOf = all.texts.some((given) => ['answer', 'order', 'list'].includes(roleOf(given)!)) ? all.handOf : '';
@@ -37,7 +63,8 @@ const asGiven = (texts: Text[], isLookedUp = false): Promise<Given[]> =>
 const own = ({texts}: Everything) => texts.filter(({isLookedUp, looks, role}) => !isLookedUp && (looks ?? role));
 
 async function add(all: Everything, texts: Text[]): Promise<Everything> {
-  const kept = all.texts.filter(({looks, role}) => looks ?? role), added = await asGiven(texts);
+  const kept = all.texts.filter(({looks, role}) => looks ?? role),
+    added = await asGiven(texts);
   const isNew = (given: Given) => !kept.some(({name, text}) => name === given.name && text === given.text);
   return checked({...all, texts: [...kept, ...added.filter(isNew)]});
 }
@@ -45,18 +72,19 @@ async function add(all: Everything, texts: Text[]): Promise<Everything> {
 /** withKey adds the key of this log if the reader has given none. */
 async function withKey(texts: Given[]): Promise<Given[]> {
   if (texts.some((given) => roleOf(given) === 'key')) return texts;
-  return [...texts, ...await asGiven([{name: text('verify.name.key'), text: await keyOfLog()}], true)];
+  return [...texts, ...(await asGiven([{name: text('verify.name.key'), text: await keyOfLog()}], true))];
 }
 
 /** lookUp checks texts of this service, in place of those looked up before, with the reader's own. */
 async function lookUp(all: Everything, found: Text[], subject: Subject): Promise<Everything> {
   if (subject.id) history.replaceState(null, '', verifyLink(subject.id));
-  return checked({...all, texts: await withKey([...own(all), ...await asGiven(found, true)]), subject});
+  return checked({...all, texts: await withKey([...own(all), ...(await asGiven(found, true))]), subject});
 }
 
 async function checkShoe(all: Everything, shoeId: string, hand?: Hand): Promise<Everything> {
-  const cards = hand && await (await send(path(['shoes', shoeId, ...hand.place], {proof: 'true'}))).text();
-  const texts = await proofsOfShoe(shoeId), shoe = await (await send(path(['shoes', shoeId]))).json() as Shoe;
+  const cards = hand && (await (await send(path(['shoes', shoeId, ...hand.place], {proof: 'true'}))).text());
+  const texts = await proofsOfShoe(shoeId),
+    shoe = (await (await send(path(['shoes', shoeId]))).json()) as Shoe;
   if (hand && cards) texts.push({name: hand.name, text: cards, role: 'hand'});
   return lookUp(all, texts, {id: shoe.status === 'closed' ? shoeId : shoe.audit_id, shoe, hand});
 }
@@ -64,7 +92,7 @@ async function checkShoe(all: Everything, shoeId: string, hand?: Hand): Promise<
 /** loneOf returns the ids of the records that sealed a hand, if there is no proof. */
 function loneOf({check, texts}: Everything): string[] {
   if (check?.summary.why !== 'no-proof') return [];
-  return texts.flatMap((given) => roleOf(given) === 'hand' ? sealers(given.text) : []);
+  return texts.flatMap((given) => (roleOf(given) === 'hand' ? sealers(given.text) : []));
 }
 
 async function readFile(file: File): Promise<Text> {
@@ -97,7 +125,8 @@ function Verify() {
         current.all = await work(current.all);
       } catch (error) {
         if (!isFurther) current.all = {...current.all, check: undefined};
-        if (current === latest.current) setProblem(error instanceof Problem ? error : new Problem(0, (error as Error).message));
+        if (current === latest.current)
+          setProblem(error instanceof Problem ? error : new Problem(0, (error as Error).message));
       }
       if (current === latest.current) {
         setAll(current.all);
@@ -117,7 +146,8 @@ function Verify() {
     const chosen = [...list];
     run(async (all) => add(all, await Promise.all(chosen.map(readFile))));
   };
-  const look = (id: string) => run(async (all) => isShoeId(id) ? checkShoe(all, id) : lookUp(all, await proofsOf(id), {id}));
+  const look = (id: string) =>
+    run(async (all) => (isShoeId(id) ? checkShoe(all, id) : lookUp(all, await proofsOf(id), {id})));
   useEffect(() => {
     const id = new URLSearchParams(location.search).get('id')?.trim().toLowerCase();
     if (id) look(id);
@@ -129,36 +159,100 @@ function Verify() {
     if (isId(value)) look(value.toLowerCase());
     else run((all) => add(all, [{name: text('verify.pasted'), text: value}]));
   };
-  const {texts, subject} = all, {id, shoe, hand} = subject, lone = loneOf(all);
-  const first = id && !shoe && !subject.isWhole && texts.filter(({isLookedUp}) => isLookedUp).flatMap(recordsOf).map(shoeOf)[0];
+  const {texts, subject} = all,
+    {id, shoe, hand} = subject,
+    lone = loneOf(all);
+  const first =
+    id &&
+    !shoe &&
+    !subject.isWhole &&
+    texts
+      .filter(({isLookedUp}) => isLookedUp)
+      .flatMap(recordsOf)
+      .map(shoeOf)[0];
   return (
-    <div onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)}
-      onDrop={(event) => { event.preventDefault(); setOver(false); if (event.dataTransfer?.files.length) files(event.dataTransfer.files); }}>
+    <div
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        if (event.dataTransfer?.files.length) files(event.dataTransfer.files);
+      }}
+    >
       <h1>{text('verify.heading')}</h1>
       <p class="quiet">{text('verify.lead')}</p>
       <form class={over ? 'panel over' : 'panel'} onSubmit={submit}>
-        <label>{text('verify.paste')}<textarea ref={paste} rows={4} spellcheck={false} required /></label>
+        <label>
+          {text('verify.paste')}
+          <textarea ref={paste} rows={4} spellcheck={false} required />
+        </label>
         <div class="actions">
-          <button class="main" disabled={busy > 0}>{text('verify.check')}</button>
-          <label class="button">{text('verify.choose')}
-            <input type="file" multiple class="hidden" onChange={(event) => { if (event.currentTarget.files?.length) files(event.currentTarget.files); event.currentTarget.value = ''; }} />
+          <button class="main" disabled={busy > 0}>
+            {text('verify.check')}
+          </button>
+          <label class="button">
+            {text('verify.choose')}
+            <input
+              type="file"
+              multiple
+              class="hidden"
+              onChange={(event) => {
+                if (event.currentTarget.files?.length) files(event.currentTarget.files);
+                event.currentTarget.value = '';
+              }}
+            />
           </label>
-          {(texts.length > 0 || problem) && <button type="button" onClick={anew}>{text('verify.anew')}</button>}
+          {(texts.length > 0 || problem) && (
+            <button type="button" onClick={anew}>
+              {text('verify.anew')}
+            </button>
+          )}
         </div>
         <p class="quiet">{text('verify.what')}</p>
       </form>
       {texts.length > 0 && <List {...all} onChange={(change) => run((all) => checked({...all, ...change}))} />}
-      {busy > 0 && <p class="panel" role="status">{text('verify.busy')}</p>}
+      {busy > 0 && (
+        <p class="panel" role="status">
+          {text('verify.busy')}
+        </p>
+      )}
       {lone.length > 0 && (
         <div class="panel warned" role="alert">
           <p>{text('verify.lone', lone.join(', '))}</p>
-          <div class="actions"><button type="button" onClick={() => run(async (all) => lookUp(all, (await Promise.all(lone.map(proofsOf))).flat(), {}))}>{text('verify.lone.fetch')}</button></div>
+          <div class="actions">
+            <button
+              type="button"
+              onClick={() => run(async (all) => lookUp(all, (await Promise.all(lone.map(proofsOf))).flat(), {}))}
+            >
+              {text('verify.lone.fetch')}
+            </button>
+          </div>
         </div>
       )}
       {problem && <Refused problem={problem} onToken={last.current} />}
-      {shoe && <State shoe={shoe} hand={hand} onHand={(hand) => run((all) => checkShoe(all, shoe.shoe_id, hand), true)} />}
-      {all.check && busy === 0 && <Report all={all} check={all.check} onKey={() => run(async (all) => checked({...all, texts: await withKey(all.texts)}))} />}
-      {first && <Part id={id} first={first} onWhole={(first) => run(async (all) => lookUp(all, await byReference(first), {id: first, isWhole: true}), true)} />}
+      {shoe && (
+        <State shoe={shoe} hand={hand} onHand={(hand) => run((all) => checkShoe(all, shoe.shoe_id, hand), true)} />
+      )}
+      {all.check && busy === 0 && (
+        <Report
+          all={all}
+          check={all.check}
+          onKey={() => run(async (all) => checked({...all, texts: await withKey(all.texts)}))}
+        />
+      )}
+      {first && (
+        <Part
+          id={id}
+          first={first}
+          onWhole={(first) =>
+            run(async (all) => lookUp(all, await byReference(first), {id: first, isWhole: true}), true)
+          }
+        />
+      )}
     </div>
   );
 }
@@ -166,18 +260,44 @@ function Verify() {
 /** Report is what can be printed: the verdict, the steps, what was checked, and a link to it if all of it was looked up. */
 function Report({all: {texts, subject}, check, onKey}: {all: Everything; check: Check; onKey: () => void}) {
   const link = subject.id && texts.every(({isLookedUp}) => isLookedUp) && location.origin + verifyLink(subject.id);
-  const ofRole = (role: string) => texts.filter((given) => roleOf(given) === role), keys = ofRole('key'), proofs = ofRole('proof');
+  const ofRole = (role: string) => texts.filter((given) => roleOf(given) === role),
+    keys = ofRole('key'),
+    proofs = ofRole('proof');
   return (
     <section class="panel report">
       {subject.hand && <h2>{subject.hand.name}</h2>}
       <Verdict check={check} texts={texts} />
-      {proofs.flatMap((proof) => recordsOf(proof).slice(0, 1)).slice(0, 20).map((record, i) => <Facts key={i} record={record} />)}
-      {keys.filter(({isLookedUp}) => isLookedUp).map((key) => <p class="quiet" key={key.text}>{text('verify.key')} <code>{key.text.trim()}</code></p>)}
-      {link && <div class="link"><Code link={link} /><p><a href={link}>{link}</a></p></div>}
+      {proofs
+        .flatMap((proof) => recordsOf(proof).slice(0, 1))
+        .slice(0, 20)
+        .map((record, i) => (
+          <Facts key={i} record={record} />
+        ))}
+      {keys
+        .filter(({isLookedUp}) => isLookedUp)
+        .map((key) => (
+          <p class="quiet" key={key.text}>
+            {text('verify.key')} <code>{key.text.trim()}</code>
+          </p>
+        ))}
+      {link && (
+        <div class="link">
+          <Code link={link} />
+          <p>
+            <a href={link}>{link}</a>
+          </p>
+        </div>
+      )}
       <p class="quiet">{text('verify.when', shortTime(new Date().toISOString()))}</p>
       <div class="actions">
-        {keys.length === 0 && proofs.length > 0 && <button type="button" onClick={onKey}>{text('verify.key.use')}</button>}
-        <button type="button" onClick={() => print()}>{text('verify.print')}</button>
+        {keys.length === 0 && proofs.length > 0 && (
+          <button type="button" onClick={onKey}>
+            {text('verify.key.use')}
+          </button>
+        )}
+        <button type="button" onClick={() => print()}>
+          {text('verify.print')}
+        </button>
       </div>
     </section>
   );
@@ -186,11 +306,26 @@ function Report({all: {texts, subject}, check, onKey}: {all: Everything; check: 
 function Facts({record}: {record: Shown}) {
   return (
     <dl class="facts">
-      <dt>{text('table.auditId')}</dt><dd>{String(record.id)}</dd>
-      <dt>{text('explore.kind')}</dt><dd>{String(record.kind)}</dd>
-      <dt>{text('explore.time')}</dt><dd>{String(record.time)}</dd>
-      {record.reference !== undefined && <><dt>{text('explore.reference')}</dt><dd>{String(record.reference)}</dd></>}
-      {record.algorithm !== undefined && <><dt>{text('table.algorithm')}</dt><dd>{String(record.algorithm)}, {String(record.draw)} / {String(record.size)}</dd></>}
+      <dt>{text('table.auditId')}</dt>
+      <dd>{String(record.id)}</dd>
+      <dt>{text('explore.kind')}</dt>
+      <dd>{String(record.kind)}</dd>
+      <dt>{text('explore.time')}</dt>
+      <dd>{String(record.time)}</dd>
+      {record.reference !== undefined && (
+        <>
+          <dt>{text('explore.reference')}</dt>
+          <dd>{String(record.reference)}</dd>
+        </>
+      )}
+      {record.algorithm !== undefined && (
+        <>
+          <dt>{text('table.algorithm')}</dt>
+          <dd>
+            {String(record.algorithm)}, {String(record.draw)} / {String(record.size)}
+          </dd>
+        </>
+      )}
     </dl>
   );
 }
@@ -200,11 +335,20 @@ function Code({link}: {link: string}) {
   const code = qrcode(0, 'M');
   code.addData(link);
   code.make();
-  const size = code.getModuleCount(), squares: string[] = [];
-  for (let y = 0; y < size; y++) for (let x = 0; x < size; x++) if (code.isDark(y, x)) squares.push(`M${x + 2} ${y + 2}h1v1h-1z`);
+  const size = code.getModuleCount(),
+    squares: string[] = [];
+  for (let y = 0; y < size; y++)
+    for (let x = 0; x < size; x++) if (code.isDark(y, x)) squares.push(`M${x + 2} ${y + 2}h1v1h-1z`);
   return (
-    <svg class="code" viewBox={`0 0 ${size + 4} ${size + 4}`} role="img" aria-label={text('verify.code')} shape-rendering="crispEdges">
-      <rect width="100%" height="100%" fill="#fff" /><path d={squares.join('')} fill="#000" />
+    <svg
+      class="code"
+      viewBox={`0 0 ${size + 4} ${size + 4}`}
+      role="img"
+      aria-label={text('verify.code')}
+      shape-rendering="crispEdges"
+    >
+      <rect width="100%" height="100%" fill="#fff" />
+      <path d={squares.join('')} fill="#000" />
     </svg>
   );
 }

@@ -2,10 +2,19 @@
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import {prefix, text, token} from './page';
 
-interface Parameter { required?: boolean; example?: unknown; examples?: unknown; style?: string }
-interface Operation { parameters?: Parameter[] }
+interface Parameter {
+  required?: boolean;
+  example?: unknown;
+  examples?: unknown;
+  style?: string;
+}
+interface Operation {
+  parameters?: Parameter[];
+}
 interface Spec {
-  servers: {url: string}[]; paths: Record<string, Operation & Record<string, Operation>>; components: {parameters: Record<string, Parameter>};
+  servers: {url: string}[];
+  paths: Record<string, Operation & Record<string, Operation>>;
+  components: {parameters: Record<string, Parameter>};
 }
 
 /** adapted returns the contract as the viewer takes it. Its server is the log that the page is of. The parameters of a path are with
@@ -17,8 +26,17 @@ function adapted(spec: Spec): Spec {
     return rest.style === 'form' ? {...rest, example: {}} : rest; // of an object it would make up members
   };
   const paths = mapped(spec.paths, ({parameters = [], ...methods}) =>
-    mapped(methods, (operation) => ({...operation, parameters: [...parameters, ...operation.parameters ?? []].map(bare)})));
-  return {...spec, servers: [{url: prefix || '/'}], paths, components: {...spec.components, parameters: mapped(spec.components.parameters, bare)}};
+    mapped(methods, (operation) => ({
+      ...operation,
+      parameters: [...parameters, ...(operation.parameters ?? [])].map(bare),
+    })),
+  );
+  return {
+    ...spec,
+    servers: [{url: prefix || '/'}],
+    paths,
+    components: {...spec.components, parameters: mapped(spec.components.parameters, bare)},
+  };
 }
 
 /** mapped returns an object with each value replaced. */
@@ -26,7 +44,8 @@ const mapped = <A, B>(object: Record<string, A>, change: (value: A) => B): Recor
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 
 /** nameOf returns what an input of the viewer is for. */
-const nameOf = (input: HTMLElement): string => input.closest('tr')?.dataset.paramName ?? {select: 'Example', textarea: 'Body'}[input.localName] ?? 'Value';
+const nameOf = (input: HTMLElement): string =>
+  input.closest('tr')?.dataset.paramName ?? {select: 'Example', textarea: 'Body'}[input.localName] ?? 'Value';
 
 /** show draws the viewer in an element. It shows the operation that the address names. */
 export function show(main: HTMLElement): void {
@@ -48,7 +67,15 @@ export function show(main: HTMLElement): void {
       open();
       addEventListener('hashchange', open);
     },
-    plugins: [() => ({statePlugins: {spec: {wrapActions: {updateJsonSpec: (update: (spec: Spec) => unknown) => (spec: Spec) => update(adapted(spec))}}}})],
+    plugins: [
+      () => ({
+        statePlugins: {
+          spec: {
+            wrapActions: {updateJsonSpec: (update: (spec: Spec) => unknown) => (spec: Spec) => update(adapted(spec))},
+          },
+        },
+      }),
+    ],
   });
   // Its own links to operations are in buttons, where nobody finds them who uses a screen reader.
   const open = () => {
@@ -58,7 +85,8 @@ export function show(main: HTMLElement): void {
   };
   // It leaves out what readers need who use a keyboard or a screen reader, each time that it draws.
   new MutationObserver(() => {
-    main.querySelectorAll<HTMLElement>('.opblock :is(input, select, textarea):not([aria-label])')
+    main
+      .querySelectorAll<HTMLElement>('.opblock :is(input, select, textarea):not([aria-label])')
       .forEach((element) => element.setAttribute('aria-label', nameOf(element)));
     document.getElementById('servers')?.setAttribute('aria-label', 'Server');
     main.querySelectorAll('pre:not([tabindex])').forEach((element) => element.setAttribute('tabindex', '0'));

@@ -19,7 +19,10 @@ function naiveLaw(n: number): number[] {
       run(next, place + 1);
     }
   };
-  run(Array.from({length: n}, (_, card) => card), 0);
+  run(
+    Array.from({length: n}, (_, card) => card),
+    0,
+  );
   return law;
 }
 
@@ -27,52 +30,124 @@ function naiveLaw(n: number): number[] {
 function Chart({options, label, id}: {options: Plot.PlotOptions; label: string; id: string}) {
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
-    const plot = Plot.plot({...options, ariaLabel: label, style: {background: 'transparent', color: 'inherit', overflow: 'visible'}});
+    const plot = Plot.plot({
+      ...options,
+      ariaLabel: label,
+      style: {background: 'transparent', color: 'inherit', overflow: 'visible'},
+    });
     plot.querySelectorAll('style').forEach((style) => style.remove()); // the policy refuses them; style.css has what they say
-    plot.querySelectorAll('g').forEach((group) => ['aria-label', 'aria-description'].forEach((name) => group.removeAttribute(name))); // groups have no names
+    plot
+      .querySelectorAll('g')
+      .forEach((group) => ['aria-label', 'aria-description'].forEach((name) => group.removeAttribute(name))); // groups have no names
     place.current!.replaceChildren(plot);
   }, [options]);
   return <figure id={id} class="chart" ref={place} role="img" aria-label={label} />;
 }
 
 /** ticksOf returns about five whole numbers from 1 to n. */
-const ticksOf = (n: number): number[] => Array.from({length: n}, (_, i) => i + 1).filter((i) => n <= 8 || i === 1 || i % Math.ceil(n / 5) === 0);
+const ticksOf = (n: number): number[] =>
+  Array.from({length: n}, (_, i) => i + 1).filter((i) => n <= 8 || i === 1 || i % Math.ceil(n / 5) === 0);
 
 /** Positions shows the frequency of each card at each place, on a fixed scale: white is the expected frequency. */
 export function Positions({measurement: {n, runs, positions}}: {measurement: Measurement}) {
-  const expected = runs / n, off = positions.map((count) => runs === 0 ? 0 : count / expected - 1);
+  const expected = runs / n,
+    off = positions.map((count) => (runs === 0 ? 0 : count / expected - 1));
   return (
-    <Chart id="positions" label={text('lab.positions')} options={{
-      width: 460, height: 460, marginLeft: 44, marginBottom: 36, x: {label: text('lab.card'), ticks: ticksOf(n), tickFormat: 'd'},
-      y: {label: text('lab.place'), ticks: ticksOf(n), tickFormat: 'd', reverse: true},
-      color: {type: 'diverging', scheme: 'PuOr', reverse: true, domain: [-0.5, 0.5], clamp: true, legend: false},
-      marks: [Plot.raster(off, {width: n, height: n, x1: 0.5, y1: 0.5, x2: n + 0.5, y2: n + 0.5, imageRendering: 'pixelated'})],
-    }} />
+    <Chart
+      id="positions"
+      label={text('lab.positions')}
+      options={{
+        width: 460,
+        height: 460,
+        marginLeft: 44,
+        marginBottom: 36,
+        x: {label: text('lab.card'), ticks: ticksOf(n), tickFormat: 'd'},
+        y: {label: text('lab.place'), ticks: ticksOf(n), tickFormat: 'd', reverse: true},
+        color: {type: 'diverging', scheme: 'PuOr', reverse: true, domain: [-0.5, 0.5], clamp: true, legend: false},
+        marks: [
+          Plot.raster(off, {
+            width: n,
+            height: n,
+            x1: 0.5,
+            y1: 0.5,
+            x2: n + 0.5,
+            y2: n + 0.5,
+            imageRendering: 'pixelated',
+          }),
+        ],
+      }}
+    />
   );
 }
 
 /** Orders shows the frequency of each order, with the exact law of a fair shuffle and, if asked for, of swapping each place with any. */
 export function Orders({measurement: {n, runs, orders}, naive}: {measurement: Measurement; naive: boolean}) {
   if (!orders) return null;
-  const data = orders.map((count, i) => ({order: orderOf(i, n).map((card) => card + 1).join(''), share: runs === 0 ? 0 : count / runs}));
+  const data = orders.map((count, i) => ({
+    order: orderOf(i, n)
+      .map((card) => card + 1)
+      .join(''),
+    share: runs === 0 ? 0 : count / runs,
+  }));
   const law = naive ? naiveLaw(n).map((share, i) => ({order: data[i]!.order, share})) : [];
   return (
-    <Chart id="orders" label={text('lab.orders', orders.length)} options={{
-      width: 640, height: 280, marginBottom: n < 5 ? 50 : 20, x: {label: null, tickRotate: n === 4 ? -90 : 0, ticks: n < 5 ? undefined : [], domain: data.map(({order}) => order)},
-      y: {label: text('lab.share'), percent: true, grid: true},
-      marks: [Plot.barY(data, {x: 'order', y: 'share', fill: 'var(--accent)'}), Plot.ruleY([1 / orders.length], {stroke: 'currentColor', strokeDasharray: '4 3'}),
-        Plot.dot(law, {x: 'order', y: 'share', fill: 'var(--bad)', r: n < 5 ? 5 : 2})],
-    }} />
+    <Chart
+      id="orders"
+      label={text('lab.orders', orders.length)}
+      options={{
+        width: 640,
+        height: 280,
+        marginBottom: n < 5 ? 50 : 20,
+        x: {
+          label: null,
+          tickRotate: n === 4 ? -90 : 0,
+          ticks: n < 5 ? undefined : [],
+          domain: data.map(({order}) => order),
+        },
+        y: {label: text('lab.share'), percent: true, grid: true},
+        marks: [
+          Plot.barY(data, {x: 'order', y: 'share', fill: 'var(--accent)'}),
+          Plot.ruleY([1 / orders.length], {stroke: 'currentColor', strokeDasharray: '4 3'}),
+          Plot.dot(law, {x: 'order', y: 'share', fill: 'var(--bad)', r: n < 5 ? 5 : 2}),
+        ],
+      }}
+    />
   );
 }
 
-/** Distribution shows the frequency of each value, with dots for a fair shuffle. */
-export function Distribution({id, label, count: {seen, law}, runs}: {id: string; label: string; count: Count; runs: number}) {
-  const shown = seen.map((count, value) => ({value, share: runs === 0 ? 0 : count / runs, law: law[value] ?? 0})).filter(({share, law}) => share > 0.0005 || law > 0.0005);
+/** Distribution is how often a value came up, with dots where a fair shuffle has it. */
+export function Distribution({
+  id,
+  label,
+  count: {seen, law},
+  runs,
+}: {
+  id: string;
+  label: string;
+  count: Count;
+  runs: number;
+}) {
+  const shown = seen
+    .map((count, value) => ({value, share: runs === 0 ? 0 : count / runs, law: law[value] ?? 0}))
+    .filter(({share, law}) => share > 0.0005 || law > 0.0005);
   return (
-    <Chart id={id} label={label} options={{
-      width: 320, height: 200, x: {label: null, type: 'band', ticks: shown.length > 16 ? shown.filter((_, i) => i % 5 === 0).map(({value}) => value) : undefined}, y: {label: text('lab.share'), percent: true, grid: true},
-      marks: [Plot.barY(shown, {x: 'value', y: 'share', fill: 'var(--accent)'}), Plot.dot(shown, {x: 'value', y: 'law', fill: 'currentColor', r: 3})],
-    }} />
+    <Chart
+      id={id}
+      label={label}
+      options={{
+        width: 320,
+        height: 200,
+        x: {
+          label: null,
+          type: 'band',
+          ticks: shown.length > 16 ? shown.filter((_, i) => i % 5 === 0).map(({value}) => value) : undefined,
+        },
+        y: {label: text('lab.share'), percent: true, grid: true},
+        marks: [
+          Plot.barY(shown, {x: 'value', y: 'share', fill: 'var(--accent)'}),
+          Plot.dot(shown, {x: 'value', y: 'law', fill: 'currentColor', r: 3}),
+        ],
+      }}
+    />
   );
 }

@@ -8,11 +8,11 @@ const names = ['strike-out', 'fisher-yates', 'durstenfeld', 'inside-out', 'satto
 
 /** Explain plays the steps of an algorithm. */
 export function Explain() {
-  const [name, setName] = useState<typeof names[number]>('strike-out');
+  const [name, setName] = useState<(typeof names)[number]>('strike-out');
   const [frames, setFrames] = useState<Frame[]>(() => explain('strike-out', n));
   const [at, setAt] = useState(0);
   const [playing, setPlaying] = useState(false);
-  const restart = (algorithm: typeof names[number]) => {
+  const restart = (algorithm: (typeof names)[number]) => {
     setName(algorithm);
     setFrames(explain(algorithm, n));
     setAt(0);
@@ -23,29 +23,57 @@ export function Explain() {
     const timer = setTimeout(() => setAt(at + 1), 1400);
     return () => clearTimeout(timer);
   }, [playing, at, frames]);
-  const frame = frames[at]!, choices = frames.flatMap(({words, values}) => words === 'start' || words === 'end' ? [] : [values[0]!]);
+  const frame = frames[at]!,
+    choices = frames.flatMap(({words, values}) => (words === 'start' || words === 'end' ? [] : [values[0]!]));
   return (
     <section class="panel">
       <h2>{text('lab.explain')}</h2>
       <div class="tabs" role="group" aria-label={text('lab.algorithm')}>
         {names.map((other) => (
-          <button key={other} type="button" aria-pressed={other === name} onClick={() => restart(other)}>{other === 'any-place' ? text('lab.shuffle.any-place') : other}</button>
+          <button key={other} type="button" aria-pressed={other === name} onClick={() => restart(other)}>
+            {other === 'any-place' ? text('lab.shuffle.any-place') : other}
+          </button>
         ))}
       </div>
       <p>{text(`lab.explain.${name}`)}</p>
       <ol class="slots" aria-label={text('lab.explain.list')}>
         {frame.cards.map((card, place) => (
-          <li key={place} class={`${frame.touched.includes(place) ? 'touched' : ''} ${card === null ? 'gone' : ''}`}>{card === null ? '' : card + 1}</li>
+          <li key={place} class={`${frame.touched.includes(place) ? 'touched' : ''} ${card === null ? 'gone' : ''}`}>
+            {card === null ? '' : card + 1}
+          </li>
         ))}
       </ol>
-      {frame.out && <ol class="slots" aria-label={text('lab.explain.out')}>{frame.out.map((card) => <li key={card}>{card + 1}</li>)}{frame.out.length === 0 && <li class="gone" />}</ol>}
-      <p aria-live="polite" class="step">{text(`lab.step.${frame.words}`, ...frame.values)}</p>
-      <p class="quiet">{text(name === 'sattolo' ? 'lab.choices.sattolo' : 'lab.choices', choices.join(' × '), choices.reduce((product, k) => product * k, 1).toLocaleString())}</p>
+      {frame.out && (
+        <ol class="slots" aria-label={text('lab.explain.out')}>
+          {frame.out.map((card) => (
+            <li key={card}>{card + 1}</li>
+          ))}
+          {frame.out.length === 0 && <li class="gone" />}
+        </ol>
+      )}
+      <p aria-live="polite" class="step">
+        {text(`lab.step.${frame.words}`, ...frame.values)}
+      </p>
+      <p class="quiet">
+        {text(
+          name === 'sattolo' ? 'lab.choices.sattolo' : 'lab.choices',
+          choices.join(' × '),
+          choices.reduce((product, k) => product * k, 1).toLocaleString(),
+        )}
+      </p>
       <div class="actions">
-        <button type="button" disabled={at === 0} onClick={() => setAt(at - 1)}>{text('lab.back')}</button>
-        <button type="button" disabled={at === frames.length - 1} onClick={() => setAt(at + 1)}>{text('lab.next')}</button>
-        <button type="button" aria-pressed={playing} onClick={() => setPlaying(!playing)}>{text(playing ? 'lab.pause' : 'lab.play')}</button>
-        <button type="button" onClick={() => restart(name)}>{text('lab.again')}</button>
+        <button type="button" disabled={at === 0} onClick={() => setAt(at - 1)}>
+          {text('lab.back')}
+        </button>
+        <button type="button" disabled={at === frames.length - 1} onClick={() => setAt(at + 1)}>
+          {text('lab.next')}
+        </button>
+        <button type="button" aria-pressed={playing} onClick={() => setPlaying(!playing)}>
+          {text(playing ? 'lab.pause' : 'lab.play')}
+        </button>
+        <button type="button" onClick={() => restart(name)}>
+          {text('lab.again')}
+        </button>
       </div>
     </section>
   );

@@ -4,7 +4,8 @@
 function lnGamma(x: number): number {
   let product = 1;
   for (; x < 15; x++) product *= x;
-  const s = 1 / (x * x), series = (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s / 1188)))) / x;
+  const s = 1 / (x * x),
+    series = (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s / 1188)))) / x;
   return (x - 0.5) * Math.log(x) - x + Math.log(2 * Math.PI) / 2 + series - Math.log(product);
 }
 
@@ -14,12 +15,16 @@ export function tails(a: number, x: number): {lower: number; upper: number} {
   if (x <= 0) return {lower: 0, upper: 1};
   const scale = Math.exp(a * Math.log(x) - x - lnGamma(a));
   if (x < a + 1) {
-    let term = 1 / a, sum = term;
+    let term = 1 / a,
+      sum = term;
     for (let k = 1; term > sum * 1e-17; k++) sum += term *= x / (a + k);
     return {lower: sum * scale, upper: 1 - sum * scale};
   }
   const tiny = 1e-300;
-  let b = x + 1 - a, c = 1 / tiny, d = 1 / b, fraction = d;
+  let b = x + 1 - a,
+    c = 1 / tiny,
+    d = 1 / b,
+    fraction = d;
   for (let i = 1, change = 0; Math.abs(change - 1) > 1e-15; i++) {
     const an = i * (a - i);
     b += 2;

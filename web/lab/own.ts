@@ -4,7 +4,12 @@
 // compiling the function and no request. Whatever is sent from here may be the function's own words.
 
 /** An OwnJob is a function body that gets the array a and returns it in another order. Orders are sent in batches of so many. */
-export interface OwnJob { code: string; n: number; runs: number; batch: number }
+export interface OwnJob {
+  code: string;
+  n: number;
+  runs: number;
+  batch: number;
+}
 
 /** A Sent is an answer: orders of n cards, one after the other, or an error. */
 export type Sent = {orders: Uint8Array} | {error: string};
@@ -13,10 +18,17 @@ function run({code, n, runs, batch}: OwnJob, port: MessagePort): void {
   try {
     const shuffle = new Function('a', code) as (a: number[]) => unknown;
     for (let left = runs; left > 0; left -= batch) {
-      const count = Math.min(left, batch), orders = new Uint8Array(count * n);
+      const count = Math.min(left, batch),
+        orders = new Uint8Array(count * n);
       for (let i = 0; i < count; i++) {
-        const a = Array.from({length: n}, (_, card) => card), result = shuffle(a), order = Array.isArray(result) ? result as unknown[] : a;
-        if (order.length !== n || new Set(order).size !== n || order.some((card) => !Number.isInteger(card) || (card as number) < 0 || (card as number) >= n)) {
+        const a = Array.from({length: n}, (_, card) => card),
+          result = shuffle(a),
+          order = Array.isArray(result) ? (result as unknown[]) : a;
+        if (
+          order.length !== n ||
+          new Set(order).size !== n ||
+          order.some((card) => !Number.isInteger(card) || (card as number) < 0 || (card as number) >= n)
+        ) {
           throw new Error(`${JSON.stringify(order).slice(0, 200)} is not an order of the ${n} cards`);
         }
         orders.set(order as number[], i * n);

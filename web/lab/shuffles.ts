@@ -18,12 +18,17 @@ function word(): number {
 /** below returns a uniform integer below n, by multiplication and rejection (Lemire, 2019). n is far below 2^20, so that products are exact. */
 export function below(n: number): number {
   for (;;) {
-    const product = word() * n, low = product >>> 0;
+    const product = word() * n,
+      low = product >>> 0;
     if (low >= n || low >= 2 ** 32 % n) return Math.floor(product / 2 ** 32);
   }
 }
 
-const swap = (a: Uint8Array, i: number, j: number) => { const x = a[i]!; a[i] = a[j]!; a[j] = x; };
+const swap = (a: Uint8Array, i: number, j: number) => {
+  const x = a[i]!;
+  a[i] = a[j]!;
+  a[j] = x;
+};
 
 /** fisherYates is right, over integers that may not be. */
 function fisherYates(a: Uint8Array, integer: (n: number) => number): void {
@@ -47,19 +52,36 @@ function riffle(a: Uint8Array): void {
   for (let i = 0; i < a.length; i++) cut += word() & 1;
   const from = a.slice();
   for (let at = 0, left = 0, right = cut; at < a.length; at++) {
-    const lefts = cut - left, rights = a.length - right;
+    const lefts = cut - left,
+      rights = a.length - right;
     a[at] = below(lefts + rights) < lefts ? from[left++]! : from[right++]!;
   }
 }
 
 /** wrong are the wrong shuffles by name. */
 export const wrong: Record<string, Wrong> = {
-  'any-place': (a) => { for (let i = 0; i < a.length; i++) swap(a, i, below(a.length)); },
-  'random-comparator': (a) => { a.set(Array.from(a).sort(() => (word() & 1) - 0.5)); },
-  'off-by-one': (a) => { for (let i = 0; i < a.length - 1; i++) swap(a, i, i + below(Math.max(1, a.length - i - 1))); },
-  'modulo': (a) => fisherYates(a, (n) => (word() >>> 23) % n),
-  'seed-32': (a) => { const next = xorshift(word()); fisherYates(a, (n) => Math.floor(next() / 2 ** 32 * n)); },
-  ...Object.fromEntries(Array.from({length: 10}, (_, i) => [`riffle-${i + 1}`, (a: Uint8Array) => { for (let k = 0; k <= i; k++) riffle(a); }])),
+  'any-place': (a) => {
+    for (let i = 0; i < a.length; i++) swap(a, i, below(a.length));
+  },
+  'random-comparator': (a) => {
+    a.set(Array.from(a).sort(() => (word() & 1) - 0.5));
+  },
+  'off-by-one': (a) => {
+    for (let i = 0; i < a.length - 1; i++) swap(a, i, i + below(Math.max(1, a.length - i - 1)));
+  },
+  modulo: (a) => fisherYates(a, (n) => (word() >>> 23) % n),
+  'seed-32': (a) => {
+    const next = xorshift(word());
+    fisherYates(a, (n) => Math.floor((next() / 2 ** 32) * n));
+  },
+  ...Object.fromEntries(
+    Array.from({length: 10}, (_, i) => [
+      `riffle-${i + 1}`,
+      (a: Uint8Array) => {
+        for (let k = 0; k <= i; k++) riffle(a);
+      },
+    ]),
+  ),
 };
 
 /** algorithms are the service's algorithms. */

@@ -2,12 +2,20 @@
 import {below} from './shuffles';
 
 /** A Frame is the list after a step: what is where, which places the step touched, and the words for it. */
-export interface Frame { cards: (number | null)[]; out?: number[]; touched: number[]; words: 'start' | 'swap' | 'stay' | 'strike' | 'insert' | 'any' | 'end'; values: number[] }
+export interface Frame {
+  cards: (number | null)[];
+  out?: number[];
+  touched: number[];
+  words: 'start' | 'swap' | 'stay' | 'strike' | 'insert' | 'any' | 'end';
+  values: number[];
+}
 
 /** explain returns the frames of a shuffle of n cards. */
 export function explain(algorithm: string, n: number): Frame[] {
   const cards: (number | null)[] = Array.from({length: n}, (_, i) => i);
-  const frames: Frame[] = [{cards: [...cards], out: algorithm === 'strike-out' ? [] : undefined, touched: [], words: 'start', values: [n]}];
+  const frames: Frame[] = [
+    {cards: [...cards], out: algorithm === 'strike-out' ? [] : undefined, touched: [], words: 'start', values: [n]},
+  ];
   const swap = (i: number, j: number, choices: number, words: Frame['words'] = i === j ? 'stay' : 'swap') => {
     [cards[i], cards[j]] = [cards[j]!, cards[i]!];
     frames.push({cards: [...cards], touched: [i, j], words, values: [choices, i + 1, j + 1]});
@@ -28,14 +36,20 @@ export function explain(algorithm: string, n: number): Frame[] {
         const j = below(i + 1);
         if (j < i) made.push(made[j]!);
         made[j] = i;
-        frames.push({cards: [...made, ...Array.from({length: n - made.length}, () => null)], touched: [j, i], words: 'insert', values: [i + 1, i + 1, j + 1]});
+        frames.push({
+          cards: [...made, ...Array.from({length: n - made.length}, () => null)],
+          touched: [j, i],
+          words: 'insert',
+          values: [i + 1, i + 1, j + 1],
+        });
       }
       break;
     }
     case 'strike-out': {
       const out: number[] = [];
       for (let left = n; left > 0; left--) {
-        const k = below(left), place = cards.flatMap((card, place) => card === null ? [] : [place])[k]!;
+        const k = below(left),
+          place = cards.flatMap((card, place) => (card === null ? [] : [place]))[k]!;
         out.push(cards[place]!);
         cards[place] = null;
         frames.push({cards: [...cards], out: [...out], touched: [place], words: 'strike', values: [left, k + 1]});

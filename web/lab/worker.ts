@@ -4,13 +4,27 @@ import {Refusal, send} from './service';
 import {algorithms, wrong} from './shuffles';
 
 /** A Job is what to run. Orders of a shuffle of the reader's own come as messages of their own. */
-export interface Job { n: number; runs: number; shuffle: string; cyclic: boolean; prefix: string; token: string }
+export interface Job {
+  n: number;
+  runs: number;
+  shuffle: string;
+  cyclic: boolean;
+  prefix: string;
+  token: string;
+}
 
-/** A Report is a worker's message. */
-export interface Report { measurement: Measurement; done: boolean; refused?: {status: number; message: string} }
+/** A Report is what a worker says. */
+export interface Report {
+  measurement: Measurement;
+  done: boolean;
+  refused?: {status: number; message: string};
+}
 
 /** Orders are permutations that the page has checked, one after the other. */
-export interface Orders { orders: Uint8Array; last: boolean }
+export interface Orders {
+  orders: Uint8Array;
+  last: boolean;
+}
 
 let meter: Meter | undefined;
 let reported = 0;
@@ -28,10 +42,15 @@ async function run({n, runs, shuffle, cyclic, prefix, token}: Job): Promise<void
   if (algorithms.includes(shuffle)) {
     while (counted.runs < runs) {
       const repeat = Math.min(runs - counted.runs, Math.floor(1_000_000 / n));
-      await send({prefix, token, body: {size: n, repeat, algorithm: shuffle}}, (order) => counted.add(order), () => report(false));
+      await send(
+        {prefix, token, body: {size: n, repeat, algorithm: shuffle}},
+        (order) => counted.add(order),
+        () => report(false),
+      );
     }
   } else {
-    const sorted = Uint8Array.from({length: n}, (_, i) => i), a = new Uint8Array(n);
+    const sorted = Uint8Array.from({length: n}, (_, i) => i),
+      a = new Uint8Array(n);
     while (counted.runs < runs) {
       for (let i = Math.min(runs - counted.runs, 2000); i > 0; i--) {
         a.set(sorted);

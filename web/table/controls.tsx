@@ -12,15 +12,22 @@ const names = '[A-Za-z0-9_\\-]{1,255}';
 function CutFields() {
   return (
     <>
-      <label>{text('shoe.cut')}<input name="cut" type="number" min="1" max="4095" placeholder={text('table.optional')} /></label>
-      <label>{text('shoe.cut.most')}<input name="cut_most" type="number" min="1" max="4095" placeholder={text('table.optional')} /></label>
+      <label>
+        {text('shoe.cut')}
+        <input name="cut" type="number" min="1" max="4095" placeholder={text('table.optional')} />
+      </label>
+      <label>
+        {text('shoe.cut.most')}
+        <input name="cut_most" type="number" min="1" max="4095" placeholder={text('table.optional')} />
+      </label>
     </>
   );
 }
 
 /** cutOf returns what CutFields ask for: a position, or a range to draw one from. */
 function cutOf(given: Form): {cut?: number | number[]} {
-  const least = given('cut'), most = given('cut_most');
+  const least = given('cut'),
+    most = given('cut_most');
   if (least !== '' && most !== '') return {cut: [Number(least), Number(most)]};
   return least + most === '' ? {} : {cut: Number(least + most)};
 }
@@ -30,7 +37,8 @@ export function Open({types, busy, onOpen}: {types: DeckType[]; busy: boolean; o
   const [name, setName] = useState('standard52');
   const type = types.find((type) => type.type === name) ?? types[0]!;
   const submit = (event: Event) => {
-    const given = formOf(event), minutes = given('minutes');
+    const given = formOf(event),
+      minutes = given('minutes');
     onOpen({...askedOf(type, given), ...cutOf(given), ...(minutes !== '' && {expires_in: 60 * Number(minutes)})});
   };
   return (
@@ -38,10 +46,17 @@ export function Open({types, busy, onOpen}: {types: DeckType[]; busy: boolean; o
       <div class="fields">
         <DeckFields types={types} type={type} onType={setName} />
         <CutFields />
-        <label>{text('shoe.minutes')}<input name="minutes" type="number" min="1" max="527040" placeholder={text('table.optional')} /></label>
+        <label>
+          {text('shoe.minutes')}
+          <input name="minutes" type="number" min="1" max="527040" placeholder={text('table.optional')} />
+        </label>
         <OrderFields />
       </div>
-      <div class="actions"><button class="main" disabled={busy}>{text('shoe.start')}</button></div>
+      <div class="actions">
+        <button class="main" disabled={busy}>
+          {text('shoe.start')}
+        </button>
+      </div>
     </form>
   );
 }
@@ -51,52 +66,113 @@ const named = (piles: Pile[]) => piles.map(({name}) => name).filter((name) => na
 
 /** PileNames suggests the piles that there are. */
 function PileNames({id, piles}: {id: string; piles: Pile[]}) {
-  return <datalist id={id}>{named(piles).map((name) => <option key={name} value={name} />)}</datalist>;
+  return (
+    <datalist id={id}>
+      {named(piles).map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+  );
 }
 
 /** Draw takes cards from the deck or a pile, or burns them. */
 export function Draw({owned: {piles}, busy, change}: {owned: Owned; busy: boolean; change: Change}) {
   const submit = (event: SubmitEvent) => {
-    const given = formOf(event), pile = given('pile'), burn = (event.submitter as HTMLButtonElement | null)?.name === 'burn';
-    const to = burn ? burnt : given('to'), from = given('from');
-    change(pile === '' ? ['draw'] : ['piles', pile, 'draw'], {count: Number(given('count')), ...(from !== 'top' && {from}), ...(to !== '' && {to})});
+    const given = formOf(event),
+      pile = given('pile'),
+      burn = (event.submitter as HTMLButtonElement | null)?.name === 'burn';
+    const to = burn ? burnt : given('to'),
+      from = given('from');
+    change(pile === '' ? ['draw'] : ['piles', pile, 'draw'], {
+      count: Number(given('count')),
+      ...(from !== 'top' && {from}),
+      ...(to !== '' && {to}),
+    });
   };
   return (
     <form class="panel" onSubmit={submit}>
       <div class="fields">
-        <label>{text('shoe.count')}<input name="count" type="number" min="1" max="4096" defaultValue="1" required /></label>
-        <label>{text('shoe.from')}
+        <label>
+          {text('shoe.count')}
+          <input name="count" type="number" min="1" max="4096" defaultValue="1" required />
+        </label>
+        <label>
+          {text('shoe.from')}
           <select name="pile">
             <option value="">{text('shoe.deck')}</option>
-            {named(piles).map((name) => <option key={name}>{name}</option>)}
+            {named(piles).map((name) => (
+              <option key={name}>{name}</option>
+            ))}
           </select>
         </label>
-        <label>{text('shoe.end')}
-          <select name="from">{(['top', 'bottom', 'random'] as const).map((end) => <option key={end} value={end}>{text(`shoe.end.${end}`)}</option>)}</select>
+        <label>
+          {text('shoe.end')}
+          <select name="from">
+            {(['top', 'bottom', 'random'] as const).map((end) => (
+              <option key={end} value={end}>
+                {text(`shoe.end.${end}`)}
+              </option>
+            ))}
+          </select>
         </label>
-        <label>{text('shoe.to')}<input name="to" list="drawn-to" pattern={names} maxLength={255} placeholder={text('shoe.to.none')} autocomplete="off" /></label>
+        <label>
+          {text('shoe.to')}
+          <input
+            name="to"
+            list="drawn-to"
+            pattern={names}
+            maxLength={255}
+            placeholder={text('shoe.to.none')}
+            autocomplete="off"
+          />
+        </label>
         <PileNames id="drawn-to" piles={piles} />
       </div>
       <div class="actions">
-        <button class="main" name="draw" disabled={busy}>{text('shoe.draw')}</button>
-        <button name="burn" disabled={busy}>{text('shoe.burn')}</button>
+        <button class="main" name="draw" disabled={busy}>
+          {text('shoe.draw')}
+        </button>
+        <button name="burn" disabled={busy}>
+          {text('shoe.burn')}
+        </button>
       </div>
     </form>
   );
 }
 
 /** Move puts the chosen cards on a pile, or back into the deck. */
-export function Move({cards, piles, busy, change, onNone}: {cards: number[]; piles: Pile[]; busy: boolean; change: Change; onNone: () => void}) {
+export function Move({
+  cards,
+  piles,
+  busy,
+  change,
+  onNone,
+}: {
+  cards: number[];
+  piles: Pile[];
+  busy: boolean;
+  change: Change;
+  onNone: () => void;
+}) {
   const submit = (event: Event) => change(['piles', formOf(event)('onto'), 'add'], {cards});
   return (
     <form class="panel chosen" onSubmit={submit}>
       <div class="actions">
         <p>{cards.length === 0 ? text('shoe.choose') : text('shoe.chosen', cards.length)}</p>
-        <label>{text('shoe.pile')}<input name="onto" list="put-on" pattern={names} maxLength={255} autocomplete="off" required /></label>
+        <label>
+          {text('shoe.pile')}
+          <input name="onto" list="put-on" pattern={names} maxLength={255} autocomplete="off" required />
+        </label>
         <PileNames id="put-on" piles={piles} />
-        <button class="main" disabled={busy || cards.length === 0}>{text('shoe.put')}</button>
-        <button type="button" disabled={busy || cards.length === 0} onClick={() => change(['return'], {cards})}>{text('shoe.return')}</button>
-        <button type="button" disabled={cards.length === 0} onClick={onNone}>{text('shoe.none')}</button>
+        <button class="main" disabled={busy || cards.length === 0}>
+          {text('shoe.put')}
+        </button>
+        <button type="button" disabled={busy || cards.length === 0} onClick={() => change(['return'], {cards})}>
+          {text('shoe.return')}
+        </button>
+        <button type="button" disabled={cards.length === 0} onClick={onNone}>
+          {text('shoe.none')}
+        </button>
       </div>
     </form>
   );
@@ -113,7 +189,8 @@ export function Reshuffle({busy, change}: {busy: boolean; change: Change}) {
       <summary>{text('shoe.reshuffle.title')}</summary>
       <form onSubmit={submit}>
         <div class="fields">
-          <label>{text('shoe.reshuffle.cards')}
+          <label>
+            {text('shoe.reshuffle.cards')}
             <select name="cards">
               <option value="remaining">{text('shoe.reshuffle.remaining')}</option>
               <option value="all">{text('shoe.reshuffle.all')}</option>
@@ -122,7 +199,9 @@ export function Reshuffle({busy, change}: {busy: boolean; change: Change}) {
           <CutFields />
           <OrderFields />
         </div>
-        <div class="actions"><button disabled={busy}>{text('shoe.reshuffle')}</button></div>
+        <div class="actions">
+          <button disabled={busy}>{text('shoe.reshuffle')}</button>
+        </div>
       </form>
     </details>
   );

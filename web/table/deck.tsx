@@ -6,10 +6,17 @@ import {language, text} from '../page';
 const algorithms = ['fisher-yates', 'durstenfeld', 'inside-out', 'strike-out', 'sattolo'];
 
 /** An Order is how cards are shuffled. Members that are not given are left out. */
-export interface Order { algorithm?: string; client_seed?: string }
+export interface Order {
+  algorithm?: string;
+  client_seed?: string;
+}
 
 /** An Asked is what both shuffles and shoes are asked for with. */
-export interface Asked extends Order { deck: string; decks?: number; parameters?: Record<string, number> }
+export interface Asked extends Order {
+  deck: string;
+  decks?: number;
+  parameters?: Record<string, number>;
+}
 
 /** A Form reads the fields of a form as text, without white space around it. */
 export type Form = (field: string) => string;
@@ -23,7 +30,9 @@ export function formOf(event: Event): Form {
 /** askedOf returns what the fields of DeckFields and OrderFields ask for. */
 export function askedOf(type: DeckType, given: Form): Asked {
   const asked: Asked = {deck: type.type};
-  const parameters = (type.parameters ?? []).filter((p) => given(p.name) !== '').map((p) => [p.name, Number(given(p.name))]);
+  const parameters = (type.parameters ?? [])
+    .filter((p) => given(p.name) !== '')
+    .map((p) => [p.name, Number(given(p.name))]);
   if (parameters.length > 0) asked.parameters = Object.fromEntries(parameters) as Record<string, number>;
   if (Number(given('decks')) > 1) asked.decks = Number(given('decks'));
   return {...asked, ...orderOf(given)};
@@ -41,15 +50,26 @@ export function orderOf(given: Form): Order {
 export function DeckFields({types, type, onType}: {types: DeckType[]; type: DeckType; onType: (name: string) => void}) {
   return (
     <>
-      <label>{text('table.deck')}
+      <label>
+        {text('table.deck')}
         <select value={type.type} onChange={(event) => onType(event.currentTarget.value)}>
-          {types.map((type) => <option key={type.type} value={type.type}>{type.name[language]}</option>)}
+          {types.map((type) => (
+            <option key={type.type} value={type.type}>
+              {type.name[language]}
+            </option>
+          ))}
         </select>
       </label>
       {(type.parameters ?? []).map((p) => (
-        <label key={p.name}>{p.name}<input name={p.name} type="number" min={p.min} max={p.max} placeholder={String(p.default)} /></label>
+        <label key={p.name}>
+          {p.name}
+          <input name={p.name} type="number" min={p.min} max={p.max} placeholder={String(p.default)} />
+        </label>
       ))}
-      <label>{text('table.decks')}<input name="decks" type="number" min="1" placeholder="1" /></label>
+      <label>
+        {text('table.decks')}
+        <input name="decks" type="number" min="1" placeholder="1" />
+      </label>
     </>
   );
 }
@@ -58,10 +78,18 @@ export function DeckFields({types, type, onType}: {types: DeckType[]; type: Deck
 export function OrderFields() {
   return (
     <>
-      <label>{text('table.algorithm')}
-        <select name="algorithm">{algorithms.map((name) => <option key={name}>{name}</option>)}</select>
+      <label>
+        {text('table.algorithm')}
+        <select name="algorithm">
+          {algorithms.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
       </label>
-      <label>{text('table.clientSeed')}<input name="client_seed" maxLength={256} placeholder={text('table.optional')} /></label>
+      <label>
+        {text('table.clientSeed')}
+        <input name="client_seed" maxLength={256} placeholder={text('table.optional')} />
+      </label>
     </>
   );
 }

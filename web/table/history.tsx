@@ -10,45 +10,90 @@ const proofOf = (id: string): Promise<string> => published(path(['shoes', id, 'p
 
 /** recordsOf returns the records that the proof of a whole shoe has. */
 function recordsOf(proof: string): Logged[] {
-  return proof.trim().split('\n').map((line) => {
-    const {record, seed} = JSON.parse(line) as {record: string; seed: string | null};
-    return {...JSON.parse(record) as Logged, seed};
-  });
+  return proof
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const {record, seed} = JSON.parse(line) as {record: string; seed: string | null};
+      return {...(JSON.parse(record) as Logged), seed};
+    });
 }
 
-interface Properties { owned: Owned; busy: boolean; change: Change; onLook: () => void }
+interface Properties {
+  owned: Owned;
+  busy: boolean;
+  change: Change;
+  onLook: () => void;
+}
 
 /** History shows the records of a shoe. All are read if several are new, or the shoe was closed. */
 export function History({owned, busy, change, onLook}: Properties) {
   const [records, setRecords] = useState<Logged[]>([]);
-  const {state} = owned, {shoe_id: id, version, status} = state, missing = version - records.length;
+  const {state} = owned,
+    {shoe_id: id, version, status} = state,
+    missing = version - records.length;
   useEffect(() => {
     if (missing === 0 && status !== 'closed') return;
-    const more = async () => missing === 1 && status !== 'closed' ? [...records, await recordOf(state.changed_by)] : recordsOf(await proofOf(id));
-    more().then(setRecords).catch(() => {}); // it is asked for again as soon as the shoe is
+    const more = async () =>
+      missing === 1 && status !== 'closed'
+        ? [...records, await recordOf(state.changed_by)]
+        : recordsOf(await proofOf(id));
+    more()
+      .then(setRecords)
+      .catch(() => {}); // it is asked for again as soon as the shoe is
   }, [owned]);
   return (
     <section class="panel">
       <h2>{text('shoe.record')}</h2>
       <dl class="facts">
-        <dt>{text('table.auditId')}</dt><dd><a href={verifyLink(state.audit_id)}>{state.audit_id}</a></dd>
-        <dt>{text('table.place')}</dt><dd>{state.log_index}</dd>
-        <dt>{text('shoe.version')}</dt><dd>{version}</dd>
-        <dt>{text('table.commitment')}</dt><dd>{state.commitment}</dd>
-        {state.root !== null && <><dt>{text('explore.root')}</dt><dd>{state.root}</dd></>}
-        {records.filter(({seed, kind}) => seed && kind !== 'draw').map(({id, seed}, i) => (
-          <Fragment key={id}><dt>{text('table.seed')} {i + 1}</dt><dd>{seed}</dd></Fragment>
-        ))}
+        <dt>{text('table.auditId')}</dt>
+        <dd>
+          <a href={verifyLink(state.audit_id)}>{state.audit_id}</a>
+        </dd>
+        <dt>{text('table.place')}</dt>
+        <dd>{state.log_index}</dd>
+        <dt>{text('shoe.version')}</dt>
+        <dd>{version}</dd>
+        <dt>{text('table.commitment')}</dt>
+        <dd>{state.commitment}</dd>
+        {state.root !== null && (
+          <>
+            <dt>{text('explore.root')}</dt>
+            <dd>{state.root}</dd>
+          </>
+        )}
+        {records
+          .filter(({seed, kind}) => seed && kind !== 'draw')
+          .map(({id, seed}, i) => (
+            <Fragment key={id}>
+              <dt>
+                {text('table.seed')} {i + 1}
+              </dt>
+              <dd>{seed}</dd>
+            </Fragment>
+          ))}
       </dl>
       <h3>{text('shoe.moves')}</h3>
       <ol class="moves">
-        {records.map((record) => <li key={record.id}>{described(record)} <a href={verifyLink(record.id)}>{text('shoe.proof')}</a></li>)}
+        {records.map((record) => (
+          <li key={record.id}>
+            {described(record)} <a href={verifyLink(record.id)}>{text('shoe.proof')}</a>
+          </li>
+        ))}
       </ol>
       {status === 'closed' ? <Whole id={id} /> : <p class="quiet">{text('shoe.close.why')}</p>}
       <div class="actions">
-        {status !== 'closed' && <button type="button" disabled={busy} onClick={() => change(['close'], {})}>{text('shoe.close')}</button>}
-        <button type="button" disabled={busy} onClick={onLook}>{text('explore.refresh')}</button>
-        <a class="button" href="#shoe">{text('shoe.another')}</a>
+        {status !== 'closed' && (
+          <button type="button" disabled={busy} onClick={() => change(['close'], {})}>
+            {text('shoe.close')}
+          </button>
+        )}
+        <button type="button" disabled={busy} onClick={onLook}>
+          {text('explore.refresh')}
+        </button>
+        <a class="button" href="#shoe">
+          {text('shoe.another')}
+        </a>
       </div>
       <p class="quiet">{text('shoe.secret')}</p>
     </section>
@@ -66,17 +111,30 @@ function Whole({id}: {id: string}) {
     void (async () => {
       const [proof, key] = await Promise.all([proofOf(id), keyOfLog()]);
       setResult({check: await check([{name: text('shoe.proof'), text: proof}], {key}), proof});
-    })().catch((error: unknown) => setProblem((error as Error).message)).finally(() => setBusy(false));
+    })()
+      .catch((error: unknown) => setProblem((error as Error).message))
+      .finally(() => setBusy(false));
   };
   return (
     <>
-      <div class="actions"><button type="button" class="main" disabled={busy} onClick={run}>{text('shoe.check')}</button></div>
+      <div class="actions">
+        <button type="button" class="main" disabled={busy} onClick={run}>
+          {text('shoe.check')}
+        </button>
+      </div>
       {problem !== '' && <p role="alert">{problem}</p>}
       {result && (
         <>
           <Verdict check={result.check} />
-          <p><a download="shoe-proof.jsonl" href={`data:application/x-ndjson;charset=utf-8,${encodeURIComponent(result.proof)}`}>{text('shoe.save')}</a>{' '}
-            <a href={`${prefix}/verify`}>{text('menu.verify')}</a></p>
+          <p>
+            <a
+              download="shoe-proof.jsonl"
+              href={`data:application/x-ndjson;charset=utf-8,${encodeURIComponent(result.proof)}`}
+            >
+              {text('shoe.save')}
+            </a>{' '}
+            <a href={`${prefix}/verify`}>{text('menu.verify')}</a>
+          </p>
         </>
       )}
     </>
@@ -89,19 +147,28 @@ function placeOf(place = ''): string {
   return text('shoe.place.pile', place.slice('pile '.length));
 }
 
-/** countOf returns the number of cards in a list of runs such as "1:0-1 7:5". */
-const countOf = (cards: string) => cards.split(' ').reduce((sum, run) => {
-  const [first, last = first] = run.slice(run.indexOf(':') + 1).split('-').map(Number) as [number, number?];
-  return sum + Math.abs(last - first) + 1;
-}, 0);
+/** countOf returns how many cards a list of runs such as "1:0-1 7:5" has. */
+const countOf = (cards: string) =>
+  cards.split(' ').reduce((sum, run) => {
+    const [first, last = first] = run
+      .slice(run.indexOf(':') + 1)
+      .split('-')
+      .map(Number) as [number, number?];
+    return sum + Math.abs(last - first) + 1;
+  }, 0);
 
 /** described says what a record is about. */
 function described({kind, from, taken, cards, to, size, cut}: Logged): string {
   const count = cards ? countOf(cards) : 0;
   if (kind === 'shoe' || kind === 'reshuffle') {
-    return (kind === 'shoe' ? text('shoe.made', size!) : text('shoe.shuffled', size!, placeOf(from))) + (cut === undefined ? '' : ` ${text('shoe.made.cut', cut)}`);
+    return (
+      (kind === 'shoe' ? text('shoe.made', size!) : text('shoe.shuffled', size!, placeOf(from))) +
+      (cut === undefined ? '' : ` ${text('shoe.made.cut', cut)}`)
+    );
   }
-  if (kind === 'draw' && taken !== 'cards') return text(`shoe.drawn.${taken as 'top'}`, count, placeOf(from), placeOf(to));
-  if (kind === 'draw' || kind === 'add' || kind === 'return') return text('shoe.put.done', count, placeOf(from), placeOf(to));
+  if (kind === 'draw' && taken !== 'cards')
+    return text(`shoe.drawn.${taken as 'top'}`, count, placeOf(from), placeOf(to));
+  if (kind === 'draw' || kind === 'add' || kind === 'return')
+    return text('shoe.put.done', count, placeOf(from), placeOf(to));
   return kind === 'close' ? text('shoe.done.close') : text('shoe.done.expire');
 }

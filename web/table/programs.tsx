@@ -4,9 +4,12 @@ import {prefix, text, token} from '../page';
 import {asCurl, asPython, asTypeScript} from '../request';
 
 export function Programs({path, body, answer}: {path: string; body: unknown; answer: unknown}) {
-  const url = location.origin + prefix + path, keyed = token() !== '';
+  const url = location.origin + prefix + path,
+    keyed = token() !== '';
   const programs: [string, string][] = [
-    ['curl', asCurl(url, body, keyed)], ['TypeScript', asTypeScript(url, body, keyed)], ['Python', asPython(url, body, keyed)],
+    ['curl', asCurl(url, body, keyed)],
+    ['TypeScript', asTypeScript(url, body, keyed)],
+    ['Python', asPython(url, body, keyed)],
     [text('table.answer'), JSON.stringify(answer, null, 1)],
   ];
   const [chosen, choose] = useState(0);
@@ -15,10 +18,22 @@ export function Programs({path, body, answer}: {path: string; body: unknown; ans
       <h2>{text('table.program')}</h2>
       <div class="tabs" role="tablist">
         {programs.map(([name], i) => (
-          <button key={name} type="button" role="tab" id={`tab-${i}`} aria-selected={i === chosen} aria-controls="program" onClick={() => choose(i)}>{name}</button>
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`tab-${i}`}
+            aria-selected={i === chosen}
+            aria-controls="program"
+            onClick={() => choose(i)}
+          >
+            {name}
+          </button>
         ))}
       </div>
-      <pre id="program" role="tabpanel" aria-labelledby={`tab-${chosen}`} tabIndex={0}>{programs[chosen]![1]}</pre>
+      <pre id="program" role="tabpanel" aria-labelledby={`tab-${chosen}`} tabIndex={0}>
+        {programs[chosen]![1]}
+      </pre>
     </section>
   );
 }

@@ -12,7 +12,11 @@ import {Pile} from './pile';
 import {Programs} from './programs';
 
 /** A Call is a request to the API with its answer. */
-interface Call { path: Path; body: unknown; answer: {shoe_id: string} }
+interface Call {
+  path: Path;
+  body: unknown;
+  answer: {shoe_id: string};
+}
 
 /**
  * useCall returns a function that posts a request. The same request gets the same key until done is
@@ -28,14 +32,17 @@ function useCall() {
       if (version !== undefined) headers['If-Match'] = `"${version}"`;
       return {path, body, answer: await (await post(path, body, headers)).json()};
     },
-    done() { asked.current = {request: '', key: ''}; },
+    done() {
+      asked.current = {request: '', key: ''};
+    },
   };
 }
 
 /** explained returns a problem of a change with what to make of it. */
 function explained(problem: Problem): Problem {
   if (problem.status === 412) return new Problem(412, text('shoe.moved'));
-  if (problem.status === 0 || problem.status >= 500) return new Problem(problem.status, `${problem.message} ${text('shoe.again')}`);
+  if (problem.status === 0 || problem.status >= 500)
+    return new Problem(problem.status, `${problem.message} ${text('shoe.again')}`);
   return problem;
 }
 
@@ -44,45 +51,69 @@ export function Shoe({types, id}: {types: DeckType[]; id: string}) {
   const [last, setLast] = useState<Call>();
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
-  const {call, done} = useCall(), owned = loaded?.state.shoe_id === id ? loaded : undefined;
+  const {call, done} = useCall(),
+    owned = loaded?.state.shoe_id === id ? loaded : undefined;
   const attempt = (act: () => Promise<void>) => {
     setBusy(true);
     setProblem(undefined);
-    void act().catch((error: unknown) => setProblem(error as Problem)).finally(() => setBusy(false));
+    void act()
+      .catch((error: unknown) => setProblem(error as Problem))
+      .finally(() => setBusy(false));
   };
-  const look = () => attempt(async () => { if (id !== '') setLoaded(await load(id, types, owned)); });
+  const look = () =>
+    attempt(async () => {
+      if (id !== '') setLoaded(await load(id, types, owned));
+    });
   useEffect(look, [id]);
-  const open = (body: unknown) => attempt(async () => {
-    try {
-      const opened = await call(path(['shoes']), body);
-      done();
-      setLast(opened);
-      location.hash = `shoe=${opened.answer.shoe_id}`;
-    } catch (error) {
-      throw explained(error as Problem);
-    }
-  });
-  const change: Change = (parts, body) => attempt(async () => {
-    try {
-      setLast(await call(path(['shoes', id, ...parts]), body, owned!.state.version));
-      setLoaded(await load(id, types, owned));
-      done();
-    } catch (error) {
-      const {status} = error as Problem;
-      const stale = status === 409 || status === 410 || status === 412;
-      if (stale) await load(id, types, owned).then(setLoaded).catch(() => {}); // the page shows the refusal
-      throw explained(error as Problem);
-    }
-  });
+  const open = (body: unknown) =>
+    attempt(async () => {
+      try {
+        const opened = await call(path(['shoes']), body);
+        done();
+        setLast(opened);
+        location.hash = `shoe=${opened.answer.shoe_id}`;
+      } catch (error) {
+        throw explained(error as Problem);
+      }
+    });
+  const change: Change = (parts, body) =>
+    attempt(async () => {
+      try {
+        setLast(await call(path(['shoes', id, ...parts]), body, owned!.state.version));
+        setLoaded(await load(id, types, owned));
+        done();
+      } catch (error) {
+        const {status} = error as Problem;
+        const stale = status === 409 || status === 410 || status === 412;
+        if (stale)
+          await load(id, types, owned)
+            .then(setLoaded)
+            .catch(() => {}); // the refusal is what is shown
+        throw explained(error as Problem);
+      }
+    });
   return (
     <>
       {id === '' && <Open types={types} busy={busy} onOpen={open} />}
       {owned?.state.status === 'open' && <Draw owned={owned} busy={busy} change={change} />}
       {problem && <Refused problem={problem} onToken={look} />}
       {id !== '' && !owned && problem && (
-        <div class="actions"><button type="button" onClick={look}>{text('explore.refresh')}</button><a class="button" href="#shoe">{text('shoe.another')}</a></div>
+        <div class="actions">
+          <button type="button" onClick={look}>
+            {text('explore.refresh')}
+          </button>
+          <a class="button" href="#shoe">
+            {text('shoe.another')}
+          </a>
+        </div>
       )}
-      {owned ? <Felt key={id} owned={owned} busy={busy} change={change} /> : <div class="felt"><p class="empty">{text('shoe.empty')}</p></div>}
+      {owned ? (
+        <Felt key={id} owned={owned} busy={busy} change={change} />
+      ) : (
+        <div class="felt">
+          <p class="empty">{text('shoe.empty')}</p>
+        </div>
+      )}
       {owned?.state.status === 'open' && <Reshuffle busy={busy} change={change} />}
       {owned && (
         <div class="columns">
@@ -98,14 +129,18 @@ export function Shoe({types, id}: {types: DeckType[]; id: string}) {
 function Felt({owned: {state, piles, dealing}, busy, change}: {owned: Owned; busy: boolean; change: Change}) {
   const [chosen, setChosen] = useState<number[]>([]);
   useEffect(() => setChosen([]), [state.version]);
-  const choose = (card: number) => setChosen(chosen.includes(card) ? chosen.filter((other) => other !== card) : [...chosen, card]);
-  const open = state.status === 'open', offered = open ? {busy, change, chosen, onChoose: choose} : {chosen};
+  const choose = (card: number) =>
+    setChosen(chosen.includes(card) ? chosen.filter((other) => other !== card) : [...chosen, card]);
+  const open = state.status === 'open',
+    offered = open ? {busy, change, chosen, onChoose: choose} : {chosen};
   return (
     <section class="felt" aria-label={text('table.cards')}>
       <div class="deck">
         {dealing && <Back type={dealing.type} alt="" />}
         <div>
-          <p class="left" role="status">{text(`shoe.${state.status}`)} {text('shoe.left', state.remaining, state.size)}</p>
+          <p class="left" role="status">
+            {text(`shoe.${state.status}`)} {text('shoe.left', state.remaining, state.size)}
+          </p>
           <progress max={state.size} value={state.remaining} aria-label={text('shoe.deck')} />
           {open && state.cut_reached && <p class="cut">{text('shoe.cut.reached')}</p>}
           {open && state.cut_reached === false && <p>{text('shoe.cut.ahead', state.cut!)}</p>}
@@ -113,9 +148,15 @@ function Felt({owned: {state, piles, dealing}, busy, change}: {owned: Owned; bus
         </div>
       </div>
       <div class="hands">
-        {piles.filter(({name, cards}) => name !== '' || cards.length > 0).map((pile) => <Pile key={pile.name} pile={pile} dealing={dealing} {...offered} />)}
+        {piles
+          .filter(({name, cards}) => name !== '' || cards.length > 0)
+          .map((pile) => (
+            <Pile key={pile.name} pile={pile} dealing={dealing} {...offered} />
+          ))}
       </div>
-      {open && piles.some(({cards}) => cards.length > 0) && <Move cards={chosen} piles={piles} busy={busy} change={change} onNone={() => setChosen([])} />}
+      {open && piles.some(({cards}) => cards.length > 0) && (
+        <Move cards={chosen} piles={piles} busy={busy} change={change} onNone={() => setChosen([])} />
+      )}
     </section>
   );
 }

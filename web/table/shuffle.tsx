@@ -10,15 +10,28 @@ import {Programs} from './programs';
 import {mostTiles, Wall, type Place} from './wall';
 
 /** A Shuffle is the body of POST /shuffle. */
-interface Shuffle extends Asked { hands?: string | number[]; draw?: number; reveal: 'now' }
+interface Shuffle extends Asked {
+  hands?: string | number[];
+  draw?: number;
+  reveal: 'now';
+}
 
 interface Answer {
-  audit_id: string; log_index: number; commitment: string; seed: string;
-  items?: string[]; hands?: string[][]; rest?: string[];
+  audit_id: string;
+  log_index: number;
+  commitment: string;
+  seed: string;
+  items?: string[];
+  hands?: string[][];
+  rest?: string[];
 }
 
 /** A Dealt is an answer with what was asked for. */
-interface Dealt extends Dealing { body: Shuffle; answer: Answer; json: string }
+interface Dealt extends Dealing {
+  body: Shuffle;
+  answer: Answer;
+  json: string;
+}
 
 export function Shuffle({types}: {types: DeckType[]}) {
   const [dealt, setDealt] = useState<Dealt>();
@@ -31,7 +44,9 @@ export function Shuffle({types}: {types: DeckType[]}) {
       const [answer, names] = await Promise.all([post(path(['shuffle']), body), cardNames(type.type)]);
       const json = await answer.text();
       setDealt({type, names, body, answer: JSON.parse(json) as Answer, json});
-    })().catch((error: unknown) => setProblem(error as Problem)).finally(() => setBusy(false));
+    })()
+      .catch((error: unknown) => setProblem(error as Problem))
+      .finally(() => setBusy(false));
   };
   return (
     <>
@@ -51,13 +66,26 @@ export function Shuffle({types}: {types: DeckType[]}) {
 }
 
 /** Request is the form that asks for a shuffle. */
-function Request({types, busy, onShuffle}: {types: DeckType[]; busy: boolean; onShuffle: (type: DeckType, body: Shuffle) => void}) {
+function Request({
+  types,
+  busy,
+  onShuffle,
+}: {
+  types: DeckType[];
+  busy: boolean;
+  onShuffle: (type: DeckType, body: Shuffle) => void;
+}) {
   const [name, setName] = useState('standard52');
   const [hands, setHands] = useState('');
   const type = types.find((type) => type.type === name) ?? types[0]!;
   const submit = (event: Event) => {
-    const given = formOf(event), body: Shuffle = {...askedOf(type, given), reveal: 'now'};
-    if (hands === 'sizes') body.hands = given('sizes').split(/[\s,;]+/).filter(Boolean).map(Number);
+    const given = formOf(event),
+      body: Shuffle = {...askedOf(type, given), reveal: 'now'};
+    if (hands === 'sizes')
+      body.hands = given('sizes')
+        .split(/[\s,;]+/)
+        .filter(Boolean)
+        .map(Number);
     else if (hands !== '') body.hands = hands;
     if (given('draw') !== '') body.draw = Number(given('draw'));
     onShuffle(type, body);
@@ -65,27 +93,54 @@ function Request({types, busy, onShuffle}: {types: DeckType[]; busy: boolean; on
   return (
     <form class="panel" onSubmit={submit}>
       <div class="fields">
-        <DeckFields types={types} type={type} onType={(name) => { setName(name); setHands(''); }} />
-        <label>{text('table.hands')}
+        <DeckFields
+          types={types}
+          type={type}
+          onType={(name) => {
+            setName(name);
+            setHands('');
+          }}
+        />
+        <label>
+          {text('table.hands')}
           <select value={hands} onChange={(event) => setHands(event.currentTarget.value)} id="hands">
             <option value="">{text('table.hands.none')}</option>
-            {(type.hands ?? []).map((preset) => <option key={preset.name} value={preset.each && !preset.players ? `${preset.name}:4` : preset.name}>{preset.name}</option>)}
+            {(type.hands ?? []).map((preset) => (
+              <option key={preset.name} value={preset.each && !preset.players ? `${preset.name}:4` : preset.name}>
+                {preset.name}
+              </option>
+            ))}
             <option value="sizes">{text('table.hands.sizes')}</option>
           </select>
         </label>
-        {hands === 'sizes' && <label>{text('table.sizes')}<input name="sizes" defaultValue="5, 5" inputMode="numeric" pattern="[\d\s,;]+" required /></label>}
-        <label>{text('table.draw')}<input name="draw" type="number" min="0" placeholder={text('table.draw.all')} /></label>
+        {hands === 'sizes' && (
+          <label>
+            {text('table.sizes')}
+            <input name="sizes" defaultValue="5, 5" inputMode="numeric" pattern="[\d\s,;]+" required />
+          </label>
+        )}
+        <label>
+          {text('table.draw')}
+          <input name="draw" type="number" min="0" placeholder={text('table.draw.all')} />
+        </label>
         <OrderFields />
       </div>
-      <div class="actions"><button class="main" disabled={busy}>{text('table.shuffle')}</button></div>
+      <div class="actions">
+        <button class="main" disabled={busy}>
+          {text('table.shuffle')}
+        </button>
+      </div>
     </form>
   );
 }
 
 /** Hands shows the cards that were dealt. What mahjong deals from is a wall. */
 function Hands({dealt: {type, names, body, answer}}: {dealt: Dealt}) {
-  const hands = answer.hands ?? [], rest = answer.rest ?? answer.items ?? [];
-  const dealing = {type, names}, size = type.size * (body.decks ?? 1), taken = hands.flat().length;
+  const hands = answer.hands ?? [],
+    rest = answer.rest ?? answer.items ?? [];
+  const dealing = {type, names},
+    size = type.size * (body.decks ?? 1),
+    taken = hands.flat().length;
   let from = 0;
   const groups = hands.map((cards, i) => {
     from += cards.length;
@@ -102,7 +157,12 @@ function Hands({dealt: {type, names, body, answer}}: {dealt: Dealt}) {
   return (
     <>
       <div class={`hands${wall ? ' racks' : hands.every((hand) => hand.length < 3) ? ' many' : ''}`}>
-        {groups.map(({title, cards, from}) => <div key={title}><h2>{title}</h2><Cards codes={cards} {...dealing} from={from} /></div>)}
+        {groups.map(({title, cards, from}) => (
+          <div key={title}>
+            <h2>{title}</h2>
+            <Cards codes={cards} {...dealing} from={from} />
+          </div>
+        ))}
       </div>
       {wall && <Wall places={places} {...dealing} />}
     </>
@@ -124,12 +184,22 @@ function Proof({dealt: {answer, json}}: {dealt: Dealt}) {
     <section class="panel">
       <h2>{text('table.record')}</h2>
       <dl class="facts">
-        <dt>{text('table.auditId')}</dt><dd><a href={verifyLink(answer.audit_id)}>{answer.audit_id}</a></dd>
-        <dt>{text('table.place')}</dt><dd>{answer.log_index}</dd>
-        <dt>{text('table.commitment')}</dt><dd>{answer.commitment}</dd>
-        <dt>{text('table.seed')}</dt><dd>{answer.seed}</dd>
+        <dt>{text('table.auditId')}</dt>
+        <dd>
+          <a href={verifyLink(answer.audit_id)}>{answer.audit_id}</a>
+        </dd>
+        <dt>{text('table.place')}</dt>
+        <dd>{answer.log_index}</dd>
+        <dt>{text('table.commitment')}</dt>
+        <dd>{answer.commitment}</dd>
+        <dt>{text('table.seed')}</dt>
+        <dd>{answer.seed}</dd>
       </dl>
-      <div class="actions"><button type="button" onClick={run}>{text('table.check')}</button></div>
+      <div class="actions">
+        <button type="button" onClick={run}>
+          {text('table.check')}
+        </button>
+      </div>
       {problem !== '' && <p role="alert">{problem}</p>}
       {result && <Verdict check={result} />}
     </section>

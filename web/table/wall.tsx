@@ -11,22 +11,33 @@ export type Place = {code: string} | 'gap' | 'down';
 
 /** wallsOf returns the places of each wall, in stacks. */
 function wallsOf(places: Place[]): {first: number; places: Place[]}[][] {
-  const stacks = Array.from({length: Math.ceil(places.length / 2)}, (_, i) => ({first: 2 * i, places: places.slice(2 * i, 2 * i + 2)}));
-  return [0, 1, 2, 3].map((wall) => stacks.slice(Math.floor(wall * stacks.length / 4), Math.floor((wall + 1) * stacks.length / 4)));
+  const stacks = Array.from({length: Math.ceil(places.length / 2)}, (_, i) => ({
+    first: 2 * i,
+    places: places.slice(2 * i, 2 * i + 2),
+  }));
+  return [0, 1, 2, 3].map((wall) =>
+    stacks.slice(Math.floor((wall * stacks.length) / 4), Math.floor(((wall + 1) * stacks.length) / 4)),
+  );
 }
 
 /** Wall shows the whole order. The last tiles may be a dead wall. */
 export function Wall({places, ...dealing}: Dealing & {places: Place[]}) {
-  const walls = wallsOf(places), dead = dealing.type.dead_wall ?? 0, alive = places.length - dead;
+  const walls = wallsOf(places),
+    dead = dealing.type.dead_wall ?? 0,
+    alive = places.length - dead;
   return (
     <div class="wall">
       <div class="square" style={`--stacks: ${Math.max(...walls.map((wall) => wall.length))}`}>
-        <p>{text('wall.order')} {places.includes('gap') && text('wall.gaps')} {dead > 0 && text('wall.dead', dead)}</p>
+        <p>
+          {text('wall.order')} {places.includes('gap') && text('wall.gaps')} {dead > 0 && text('wall.dead', dead)}
+        </p>
         {walls.map((stacks, wall) => (
           <ol key={wall} aria-label={text('wall.number', wall + 1)}>
             {stacks.map(({first, places}) => (
               <li key={first} class={first >= alive ? 'dead' : ''} style={delayOf(first)}>
-                {places.map((place, i) => <Tile key={i} place={place} {...dealing} />)}
+                {places.map((place, i) => (
+                  <Tile key={i} place={place} {...dealing} />
+                ))}
               </li>
             ))}
           </ol>

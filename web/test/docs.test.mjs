@@ -5,7 +5,9 @@ import {browse, open, startWith, startWithKey} from './service.mjs';
 
 let service, browser;
 
-before(async () => { [browser, service] = await Promise.all([browse(), startWith('logs: [{name: poker}]')]); });
+before(async () => {
+  [browser, service] = await Promise.all([browse(), startWith('logs: [{name: poker}]')]);
+});
 after(async () => {
   await browser.close();
   await service.stop();
@@ -13,11 +15,14 @@ after(async () => {
 
 /** execute sends the request of the operation that is open in the viewer, and returns the answer that the viewer shows. */
 async function execute(page, parameters = {}) {
-  const sent = page.waitForResponse((answer) => answer.request().method() !== 'HEAD' && !answer.url().endsWith('/openapi.yaml'));
+  const sent = page.waitForResponse(
+    (answer) => answer.request().method() !== 'HEAD' && !answer.url().endsWith('/openapi.yaml'),
+  );
   await page.click('.opblock.is-open .try-out__btn');
   for (const name of Object.keys(parameters)) await page.getByLabel(name, {exact: true}).last().fill(parameters[name]);
   await page.click('.opblock.is-open .execute');
-  const answer = await sent, shown = page.locator('.opblock.is-open .live-responses-table tbody .response-col_status');
+  const answer = await sent,
+    shown = page.locator('.opblock.is-open .live-responses-table tbody .response-col_status');
   await shown.waitFor();
   assert.equal(Number.parseInt(await shown.textContent(), 10), answer.status());
   return answer;
@@ -26,7 +31,10 @@ async function execute(page, parameters = {}) {
 for (const log of ['', '/logs/poker']) {
   test(`requests are sent from the viewer of ${log || 'the main log'}`, async () => {
     const {page, wrong, close} = await open(browser, `${service.base}${log}/docs`);
-    for (const [call, parameters, path] of [['POST /shuffle', {}, '/shuffle'], ['GET /decks/{type}/cards', {type: 'uno108'}, '/decks/uno108/cards']]) {
+    for (const [call, parameters, path] of [
+      ['POST /shuffle', {}, '/shuffle'],
+      ['GET /decks/{type}/cards', {type: 'uno108'}, '/decks/uno108/cards'],
+    ]) {
       await page.goto(`${service.base}${log}/docs`);
       await page.getByRole('link', {name: call, exact: true}).click();
       await page.waitForSelector('.opblock.is-open');
@@ -40,7 +48,8 @@ for (const log of ['', '/logs/poker']) {
 }
 
 test('with keys, the contract and its requests take a token', async () => {
-  const own = await startWithKey('shuffle, read'), {token} = own;
+  const own = await startWithKey('shuffle, read'),
+    {token} = own;
   const {page, close} = await open(browser, `${own.base}/docs#/shuffles/shuffle`);
   await page.fill('input[name=token]', token);
   await page.click('.problem button');
@@ -62,12 +71,16 @@ test('with keys, the contract and its requests take a token', async () => {
 test('a search finds sections and operations, and leads to them', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/logs/poker/docs/guides/verify`);
   await page.fill('#search', 'cut card drawn range');
-  const found = page.locator('#found a').first(), heading = (await found.textContent()).split(': ').at(-1);
+  const found = page.locator('#found a').first(),
+    heading = (await found.textContent()).split(': ').at(-1);
   await found.click();
   await page.waitForURL(/\/logs\/poker\/docs\/.*#/);
   const section = page.locator(`main [id="${new URL(page.url()).hash.slice(1)}"]`);
   assert.equal((await section.textContent()).trim(), heading);
-  assert.ok(await section.evaluate((element) => element.getBoundingClientRect().top < innerHeight), 'the section is out of sight');
+  assert.ok(
+    await section.evaluate((element) => element.getBoundingClientRect().top < innerHeight),
+    'the section is out of sight',
+  );
 
   await page.fill('#search', 'prove a card');
   await page.getByRole('link', {name: 'GET /shoes/{id}/cards/{position}/proof'}).click();
@@ -84,9 +97,12 @@ test('a search finds sections and operations, and leads to them', async () => {
 
 test('every link of every document leads somewhere', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/logs/poker/docs`);
-  const home = `${service.base}/logs/poker/`, contract = await (await fetch(`${home}openapi.yaml`)).text();
-  const anchors = new Map(), links = [], dead = [];
-  for (const waiting = [`${home}docs`]; waiting.length > 0;) {
+  const home = `${service.base}/logs/poker/`,
+    contract = await (await fetch(`${home}openapi.yaml`)).text();
+  const anchors = new Map(),
+    links = [],
+    dead = [];
+  for (const waiting = [`${home}docs`]; waiting.length > 0; ) {
     const url = waiting.pop();
     if (anchors.has(url)) continue;
     const answer = await page.goto(url);
@@ -99,8 +115,12 @@ test('every link of every document leads somewhere', async () => {
   }
   for (const [from, link] of links) {
     const [to, anchor] = link.split('#');
-    const leads = anchor === undefined || to.startsWith('http') && !to.startsWith(service.base) ||
-      (anchor.startsWith('/') ? contract.includes(`operationId: ${anchor.split('/').at(-1)}\n`) : anchors.get(to)?.includes(decodeURIComponent(anchor)));
+    const leads =
+      anchor === undefined ||
+      (to.startsWith('http') && !to.startsWith(service.base)) ||
+      (anchor.startsWith('/')
+        ? contract.includes(`operationId: ${anchor.split('/').at(-1)}\n`)
+        : anchors.get(to)?.includes(decodeURIComponent(anchor)));
     if (!leads) dead.push(`${from}: ${link}`);
     else if (to.startsWith(service.base) && !anchors.has(to)) {
       anchors.set(to, []);

@@ -8,7 +8,9 @@ import {browse, open, shuffle, start} from './service.mjs';
 
 let browser;
 
-before(async () => { browser = await browse(); });
+before(async () => {
+  browser = await browse();
+});
 after(() => browser.close());
 
 const pages = ['/', '/verify', '/fairness', '/explore', '/docs'];
@@ -35,20 +37,27 @@ const acts = {
 
 /** withData starts a service that can be stopped and started again, with the same data or with other data, at the same address. */
 async function withData() {
-  const folder = await mkdtemp(join(tmpdir(), 'riffle-log-')), data = join(folder, 'data');
+  const folder = await mkdtemp(join(tmpdir(), 'riffle-log-')),
+    data = join(folder, 'data');
   let service = await start('-data', data);
-  const {base} = service, address = `127.0.0.1:${new URL(base).port}`;
+  const {base} = service,
+    address = `127.0.0.1:${new URL(base).port}`;
   return {
-    base, data, folder,
+    base,
+    data,
+    folder,
     stop: () => service.stop(),
-    async again(other = data) { service = await start('-data', other, '-addr', address); },
+    async again(other = data) {
+      service = await start('-data', other, '-addr', address);
+    },
     remove: () => rm(folder, {recursive: true}),
   };
 }
 
 for (const [path, [act, done]] of Object.entries(acts)) {
   test(`${path} says that the service is away, and works when it is back`, async () => {
-    const service = await withData(), {audit_id: id} = await shuffle(service.base, {deck: 'standard52', reveal: 'now'});
+    const service = await withData(),
+      {audit_id: id} = await shuffle(service.base, {deck: 'standard52', reveal: 'now'});
     const {page, close} = await open(browser, service.base + path);
     await service.stop();
     await act(page, id);
@@ -64,7 +73,8 @@ for (const [path, [act, done]] of Object.entries(acts)) {
 }
 
 test('/docs says that the service is away, and searches when it is back', async () => {
-  const service = await withData(), {page, close} = await open(browser, `${service.base}/docs/guides/verify`);
+  const service = await withData(),
+    {page, close} = await open(browser, `${service.base}/docs/guides/verify`);
   await service.stop();
   await page.fill('#search', 'cut');
   await page.locator('#found').getByText('The service cannot be reached.').waitFor();
@@ -80,7 +90,11 @@ test('/explore follows a log that grows', async () => {
   const service = await start();
   await shuffle(service.base, {size: 3});
   const {page, wrong, close} = await open(browser, `${service.base}/explore`);
-  const label = (size) => page.getByRole('img', {name: `The number of records over time, now ${size}`}).locator('svg').first();
+  const label = (size) =>
+    page
+      .getByRole('img', {name: `The number of records over time, now ${size}`})
+      .locator('svg')
+      .first();
   await label(1).waitFor();
   for (let i = 0; i < 4; i++) await shuffle(service.base, {size: 3, reference: `hand ${i}`});
   await page.getByText('The log only grew: 4 records more').waitFor(); // without being asked to
@@ -92,9 +106,16 @@ test('/explore follows a log that grows', async () => {
 });
 
 test('/explore draws the path of a record in trees of all shapes', async () => {
-  const service = await start(), {page, wrong, close} = await open(browser, `${service.base}/explore`, {viewport: {width: 390, height: 900}});
+  const service = await start(),
+    {page, wrong, close} = await open(browser, `${service.base}/explore`, {viewport: {width: 390, height: 900}});
   let size = 0;
-  for (const [records, ...shown] of [[1, [0, 0]], [2, [0, 1], [1, 1]], [3, [1, 2], [2, 1]], [255, [0, 8], [254, 7]], [257, [255, 9], [256, 1]]]) {
+  for (const [records, ...shown] of [
+    [1, [0, 0]],
+    [2, [0, 1], [1, 1]],
+    [3, [1, 2], [2, 1]],
+    [255, [0, 8], [254, 7]],
+    [257, [255, 9], [256, 1]],
+  ]) {
     for (; size < records; size++) await shuffle(service.base, {size: 3});
     await page.reload({waitUntil: 'networkidle'});
     for (const [index, hashes] of shown) {
@@ -102,10 +123,17 @@ test('/explore draws the path of a record in trees of all shapes', async () => {
       await page.click('form button');
       await page.getByRole('heading', {name: `Record ${index}`, exact: true}).waitFor();
       await page.getByText('The record is in the tree.').waitFor();
-      await page.getByRole('img', {name: `The path from record ${index} to the root of ${records} records takes ${hashes} hashes.`}).waitFor();
+      await page
+        .getByRole('img', {
+          name: `The path from record ${index} to the root of ${records} records takes ${hashes} hashes.`,
+        })
+        .waitFor();
       assert.equal(await page.locator('.tree g.lit rect').count(), hashes + 1);
     }
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
+    assert.ok(
+      await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+      'the page is wider than the window',
+    );
   }
   assert.deepEqual(wrong, []);
   await close();
@@ -115,7 +143,8 @@ test('/explore draws the path of a record in trees of all shapes', async () => {
 test('/explore lists all hits of a reference, page by page', async () => {
   const service = await start();
   for (let i = 0; i < 101; i++) await shuffle(service.base, {size: 2, reference: 'many'});
-  const {page, wrong, close} = await open(browser, `${service.base}/explore`), hits = page.locator('.panel', {has: page.locator('form')}).locator('tbody tr');
+  const {page, wrong, close} = await open(browser, `${service.base}/explore`),
+    hits = page.locator('.panel', {has: page.locator('form')}).locator('tbody tr');
   const find = async (wanted) => {
     await page.fill('input[name=wanted]', wanted);
     await page.click('form button');
@@ -138,9 +167,15 @@ test('/explore lists all hits of a reference, page by page', async () => {
 });
 
 test('/explore tells commitments that ran out from those that can be used', async () => {
-  const service = await start('-deadline', '2s'), commit = async (count) => {
-    for (let i = 0; i < count; i++) await fetch(`${service.base}/commitments`, {method: 'POST', body: '{"size": 5}', headers: {'Content-Type': 'application/json'}});
-  };
+  const service = await start('-deadline', '2s'),
+    commit = async (count) => {
+      for (let i = 0; i < count; i++)
+        await fetch(`${service.base}/commitments`, {
+          method: 'POST',
+          body: '{"size": 5}',
+          headers: {'Content-Type': 'application/json'},
+        });
+    };
   await commit(101);
   const {page, close} = await open(browser, `${service.base}/explore`);
   for (;;) {
@@ -160,10 +195,15 @@ test('/explore tells commitments that ran out from those that can be used', asyn
 
 // What the log was when the browser saw it, what it is now, and the alarm: in numbers of records that were added to a common beginning.
 for (const [name, was, is, alarm] of [
-  ['rewritten', 1, 2, 'This log was rewritten'], ['of two roots', 2, 2, 'The log has two histories'], ['shorter', 2, 1, 'The log got shorter'],
+  ['rewritten', 1, 2, 'This log was rewritten'],
+  ['of two roots', 2, 2, 'The log has two histories'],
+  ['shorter', 2, 1, 'The log got shorter'],
 ]) {
   test(`/explore raises the alarm over a log that is ${name}`, async () => {
-    const service = await withData(), add = async (count) => { for (let i = 0; i < count; i++) await shuffle(service.base, {size: 4}); };
+    const service = await withData(),
+      add = async (count) => {
+        for (let i = 0; i < count; i++) await shuffle(service.base, {size: 4});
+      };
     await add(1);
     await service.stop();
     const other = join(service.folder, 'other');
@@ -178,7 +218,11 @@ for (const [name, was, is, alarm] of [
     await page.getByText('Look again').click();
     const raised = page.getByRole('alert');
     await raised.getByText(alarm).waitFor();
-    assert.equal((await raised.locator('pre').textContent()).match(/\n— /g).length, 2, 'both checkpoints are there, with their signatures');
+    assert.equal(
+      (await raised.locator('pre').textContent()).match(/\n— /g).length,
+      2,
+      'both checkpoints are there, with their signatures',
+    );
     await page.reload();
     await raised.getByText(alarm).waitFor(); // it stays until the reader dismisses it
     await raised.getByText('Forget the earlier one').click();

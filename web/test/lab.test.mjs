@@ -9,7 +9,9 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const vectors = JSON.parse(await readFile(new URL('../../testdata/fairness.json', import.meta.url), 'utf8'));
 let service, browser;
 
-before(async () => { [browser, service] = await Promise.all([browse(), start()]); });
+before(async () => {
+  [browser, service] = await Promise.all([browse(), start()]);
+});
 after(async () => {
   await browser.close();
   await service.stop();
@@ -31,9 +33,13 @@ function ordersOf({shuffle, n, runs}) {
   let below = xorshift(2463534242 | 0);
   for (let run = 0; run < runs; run++) {
     const a = orders.subarray(run * n, run * n + n);
-    const swap = (i, j) => { [a[i], a[j]] = [a[j], a[i]]; };
-    a.forEach((_, i) => { a[i] = i; });
-    if (shuffle === 'few') below = xorshift((run + 1) % 500 + 1);
+    const swap = (i, j) => {
+      [a[i], a[j]] = [a[j], a[i]];
+    };
+    a.forEach((_, i) => {
+      a[i] = i;
+    });
+    if (shuffle === 'few') below = xorshift(((run + 1) % 500) + 1);
     for (let i = 0; i < n; i++) {
       if (shuffle === 'any-place') swap(i, below(n));
       else if (shuffle === 'sattolo' && i < n - 1) swap(i, i + 1 + below(n - i - 1));
@@ -44,15 +50,23 @@ function ordersOf({shuffle, n, runs}) {
 }
 
 /** agree tells whether two numbers are equal to a billionth. */
-const agree = (a, b) => a === b || Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)) || Math.max(Math.abs(a), Math.abs(b)) < 1e-290;
+const agree = (a, b) =>
+  a === b ||
+  Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)) ||
+  Math.max(Math.abs(a), Math.abs(b)) < 1e-290;
 
 const camel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 
 function compare(got, want, of) {
-  assert.deepEqual(got.map(({name}) => name), want.map(({name}) => camel(name)), of);
+  assert.deepEqual(
+    got.map(({name}) => name),
+    want.map(({name}) => camel(name)),
+    of,
+  );
   want.forEach((finding, i) => {
     for (const member of ['runs', 'needed', 'x', 'freedom', 'p', 'mean', 'expected']) {
-      const expected = Number(finding[member] ?? 0), found = got[i][member] ?? 0;
+      const expected = Number(finding[member] ?? 0),
+        found = got[i][member] ?? 0;
       assert.ok(agree(found, expected), `${of}, ${finding.name}: ${member} is ${found}, and Go has ${expected}`);
     }
   });
@@ -61,14 +75,22 @@ function compare(got, want, of) {
 test("the laboratory's worker finds what Go finds in the same orders", async () => {
   const {page, close} = await open(browser, `${service.base}/fairness`, {bypassCSP: true});
   for (const vector of vectors) {
-    const measured = await page.evaluate(async ({n, runs, base64}) => {
-      const {'lab/worker': name, worker} = JSON.parse(document.documentElement.dataset.workers), bytes = await (await fetch(`data:;base64,${base64}`)).arrayBuffer();
-      const policy = trustedTypes.createPolicy(`test-${Math.random()}`, {createScriptURL: (url) => url});
-      const meter = new Worker(policy.createScriptURL(`/static/${worker ?? name}`), {type: 'module'});
-      meter.postMessage({n, runs, shuffle: 'own', cyclic: true, prefix: '', token: ''});
-      meter.postMessage({orders: new Uint8Array(bytes), last: true});
-      return new Promise((found) => { meter.onmessage = ({data}) => { if (data.done) found(data.measurement); }; });
-    }, {...vector, base64: Buffer.from(ordersOf(vector)).toString('base64')});
+    const measured = await page.evaluate(
+      async ({n, runs, base64}) => {
+        const {'lab/worker': name, worker} = JSON.parse(document.documentElement.dataset.workers),
+          bytes = await (await fetch(`data:;base64,${base64}`)).arrayBuffer();
+        const policy = trustedTypes.createPolicy(`test-${Math.random()}`, {createScriptURL: (url) => url});
+        const meter = new Worker(policy.createScriptURL(`/static/${worker ?? name}`), {type: 'module'});
+        meter.postMessage({n, runs, shuffle: 'own', cyclic: true, prefix: '', token: ''});
+        meter.postMessage({orders: new Uint8Array(bytes), last: true});
+        return new Promise((found) => {
+          meter.onmessage = ({data}) => {
+            if (data.done) found(data.measurement);
+          };
+        });
+      },
+      {...vector, base64: Buffer.from(ordersOf(vector)).toString('base64')},
+    );
     const of = `${vector.shuffle} of ${vector.n}, ${vector.runs} runs`;
     compare(measured.findings, vector.findings, of);
     compare(measured.cyclic ?? [], vector.cyclic ?? [], `${of}, among cycles`);
@@ -83,7 +105,10 @@ async function run(page, setting) {
   await page.waitForSelector('button.main:enabled');
 }
 
-for (const [locale, single, several] of [['en', 'one ring through all 9 cards', /[2-9] rings of 9 cards/], ['zh-CN', '全部 9 张牌连成一个环', /9 张牌连成 [2-9] 个环/]]) {
+for (const [locale, single, several] of [
+  ['en', 'one ring through all 9 cards', /[2-9] rings of 9 cards/],
+  ['zh-CN', '全部 9 张牌连成一个环', /9 张牌连成 [2-9] 个环/],
+]) {
   test(`the cycles of the last order are rings, in ${locale}`, async () => {
     const {page, wrong, close} = await open(browser, `${service.base}/fairness`, {locale});
     await run(page, 'n=9&shuffle=sattolo&runs=300');
@@ -93,7 +118,9 @@ for (const [locale, single, several] of [['en', 'one ring through all 9 cards', 
     assert.deepEqual(ring.slice(0, 9).toSorted(), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
     await page.getByText(single).waitFor();
     await run(page, 'n=9&shuffle=off-by-one&runs=300'); // the last card stays
-    const rings = await page.locator('.ring').evaluateAll((list) => list.map((ring) => ring.getAttribute('aria-label')));
+    const rings = await page
+      .locator('.ring')
+      .evaluateAll((list) => list.map((ring) => ring.getAttribute('aria-label')));
     assert.ok(rings.length > 1 && rings.includes('9 → 9'), rings.join(', '));
     assert.match(await page.locator('.rings + p').textContent(), several);
     assert.deepEqual(wrong, []);
@@ -115,11 +142,15 @@ test('purple is more often than it should be, orange less', async () => {
   const {page, close} = await open(browser, `${service.base}/fairness`);
   await run(page, 'n=4&shuffle=off-by-one&runs=400'); // card 4 is always at place 4
   const [never, always] = await page.locator('#positions image').evaluate(async (raster) => {
-    const image = new Image(), canvas = document.createElement('canvas'), context = canvas.getContext('2d');
+    const image = new Image(),
+      canvas = document.createElement('canvas'),
+      context = canvas.getContext('2d');
     image.src = raster.getAttribute('href') ?? raster.getAttributeNS('http://www.w3.org/1999/xlink', 'href');
     await image.decode();
     context.drawImage(image, 0, 0);
-    return [context.getImageData(3, 0, 1, 1).data, context.getImageData(3, 3, 1, 1).data].map(([red, , blue]) => blue - red);
+    return [context.getImageData(3, 0, 1, 1).data, context.getImageData(3, 3, 1, 1).data].map(
+      ([red, , blue]) => blue - red,
+    );
   });
   assert.ok(never < 0 && always > 0, `${never} ${always}`);
   await close();
@@ -130,7 +161,10 @@ test('a measurement is saved, and a link restores its setting', async () => {
   await page.click('button.main');
   await page.waitForSelector('button.main:enabled');
   const saved = async (picture, format) => {
-    const [download] = await Promise.all([page.waitForEvent('download'), page.locator(`#${picture} ~ .actions`).first().getByText(format).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator(`#${picture} ~ .actions`).first().getByText(format).click(),
+    ]);
     return readFile(await download.path());
   };
   for (const picture of ['positions', 'orders']) {
@@ -139,25 +173,51 @@ test('a measurement is saved, and a link restores its setting', async () => {
     assert.match(svg, /^<svg[\s\S]*<\/svg>$/);
     assert.doesNotMatch(svg, /var\(/);
   }
-  const rows = (await saved('orders', 'CSV')).toString().trim().split('\n').map((row) => row.split(','));
-  assert.deepEqual([rows.length, rows[1][0], rows.slice(1).reduce((sum, row) => sum + Number(row[1]), 0)], [25, '1 2 3 4', 20000]);
+  const rows = (await saved('orders', 'CSV'))
+    .toString()
+    .trim()
+    .split('\n')
+    .map((row) => row.split(','));
+  assert.deepEqual(
+    [rows.length, rows[1][0], rows.slice(1).reduce((sum, row) => sum + Number(row[1]), 0)],
+    [25, '1 2 3 4', 20000],
+  );
   assert.equal((await saved('positions', 'CSV')).toString().split('\n')[0], 'place,card 1,card 2,card 3,card 4');
   const link = await page.getByText('Link to this setting').getAttribute('href');
   const again = await open(browser, `${service.base}/fairness${link}`);
-  assert.deepEqual(await again.page.locator('form select, form input').evaluateAll((fields) => fields.map(({value}) => value)), ['any-place', '4', '20000']);
+  assert.deepEqual(
+    await again.page.locator('form select, form input').evaluateAll((fields) => fields.map(({value}) => value)),
+    ['any-place', '4', '20000'],
+  );
   assert.deepEqual([...wrong, ...again.wrong], []);
   await Promise.all([close(), again.close()]);
 });
 
-for (const [width, colorScheme, locale] of [[390, 'dark', 'zh-CN'], [1200, 'light', 'en']]) {
+for (const [width, colorScheme, locale] of [
+  [390, 'dark', 'zh-CN'],
+  [1200, 'light', 'en'],
+]) {
   test(`a measurement is accessible at ${width} px, ${colorScheme}, ${locale}`, async () => {
-    const {page, wrong, close} = await open(browser, `${service.base}/fairness`, {viewport: {width, height: 900}, colorScheme, locale, bypassCSP: true});
+    const {page, wrong, close} = await open(browser, `${service.base}/fairness`, {
+      viewport: {width, height: 900},
+      colorScheme,
+      locale,
+      bypassCSP: true,
+    });
     await page.addScriptTag({path: axe});
     for (const setting of ['n=5&shuffle=any-place&runs=2000', 'n=52&shuffle=sattolo&runs=2000']) {
       await run(page, setting);
-      const {violations} = await page.evaluate(() => axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}));
-      assert.deepEqual(violations.map(({id, nodes}) => `${id}: ${nodes[0].html.slice(0, 200)}`), []);
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
+      const {violations} = await page.evaluate(() =>
+        axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}),
+      );
+      assert.deepEqual(
+        violations.map(({id, nodes}) => `${id}: ${nodes[0].html.slice(0, 200)}`),
+        [],
+      );
+      assert.ok(
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+        'the page is wider than the window',
+      );
     }
     assert.deepEqual(wrong, []);
     await close();
@@ -166,13 +226,23 @@ for (const [width, colorScheme, locale] of [[390, 'dark', 'zh-CN'], [1200, 'ligh
 
 test('each algorithm is shown step by step, with its choices', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/fairness`);
-  for (const [name, choices] of [['strike-out', '6 × 5 × 4 × 3 × 2 × 1 = 720'], ['fisher-yates', '6 × 5 × 4 × 3 × 2 = 720'], ['durstenfeld', '6 × 5 × 4 × 3 × 2 = 720'],
-    ['inside-out', '1 × 2 × 3 × 4 × 5 × 6 = 720'], ['sattolo', '5 × 4 × 3 × 2 × 1 = 120. Six cards have 120 single cycles'], ['Swap each place with any', '6 × 6 × 6 × 6 × 6 × 6 = 46,656']]) {
+  for (const [name, choices] of [
+    ['strike-out', '6 × 5 × 4 × 3 × 2 × 1 = 720'],
+    ['fisher-yates', '6 × 5 × 4 × 3 × 2 = 720'],
+    ['durstenfeld', '6 × 5 × 4 × 3 × 2 = 720'],
+    ['inside-out', '1 × 2 × 3 × 4 × 5 × 6 = 720'],
+    ['sattolo', '5 × 4 × 3 × 2 × 1 = 120. Six cards have 120 single cycles'],
+    ['Swap each place with any', '6 × 6 × 6 × 6 × 6 × 6 = 46,656'],
+  ]) {
     await page.locator('.tabs').getByText(name, {exact: true}).click();
     while (await page.getByText('Next step').isEnabled()) await page.getByText('Next step').click();
     const cards = (await page.locator('.slots').last().locator('li').allTextContents()).map(Number);
     assert.deepEqual(cards.toSorted(), [1, 2, 3, 4, 5, 6], name);
-    if (name === 'sattolo') assert.ok(cards.every((card, place) => card !== place + 1), 'a card stays');
+    if (name === 'sattolo')
+      assert.ok(
+        cards.every((card, place) => card !== place + 1),
+        'a card stays',
+      );
     await page.getByText(`Choices: ${choices}`).waitFor();
   }
   assert.deepEqual(wrong, []);
@@ -190,7 +260,9 @@ test('the laboratory shows a result immediately, unless it would write records',
 });
 
 test('with keys, the laboratory asks for a token, and says that the service has gone', async () => {
-  const own = await startWithKey('shuffle'), {token} = own, {page, close} = await open(browser, `${own.base}/fairness#n=5&shuffle=fisher-yates&runs=2000`);
+  const own = await startWithKey('shuffle'),
+    {token} = own,
+    {page, close} = await open(browser, `${own.base}/fairness#n=5&shuffle=fisher-yates&runs=2000`);
   await page.click('button.main');
   await page.fill('input[name=token]', token);
   await page.click('.problem button');

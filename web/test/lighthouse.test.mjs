@@ -6,12 +6,16 @@ import {launch} from 'chrome-launcher';
 import lighthouse, {desktopConfig} from 'lighthouse';
 import {shuffle, start} from './service.mjs';
 
-const least = 0.95, attempts = 3;
+const least = 0.95,
+  attempts = 3;
 const paths = ['/', '/verify', '/fairness', '/explore', '/docs', '/docs/guides/shuffle-and-draw'];
 let service, chrome;
 
 before(async () => {
-  const browser = {chromePath: process.env.CHROMIUM ?? '/usr/bin/chromium', chromeFlags: ['--headless=new', '--no-sandbox']};
+  const browser = {
+    chromePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    chromeFlags: ['--headless=new', '--no-sandbox'],
+  };
   [service, chrome] = await Promise.all([start(), launch(browser)]);
   for (let i = 0; i < 20; i++) await shuffle(service.base, {deck: 'standard52', reveal: 'now'});
 });
@@ -22,15 +26,26 @@ after(async () => {
 
 /** measure returns the categories of a page whose score is too low, with the audits that cost points. */
 async function measure(url, config) {
-  const {lhr} = await lighthouse(url, {port: chrome.port, onlyCategories: ['performance', 'accessibility'], logLevel: 'error'}, config);
-  return Object.values(lhr.categories).filter(({score}) => score < least).map(({id, score, auditRefs}) => {
-    const costly = auditRefs.map((ref) => ({...ref, ...lhr.audits[ref.id]})).filter((audit) => audit.weight > 0 && audit.score !== null && audit.score < 1);
-    return `${id} ${score}: ${costly.map((audit) => `${audit.id} ${audit.score} ${audit.displayValue ?? ''}`).join(', ')}`;
-  });
+  const {lhr} = await lighthouse(
+    url,
+    {port: chrome.port, onlyCategories: ['performance', 'accessibility'], logLevel: 'error'},
+    config,
+  );
+  return Object.values(lhr.categories)
+    .filter(({score}) => score < least)
+    .map(({id, score, auditRefs}) => {
+      const costly = auditRefs
+        .map((ref) => ({...ref, ...lhr.audits[ref.id]}))
+        .filter((audit) => audit.weight > 0 && audit.score !== null && audit.score < 1);
+      return `${id} ${score}: ${costly.map((audit) => `${audit.id} ${audit.score} ${audit.displayValue ?? ''}`).join(', ')}`;
+    });
 }
 
 for (const path of paths) {
-  for (const [device, config] of [['a phone', undefined], ['a desktop', desktopConfig]]) {
+  for (const [device, config] of [
+    ['a phone', undefined],
+    ['a desktop', desktopConfig],
+  ]) {
     test(`${path} on ${device}`, async () => {
       let low;
       for (let i = 0; i < attempts && low?.length !== 0; i++) low = await measure(service.base + path, config);

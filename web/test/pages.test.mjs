@@ -8,11 +8,24 @@ import {after, before, test} from 'node:test';
 import {browse, open, shuffle, start, startWith, startWithKey} from './service.mjs';
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-const paths = ['/', '/verify', '/fairness', '/explore', '/docs', '/docs#/shuffles/shuffle', '/docs/guides/shuffle-and-draw', '/logs/poker/'];
+const paths = [
+  '/',
+  '/verify',
+  '/fairness',
+  '/explore',
+  '/docs',
+  '/docs#/shuffles/shuffle',
+  '/docs/guides/shuffle-and-draw',
+  '/logs/poker/',
+];
 let service, browser, folder;
 
 before(async () => {
-  [browser, service, folder] = await Promise.all([browse(), startWith('logs: [{name: poker}]'), mkdtemp(join(tmpdir(), 'riffle-files-'))]);
+  [browser, service, folder] = await Promise.all([
+    browse(),
+    startWith('logs: [{name: poker}]'),
+    mkdtemp(join(tmpdir(), 'riffle-files-')),
+  ]);
 });
 after(async () => {
   await browser.close();
@@ -22,19 +35,40 @@ after(async () => {
 
 /** violations returns what axe finds on a page of WCAG 2.2 AA. */
 async function violations(page) {
-  const found = await page.evaluate(async () => axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}));
-  return found.violations.map(({id, nodes}) => `${id}: ${nodes.slice(0, 3).map(({html}) => html.slice(0, 120)).join(' | ')}`);
+  const found = await page.evaluate(async () =>
+    axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}),
+  );
+  return found.violations.map(
+    ({id, nodes}) =>
+      `${id}: ${nodes
+        .slice(0, 3)
+        .map(({html}) => html.slice(0, 120))
+        .join(' | ')}`,
+  );
 }
 
 for (const path of paths) {
-  for (const [width, locale, colorScheme] of [[390, 'en', 'dark'], [390, 'zh-CN', 'light'], [1200, 'en', 'light'], [1200, 'zh-CN', 'dark']]) {
+  for (const [width, locale, colorScheme] of [
+    [390, 'en', 'dark'],
+    [390, 'zh-CN', 'light'],
+    [1200, 'en', 'light'],
+    [1200, 'zh-CN', 'dark'],
+  ]) {
     test(`${path} at ${width} px, ${locale}, ${colorScheme}`, async () => {
       // axe is added past the policy of the page, which would refuse it.
-      const {page, wrong, close} = await open(browser, service.base + path, {viewport: {width, height: 900}, locale, colorScheme, bypassCSP: true});
+      const {page, wrong, close} = await open(browser, service.base + path, {
+        viewport: {width, height: 900},
+        locale,
+        colorScheme,
+        bypassCSP: true,
+      });
       await page.addScriptTag({path: axe});
       if (path.includes('#/')) await page.waitForSelector('.opblock.is-open .responses-table'); // of the viewer
       assert.deepEqual(await violations(page), []);
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
+      assert.ok(
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+        'the page is wider than the window',
+      );
       assert.deepEqual(wrong, []);
       await close();
     });
@@ -80,7 +114,11 @@ test('a refused request does not change the table', async () => {
 
 test('hostile text is shown as text', async () => {
   const reference = '<img src=x onerror=alert(1)>';
-  const {audit_id: id} = await shuffle(service.base, {items: ['<script>alert(1)</script>', 'b'], reference, reveal: 'now'});
+  const {audit_id: id} = await shuffle(service.base, {
+    items: ['<script>alert(1)</script>', 'b'],
+    reference,
+    reveal: 'now',
+  });
   for (const path of [`/verify?id=${id}`, '/explore']) {
     const {page, wrong, close} = await open(browser, service.base + path);
     await page.getByText(reference).first().waitFor();
@@ -103,11 +141,15 @@ test('an audit link is opened, seen, checked and printed', async () => {
 test('what is no proof gets a clear message, and the page lives on', async () => {
   const {audit_id: id} = await shuffle(service.base, {size: 5, reveal: 'now'});
   const {page, wrong, close} = await open(browser, `${service.base}/verify`);
-  const large = join(folder, 'large'), binary = join(folder, 'binary');
+  const large = join(folder, 'large'),
+    binary = join(folder, 'binary');
   await writeFile(large, '');
   await truncate(large, 1 << 30);
   await writeFile(binary, Uint8Array.of(0xff, 0xfe, 0));
-  for (const [file, message] of [[large, /64 MiB/], [binary, /UTF-8/]]) {
+  for (const [file, message] of [
+    [large, /64 MiB/],
+    [binary, /UTF-8/],
+  ]) {
     await page.setInputFiles('input[type=file]', file);
     await page.getByText(message).waitFor();
   }
@@ -126,15 +168,35 @@ test('every vector gets its verdict', async () => {
   for (const {name, verdict, texts, files = [], key, items, order, hand, hand_of: handOf} of verdicts) {
     // The page tells by their looks what the files are, and asks for the hand when it is known that there are any.
     if (handOf !== undefined || texts?.some(({role}) => role)) continue;
-    if (!texts && (!files.every((file) => /"(record|tlog_proof)"/.test(file)) || (hand !== undefined && !/"(path|salt)"/.test(hand)))) continue;
-    const given = Object.entries({...files, key, items, order, hand}).filter(([, text]) => text !== undefined).map(([name, text]) => ({name, text}));
+    if (
+      !texts &&
+      (!files.every((file) => /"(record|tlog_proof)"/.test(file)) ||
+        (hand !== undefined && !/"(path|salt)"/.test(hand)))
+    )
+      continue;
+    const given = Object.entries({...files, key, items, order, hand})
+      .filter(([, text]) => text !== undefined)
+      .map(([name, text]) => ({name, text}));
     if (checked++ > 0) await page.getByText('Start anew').click();
-    await page.setInputFiles('input[type=file]', (texts ? [...texts, ...given] : given).map(({name, text}) => ({name, mimeType: 'application/json', buffer: Buffer.from(text)})));
+    await page.setInputFiles(
+      'input[type=file]',
+      (texts ? [...texts, ...given] : given).map(({name, text}) => ({
+        name,
+        mimeType: 'application/json',
+        buffer: Buffer.from(text),
+      })),
+    );
     const shown = page.locator('.report .verdict').first();
     await shown.waitFor();
-    if (items !== undefined) { // which are none by their digest, if they are false
+    if (items !== undefined) {
+      // which are none by their digest, if they are false
       await page.getByLabel('What items is').selectOption('items');
-      await page.locator('.given li').filter({hasText: 'items'}).locator('.quiet').getByText('entries', {exact: true}).waitFor();
+      await page
+        .locator('.given li')
+        .filter({hasText: 'items'})
+        .locator('.quiet')
+        .getByText('entries', {exact: true})
+        .waitFor();
     }
     const got = await shown.getAttribute('class');
     if (got !== `verdict ${verdict}`) different.push(`${name}: ${got}, want ${verdict}`);
@@ -150,9 +212,12 @@ test('the page that checks works without a network', async () => {
   const own = await start();
   const {audit_id: id} = await shuffle(own.base, {size: 10, reveal: 'now'});
   let proof;
-  do proof = await fetch(`${own.base}/audits/${id}/proof`); while (proof.status === 503);
+  do proof = await fetch(`${own.base}/audits/${id}/proof`);
+  while (proof.status === 503);
   const {page, close} = await open(browser, `${own.base}/verify`);
-  await page.evaluate(async () => { await navigator.serviceWorker.ready; });
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+  });
   await own.stop();
   await page.reload();
   await page.fill('textarea', await proof.text());
@@ -176,7 +241,9 @@ test('the log only grew, or an alarm explains itself', async () => {
   assert.deepEqual(wrong, []);
   const other = await start(); // another log under the same address
   await shuffle(other.base, {size: 5});
-  await page.route(`${own.base}/log/**`, async (route) => route.fulfill({response: await route.fetch({url: route.request().url().replace(own.base, other.base)})}));
+  await page.route(`${own.base}/log/**`, async (route) =>
+    route.fulfill({response: await route.fetch({url: route.request().url().replace(own.base, other.base)})}),
+  );
   await page.reload({waitUntil: 'networkidle'});
   await page.getByText('This is another log').waitFor();
   await close();
@@ -186,7 +253,13 @@ test('the log only grew, or an alarm explains itself', async () => {
 
 test('the laboratory tells a fair shuffle from a wrong one', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/fairness#n=4&shuffle=fisher-yates&runs=40000`);
-  for (const [shuffle, verdict] of [['fisher-yates', 'verified'], ['any-place', 'failed'], ['off-by-one', 'failed'], ['sattolo', 'unchecked'], ['riffle-3', 'failed']]) {
+  for (const [shuffle, verdict] of [
+    ['fisher-yates', 'verified'],
+    ['any-place', 'failed'],
+    ['off-by-one', 'failed'],
+    ['sattolo', 'unchecked'],
+    ['riffle-3', 'failed'],
+  ]) {
     await page.selectOption('form select', shuffle);
     await page.click('button.main');
     await page.waitForSelector('button.main:enabled');
@@ -198,7 +271,11 @@ test('the laboratory tells a fair shuffle from a wrong one', async () => {
 
 test("a function of the reader's own is measured, and stopped if it never ends", async () => {
   const {page, close} = await open(browser, `${service.base}/fairness#n=5&shuffle=own&runs=2000`);
-  for (const [code, shown] of [['return a;', '.verdict.failed'], ['for (;;) {}', '[role=alert]'], ['return [1, 1, 1, 1, 1];', '[role=alert]']]) {
+  for (const [code, shown] of [
+    ['return a;', '.verdict.failed'],
+    ['for (;;) {}', '[role=alert]'],
+    ['return [1, 1, 1, 1, 1];', '[role=alert]'],
+  ]) {
     await page.fill('textarea', code);
     await page.click('button.main');
     await page.waitForSelector(shown);
@@ -208,18 +285,24 @@ test("a function of the reader's own is measured, and stopped if it never ends",
   await page.fill('textarea', 'fetch("/shuffle"); return a;');
   await page.click('button.main');
   await page.waitForSelector('button.main:enabled');
-  assert.deepEqual(requests.filter((url) => url.endsWith('/shuffle')), []);
+  assert.deepEqual(
+    requests.filter((url) => url.endsWith('/shuffle')),
+    [],
+  );
   await close();
 });
 
 test('with keys, a page asks for a token and keeps it in the tab', async () => {
-  const own = await startWithKey('shuffle, read'), {token} = own;
+  const own = await startWithKey('shuffle, read'),
+    {token} = own;
   const {page, close} = await open(browser, `${own.base}/`);
   await page.fill('input[name=token]', token);
   await page.click('.problem button');
   await page.click('button.main');
   await page.waitForSelector('.cards img');
-  await page.waitForFunction(() => [...document.querySelectorAll('.cards img')].every((image) => image.naturalWidth > 0));
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('.cards img')].every((image) => image.naturalWidth > 0),
+  );
   assert.equal(await page.evaluate(() => sessionStorage.getItem('riffle-token')), token);
   assert.equal(await page.evaluate(() => Object.values(localStorage).join('').includes('rfl_')), false);
   await close();

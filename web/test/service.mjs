@@ -9,7 +9,11 @@ import {chromium} from 'playwright-core';
 /** start starts the service with more flags, in a new data folder. RIFFLE_SERVER is its binary. */
 export async function start(...flags) {
   const data = await mkdtemp(join(tmpdir(), 'riffle-pages-'));
-  const child = spawn(process.env.RIFFLE_SERVER, ['-addr', '127.0.0.1:0', '-data', data, '-access-log=false', ...flags], {stdio: ['ignore', 'ignore', 'pipe']});
+  const child = spawn(
+    process.env.RIFFLE_SERVER,
+    ['-addr', '127.0.0.1:0', '-data', data, '-access-log=false', ...flags],
+    {stdio: ['ignore', 'ignore', 'pipe']},
+  );
   const base = await new Promise((found, failed) => {
     let log = '';
     child.stderr.on('data', (text) => {
@@ -19,47 +23,76 @@ export async function start(...flags) {
     });
     child.on('exit', () => failed(new Error(log)));
   });
-  return {base, async stop() {
-    child.kill('SIGTERM');
-    await new Promise((done) => { child.exitCode === null ? child.on('exit', done) : done(); });
-    await rm(data, {recursive: true});
-  }};
+  return {
+    base,
+    async stop() {
+      child.kill('SIGTERM');
+      await new Promise((done) => {
+        child.exitCode === null ? child.on('exit', done) : done();
+      });
+      await rm(data, {recursive: true});
+    },
+  };
 }
 
 /** startWith starts the service with a configuration file. */
 export async function startWith(config) {
-  const folder = await mkdtemp(join(tmpdir(), 'riffle-config-')), file = join(folder, 'riffle.yaml');
+  const folder = await mkdtemp(join(tmpdir(), 'riffle-config-')),
+    file = join(folder, 'riffle.yaml');
   await writeFile(file, config);
   const service = await start('-config', file);
-  return {...service, async stop() {
-    await service.stop();
-    await rm(folder, {recursive: true});
-  }};
+  return {
+    ...service,
+    async stop() {
+      await service.stop();
+      await rm(folder, {recursive: true});
+    },
+  };
 }
 
 /** startWithKey starts the service for callers with a key that has scopes, and returns its token as well. */
 export async function startWithKey(scopes) {
-  const token = `rfl_${Buffer.alloc(32, 7).toString('base64url')}`, digest = createHash('sha256').update(token).digest('hex');
-  return {...await startWith(`keys: [{name: page, sha256: ${digest}, may: [${scopes}]}]\n`), token};
+  const token = `rfl_${Buffer.alloc(32, 7).toString('base64url')}`,
+    digest = createHash('sha256').update(token).digest('hex');
+  return {...(await startWith(`keys: [{name: page, sha256: ${digest}, may: [${scopes}]}]\n`)), token};
 }
 
 /** browse starts Chromium, or the browser that CHROMIUM names. */
-export const browse = () => chromium.launch({executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-quic']});
+export const browse = () =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-quic'],
+  });
 
 /** open opens a page and collects what must not happen on it: messages on the console, errors, requests to elsewhere. */
 export async function open(browser, url, settings = {}) {
-  const context = await browser.newContext({viewport: {width: 1200, height: 900}, reducedMotion: 'reduce', ...settings});
-  const page = await context.newPage(), wrong = [], {origin} = new URL(url);
-  page.on('console', (message) => { if (message.type() !== 'log') wrong.push(`console: ${message.text()}`); });
+  const context = await browser.newContext({
+    viewport: {width: 1200, height: 900},
+    reducedMotion: 'reduce',
+    ...settings,
+  });
+  const page = await context.newPage(),
+    wrong = [],
+    {origin} = new URL(url);
+  page.on('console', (message) => {
+    if (message.type() !== 'log') wrong.push(`console: ${message.text()}`);
+  });
   page.on('pageerror', (error) => wrong.push(`error: ${error}`));
-  page.on('request', (request) => { if (!request.url().startsWith(origin) && !/^(data|blob):/.test(request.url())) wrong.push(`request: ${request.url()}`); });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin) && !/^(data|blob):/.test(request.url()))
+      wrong.push(`request: ${request.url()}`);
+  });
   await page.goto(url, {waitUntil: 'networkidle'});
   return {page, wrong, close: () => context.close()};
 }
 
 /** shuffle asks a service for a shuffle and returns the answer. */
 export async function shuffle(base, body) {
-  const answer = await fetch(`${base}/shuffle`, {method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'application/json'}});
+  const answer = await fetch(`${base}/shuffle`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: {'Content-Type': 'application/json'},
+  });
   if (!answer.ok) throw new Error(await answer.text());
   return answer.json();
 }

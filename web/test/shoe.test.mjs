@@ -11,7 +11,11 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 let service, browser, folder;
 
 before(async () => {
-  [browser, service, folder] = await Promise.all([browse(), startWith('logs: [{name: poker}]'), mkdtemp(join(tmpdir(), 'riffle-shoes-'))]);
+  [browser, service, folder] = await Promise.all([
+    browse(),
+    startWith('logs: [{name: poker}]'),
+    mkdtemp(join(tmpdir(), 'riffle-shoes-')),
+  ]);
 });
 after(async () => {
   await browser.close();
@@ -21,14 +25,18 @@ after(async () => {
 
 /** ask sends a request to a service, as any other caller does. */
 async function ask(base, method, path, body = {}) {
-  const answer = await fetch(base + path, {method, ...(method === 'POST' && {body: JSON.stringify(body), headers: {'Content-Type': 'application/json'}})});
+  const answer = await fetch(base + path, {
+    method,
+    ...(method === 'POST' && {body: JSON.stringify(body), headers: {'Content-Type': 'application/json'}}),
+  });
   assert.ok(answer.ok, `${method} ${path}: ${answer.status}`);
   return answer.json();
 }
 
 /** seat makes a shoe of one deck, and opens the table with it. */
 async function seat(base, body = {deck: 'standard52'}) {
-  const shoe = await ask(base, 'POST', '/shoes', body), path = `/shoes/${shoe.shoe_id}`;
+  const shoe = await ask(base, 'POST', '/shoes', body),
+    path = `/shoes/${shoe.shoe_id}`;
   const {page, wrong, close} = await open(browser, `${base}/#shoe=${shoe.shoe_id}`);
   await left(page, shoe.size);
   return {page, wrong, close, path};
@@ -40,7 +48,8 @@ const left = (page, count) => page.locator('.left', {hasText: new RegExp(`\\b${c
 const button = (page, name) => page.getByRole('button', {name, exact: true});
 
 /** pile returns the place of a pile on the table. */
-const pile = (page, name) => page.locator('.pile', {has: page.getByRole('heading', {name: new RegExp(`^${name} \\(`)})});
+const pile = (page, name) =>
+  page.locator('.pile', {has: page.getByRole('heading', {name: new RegExp(`^${name} \\(`)})});
 
 async function draw(page, count, to = '') {
   await page.getByLabel('How many').fill(String(count));
@@ -49,14 +58,30 @@ async function draw(page, count, to = '') {
 }
 
 async function accessible(page) {
-  const {violations} = await page.evaluate(async () => axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}));
-  assert.deepEqual(violations.map(({id, nodes}) => `${id}: ${nodes[0].html.slice(0, 160)}`), []);
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
+  const {violations} = await page.evaluate(async () =>
+    axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}),
+  );
+  assert.deepEqual(
+    violations.map(({id, nodes}) => `${id}: ${nodes[0].html.slice(0, 160)}`),
+    [],
+  );
+  assert.ok(
+    await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+    'the page is wider than the window',
+  );
 }
 
-for (const [path, width, colorScheme] of [['/', 390, 'dark'], ['/', 1200, 'light'], ['/logs/poker/', 1200, 'dark']]) {
+for (const [path, width, colorScheme] of [
+  ['/', 390, 'dark'],
+  ['/', 1200, 'light'],
+  ['/logs/poker/', 1200, 'dark'],
+]) {
   test(`a shoe is opened, dealt, closed and checked at ${path}, ${width} px`, async () => {
-    const {page, wrong, close} = await open(browser, service.base + path, {viewport: {width, height: 900}, colorScheme, bypassCSP: true});
+    const {page, wrong, close} = await open(browser, service.base + path, {
+      viewport: {width, height: 900},
+      colorScheme,
+      bypassCSP: true,
+    });
     await page.addScriptTag({path: axe});
     await page.getByText('A shoe', {exact: true}).click();
     await page.getByLabel('Cut card behind').fill('5');
@@ -69,7 +94,10 @@ for (const [path, width, colorScheme] of [['/', 390, 'dark'], ['/', 1200, 'light
     await draw(page, 2, 'alice');
     await left(page, 50);
     assert.equal(await pile(page, 'alice').locator('img').count(), 2);
-    assert.match(await page.locator('#program').textContent(), /^curl .*\/shoes\/[0-9a-f-]{36}\/draw [\s\S]*'\{"count":2,"to":"alice"\}'$/);
+    assert.match(
+      await page.locator('#program').textContent(),
+      /^curl .*\/shoes\/[0-9a-f-]{36}\/draw [\s\S]*'\{"count":2,"to":"alice"\}'$/,
+    );
     await page.getByLabel('How many').fill('1');
     await button(page, 'Burn').click();
     await left(page, 49);
@@ -170,7 +198,8 @@ test('a click whose answer was lost is repeated without drawing twice', async ()
     await route.fetch();
     await route.abort();
   };
-  for (const [round, place] of ['/draw', '/dealt'].entries()) { // the draw itself, and what is read after it
+  for (const [round, place] of ['/draw', '/dealt'].entries()) {
+    // the draw itself, and what is read after it
     await page.route(`**${place}`, lost, {times: 1});
     await draw(page, 1);
     await page.getByText('nothing is done twice').waitFor();
@@ -184,12 +213,18 @@ test('a click whose answer was lost is repeated without drawing twice', async ()
   await left(page, 49);
   await page.goto(`${service.base}/#shoe`);
   const opened = [];
-  page.on('response', async (answer) => { if (answer.url().endsWith('/shoes')) opened.push((await answer.json()).audit_id); });
+  page.on('response', async (answer) => {
+    if (answer.url().endsWith('/shoes')) opened.push((await answer.json()).audit_id);
+  });
   let first;
-  await page.route('**/shoes', async (route) => {
-    first = (await (await route.fetch()).json()).audit_id;
-    await route.abort();
-  }, {times: 1});
+  await page.route(
+    '**/shoes',
+    async (route) => {
+      first = (await (await route.fetch()).json()).audit_id;
+      await route.abort();
+    },
+    {times: 1},
+  );
   await button(page, 'Open the shoe').click();
   await page.getByText('nothing is done twice').waitFor();
   await button(page, 'Open the shoe').click();
@@ -203,7 +238,8 @@ test('a click whose answer was lost is repeated without drawing twice', async ()
 });
 
 test('while the service is away the page says so, and the same click works when it is back', async () => {
-  const flags = ['-data', join(folder, 'kept')], away = await start(...flags);
+  const flags = ['-data', join(folder, 'kept')],
+    away = await start(...flags);
   const {page, close} = await seat(away.base);
   await draw(page, 1, 'alice');
   await left(page, 51);
@@ -220,7 +256,11 @@ test('while the service is away the page says so, and the same click works when 
 });
 
 test('an id that belongs to no shoe is said to be unknown', async () => {
-  for (const [id, message] of [['7d0a3c53-5f0e-4c52-9d6b-1f7c5f3a9b10', 'There is no shoe with this id.'], ['../decks', 'is not an id'], ['%3Cscript%3E', 'is not an id']]) {
+  for (const [id, message] of [
+    ['7d0a3c53-5f0e-4c52-9d6b-1f7c5f3a9b10', 'There is no shoe with this id.'],
+    ['../decks', 'is not an id'],
+    ['%3Cscript%3E', 'is not an id'],
+  ]) {
     const {page, close} = await open(browser, `${service.base}/#shoe=${id}`);
     await page.getByText(message).waitFor();
     await page.getByRole('link', {name: 'Another shoe'}).click();
@@ -255,13 +295,17 @@ test('items are shown as the text that they are', async () => {
   const {page, wrong, close} = await seat(service.base, {items: [hostile, {player: 7}]});
   await draw(page, 2);
   await left(page, 0);
-  assert.deepEqual((await pile(page, 'Dealt').locator('.item').allTextContents()).sort(), [hostile, '{"player":7}'].sort());
+  assert.deepEqual(
+    (await pile(page, 'Dealt').locator('.item').allTextContents()).sort(),
+    [hostile, '{"player":7}'].sort(),
+  );
   assert.deepEqual(wrong, []);
   await close();
 });
 
 test('with keys, a shoe is dealt and checked with the token of the tab', async () => {
-  const own = await startWithKey('deal, read'), {token} = own;
+  const own = await startWithKey('deal, read'),
+    {token} = own;
   const {page, close} = await open(browser, `${own.base}/#shoe`);
   await page.fill('input[name=token]', token);
   await page.click('.problem button');

@@ -9,9 +9,17 @@ let service, browser, elsewhere, called;
 
 before(async () => {
   [browser, service] = await Promise.all([browse(), startWith('logs: [{name: poker}]')]);
-  elsewhere = createServer((request, answer) => { called.push(request.url); answer.setHeader('Access-Control-Allow-Origin', '*').end(); });
-  elsewhere.on('upgrade', (request, socket) => { called.push(request.url); socket.destroy(); });
-  await new Promise((listening) => { elsewhere.listen(0, '127.0.0.1', listening); });
+  elsewhere = createServer((request, answer) => {
+    called.push(request.url);
+    answer.setHeader('Access-Control-Allow-Origin', '*').end();
+  });
+  elsewhere.on('upgrade', (request, socket) => {
+    called.push(request.url);
+    socket.destroy();
+  });
+  await new Promise((listening) => {
+    elsewhere.listen(0, '127.0.0.1', listening);
+  });
 });
 after(async () => {
   elsewhere.closeAllConnections();
@@ -77,7 +85,10 @@ test('a function that comes with a link runs when asked for, and reaches nothing
   const size = await sizeOf(service.base);
   const listener = await page.context().newPage();
   await listener.goto(`${service.base}/explore`);
-  await listener.evaluate(() => { self.heard = []; new BroadcastChannel('stranger').onmessage = ({data}) => self.heard.push(data); });
+  await listener.evaluate(() => {
+    self.heard = [];
+    new BroadcastChannel('stranger').onmessage = ({data}) => self.heard.push(data);
+  });
   const before = await stored(listener);
   await page.goto(service.base + linkTo(hostile(service.base, there)), {waitUntil: 'networkidle'});
   assert.deepEqual([page.workers().length, page.frames().length], [0, 1]);
@@ -88,7 +99,10 @@ test('a function that comes with a link runs when asked for, and reaches nothing
   assert.match(await page.locator('[role=alert]').textContent(), /open: \[\]/);
   // A request that the policy refuses is reported, and never sent.
   const sent = asked.filter((request) => request.failure()?.errorText !== 'csp').map((request) => request.url());
-  assert.deepEqual(sent.filter((url) => !url.startsWith('blob:') && !url.startsWith(`${service.base}/static/`)), []);
+  assert.deepEqual(
+    sent.filter((url) => !url.startsWith('blob:') && !url.startsWith(`${service.base}/static/`)),
+    [],
+  );
   assert.deepEqual(called, []);
   assert.deepEqual(await listener.evaluate(() => self.heard), []);
   assert.deepEqual(await stored(listener), before);
@@ -100,11 +114,16 @@ test('a function that comes with a link runs when asked for, and reaches nothing
 });
 
 /** stored returns the names of what this origin has stored. */
-const stored = (page) => page.evaluate(async () => [
-  ...(await caches.keys()).filter((name) => !name.startsWith('verify')), ...(await indexedDB.databases()).map(({name}) => name), ...Object.keys(localStorage)]);
+const stored = (page) =>
+  page.evaluate(async () => [
+    ...(await caches.keys()).filter((name) => !name.startsWith('verify')),
+    ...(await indexedDB.databases()).map(({name}) => name),
+    ...Object.keys(localStorage),
+  ]);
 
 /** sizeOf returns the number of records of a log. */
-const sizeOf = async (base, headers = {}) => Number((await (await fetch(`${base}/log/checkpoint`, {headers})).text()).split('\n')[1]);
+const sizeOf = async (base, headers = {}) =>
+  Number((await (await fetch(`${base}/log/checkpoint`, {headers})).text()).split('\n')[1]);
 
 test('the frame that runs a function of strangers is of no origin', async () => {
   const {page, close} = await open(browser, service.base + linkTo('for (;;) {}'));
@@ -114,23 +133,59 @@ test('the frame that runs a function of strangers is of no origin', async () => 
   const reached = await frame.evaluate(async (here) => {
     const found = [];
     const ways = {
-      origin: () => { if (self.origin === 'null') throw new Error(); }, local: () => localStorage, session: () => sessionStorage, cookie: () => document.cookie, parent: () => parent.document,
-      top: () => { top.location = 'about:blank'; }, popup: () => { if (!window.open('about:blank')) throw new Error(); }, caches: () => caches.keys(), fetch: () => fetch(`${here}/log/key`, {mode: 'no-cors'}),
-      picture: () => { const image = new Image(); image.src = `${here}/cards/standard52/AS.svg`; return image.decode(); },
-      inline: () => { const script = document.createElement('script'); script.textContent = 'self.ran = true'; document.head.append(script); if (!self.ran) throw new Error(); },
-      beacon: () => new Promise((_, bad) => { document.addEventListener('securitypolicyviolation', bad); navigator.sendBeacon(`${here}/shuffle`, '{}'); }),
-      workers: () => navigator.serviceWorker.getRegistrations(), database: () => new Promise((good, bad) => { const asked = indexedDB.open('x'); asked.onsuccess = good; asked.onerror = bad; }),
-      form: () => new Promise((_, bad) => {
-        const form = document.createElement('form');
-        document.addEventListener('securitypolicyviolation', bad);
-        form.action = `${here}/shuffle`;
-        document.body.append(form);
-        form.submit();
-        setTimeout(bad, 500); // the sandbox reports nothing
-      }),
+      origin: () => {
+        if (self.origin === 'null') throw new Error();
+      },
+      local: () => localStorage,
+      session: () => sessionStorage,
+      cookie: () => document.cookie,
+      parent: () => parent.document,
+      top: () => {
+        top.location = 'about:blank';
+      },
+      popup: () => {
+        if (!window.open('about:blank')) throw new Error();
+      },
+      caches: () => caches.keys(),
+      fetch: () => fetch(`${here}/log/key`, {mode: 'no-cors'}),
+      picture: () => {
+        const image = new Image();
+        image.src = `${here}/cards/standard52/AS.svg`;
+        return image.decode();
+      },
+      inline: () => {
+        const script = document.createElement('script');
+        script.textContent = 'self.ran = true';
+        document.head.append(script);
+        if (!self.ran) throw new Error();
+      },
+      beacon: () =>
+        new Promise((_, bad) => {
+          document.addEventListener('securitypolicyviolation', bad);
+          navigator.sendBeacon(`${here}/shuffle`, '{}');
+        }),
+      workers: () => navigator.serviceWorker.getRegistrations(),
+      database: () =>
+        new Promise((good, bad) => {
+          const asked = indexedDB.open('x');
+          asked.onsuccess = good;
+          asked.onerror = bad;
+        }),
+      form: () =>
+        new Promise((_, bad) => {
+          const form = document.createElement('form');
+          document.addEventListener('securitypolicyviolation', bad);
+          form.action = `${here}/shuffle`;
+          document.body.append(form);
+          form.submit();
+          setTimeout(bad, 500); // the sandbox reports nothing
+        }),
     };
     for (const name of Object.keys(ways)) {
-      try { await ways[name](); found.push(name); } catch {}
+      try {
+        await ways[name]();
+        found.push(name);
+      } catch {}
     }
     return found;
   }, service.base);
@@ -154,8 +209,22 @@ async function waitFor(get) {
 
 test('what a function of strangers sends is nothing but orders', async () => {
   const {page, wrong, close} = await open(browser, `${service.base}/fairness`);
-  const forged = ['null', '"x"', '{}', '{orders: "x"}', '{orders: [0, 1, 2]}', '{orders: new Uint8Array(0), last: true}', '{orders: new Uint8Array(3)}', '{orders: new Uint16Array([0, 1, 2])}',
-    '{orders: Uint8Array.of(0, 1, 3)}', '{orders: new Uint8Array(1 << 26)}', '{orders: {length: 3, 0: 0, 1: 1, 2: 2}}', '{measurement: {runs: 9}, done: true}', '{error: {}}', '{refused: {status: 401, message: "x"}, done: true}'];
+  const forged = [
+    'null',
+    '"x"',
+    '{}',
+    '{orders: "x"}',
+    '{orders: [0, 1, 2]}',
+    '{orders: new Uint8Array(0), last: true}',
+    '{orders: new Uint8Array(3)}',
+    '{orders: new Uint16Array([0, 1, 2])}',
+    '{orders: Uint8Array.of(0, 1, 3)}',
+    '{orders: new Uint8Array(1 << 26)}',
+    '{orders: {length: 3, 0: 0, 1: 1, 2: 2}}',
+    '{measurement: {runs: 9}, done: true}',
+    '{error: {}}',
+    '{refused: {status: 401, message: "x"}, done: true}',
+  ];
   for (const message of forged) {
     const code = `const send = MessagePort.prototype.postMessage; MessagePort.prototype.postMessage = function () { send.call(this, ${message}); }; return a;`;
     await page.goto(service.base + linkTo(code));
@@ -172,27 +241,46 @@ test('what a function of strangers sends is nothing but orders', async () => {
 });
 
 /** kept waits until the worker of a page has what it keeps. */
-const kept = (page) => page.waitForFunction(async () => {
-  const {active} = await navigator.serviceWorker.ready, {prefix} = document.documentElement.dataset, urls = [];
-  for (const name of await caches.keys()) urls.push(...(await (await caches.open(name)).keys()).map(({url}) => new URL(url).pathname));
-  return active.state === 'activated' && urls.filter((path) => path.startsWith(`${prefix}/static/`)).length > 3;
-});
+const kept = (page) =>
+  page.waitForFunction(async () => {
+    const {active} = await navigator.serviceWorker.ready,
+      {prefix} = document.documentElement.dataset,
+      urls = [];
+    for (const name of await caches.keys())
+      urls.push(...(await (await caches.open(name)).keys()).map(({url}) => new URL(url).pathname));
+    return active.state === 'activated' && urls.filter((path) => path.startsWith(`${prefix}/static/`)).length > 3;
+  });
 
 test('what was put into a cache is never served', async () => {
   const {page, close} = await open(browser, `${service.base}/verify`);
   await kept(page);
-  const poison = () => page.evaluate(async () => {
-    const files = performance.getEntriesByType('resource').map(({name}) => name).filter((name) => name.includes('/static/'));
-    for (const name of ['a', 'verify', ...await caches.keys()]) {
-      const cache = await caches.open(name);
-      for (const url of [...files, ...(await cache.keys()).map(({url}) => url), location.origin + location.pathname]) {
-        const html = url.endsWith('/verify'), type = html ? 'text/html' : url.endsWith('.css') ? 'text/css' : 'text/javascript';
-        await cache.put(url, new Response(html ? '<title>poison</title>' : 'localStorage.poison = 1', {headers: {'Content-Type': type, 'Refresh': '0; url=/explore'}}));
+  const poison = () =>
+    page.evaluate(async () => {
+      const files = performance
+        .getEntriesByType('resource')
+        .map(({name}) => name)
+        .filter((name) => name.includes('/static/'));
+      for (const name of ['a', 'verify', ...(await caches.keys())]) {
+        const cache = await caches.open(name);
+        for (const url of [
+          ...files,
+          ...(await cache.keys()).map(({url}) => url),
+          location.origin + location.pathname,
+        ]) {
+          const html = url.endsWith('/verify'),
+            type = html ? 'text/html' : url.endsWith('.css') ? 'text/css' : 'text/javascript';
+          await cache.put(
+            url,
+            new Response(html ? '<title>poison</title>' : 'localStorage.poison = 1', {
+              headers: {'Content-Type': type, Refresh: '0; url=/explore'},
+            }),
+          );
+        }
       }
-    }
-  });
+    });
   await poison();
-  const other = await page.context().newPage(), {audit_id: id} = await shuffle(service.base, {size: 5, reveal: 'now'});
+  const other = await page.context().newPage(),
+    {audit_id: id} = await shuffle(service.base, {size: 5, reveal: 'now'});
   await other.goto(`${service.base}/verify?id=${id}`);
   await other.waitForSelector('.verdict.verified', {timeout: 10_000});
   assert.equal(await other.evaluate(() => localStorage.getItem('poison')), null);
@@ -224,47 +312,102 @@ test('each log keeps its own files', async (t) => {
     await page.waitForSelector('.verdict');
   }
   assert.ok((await names()).includes('of another program'));
-  assert.ok((await names()).includes(`verify  ${'0'.repeat(16)}`), 'the worker of one log deletes what another has kept');
-  assert.ok(!(await names()).includes(`verify /logs/poker ${'0'.repeat(16)}`), 'what an earlier release has kept is still there');
-  assert.deepEqual(wrong.filter((message) => !message.includes('ERR_CONNECTION_REFUSED')), []);
+  assert.ok(
+    (await names()).includes(`verify  ${'0'.repeat(16)}`),
+    'the worker of one log deletes what another has kept',
+  );
+  assert.ok(
+    !(await names()).includes(`verify /logs/poker ${'0'.repeat(16)}`),
+    'what an earlier release has kept is still there',
+  );
+  assert.deepEqual(
+    wrong.filter((message) => !message.includes('ERR_CONNECTION_REFUSED')),
+    [],
+  );
   await close();
 });
 
 const id = '00000000-0000-4000-8000-000000000000';
 
 // Text that is no id, and would lead elsewhere in its place: to a deal, which writes a record, or to a deck of deckofcardsapi.
-const strange = ['', '..', '../decks/standard52#', '../decks/standard52%23', '../api/deck/new/%23', '..%2fdecks%2fstandard52%3f', '%2e%2e/decks/standard52?', '#', '?'];
-const stranger = [...strange, '.', '%2e%2e', '../decks/standard52%3f', '../../decks/standard52', '/decks/standard52', '//elsewhere.example/x', '\\..\\decks\\standard52#', 'a/b',
-  `${id}/../../decks/standard52#`, `${id}%2f..%2f..%2fdecks%2fstandard52%23`, `${id}#`, `${id}%23`, `${id}%3fproof`, 'constructor', '__proto__'];
+const strange = [
+  '',
+  '..',
+  '../decks/standard52#',
+  '../decks/standard52%23',
+  '../api/deck/new/%23',
+  '..%2fdecks%2fstandard52%3f',
+  '%2e%2e/decks/standard52?',
+  '#',
+  '?',
+];
+const stranger = [
+  ...strange,
+  '.',
+  '%2e%2e',
+  '../decks/standard52%3f',
+  '../../decks/standard52',
+  '/decks/standard52',
+  '//elsewhere.example/x',
+  '\\..\\decks\\standard52#',
+  'a/b',
+  `${id}/../../decks/standard52#`,
+  `${id}%2f..%2f..%2fdecks%2fstandard52%23`,
+  `${id}#`,
+  `${id}%23`,
+  `${id}%3fproof`,
+  'constructor',
+  '__proto__',
+];
 const links = [
   ...stranger.flatMap((id) => [`/verify?id=${id}`, `/#shoe=${id}`]),
   ...strange.map((id) => `/verify?id=${encodeURIComponent(id)}`),
-  ...['..', '../decks/standard52#', '..%2fdecks%2fstandard52%3f', '?'].flatMap((id) => [`/#${id}`, `/fairness#shuffle=own&n=${id}&code=${id}`, `/explore?id=${id}#${id}`, `/docs#/${id}/${id}`, `/docs?url=${id}&configUrl=${id}#/shuffles/${id}`]),
+  ...['..', '../decks/standard52#', '..%2fdecks%2fstandard52%3f', '?'].flatMap((id) => [
+    `/#${id}`,
+    `/fairness#shuffle=own&n=${id}&code=${id}`,
+    `/explore?id=${id}#${id}`,
+    `/docs#/${id}/${id}`,
+    `/docs?url=${id}&configUrl=${id}#/shuffles/${id}`,
+  ]),
   ...['constructor', '__proto__', '..'].map((id) => `/fairness#shuffle=${id}`),
 ];
 // The pages may send these requests, whatever the link.
 const expected = [
-  /^GET \/(verify|explore|fairness|docs)?(\?.*)?$/, /^GET \/static\/[\w-]+\.(js|css)$/, /^GET \/verify-worker\.js$/, /^GET \/decks$/, /^GET \/log\/(key|checkpoint)$/,
-  /^GET \/commitments\?status=(void|late|open)$/, /^(GET|HEAD) \/openapi\.yaml$/, new RegExp(`^GET /(shoes/${id}|shoes/${id}/proof|audits/${id}/proof)$`),
+  /^GET \/(verify|explore|fairness|docs)?(\?.*)?$/,
+  /^GET \/static\/[\w-]+\.(js|css)$/,
+  /^GET \/verify-worker\.js$/,
+  /^GET \/decks$/,
+  /^GET \/log\/(key|checkpoint)$/,
+  /^GET \/commitments\?status=(void|late|open)$/,
+  /^(GET|HEAD) \/openapi\.yaml$/,
+  new RegExp(`^GET /(shoes/${id}|shoes/${id}/proof|audits/${id}/proof)$`),
 ];
 
 test('no link of a page leads its requests elsewhere', async (t) => {
-  const own = await startWithKey('shuffle, read'), {token, base} = own;
+  const own = await startWithKey('shuffle, read'),
+    {token, base} = own;
   t.after(own.stop);
-  const context = await browser.newContext(), wrong = [], rest = [...links];
-  await context.addInitScript((token) => { if (origin !== 'null') sessionStorage.setItem('riffle-token', token); }, token);
+  const context = await browser.newContext(),
+    wrong = [],
+    rest = [...links];
+  await context.addInitScript((token) => {
+    if (origin !== 'null') sessionStorage.setItem('riffle-token', token);
+  }, token);
   const follow = async () => {
     const page = await context.newPage();
     let link;
     page.on('pageerror', (error) => wrong.push(`${link}: ${error}`));
     page.on('request', (request) => {
-      const {protocol, origin, pathname, search} = new URL(request.url()), asked = origin === base ? `${request.method()} ${pathname}${search}` : request.url();
-      if (!/^(data|blob):$/.test(protocol) && !expected.some((form) => form.test(asked))) wrong.push(`${link}: ${asked}`);
+      const {protocol, origin, pathname, search} = new URL(request.url()),
+        asked = origin === base ? `${request.method()} ${pathname}${search}` : request.url();
+      if (!/^(data|blob):$/.test(protocol) && !expected.some((form) => form.test(asked)))
+        wrong.push(`${link}: ${asked}`);
     });
     for (link = rest.pop(); link !== undefined; link = rest.pop()) {
       await page.goto('about:blank');
       await page.goto(base + link, {waitUntil: 'networkidle'});
-      if (!await page.locator('main h1').first().isVisible() && !await page.locator('.swagger-ui').isVisible()) wrong.push(`${link}: nothing is shown`);
+      if (!(await page.locator('main h1').first().isVisible()) && !(await page.locator('.swagger-ui').isVisible()))
+        wrong.push(`${link}: nothing is shown`);
     }
   };
   await Promise.all([follow(), follow(), follow(), follow()]);

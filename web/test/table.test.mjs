@@ -5,7 +5,9 @@ import {browse, open, start} from './service.mjs';
 
 let service, browser;
 
-before(async () => { [browser, service] = await Promise.all([browse(), start()]); });
+before(async () => {
+  [browser, service] = await Promise.all([browse(), start()]);
+});
 after(async () => {
   await browser.close();
   await service.stop();
@@ -13,7 +15,8 @@ after(async () => {
 
 /** deal shuffles a deck type, after what fill does to the form, and returns the page and the answer. */
 async function deal(deck, width, fill = async () => {}) {
-  const opened = await open(browser, `${service.base}/`, {viewport: {width, height: 900}}), {page} = opened;
+  const opened = await open(browser, `${service.base}/`, {viewport: {width, height: 900}}),
+    {page} = opened;
   await page.selectOption('form select', deck);
   await fill(page);
   await page.click('button.main');
@@ -24,23 +27,39 @@ async function deal(deck, width, fill = async () => {}) {
 }
 
 /** codes returns the codes of the pictures that a selector finds. */
-const codes = (page, selector) => page.locator(selector).evaluateAll((images) => images.map(({src}) => /([^/]+)\.svg$/.exec(src)[1]));
+const codes = (page, selector) =>
+  page.locator(selector).evaluateAll((images) => images.map(({src}) => /([^/]+)\.svg$/.exec(src)[1]));
 
 /** middles returns the middles of the boxes that a selector finds. */
-const middles = (page, selector) => page.locator(selector).evaluateAll((elements) => elements.map((element) => {
-  const {x, y, width, height} = element.getBoundingClientRect();
-  return {x: x + width / 2, y: y + height / 2};
-}));
+const middles = (page, selector) =>
+  page.locator(selector).evaluateAll((elements) =>
+    elements.map((element) => {
+      const {x, y, width, height} = element.getBoundingClientRect();
+      return {x: x + width / 2, y: y + height / 2};
+    }),
+  );
 
 test('mahjong is a square wall, clockwise from the upper left', async () => {
   const {page, wrong, order, close} = await deal('sichuan108', 1200);
   assert.deepEqual(await codes(page, '.wall img'), order);
-  assert.deepEqual(await page.locator('.wall ol').evaluateAll((walls) => walls.map((wall) => wall.children.length)), [13, 14, 13, 14]);
+  assert.deepEqual(
+    await page.locator('.wall ol').evaluateAll((walls) => walls.map((wall) => wall.children.length)),
+    [13, 14, 13, 14],
+  );
   const [top, right, bottom, left] = await middles(page, '.wall ol');
   assert.ok(top.y < right.y && left.x < top.x && top.x < right.x && right.y < bottom.y);
-  for (const [wall, ahead] of [[1, ({x}) => x], [2, ({y}) => y], [3, ({x}) => -x], [4, ({y}) => -y]]) {
+  for (const [wall, ahead] of [
+    [1, ({x}) => x],
+    [2, ({y}) => y],
+    [3, ({x}) => -x],
+    [4, ({y}) => -y],
+  ]) {
     const places = (await middles(page, `.wall ol:nth-of-type(${wall}) li`)).map(ahead);
-    assert.deepEqual(places, places.toSorted((a, b) => a - b), `wall ${wall}`);
+    assert.deepEqual(
+      places,
+      places.toSorted((a, b) => a - b),
+      `wall ${wall}`,
+    );
   }
   assert.deepEqual(wrong, []);
   await close();

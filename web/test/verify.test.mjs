@@ -6,7 +6,9 @@ import {browse, open, shuffle, start} from './service.mjs';
 
 let service, browser;
 
-before(async () => { [browser, service] = await Promise.all([browse(), start()]); });
+before(async () => {
+  [browser, service] = await Promise.all([browse(), start()]);
+});
 after(async () => {
   await browser.close();
   await service.stop();
@@ -14,7 +16,11 @@ after(async () => {
 
 /** post changes a shoe. */
 async function post(path, body = {}) {
-  const answer = await fetch(`${service.base}/shoes${path}`, {method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'application/json'}});
+  const answer = await fetch(`${service.base}/shoes${path}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: {'Content-Type': 'application/json'},
+  });
   if (!answer.ok) throw new Error(await answer.text());
   return answer.json();
 }
@@ -37,7 +43,11 @@ async function deal(body = {}) {
   return {...shoe, drawn};
 }
 
-const give = (page, ...texts) => page.setInputFiles('input[type=file]', texts.map((text, i) => ({name: `${i}.json`, mimeType: 'application/json', buffer: Buffer.from(text)})));
+const give = (page, ...texts) =>
+  page.setInputFiles(
+    'input[type=file]',
+    texts.map((text, i) => ({name: `${i}.json`, mimeType: 'application/json', buffer: Buffer.from(text)})),
+  );
 
 /** says waits for a verdict and a first line, in the words of the verifier. */
 async function says(page, verdict, headline) {
@@ -50,10 +60,21 @@ test('a shoe by its id: what is known while it is open, its hands, and all of it
   const {page, wrong, close} = await open(browser, `${service.base}/verify`);
   await page.fill('textarea', id);
   await page.click('button.main');
-  await says(page, 'unchecked', /^Not proven yet: the shoe is still open, and its seeds are secret until it is closed; the first record of the shoe and its 2 changes are in /);
+  await says(
+    page,
+    'unchecked',
+    /^Not proven yet: the shoe is still open, and its seeds are secret until it is closed; the first record of the shoe and its 2 changes are in /,
+  );
   await page.getByText('This shoe is open').waitFor();
-  await finds(page, 'unchecked', 'Not proven yet: the shoe is not closed, and its seeds are secret until it is. So far its first record and 2 changes fit together.');
-  assert.ok(!page.url().includes(id) && !(await page.locator('.report').innerHTML()).includes(id), 'the secret id is in a link');
+  await finds(
+    page,
+    'unchecked',
+    'Not proven yet: the shoe is not closed, and its seeds are secret until it is. So far its first record and 2 changes fit together.',
+  );
+  assert.ok(
+    !page.url().includes(id) && !(await page.locator('.report').innerHTML()).includes(id),
+    'the secret id is in a link',
+  );
   assert.ok(page.url().endsWith(`?id=${first}`));
   await page.getByRole('button', {name: 'Pile alice: 2'}).click();
   await says(page, 'verified', /^Verified: the 2 cards of the hand were sealed at their positions; /);
@@ -102,16 +123,24 @@ test('a hand without its proof is looked up only when that is asked for', async 
   page.on('request', (request) => asked.push(request.url()));
   await give(page, JSON.stringify(drawn));
   await page.locator('.warned').getByText(first).waitFor();
-  assert.deepEqual(asked.filter((url) => url.startsWith(service.base)), []);
+  assert.deepEqual(
+    asked.filter((url) => url.startsWith(service.base)),
+    [],
+  );
   await page.getByText('Look it up in this log').click();
-  await says(page, 'verified', /^Verified: the 2 cards of the hand were sealed at their positions by the record, which is in the log/);
+  await says(
+    page,
+    'verified',
+    /^Verified: the 2 cards of the hand were sealed at their positions by the record, which is in the log/,
+  );
   await close();
 });
 
 test('a proof of another log is told from one of this log', async () => {
   const other = await start();
   const {audit_id: id} = await shuffle(other.base, {deck: 'standard52', reveal: 'now'});
-  const proof = await get(other.base, `/audits/${id}/proof`), [own, others] = await Promise.all([service, other].map(({base}) => get(base, '/log/key')));
+  const proof = await get(other.base, `/audits/${id}/proof`),
+    [own, others] = await Promise.all([service, other].map(({base}) => get(base, '/log/key')));
   await other.stop();
   const {page, close} = await open(browser, `${service.base}/verify`);
   await give(page, proof);
@@ -129,18 +158,36 @@ test('a proof of another log is told from one of this log', async () => {
 });
 
 test('the report of a shuffle is one page with a code that leads back to it', async () => {
-  const {audit_id: id} = await shuffle(service.base, {deck: 'standard52', hands: 'bridge', reference: 'table 3, board 7', client_seed: 'ann:4711 bob:0815', reveal: 'now'});
-  const link = `${service.base}/verify?id=${id}`, {page, close} = await open(browser, link);
+  const {audit_id: id} = await shuffle(service.base, {
+    deck: 'standard52',
+    hands: 'bridge',
+    reference: 'table 3, board 7',
+    client_seed: 'ann:4711 bob:0815',
+    reveal: 'now',
+  });
+  const link = `${service.base}/verify?id=${id}`,
+    {page, close} = await open(browser, link);
   await says(page, 'verified', /^Verified: the order follows/);
   for (const format of ['A4', 'Letter']) {
-    assert.equal((await page.pdf({format, margin: {top: '1cm', bottom: '1cm', left: '1cm', right: '1cm'}})).toString('latin1').match(/\/Type \/Page\b/g).length, 1, format);
+    assert.equal(
+      (await page.pdf({format, margin: {top: '1cm', bottom: '1cm', left: '1cm', right: '1cm'}}))
+        .toString('latin1')
+        .match(/\/Type \/Page\b/g).length,
+      1,
+      format,
+    );
   }
   const picture = (await page.locator('svg.code').screenshot()).toString('base64');
   await page.goto('about:blank');
   const pixels = await page.evaluate(async (picture) => {
-    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${picture}`)).blob()), context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${picture}`)).blob()),
+      context = new OffscreenCanvas(image.width, image.height).getContext('2d');
     context.drawImage(image, 0, 0);
-    return {width: image.width, height: image.height, data: [...context.getImageData(0, 0, image.width, image.height).data]};
+    return {
+      width: image.width,
+      height: image.height,
+      data: [...context.getImageData(0, 0, image.width, image.height).data],
+    };
   }, picture);
   assert.equal(decode({...pixels, data: Uint8Array.from(pixels.data)}), link);
   await close();
@@ -150,11 +197,19 @@ test('the report of a shuffle is one page with a code that leads back to it', as
 const proven = async (id) => Promise.all([get(service.base, `/audits/${id}/proof`), get(service.base, '/log/key')]);
 
 /** drop gives texts by their names. */
-const drop = (page, files) => page.setInputFiles('input[type=file]', Object.entries(files).map(([name, text]) =>
-  ({name, mimeType: 'text/plain', buffer: Buffer.from(typeof text === 'string' ? text : JSON.stringify(text))})));
+const drop = (page, files) =>
+  page.setInputFiles(
+    'input[type=file]',
+    Object.entries(files).map(([name, text]) => ({
+      name,
+      mimeType: 'text/plain',
+      buffer: Buffer.from(typeof text === 'string' ? text : JSON.stringify(text)),
+    })),
+  );
 
 /** isSaid waits until a file is said to be something. */
-const isSaid = (page, name, role) => page.locator('.given li').filter({hasText: name}).getByText(role, {exact: true}).first().waitFor();
+const isSaid = (page, name, role) =>
+  page.locator('.given li').filter({hasText: name}).getByText(role, {exact: true}).first().waitFor();
 
 /** finds waits for the first line of a verdict. */
 async function finds(page, verdict, line) {
@@ -162,11 +217,21 @@ async function finds(page, verdict, line) {
 }
 
 test('a false list of winners is wrong, whatever else lies beside it', async () => {
-  const entries = ['ann', 'bob', 'cyn', 'dan', 'eve', 'fay'], {audit_id: id, items} = await shuffle(service.base, {items: entries, draw: 3, reveal: 'now'});
-  const [proof, key] = await proven(id), {page, wrong, close} = await open(browser, `${service.base}/verify`);
-  await drop(page, {'proof.json': proof, 'key.txt': key, 'winners.json': [...items].reverse(), 'entries.json': entries});
+  const entries = ['ann', 'bob', 'cyn', 'dan', 'eve', 'fay'],
+    {audit_id: id, items} = await shuffle(service.base, {items: entries, draw: 3, reveal: 'now'});
+  const [proof, key] = await proven(id),
+    {page, wrong, close} = await open(browser, `${service.base}/verify`);
+  await drop(page, {
+    'proof.json': proof,
+    'key.txt': key,
+    'winners.json': [...items].reverse(),
+    'entries.json': entries,
+  });
   await finds(page, 'false', 'Wrong: what you gave is not what was dealt, or not in that order.');
-  await page.locator('.compared').getByText('Compared: winners.json as the order and entries.json as the entries.').waitFor();
+  await page
+    .locator('.compared')
+    .getByText('Compared: winners.json as the order and entries.json as the entries.')
+    .waitFor();
   await isSaid(page, 'entries.json', 'entries');
   await isSaid(page, 'winners.json', 'compared as the order');
   await page.getByLabel('Take out winners.json').click();
@@ -174,13 +239,14 @@ test('a false list of winners is wrong, whatever else lies beside it', async () 
   await drop(page, {'true.json': items});
   await finds(page, 'verified', 'Verified: this is the order that was dealt, and it follows from the seed.');
   await page.getByText('Start anew').click();
-  assert.equal(await page.locator('.given').count() + await page.locator('.report').count(), 0);
+  assert.equal((await page.locator('.given').count()) + (await page.locator('.report').count()), 0);
   assert.deepEqual(wrong, []);
   await close();
 });
 
 test('two answers are refused until the reader takes one out or says what it is', async () => {
-  const {audit_id: id, ...answer} = await shuffle(service.base, {deck: 'standard52', draw: 5, reveal: 'now'}), [proof, key] = await proven(id);
+  const {audit_id: id, ...answer} = await shuffle(service.base, {deck: 'standard52', draw: 5, reveal: 'now'}),
+    [proof, key] = await proven(id);
   const {page, close} = await open(browser, `${service.base}/verify`);
   await drop(page, {'proof.json': proof, 'key.txt': key});
   await finds(page, 'verified', 'Nothing was given to compare it with.');
@@ -197,7 +263,12 @@ test('two answers are refused until the reader takes one out or says what it is'
 });
 
 test('cards as an array are the order, and one hand of a deal is told, in any order', async () => {
-  const {audit_id: id, items: all, hands} = await shuffle(service.base, {deck: 'standard52', hands: 'bridge', reveal: 'now'}), [proof, key] = await proven(id);
+  const {
+      audit_id: id,
+      items: all,
+      hands,
+    } = await shuffle(service.base, {deck: 'standard52', hands: 'bridge', reveal: 'now'}),
+    [proof, key] = await proven(id);
   const {page, close} = await open(browser, `${service.base}/verify`);
   await drop(page, {'proof.json': proof, 'key.txt': `\ufeff${key}\r\n`, 'cards.json': all ?? hands.flat()});
   await finds(page, 'verified', /in the order dealt|this is the order that was dealt/);
@@ -213,15 +284,21 @@ test('cards as an array are the order, and one hand of a deal is told, in any or
   await drop(page, {'sorted.json': [...hands[0]].sort()});
   await finds(page, 'false', 'Wrong');
   await page.getByLabel('Which hand is it?').selectOption('');
-  await finds(page, 'verified', 'Verified: these are the 13 cards of hand 1 of this deal, sorted otherwise than they were dealt.');
+  await finds(
+    page,
+    'verified',
+    'Verified: these are the 13 cards of hand 1 of this deal, sorted otherwise than they were dealt.',
+  );
   await page.getByLabel('What sorted.json is').selectOption({label: 'my hand'});
   await finds(page, 'verified', 'hand 1');
   await close();
 });
 
 test('items that are objects, with a salt that is typed', async () => {
-  const items = Array.from({length: 8}, (_, i) => ({position: i, code: `p${i}`})), salt = '00112233445566778899aabbccddeeff';
-  const {audit_id: id, items: order} = await shuffle(service.base, {items, items_salt: salt, reveal: 'now'}), [proof, key] = await proven(id);
+  const items = Array.from({length: 8}, (_, i) => ({position: i, code: `p${i}`})),
+    salt = '00112233445566778899aabbccddeeff';
+  const {audit_id: id, items: order} = await shuffle(service.base, {items, items_salt: salt, reveal: 'now'}),
+    [proof, key] = await proven(id);
   const {page, close} = await open(browser, `${service.base}/verify`);
   await drop(page, {'proof.json': proof, 'key.txt': key, 'order.json': {items: order}, 'entries.json': items});
   await page.locator('.report .verdict.unchecked').waitFor();
@@ -232,25 +309,46 @@ test('items that are objects, with a salt that is typed', async () => {
 });
 
 test('a shuffle with the proof of another commitment says that its own is missing', async () => {
-  const commit = async () => (await fetch(`${service.base}/commitments`, {method: 'POST', body: '{"deck":"standard52"}', headers: {'Content-Type': 'application/json'}})).json();
+  const commit = async () =>
+    (
+      await fetch(`${service.base}/commitments`, {
+        method: 'POST',
+        body: '{"deck":"standard52"}',
+        headers: {'Content-Type': 'application/json'},
+      })
+    ).json();
   const [one, other] = [await commit(), await commit()];
-  const {audit_id: id} = await shuffle(service.base, {commitment_id: one.commitment_id, client_seed: 'ann:4711', reveal: 'now'});
-  const [proof, key] = await proven(id), {page, close} = await open(browser, `${service.base}/verify`);
-  await drop(page, {'proof.json': proof, 'other.json': await get(service.base, `/audits/${other.commitment_id}/proof`), 'key.txt': key});
+  const {audit_id: id} = await shuffle(service.base, {
+    commitment_id: one.commitment_id,
+    client_seed: 'ann:4711',
+    reveal: 'now',
+  });
+  const [proof, key] = await proven(id),
+    {page, close} = await open(browser, `${service.base}/verify`);
+  await drop(page, {
+    'proof.json': proof,
+    'other.json': await get(service.base, `/audits/${other.commitment_id}/proof`),
+    'key.txt': key,
+  });
   await finds(page, 'verified', 'Verified except for the commitment: the order follows from the seed.');
-  await page.getByText(`The commitment that was given, ${other.commitment_id}, is not the one that the record names.`).waitFor();
+  await page
+    .getByText(`The commitment that was given, ${other.commitment_id}, is not the one that the record names.`)
+    .waitFor();
   await close();
 });
 
 test('in Chinese the page says everything in Chinese', async () => {
-  const {audit_id: id, hands} = await shuffle(service.base, {deck: 'standard52', hands: 'bridge', reveal: 'now'}), [proof, key] = await proven(id);
+  const {audit_id: id, hands} = await shuffle(service.base, {deck: 'standard52', hands: 'bridge', reveal: 'now'}),
+    [proof, key] = await proven(id);
   const {audit_id: secret} = await shuffle(service.base, {deck: 'standard52'});
   const {page, close} = await open(browser, `${service.base}/verify`, {locale: 'zh-CN'});
-  const english = () => page.evaluate(() => { // words outside of what the verifier says, the files are called, and the log has
-    const main = document.querySelector('#main > div').cloneNode(true);
-    main.querySelectorAll('[lang=en], bdi, dl, code, a').forEach((node) => node.remove());
-    return main.textContent.replace(/[\w.-]+\.(json|txt)|UTC|GET|[0-9a-f-]{36}/g, '').match(/[A-Za-z]{3,}/g) ?? [];
-  });
+  const english = () =>
+    page.evaluate(() => {
+      // words outside of what the verifier says, the files are called, and the log has
+      const main = document.querySelector('#main > div').cloneNode(true);
+      main.querySelectorAll('[lang=en], bdi, dl, code, a').forEach((node) => node.remove());
+      return main.textContent.replace(/[\w.-]+\.(json|txt)|UTC|GET|[0-9a-f-]{36}/g, '').match(/[A-Za-z]{3,}/g) ?? [];
+    });
   await drop(page, {'proof.json': proof, 'key.txt': key, 'mine.json': hands[1]});
   await finds(page, 'verified', '核验通过：这正是这次发牌中第 2 手牌的 13 张牌，顺序与发牌时相同。');
   assert.deepEqual(await english(), []);

@@ -4,7 +4,12 @@
  *
  * @module
  */
-import createClient, {type Client, type ClientPathsWithMethod, type MaybeOptionalInit, type MethodResponse} from 'openapi-fetch';
+import createClient, {
+  type Client,
+  type ClientPathsWithMethod,
+  type MaybeOptionalInit,
+  type MethodResponse,
+} from 'openapi-fetch';
 import type {components, paths} from './contract.js';
 
 export type {components, operations, paths} from './contract.js';
@@ -21,7 +26,10 @@ export type AuditProof = components['schemas']['AuditProof'];
 export class RiffleError extends Error {
   override readonly name = 'RiffleError';
 
-  constructor(readonly problem: Problem, readonly response: Response) {
+  constructor(
+    readonly problem: Problem,
+    readonly response: Response,
+  ) {
     super(`${problem.status} ${problem.title}: ${problem.detail}`);
   }
 
@@ -78,11 +86,15 @@ export class Riffle {
   readonly delete = ((path, init) => answerOf(this.#client.DELETE(path as never, init as never))) as Call<'delete'>;
 
   /** Reads a stream of proof files, one record at a time, as it arrives. To leave the loop ends the request. */
-  async *lines(path: '/shoes/{id}/proof', init: Init<'/shoes/{id}/proof', 'get'>): AsyncGenerator<AuditProof, void, undefined> {
+  async *lines(
+    path: '/shoes/{id}/proof',
+    init: Init<'/shoes/{id}/proof', 'get'>,
+  ): AsyncGenerator<AuditProof, void, undefined> {
     const body = await this.get(path, {...init, parseAs: 'stream'});
-    const reader = body!.getReader(), decoder = new TextDecoder();
+    const reader = body!.getReader(),
+      decoder = new TextDecoder();
     try {
-      for (let rest = '', last = false; !last;) {
+      for (let rest = '', last = false; !last; ) {
         const {done, value} = await reader.read();
         const lines = (rest + decoder.decode(value, {stream: !done})).split('\n');
         rest = lines.pop()!;
@@ -101,8 +113,12 @@ export class Riffle {
     const deadline = performance.now() + this.#patience;
     for (let attempt = 0; ; attempt++) {
       const backoff = Math.min(100 * 2 ** attempt, 5000) * (0.5 + Math.random() / 2);
-      const [response, error] = await this.#fetch(request.clone()).then(whole).then(
-        (response) => [response] as const, (error: unknown) => [undefined, error] as const);
+      const [response, error] = await this.#fetch(request.clone())
+        .then(whole)
+        .then(
+          (response) => [response] as const,
+          (error: unknown) => [undefined, error] as const,
+        );
       const wait = Math.max(backoff, 1000 * Number(response?.headers.get('Retry-After') ?? 0) || 0);
       if (request.signal.aborted || (response && !goesAway(response)) || performance.now() + wait > deadline) {
         if (response) return response;
@@ -136,8 +152,14 @@ function randomKey(): string {
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const abort = () => { clearTimeout(timer); reject(signal.reason); };
-    const timer = setTimeout(() => { signal.removeEventListener('abort', abort); resolve(); }, milliseconds);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }, milliseconds);
     signal.addEventListener('abort', abort, {once: true});
   });
 }

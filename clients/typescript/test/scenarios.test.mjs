@@ -14,11 +14,16 @@ for (const scenario of JSON.parse(readFileSync(table, 'utf8')).scenarios)
 async function play({random = [], faults = [], token = 'table', log, patience, steps}) {
   const saved = Object.fromEntries(random.map((name) => [name, randomUUID()]));
   const base = faults.length ? `${url}/faults/${randomUUID()}/${faults}` : url;
-  const riffle = new Riffle(log ? `${base}/logs/${log}` : base, {token: process.env[`RIFFLE_TOKEN_${token.toUpperCase()}`], patience});
+  const riffle = new Riffle(log ? `${base}/logs/${log}` : base, {
+    token: process.env[`RIFFLE_TOKEN_${token.toUpperCase()}`],
+    patience,
+  });
   const fill = (value) => {
     if (typeof value === 'string' && value.startsWith('$')) return saved[value.slice(1)];
     if (Array.isArray(value)) return value.map(fill);
-    return value && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, v]) => [name, fill(v)])) : value;
+    return value && typeof value === 'object'
+      ? Object.fromEntries(Object.entries(value).map(([name, v]) => [name, fill(v)]))
+      : value;
   };
   for (const step of steps) {
     const {expect = {}, problem, save = {}, at_once: times = 1} = step;
@@ -40,10 +45,15 @@ async function play({random = [], faults = [], token = 'table', log, patience, s
 
 async function call(riffle, {operation, request, path, query, key, if_match, body, stream, verify: given}, fill) {
   if (given) {
-    const text = (value) => typeof value === 'string' ? value : JSON.stringify(value), {files, ...texts} = fill(given);
-    return verify(files.map(text), Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, text(value)])));
+    const text = (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
+      {files, ...texts} = fill(given);
+    return verify(
+      files.map(text),
+      Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, text(value)])),
+    );
   }
-  const [method, pattern] = request.split(' '), header = {'Idempotency-Key': key && fill(key), 'If-Match': if_match};
+  const [method, pattern] = request.split(' '),
+    header = {'Idempotency-Key': key && fill(key), 'If-Match': if_match};
   const init = {params: {path: fill(path), query: fill(query), header}, body: fill(body)};
   if (['getLogKey', 'proveAudit'].includes(operation)) init.parseAs = 'text';
   return stream ? collect(riffle.lines(pattern, init)) : riffle[method.toLowerCase()](pattern, init);
@@ -55,20 +65,26 @@ async function collect(lines) {
   return list;
 }
 
-const at = (value, path) => path === '' ? value : path.split('.').reduce((in_, name) => in_?.[name], value);
+const at = (value, path) => (path === '' ? value : path.split('.').reduce((in_, name) => in_?.[name], value));
 
 const busy = async () => new Response('', {status: 503, headers: {'Retry-After': '3600'}});
 
 test('a Retry-After beyond the patience of the client is not waited for', async () => {
   let asked = 0;
-  const riffle = new Riffle('http://localhost', {fetch: () => { asked++; return busy(); }});
+  const riffle = new Riffle('http://localhost', {
+    fetch: () => {
+      asked++;
+      return busy();
+    },
+  });
   await assert.rejects(riffle.get('/decks'), {status: 503});
   assert.equal(asked, 1);
 });
 
 test('a signal ends the wait, and its reason is the error', async () => {
   const riffle = new Riffle('http://localhost', {patience: 86_400_000, fetch: busy});
-  const asked = new AbortController(), answer = riffle.get('/decks', {signal: asked.signal});
+  const asked = new AbortController(),
+    answer = riffle.get('/decks', {signal: asked.signal});
   setTimeout(() => asked.abort(new Error('the table was closed')), 10);
   await assert.rejects(answer, {message: 'the table was closed'});
 });
