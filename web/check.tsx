@@ -228,7 +228,10 @@ function comparedWith(files: Resolved[]): string {
   return said.length === 0 ? '' : text('compared', listed(said));
 }
 
-/** Verdict shows a check: the verdict in a line, then what was compared, then each step. texts are those that were checked. */
+/**
+ * Verdict shows a check: the verdict in a line, then what was compared, then each step. texts are
+ * those that were checked.
+ */
 export function Verdict({check, texts = []}: {check: Check; texts?: Text[]}) {
   const {files, proofs, summary} = check,
     parts: Part[] = proofs.length > 1 ? proofs : [{...check, files: texts.map(({name}) => name)}];

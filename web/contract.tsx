@@ -1,5 +1,5 @@
-// The contract: its operations as the service lists them, and a viewer that can send them. The viewer is large, so it is loaded
-// once the address names an operation.
+// The contract: its operations as the service lists them, and a viewer that can send them. The
+// viewer is large, so it is loaded once the address names an operation.
 import {render} from 'preact';
 import './docs';
 import {path, send, type Problem} from './page';

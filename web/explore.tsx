@@ -1,4 +1,5 @@
-// The log: its checkpoint, whether it only grew since this browser last looked, its records, and the place of one in the tree.
+// The log: its checkpoint, whether it only grew since this browser last looked, its records, and
+// the place of one in the tree.
 import {bytesToHex} from '@noble/hashes/utils.js';
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
@@ -50,9 +51,13 @@ async function recall(): Promise<{earlier: Checkpoint; key: string; at: number} 
   }
 }
 
-/** look fetches the checkpoint, compares it with the last one that this browser saw, and keeps it. What it was compared with first stays in view. */
+/**
+ * look fetches the checkpoint, compares it with the last one that this browser saw, and keeps it.
+ * What it was compared with first stays in view.
+ */
 async function look(current?: View): Promise<View> {
-  const fetchText = async (name: string) => (await send(path(['log', name]), {cache: 'no-cache'})).text(); // also the key, for the log may be another one
+  // Also the key, for the log may be another one.
+  const fetchText = async (name: string) => (await send(path(['log', name]), {cache: 'no-cache'})).text();
   const [key, note] = await Promise.all([fetchText('key'), fetchText('checkpoint')]);
   const checkpoint = await openCheckpoint(note, key),
     tiles = new Tiles(checkpoint.size, fetchBytes),
@@ -160,7 +165,10 @@ function Grown({view: {checkpoint, key, seen}, onForget}: {view: View; onForget:
       </p>
     );
   const why = text(`explore.alarm.${relation}.why`, when, ...sizes);
-  const evidence = `${why}\n\n${text('explore.alarm.evidence')}\n\n${seen.key.trim()}\n\n${earlier.text}\n${relation === 'replaced' ? `${key.trim()}\n\n` : ''}${checkpoint.text}`;
+  const keyNow = relation === 'replaced' ? `${key.trim()}\n\n` : '';
+  const evidence =
+    `${why}\n\n${text('explore.alarm.evidence')}\n\n` +
+    `${seen.key.trim()}\n\n${earlier.text}\n${keyNow}${checkpoint.text}`;
   return (
     <div class="panel problem" role="alert">
       <h2>{text(`explore.alarm.${relation}`)}</h2>
@@ -488,7 +496,10 @@ function Place({view, index, onGo}: Going & {view: View; index: number}) {
   );
 }
 
-/** Tree draws the path from the root down to a record: what is lit is hashed from the record, what is not comes with the proof. */
+/**
+ * Tree draws the path from the root down to a record: what is lit is hashed from the record, what
+ * is not comes with the proof.
+ */
 function Tree({path, index, size}: {path: Branch[]; index: number; size: number}) {
   const rows = path.toReversed(),
     height = 46,

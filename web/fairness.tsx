@@ -29,7 +29,10 @@ for (let i = 0; i < a.length; i++) {
 }
 return a;`;
 
-/** fromLink returns the setting of the page's link. A function of somebody else's is shown, and runs only when asked for. */
+/**
+ * fromLink returns the setting of the page's link. A function of somebody else's is shown, and runs
+ * only when asked for.
+ */
 function fromLink(): Setting {
   const link = new URLSearchParams(location.hash.slice(1));
   const within = (name: string, least: number, most: number, otherwise: number) => {
@@ -60,8 +63,8 @@ const silence = 5000,
   batch = 500;
 
 /**
- * ordersOf returns what the frame has sent if these are orders of n cards, at most so many. The code that checks them there runs beside
- * the function, which may send anything.
+ * ordersOf returns what the frame has sent if these are orders of n cards, at most so many. The
+ * code that checks them there runs beside the function, which may send anything.
  */
 function ordersOf(sent: unknown, n: number, most: number): Uint8Array | undefined {
   const orders: unknown = (sent as (Sent & {orders: unknown}) | null)?.orders;
@@ -83,7 +86,8 @@ function Laboratory() {
   const [setting, setSetting] = useState(fromLink);
   const [measured, setMeasured] = useState(setting);
   const [measurement, setMeasurement] = useState<Measurement>();
-  const [running, setRunning] = useState(Object.hasOwn(wrong, setting.shuffle)); // the others write records, or are somebody else's
+  // The others write records, or are somebody else's.
+  const [running, setRunning] = useState(Object.hasOwn(wrong, setting.shuffle));
   const [problem, setProblem] = useState<Problem>();
   const ends = useRef<(() => void)[]>([]);
   const stop = () => {
@@ -118,7 +122,8 @@ function Laboratory() {
     frame.src = fileOf('own');
     frame.onload = () => {
       wait();
-      frame.contentWindow!.postMessage({code, n, runs, batch} satisfies OwnJob, '*', [other]); // an opaque origin has no name
+      // An opaque origin has no name.
+      frame.contentWindow!.postMessage({code, n, runs, batch} satisfies OwnJob, '*', [other]);
     };
     port.onmessage = ({data}: MessageEvent<unknown>) => {
       clearTimeout(timer);

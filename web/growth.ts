@@ -12,7 +12,10 @@ interface Point {
   size: number;
 }
 
-/** sample returns the log's size at some times. It reads the same bundles again after the log has grown, because browsers cache them. */
+/**
+ * sample returns how many records the log had at which times. A log that has grown is asked for the
+ * same bundles, which browsers have.
+ */
 async function sample(tiles: Tiles): Promise<Point[]> {
   const last = Math.ceil(tiles.size / 256) - 1,
     points: Point[] = [];
@@ -25,7 +28,8 @@ async function sample(tiles: Tiles): Promise<Point[]> {
     records.forEach((record, place) => {
       if (place % Math.ceil((256 * wanted.length) / mostTimes) !== 0 && place !== records.length - 1) return;
       const {time} = JSON.parse(new TextDecoder().decode(record)) as {time: string};
-      const before = points.at(-1)?.time.getTime() ?? 0; // records that were written at once may be of a moment earlier than the one before
+      // Records that were written at once may be of a moment earlier than the one before.
+      const before = points.at(-1)?.time.getTime() ?? 0;
       points.push({time: new Date(Math.max(before, Date.parse(time))), size: 256 * wanted[i]! + place + 1});
     }),
   );
@@ -56,6 +60,7 @@ export async function draw(tiles: Tiles, width: number): Promise<Element> {
     ],
     style: {background: 'transparent', color: 'inherit', overflow: 'visible'},
   });
-  plot.querySelectorAll('style').forEach((style) => style.remove()); // the policy refuses them; style.css has what they say
+  // The policy refuses them; style.css has what they say.
+  plot.querySelectorAll('style').forEach((style) => style.remove());
   return plot;
 }

@@ -51,8 +51,9 @@ export class Problem extends Error {
 export type Path = string & {readonly path: unique symbol};
 
 /**
- * path returns the path of parts: words, numbers, and the ids that follow audits and shoes. It throws a Problem for a part that is
- * something else, such as .. or text with a slash, whoever it is from. A query is encoded.
+ * path returns the path of parts: words, numbers, and the ids that follow audits and shoes. It
+ * throws a Problem for a part that is something else, such as .. or text with a slash, whoever it
+ * is from. A query is encoded.
  */
 export function path(parts: (string | number)[], query: Record<string, string> = {}): Path {
   parts.forEach((part, i) => {

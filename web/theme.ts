@@ -1,4 +1,5 @@
-// Sets the theme before anything is drawn, and has the switches of the frame work. It is no module, since modules run late.
+// Sets the theme before anything is drawn, and has the switches of the frame work. It is no module,
+// since modules run late.
 {
   const root = document.documentElement;
   const stored = () => localStorage.getItem('theme');

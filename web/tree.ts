@@ -1,5 +1,6 @@
-// The Merkle tree of a log as its tiles show it (RFC 6962, C2SP tlog-tiles), and its checkpoints (C2SP tlog-checkpoint). Nothing
-// that a tile says is believed: it counts only once it leads to a root that the log's key has signed.
+// The Merkle tree of a log as its tiles show it (RFC 6962, C2SP tlog-tiles), and its checkpoints
+// (C2SP tlog-checkpoint). Nothing that a tile says is believed: it counts only once it leads to a
+// root that the log's key has signed.
 import {sha256} from '@noble/hashes/sha2.js';
 import {bytesToHex, concatBytes} from '@noble/hashes/utils.js';
 
@@ -28,7 +29,10 @@ export const leafHash = (record: Uint8Array): Uint8Array => sha256(concatBytes(l
 /** join returns the hash of a node with these children. */
 export const join = (left: Uint8Array, right: Uint8Array): Uint8Array => sha256(concatBytes(inner, left, right));
 
-/** openCheckpoint returns a checkpoint if the key has signed it, and throws otherwise. The key is like origin+id+base64. */
+/**
+ * openCheckpoint returns a checkpoint if the key has signed it, and throws otherwise. The key is
+ * like origin+id+base64.
+ */
 export async function openCheckpoint(text: string, key: string): Promise<Checkpoint> {
   const [, name, id, encoded] = /^([^\s+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(key.trim()) ?? [];
   const parts = /^(([^\n]+)\n(0|[1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\n)\n((?:— \S+ \S+\n)+)$/.exec(text);

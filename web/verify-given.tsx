@@ -1,9 +1,13 @@
-// The list of texts that /verify checks: the reader can change the role of each, and adds a salt or the number of a hand.
+// The list of texts that /verify checks: the reader can change the role of each, and adds a salt or
+// the number of a hand.
 import {useId} from 'preact/hooks';
 import {recordsOf, type Check, type Text} from './check';
 import {text} from './page';
 
-/** A Given is a text to check. role is the reader's choice, looks the role that the verifier finds; both may be missing. */
+/**
+ * A Given is a text to check. role is the reader's choice, looks the role that the verifier finds;
+ * both may be missing.
+ */
 export interface Given extends Text {
   looks?: string;
   isLookedUp?: boolean;
@@ -21,7 +25,10 @@ const roles = ['proof', 'order', 'hand', 'items', 'key', 'salt'] as const;
 /** most is of how many hands one can be chosen. Decks of people have fewer. */
 const most = 200;
 
-/** roleOf returns the role in which a text is checked. My hand is one of a shoe, which has proofs of its cards, or one of a deal. */
+/**
+ * roleOf returns the role in which a text is checked. My hand is one of a shoe, which has proofs of
+ * its cards, or one of a deal.
+ */
 export const roleOf = ({role, looks}: Given) =>
   role === 'hand' && (looks === 'list' || looks === 'answer') ? 'order' : (role ?? looks);
 

@@ -1,5 +1,6 @@
-// What /verify shows of shoes: what can be checked now and what once the shoe is closed, the cards that were drawn, and the way
-// from one record to all others. The id of a shoe lets whoever has it draw cards, so it is in no link before the shoe is closed.
+// What /verify shows of shoes: what can be checked now and what once the shoe is closed, the cards
+// that were drawn, and the way from one record to all others. The id of a shoe lets whoever has it
+// draw cards, so it is in no link before the shoe is closed.
 import {published, type Shown, type Text, withCommitment} from './check';
 import {path, Problem, send, text, verifyLink, type Path} from './page';
 

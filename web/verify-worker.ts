@@ -1,13 +1,20 @@
-// Keeps the page that checks proofs, so that it works without a network. All scripts of the origin can write into its caches, so
-// nothing is served from one but the very bytes that the service has, with the headers that it gives them.
+// Keeps the page that checks proofs, so that it works without a network. All scripts of the origin
+// can write into its caches, so nothing is served from one but the very bytes that the service has,
+// with the headers that it gives them.
 
-/** A File has the digests that its bytes may have, as subresource integrity names them: a page has one for each language. */
+/**
+ * A File has the digests that its bytes may have, as subresource integrity names them: a page has
+ * one for each language.
+ */
 interface File {
   headers: Record<string, string>;
   integrity: string;
 }
 
-/** kept is what to keep, which the service writes before this script. The name of the cache is of the log and of the files. */
+/**
+ * kept is what to keep, which the service writes before this script. The name of the cache is of
+ * the log and of the files.
+ */
 declare const kept: {cache: string; page: string; files: Record<string, File>};
 
 const worker = self as unknown as ServiceWorkerGlobalScope;

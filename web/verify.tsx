@@ -1,4 +1,5 @@
-// Checks what a reader gives: proofs, hands, shoes, or the id of a record or a shoe. Nothing but that id leaves the browser.
+// Checks what a reader gives: proofs, hands, shoes, or the id of a record or a shoe. Nothing but
+// that id leaves the browser.
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import qrcode from 'qrcode-generator';
@@ -114,7 +115,10 @@ function Verify() {
   const paste = useRef<HTMLTextAreaElement>(null);
   const last = useRef<() => void>(() => undefined);
   const latest = useRef({all: nothing, queue: Promise.resolve()});
-  /** run does one change after the other. If it fails, the verdict before stays only if the change was to look further. */
+  /**
+   * run does one change after the other. If it fails, the verdict before stays only if the change
+   * was to look further.
+   */
   const run = (work: (all: Everything) => Promise<Everything>, isFurther = false) => {
     const {current} = latest;
     last.current = () => run(work, isFurther);
@@ -257,7 +261,10 @@ function Verify() {
   );
 }
 
-/** Report is what can be printed: the verdict, the steps, what was checked, and a link to it if all of it was looked up. */
+/**
+ * Report is what can be printed: the verdict, the steps, what was checked, and a link to it if all
+ * of it was looked up.
+ */
 function Report({all: {texts, subject}, check, onKey}: {all: Everything; check: Check; onKey: () => void}) {
   const link = subject.id && texts.every(({isLookedUp}) => isLookedUp) && location.origin + verifyLink(subject.id);
   const ofRole = (role: string) => texts.filter((given) => roleOf(given) === role),

@@ -17,8 +17,11 @@ interface Spec {
   components: {parameters: Record<string, Parameter>};
 }
 
-/** adapted returns the contract as the viewer takes it. Its server is the log that the page is of. The parameters of a path are with
- * its operations, since the viewer does not look up references elsewhere. Only what is required is filled in with an example. */
+/**
+ * adapted returns the contract as the viewer takes it. Its server is the log that the page is of.
+ * The parameters of a path are with its operations, since the viewer does not look up references
+ * elsewhere. Only what is required is filled in with an example.
+ */
 function adapted(spec: Spec): Spec {
   const bare = (parameter: Parameter) => {
     const {example, examples, ...rest} = parameter;
@@ -58,7 +61,8 @@ export function show(main: HTMLElement): void {
     syntaxHighlight: false, // its colours are hard to read, and it is slow
     // The contract itself takes a token, too, where keys are in use.
     requestInterceptor: (request: {url: string; headers: Record<string, string>}) => {
-      if (/\/(\.|%2e){1,2}(?![^/?#])/i.test(request.url)) throw new Error(text('problem.path', '..')); // a value that would lead to another operation
+      // A value that would lead to another operation.
+      if (/\/(\.|%2e){1,2}(?![^/?#])/i.test(request.url)) throw new Error(text('problem.path', '..'));
       if (token() !== '' && !request.headers.Authorization) request.headers.Authorization = `Bearer ${token()}`;
       return request;
     },

@@ -35,10 +35,12 @@ function Chart({options, label, id}: {options: Plot.PlotOptions; label: string; 
       ariaLabel: label,
       style: {background: 'transparent', color: 'inherit', overflow: 'visible'},
     });
-    plot.querySelectorAll('style').forEach((style) => style.remove()); // the policy refuses them; style.css has what they say
+    // The policy refuses them; style.css has what they say.
+    plot.querySelectorAll('style').forEach((style) => style.remove());
     plot
       .querySelectorAll('g')
-      .forEach((group) => ['aria-label', 'aria-description'].forEach((name) => group.removeAttribute(name))); // groups have no names
+      // Groups have no names.
+      .forEach((group) => ['aria-label', 'aria-description'].forEach((name) => group.removeAttribute(name)));
     place.current!.replaceChildren(plot);
   }, [options]);
   return <figure id={id} class="chart" ref={place} role="img" aria-label={label} />;
@@ -80,7 +82,10 @@ export function Positions({measurement: {n, runs, positions}}: {measurement: Mea
   );
 }
 
-/** Orders shows the frequency of each order, with the exact law of a fair shuffle and, if asked for, of swapping each place with any. */
+/**
+ * Orders is how often each of all orders comes up, with the exact law of a fair shuffle and, if
+ * asked for, of swapping each place with any.
+ */
 export function Orders({measurement: {n, runs, orders}, naive}: {measurement: Measurement; naive: boolean}) {
   if (!orders) return null;
   const data = orders.map((count, i) => ({

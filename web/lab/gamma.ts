@@ -1,4 +1,5 @@
-// The incomplete gamma function, from which the p-values come. Both tails are exact to about twelve digits, however small they are.
+// The incomplete gamma function, from which the p-values come. Both tails are exact to about twelve
+// digits, however small they are.
 
 /** lnGamma is Stirling's series, from 15 on. */
 function lnGamma(x: number): number {
@@ -9,8 +10,11 @@ function lnGamma(x: number): number {
   return (x - 0.5) * Math.log(x) - x + Math.log(2 * Math.PI) / 2 + series - Math.log(product);
 }
 
-/** tails returns the regularized incomplete gamma functions P(a, x) and Q(a, x), whose sum is 1: the series of the first below a + 1, and
- * the continued fraction of the second from there on, by Lentz's method (Numerical Recipes, 6.2). */
+/**
+ * tails returns the regularized incomplete gamma functions P(a, x) and Q(a, x), whose sum is 1: the
+ * series of the first below a + 1, and the continued fraction of the second from there on, by
+ * Lentz's method (Numerical Recipes, 6.2).
+ */
 export function tails(a: number, x: number): {lower: number; upper: number} {
   if (x <= 0) return {lower: 0, upper: 1};
   const scale = Math.exp(a * Math.log(x) - x - lnGamma(a));

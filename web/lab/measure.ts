@@ -1,5 +1,6 @@
-// What a number of orders show, and how likely a fair shuffle is to deviate as far: the statistics of internal/fairness, in the browser. A
-// test holds their values equal to Go's, so that the same is measured here and by riffle fairness.
+// What a number of orders show, and how likely a fair shuffle is to deviate as far: the statistics
+// of internal/fairness, in the browser. A test holds their values equal to Go's, so that the same
+// is measured here and by riffle fairness.
 import {tails} from './gamma';
 
 /** A Count is how often each value of something came up, with the law that a fair shuffle follows. */
@@ -8,7 +9,10 @@ export interface Count {
   law: number[];
 }
 
-/** A Finding is a statistic: chi-square with its degrees of freedom where it has them, and p, which holds from so many runs on. */
+/**
+ * A Finding is a statistic: chi-square with its degrees of freedom where it has them, and p, which
+ * holds from so many runs on.
+ */
 export interface Finding {
   name:
     | 'positions'
@@ -48,7 +52,10 @@ export interface Measurement {
 export const mostOrders = 5,
   mostRanked = 7;
 
-/** leastRepeats is the shortest list in which hardly any order comes up twice, and mostRemembered how many runs are compared. */
+/**
+ * leastRepeats is the shortest list in which hardly any order comes up twice, and mostRemembered
+ * how many runs are compared.
+ */
 const leastRepeats = 15,
   mostRemembered = 2 ** 20;
 
@@ -64,7 +71,10 @@ const alpha = 1e-6;
 /** judged tells whether there were enough runs for p to hold. */
 export const judged = ({runs, needed}: Finding): boolean => runs >= needed;
 
-/** caught returns the findings that are significant when all together may be wrong with probability alpha (Holm, 1979). */
+/**
+ * caught returns the findings that are significant when all together may be wrong with probability
+ * alpha (Holm, 1979).
+ */
 export function caught(findings: Finding[]): Finding[] {
   const sorted = findings.filter(judged).sort((a, b) => a.p - b.p),
     fair = sorted.findIndex(({p}, i) => p > alpha / (sorted.length - i));
@@ -210,7 +220,10 @@ export class Meter {
   }
 }
 
-/** Repeats counts runs that gave an order that had come up before. It remembers 64 bits of a hash of each, in an open hash table. */
+/**
+ * Repeats counts runs that gave an order that had come up before. It remembers 64 bits of a hash of
+ * each, in an open hash table.
+ */
 class Repeats {
   repeats = 0;
   #runs = 0;
@@ -330,7 +343,10 @@ function ordersFinding(orders: number[], runs: number): Finding {
   return chi('orders', runs, enough * orders.length, x, orders.length - 1);
 }
 
-/** arcs compares how often each of n followed each other one in random cycles through all of them; internal/fairness has the derivation. */
+/**
+ * arcs compares how often each of n followed each other one in random cycles through all of them;
+ * internal/fairness has the derivation.
+ */
 function arcs(name: Finding['name'], n: number, runs: number, follows: Float64Array): Finding {
   const expected = runs / (n - 1);
   let x = 0;
@@ -349,7 +365,10 @@ function arcs(name: Finding['name'], n: number, runs: number, follows: Float64Ar
 const normal = (off: number, variance: number, runs: number) =>
   variance < 1e-9 ? 1 : tails(0.5, off ** 2 / ((2 * variance) / runs)).upper;
 
-/** valuesOf compares the whole distribution of a value with its law and, where there are runs enough, its mean and variance. */
+/**
+ * valuesOf compares the whole distribution of a value with its law and, where there are runs
+ * enough, its mean and variance.
+ */
 function valuesOf(name: Finding['name'], {seen, law}: Count, runs: number): Finding {
   const {x, freedom} = fit(seen, law, runs),
     most = Math.max(...law),

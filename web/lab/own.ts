@@ -1,9 +1,14 @@
-// Runs a shuffle of the reader's own, or of whoever made the link to it. This script is the text of a document that the service and the
-// page both sandbox, so its origin is opaque: it shares no storage with the pages. The document runs the same script again as a
-// worker, which ends with the frame even in an endless loop. The policy of the document, which the worker inherits, allows
-// compiling the function and no request. Whatever is sent from here may be the function's own words.
+// Runs a shuffle of the reader's own, or of whoever made the link to it. This script is the text of
+// a document that the service and the page both sandbox, so its origin is opaque: it shares no
+// storage with the pages. The document runs the same script again as a worker, which ends with the
+// frame even in an endless loop. The policy of the document, which the worker inherits, allows
+// compiling the function and no request. Whatever is sent from here may be the function's own
+// words.
 
-/** An OwnJob is a function body that gets the array a and returns it in another order. Orders are sent in batches of so many. */
+/**
+ * An OwnJob is a function body that gets the array a and returns it in another order. Orders are
+ * sent in batches of so many.
+ */
 export interface OwnJob {
   code: string;
   n: number;

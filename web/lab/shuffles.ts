@@ -1,4 +1,5 @@
-// Biased shuffles that are found in real programs. They use the browser's randomness unless the randomness is their mistake.
+// Shuffles that are wrong, each as it is found in real programs. Their randomness is that of the
+// browser unless it is what is wrong.
 
 /** A Wrong shuffle puts a into another order. It is called again and again with the cards in order. */
 export type Wrong = (a: Uint8Array) => void;
@@ -15,7 +16,10 @@ function word(): number {
   return words[used++]!;
 }
 
-/** below returns a uniform integer below n, by multiplication and rejection (Lemire, 2019). n is far below 2^20, so that products are exact. */
+/**
+ * below returns a uniform integer below n, by multiplication and rejection (Lemire, 2019). n is far
+ * below 2^20, so that products are exact.
+ */
 export function below(n: number): number {
   for (;;) {
     const product = word() * n,

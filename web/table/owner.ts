@@ -80,7 +80,8 @@ export async function load(id: string, types: DeckType[], before?: Owned): Promi
   const lists = await Promise.all(
     places.map((place) => get<{version: number; cards: Card[]}>(path(['shoes', id, ...place]))),
   );
-  if (lists.some(({version}) => version !== state.version)) return load(id, types, before); // somebody has just changed it
+  // Somebody has just changed it.
+  if (lists.some(({version}) => version !== state.version)) return load(id, types, before);
   return {
     state,
     piles: ['', ...names].map((name, i) => ({name, cards: lists[i]!.cards})),

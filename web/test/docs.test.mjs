@@ -13,7 +13,10 @@ after(async () => {
   await service.stop();
 });
 
-/** execute sends the request of the operation that is open in the viewer, and returns the answer that the viewer shows. */
+/**
+ * execute sends the request of the operation that is open in the viewer, and returns the answer
+ * that the viewer shows.
+ */
 async function execute(page, parameters = {}) {
   const sent = page.waitForResponse(
     (answer) => answer.request().method() !== 'HEAD' && !answer.url().endsWith('/openapi.yaml'),

@@ -1,4 +1,5 @@
-// What /explore shows of a log that grows, is empty, goes away or is replaced, and the other pages of a service that goes away.
+// What /explore shows of a log that grows, is empty, goes away or is replaced, and the other pages
+// of a service that goes away.
 import assert from 'node:assert/strict';
 import {cp, mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
@@ -35,7 +36,10 @@ const acts = {
   '/explore': [(page) => page.getByText('Look again').click(), '.growth svg'],
 };
 
-/** withData starts a service that can be stopped and started again, with the same data or with other data, at the same address. */
+/**
+ * withData starts a service that can be stopped and started again, with the same data or with other
+ * data, at the same address.
+ */
 async function withData() {
   const folder = await mkdtemp(join(tmpdir(), 'riffle-log-')),
     data = join(folder, 'data');
@@ -193,7 +197,8 @@ test('/explore tells commitments that ran out from those that can be used', asyn
   await service.stop();
 });
 
-// What the log was when the browser saw it, what it is now, and the alarm: in numbers of records that were added to a common beginning.
+// What the log was when the browser saw it, what it is now, and the alarm: in numbers of records
+// that were added to a common beginning.
 for (const [name, was, is, alarm] of [
   ['rewritten', 1, 2, 'This log was rewritten'],
   ['of two roots', 2, 2, 'The log has two histories'],

@@ -1,5 +1,5 @@
-// Lighthouse's scores of every page, on a phone and on a desktop. It simulates a slow network and a slow processor from what it
-// measures, which a busy machine disturbs: a page has three attempts.
+// Lighthouse's scores of every page, on a phone and on a desktop. It simulates a slow network and a
+// slow processor from what it measures, which a busy machine disturbs: a page has three attempts.
 import assert from 'node:assert/strict';
 import {after, before, test} from 'node:test';
 import {launch} from 'chrome-launcher';
@@ -37,7 +37,8 @@ async function measure(url, config) {
       const costly = auditRefs
         .map((ref) => ({...ref, ...lhr.audits[ref.id]}))
         .filter((audit) => audit.weight > 0 && audit.score !== null && audit.score < 1);
-      return `${id} ${score}: ${costly.map((audit) => `${audit.id} ${audit.score} ${audit.displayValue ?? ''}`).join(', ')}`;
+      const costs = costly.map((audit) => `${audit.id} ${audit.score} ${audit.displayValue ?? ''}`);
+      return `${id} ${score}: ${costs.join(', ')}`;
     });
 }
 

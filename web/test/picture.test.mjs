@@ -1,5 +1,6 @@
-// The picture of the README: the table, with a deal that is always the same. Fonts differ between machines, so the picture in docs/ has
-// to show nearly what the page shows now. PICTURE=write writes it anew (make picture).
+// The picture of the README: the table, with a deal that is always the same. Fonts differ between
+// machines, so the picture in docs/ has to show nearly what the page shows now. PICTURE=write
+// writes it anew (make picture).
 import assert from 'node:assert/strict';
 import {readFile, writeFile} from 'node:fs/promises';
 import {after, before, test} from 'node:test';

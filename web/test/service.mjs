@@ -64,7 +64,10 @@ export const browse = () =>
     args: ['--no-sandbox', '--disable-quic'],
   });
 
-/** open opens a page and collects what must not happen on it: messages on the console, errors, requests to elsewhere. */
+/**
+ * open opens a page and collects what must not happen on it: messages on the console, errors,
+ * requests to elsewhere.
+ */
 export async function open(browser, url, settings = {}) {
   const context = await browser.newContext({
     viewport: {width: 1200, height: 900},

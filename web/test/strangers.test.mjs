@@ -1,5 +1,5 @@
-// Code and text of strangers: a function that comes with a link, files that were put into a cache, and text in the place of an id. None
-// of it reaches the log, the token, or the pages.
+// Code and text of strangers: a function that comes with a link, files that were put into a cache,
+// and text in the place of an id. None of it reaches the log, the token, or the pages.
 import assert from 'node:assert/strict';
 import {createServer} from 'node:http';
 import {after, before, test} from 'node:test';
@@ -29,8 +29,10 @@ after(async () => {
 
 const linkTo = (code, runs = 1, n = 3) => `/fairness#${new URLSearchParams({n, shuffle: 'own', runs, code})}`;
 
-/** hostile is a function that tries all ways out of its worker, and reports those that are open as its error. It keeps the worker from
- * saying that it is done. */
+/**
+ * hostile is a function that tries all ways out of its worker, and reports those that are open as
+ * its error. It keeps the worker from saying that it is done.
+ */
 const hostile = (here, there) => `
 if (self.tried) return a;
 self.tried = true;
@@ -39,32 +41,50 @@ let port;
 const report = (message) => port ? sendPort.call(port, message) : send(message);
 self.postMessage = () => {};
 MessagePort.prototype.postMessage = function () { port = this; };
-const here = ${JSON.stringify(here)}, there = ${JSON.stringify(there)}, opened = (target, yes, no = 'error') => new Promise((good, bad) => {
+const here = ${JSON.stringify(here)}, there = ${JSON.stringify(there)};
+const opened = (target, yes, no = 'error') => new Promise((good, bad) => {
   target.addEventListener(yes, good);
   target.addEventListener(no, bad);
 });
 const script = (text) => URL.createObjectURL(new Blob([text], {type: 'text/javascript'}));
 const asks = (url) => new Promise((good, bad) => {
-  const worker = new Worker(script("fetch('" + url + "', {mode: 'no-cors'}).then(() => postMessage(0), () => postMessage(1))"));
+  const code = "fetch('" + url + "', {mode: 'no-cors'}).then(() => postMessage(0), () => postMessage(1))";
+  const worker = new Worker(script(code));
   worker.onmessage = ({data}) => data === 0 ? good() : bad();
   worker.onerror = bad;
 });
 const ways = {
-  fetchHere: () => fetch(here + '/log/key'), fetchThere: () => fetch(there + '/fetch', {mode: 'no-cors'}), shuffle: () => fetch(here + '/decks/standard52', {mode: 'no-cors'}),
+  fetchHere: () => fetch(here + '/log/key'),
+  fetchThere: () => fetch(there + '/fetch', {mode: 'no-cors'}),
+  shuffle: () => fetch(here + '/decks/standard52', {mode: 'no-cors'}),
   xhr: () => { const request = new XMLHttpRequest(); request.open('GET', here + '/log/key', false); request.send(); },
   socket: () => opened(new WebSocket(there.replace('http', 'ws') + '/socket'), 'open'),
   events: () => opened(new EventSource(there + '/events'), 'open'),
   transport: () => new WebTransport(there.replace('http', 'https')).ready,
-  importHere: () => importScripts(here + '/openapi.yaml'), importThere: () => importScripts(there + '/import'), importData: () => importScripts('data:text/javascript,1'),
+  importHere: () => importScripts(here + '/openapi.yaml'),
+  importThere: () => importScripts(there + '/import'),
+  importData: () => importScripts('data:text/javascript,1'),
   importBlob: () => importScripts(script('1')),
-  moduleHere: () => import(here + '/verify-worker.js'), moduleThere: () => import(there + '/module'), moduleData: () => import('data:text/javascript,1'),
+  moduleHere: () => import(here + '/verify-worker.js'),
+  moduleThere: () => import(there + '/module'),
+  moduleData: () => import('data:text/javascript,1'),
   font: () => new FontFace('x', 'url(' + there + '/font)').load(),
-  cache: () => caches.open('stranger').then((cache) => cache.put(here + '/verify', new Response('stranger'))), database: () => opened(indexedDB.open('stranger'), 'success'),
-  files: () => navigator.storage.getDirectory(), locks: () => navigator.locks.request('stranger', () => {}), cookies: () => cookieStore.get('language').then((found) => found.value),
+  cache: () => caches.open('stranger').then((cache) => cache.put(here + '/verify', new Response('stranger'))),
+  database: () => opened(indexedDB.open('stranger'), 'success'),
+  files: () => navigator.storage.getDirectory(),
+  locks: () => navigator.locks.request('stranger', () => {}),
+  cookies: () => cookieStore.get('language').then((found) => found.value),
   local: () => localStorage.length, session: () => sessionStorage.length, cookie: () => document.cookie,
-  workers: () => navigator.serviceWorker.getRegistrations(), peers: () => new RTCPeerConnection(), shared: () => new SharedWorker(script('')),
-  workerHere: () => asks(here + '/log/key'), workerThere: () => asks(there + '/worker'), workerOf: () => opened(new Worker(here + '/verify-worker.js'), 'message'),
-  top: () => top.location, parent: () => parent.location, open: () => open(there + '/open'), beacon: () => navigator.sendBeacon(there + '/beacon', ''),
+  workers: () => navigator.serviceWorker.getRegistrations(),
+  peers: () => new RTCPeerConnection(),
+  shared: () => new SharedWorker(script('')),
+  workerHere: () => asks(here + '/log/key'),
+  workerThere: () => asks(there + '/worker'),
+  workerOf: () => opened(new Worker(here + '/verify-worker.js'), 'message'),
+  top: () => top.location,
+  parent: () => parent.location,
+  open: () => open(there + '/open'),
+  beacon: () => navigator.sendBeacon(there + '/beacon', ''),
 };
 try { new BroadcastChannel('stranger').postMessage('stranger'); } catch {}
 Promise.all(Object.keys(ways).map(async (name) => {
@@ -226,7 +246,9 @@ test('what a function of strangers sends is nothing but orders', async () => {
     '{refused: {status: 401, message: "x"}, done: true}',
   ];
   for (const message of forged) {
-    const code = `const send = MessagePort.prototype.postMessage; MessagePort.prototype.postMessage = function () { send.call(this, ${message}); }; return a;`;
+    const code = `const send = MessagePort.prototype.postMessage;
+      MessagePort.prototype.postMessage = function () { send.call(this, ${message}); };
+      return a;`;
     await page.goto(service.base + linkTo(code));
     await page.click('button.main');
     await page.locator('[role=alert]').getByText('The function could not be run.').waitFor();
@@ -329,7 +351,8 @@ test('each log keeps its own files', async (t) => {
 
 const id = '00000000-0000-4000-8000-000000000000';
 
-// Text that is no id, and would lead elsewhere in its place: to a deal, which writes a record, or to a deck of deckofcardsapi.
+// Text that is no id, and would lead elsewhere in its place: to a deal, which writes a record, or
+// to a deck of deckofcardsapi.
 const strange = [
   '',
   '..',

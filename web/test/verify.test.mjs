@@ -63,13 +63,17 @@ test('a shoe by its id: what is known while it is open, its hands, and all of it
   await says(
     page,
     'unchecked',
-    /^Not proven yet: the shoe is still open, and its seeds are secret until it is closed; the first record of the shoe and its 2 changes are in /,
+    new RegExp(
+      '^Not proven yet: the shoe is still open, and its seeds are secret until it is closed; ' +
+        'the first record of the shoe and its 2 changes are in ',
+    ),
   );
   await page.getByText('This shoe is open').waitFor();
   await finds(
     page,
     'unchecked',
-    'Not proven yet: the shoe is not closed, and its seeds are secret until it is. So far its first record and 2 changes fit together.',
+    'Not proven yet: the shoe is not closed, and its seeds are secret until it is. ' +
+      'So far its first record and 2 changes fit together.',
   );
   assert.ok(
     !page.url().includes(id) && !(await page.locator('.report').innerHTML()).includes(id),

@@ -1,6 +1,7 @@
 /**
- * A client of the Riffle shuffle service for Node, Deno, Bun and browsers. Start with {@link Riffle}, whose calls return the
- * answer or throw a {@link RiffleError}; {@link verify} checks proofs without the service.
+ * A client of the Riffle shuffle service for Node, Deno, Bun and browsers. Start with {@link
+ * Riffle}, whose calls return the answer or throw a {@link RiffleError}; {@link verify} checks
+ * proofs without the service.
  *
  * @module
  */
@@ -42,8 +43,8 @@ export interface Options {
   /** A token, `rfl_...`, for a service that asks for one. */
   token?: string | undefined;
   /**
-   * For how many milliseconds a request is repeated that got no answer, or one that says to come back: 60,000 by default; 0 is
-   * never. A `signal` ends it sooner.
+   * For how many milliseconds a request is repeated that got no answer, or one that says to come
+   * back: 60,000 by default; 0 is never. A `signal` ends it sooner.
    */
   patience?: number;
   /** What sends requests, instead of the fetch of the platform. */
@@ -53,17 +54,22 @@ export interface Options {
 type Method = 'get' | 'post' | 'delete';
 type Init<Path extends keyof paths, M extends Method> = MaybeOptionalInit<paths[Path], M>;
 
-/** A path of the contract and, where it takes any, its `params`, `body` and `signal`; the answer to it is the result. */
+/**
+ * A path of the contract and, where it takes any, its `params`, `body` and `signal`; the answer to
+ * it is the result.
+ */
 type Call<M extends Method> = <Path extends ClientPathsWithMethod<Client<paths>, M>, I extends Init<Path, M>>(
   path: Path,
   ...init: undefined extends I ? [init?: I] : [init: I]
 ) => Promise<MethodResponse<Client<paths>, M, Path, I>>;
 
 /**
- * A client of one log. Its base URL is the service's, or ends with the prefix of the log, such as `/logs/poker`.
+ * A client of one log, whose base URL is that of the service or ends with the prefix of the log,
+ * such as `/logs/poker`.
  *
- * Each request that writes a record has an `Idempotency-Key`, its own unless the caller sets one, and is repeated with it until
- * it is answered, so that it is carried out once. Keys are as secret as seeds.
+ * Each request that writes a record has an `Idempotency-Key`, its own unless the caller sets one,
+ * and is repeated with it until it is answered, so that it is carried out once. Keys are as secret
+ * as seeds.
  */
 export class Riffle {
   readonly #client: Client<paths>;
@@ -134,7 +140,10 @@ function writes({method, url}: Request): boolean {
   return method !== 'GET' || /\/decks\/[^/]+$/.test(new URL(url).pathname);
 }
 
-/** Reports whether the same request may be answered otherwise later. Of all conflicts only a request in flight has Retry-After. */
+/**
+ * Reports whether the same request may be answered otherwise later. Of all conflicts only a request
+ * in flight has Retry-After.
+ */
 function goesAway({status, headers}: Response): boolean {
   return [429, 500, 502, 503, 504].includes(status) || (status === 409 && headers.has('Retry-After'));
 }
