@@ -51,7 +51,7 @@ export interface Check extends Omit<Part, 'files'> {
   proofs: Part[];
 }
 
-/** A Text is that of a file, with the name that it is spoken of by, and its role if it is not to be sorted. */
+/** A Text is a file's text and display name, and its role if the reader chose one. */
 export interface Text {
   name: string;
   text: string;
@@ -105,11 +105,11 @@ export async function withCommitment(proofs: Text): Promise<Text[]> {
   return made ? [proofs, {name: made, text: await published(path(['audits', made, 'proof']))}] : [proofs];
 }
 
-/** proofsOf fetches the proof of a record, and that of the commitment that it used. */
+/** proofsOf fetches the proofs of a record and of the commitment that it used. */
 export const proofsOf = async (id: string): Promise<Text[]> =>
   withCommitment({name: id, text: await published(path(['audits', id, 'proof']))});
 
-/** proofsOfShoe fetches the proofs of all records of a shoe, and that of the commitment that it used. */
+/** proofsOfShoe fetches the proofs of a shoe's records and of the commitment that it used. */
 export const proofsOfShoe = async (id: string): Promise<Text[]> =>
   withCommitment({name: 'shoe', text: await published(path(['shoes', id, 'proof']))});
 
@@ -147,7 +147,7 @@ const nameOf = (part: number | 'rest') => (part === 'rest' ? text('part.rest') :
 /** listed returns names in a sentence. */
 const listed = (names: string[]) => new Intl.ListFormat(language).format(names);
 
-/** dealOf says of which deal a part is. */
+/** dealOf names a part's deal. */
 const dealOf = ({shuffle}: {shuffle?: number}) => (shuffle ? text('part.shuffle', shuffle) : text('part.deal'));
 
 /** failed says what is wrong, if a step is. */

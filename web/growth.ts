@@ -3,7 +3,7 @@ import * as Plot from '@observablehq/plot';
 import {language, text} from './page';
 import type {Tiles} from './tree';
 
-/** most is how many bundles of 256 records are read, and mostTimes how many times are taken from all of them. */
+/** most is the number of bundles of 256 records to read, and mostTimes the number of times to take from all of them. */
 const most = 16,
   mostTimes = 512;
 

@@ -8,7 +8,7 @@ import {Refused} from './refused';
 import {Shoe} from './table/shoe';
 import {Shuffle} from './table/shuffle';
 
-/** A Place is what the address says: a mode, and the id of a shoe or "". */
+/** A Place is the address's content: a mode, and the id of a shoe or "". */
 interface Place {
   mode: 'shuffle' | 'shoe';
   id: string;

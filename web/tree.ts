@@ -4,7 +4,7 @@
 import {sha256} from '@noble/hashes/sha2.js';
 import {bytesToHex, concatBytes} from '@noble/hashes/utils.js';
 
-/** A Checkpoint is what the log's key has signed: so many records have this root. */
+/** A Checkpoint is a tree size and root that the log's key has signed. */
 export interface Checkpoint {
   origin: string;
   size: number;

@@ -120,7 +120,7 @@ export function Orders({measurement: {n, runs, orders}, naive}: {measurement: Me
   );
 }
 
-/** Distribution is how often a value came up, with dots where a fair shuffle has it. */
+/** Distribution shows the frequency of each value, with dots for a fair shuffle. */
 export function Distribution({
   id,
   label,

@@ -3,7 +3,7 @@
 // is measured here and by riffle fairness.
 import {tails} from './gamma';
 
-/** A Count is how often each value of something came up, with the law that a fair shuffle follows. */
+/** A Count has the frequency of each value of a statistic, with a fair shuffle's law. */
 export interface Count {
   seen: number[];
   law: number[];
@@ -48,7 +48,7 @@ export interface Measurement {
   cyclic?: Finding[]; // compared with single cycles, if asked for
 }
 
-/** mostOrders is the longest list all orders of which are shown, and mostRanked that of which all are counted. */
+/** All orders are shown up to mostOrders items, and counted up to mostRanked. */
 export const mostOrders = 5,
   mostRanked = 7;
 
@@ -81,7 +81,7 @@ export function caught(findings: Finding[]): Finding[] {
   return fair < 0 ? sorted : sorted.slice(0, fair);
 }
 
-/** factorial returns how many orders n cards have. */
+/** factorial returns the number of orders of n cards. */
 export const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1));
 
 /** Meter counts orders of n cards. If cyclic, they are compared with single cycles as well. */

@@ -13,7 +13,7 @@ export interface Job {
   token: string;
 }
 
-/** A Report is what a worker says. */
+/** A Report is a worker's message. */
 export interface Report {
   measurement: Measurement;
   done: boolean;

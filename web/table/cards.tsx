@@ -6,7 +6,7 @@ import {path, prefix, send, text, token, type Path} from '../page';
 /** most is the number of cards that are drawn as pictures. */
 export const most = 312;
 
-/** A Dealing is what the cards on the table are of, with the names of its cards by their codes. */
+/** A Dealing is the deck type on the table, with the names of its cards by their codes. */
 export interface Dealing {
   type: DeckType;
   names: Map<string, string>;

@@ -147,7 +147,7 @@ function placeOf(place = ''): string {
   return text('shoe.place.pile', place.slice('pile '.length));
 }
 
-/** countOf returns how many cards a list of runs such as "1:0-1 7:5" has. */
+/** countOf returns the number of cards in a list of runs such as "1:0-1 7:5". */
 const countOf = (cards: string) =>
   cards.split(' ').reduce((sum, run) => {
     const [first, last = first] = run

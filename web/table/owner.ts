@@ -32,7 +32,7 @@ export interface Card {
   item?: unknown;
 }
 
-/** A Pile is a place outside the deck. Cards that were drawn to none lie in one without a name. */
+/** A Pile is a place outside the deck. Cards that were drawn to no pile are in one without a name. */
 export interface Pile {
   name: string;
   cards: Card[];

@@ -88,7 +88,7 @@ export function Shoe({types, id}: {types: DeckType[]; id: string}) {
         if (stale)
           await load(id, types, owned)
             .then(setLoaded)
-            .catch(() => {}); // the refusal is what is shown
+            .catch(() => {}); // the page shows the refusal
         throw explained(error as Problem);
       }
     });

@@ -64,7 +64,7 @@ type Call<M extends Method> = <Path extends ClientPathsWithMethod<Client<paths>,
 ) => Promise<MethodResponse<Client<paths>, M, Path, I>>;
 
 /**
- * A client of one log, whose base URL is that of the service or ends with the prefix of the log,
+ * A client of one log. Its base URL is the service's, or ends with the prefix of the log,
  * such as `/logs/poker`.
  *
  * Each request that writes a record has an `Idempotency-Key`, its own unless the caller sets one,
