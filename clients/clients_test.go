@@ -112,7 +112,7 @@ func (f *faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "":
 		f.next.ServeHTTP(w, r)
 	case "busy":
-		answer(http.StatusServiceUnavailable, "More shuffles are waiting to become durable than the queue holds. Nothing was shuffled; ask again in a second.")
+		answer(http.StatusServiceUnavailable, "Too many requests are waiting to become durable. Nothing was recorded; retry in a second.")
 	case "inflight":
 		answer(http.StatusConflict, "A request with this key, commitment or shoe is in flight. Wait for its answer, or retry in a second.")
 	case "badgateway":

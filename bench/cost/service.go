@@ -19,8 +19,8 @@ import (
 
 	"riffle/internal/access"
 	"riffle/internal/api"
+	"riffle/internal/budget"
 	"riffle/internal/deck"
-	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/plan"
@@ -84,7 +84,7 @@ func open(ctx context.Context) (_ *service, err error) {
 	}
 	handler := api.New(api.Options{
 		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: registry,
-		MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
+		MaxBody: 16 << 20, Budget: budget.New(512 << 20),
 	})
 	handler.LogNamed(access.MainLog).Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1e6, Results: 1e7}}, services.Options{
 		Random: metrics.Log(access.MainLog).Random(rand.NewChaCha8([32]byte{})), ObserveCommitment: metrics.Log(access.MainLog).Commitment, ObserveShoe: metrics.Log(access.MainLog).ShoeChange,

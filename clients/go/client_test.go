@@ -21,8 +21,8 @@ import (
 	client "riffle/clients/go"
 	"riffle/internal/access"
 	"riffle/internal/api"
+	"riffle/internal/budget"
 	"riffle/internal/deck"
-	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/proof"
 	"riffle/internal/ledger/sqlite"
@@ -48,7 +48,7 @@ func serve(folder string) (url string, stop func() error, err error) {
 	a := api.New(api.Options{
 		Logger:  slog.New(slog.DiscardHandler),
 		Metrics: api.NewMetrics(registry, "v0", "test"), Gatherer: registry,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
+		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(512 << 20),
 	})
 	a.LogNamed(access.MainLog).Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}, services.Options{Random: rand.Reader}))
 	a.WatchLog(registry)

@@ -7,7 +7,7 @@ import (
 	"net"
 	"net/http"
 
-	"riffle/internal/api"
+	"riffle/internal/httpserver"
 )
 
 // An admin is the server of metrics and profiles at -admin-addr. A nil one does nothing.
@@ -17,7 +17,7 @@ type admin struct {
 }
 
 // listenAdmin listens at -admin-addr, if it is set.
-func listenAdmin(ctx context.Context, o *options, handler *api.API) (*admin, error) {
+func listenAdmin(ctx context.Context, o *options, served httpserver.Options) (*admin, error) {
 	if o.adminAddr == "" {
 		return nil, nil
 	}
@@ -25,7 +25,7 @@ func listenAdmin(ctx context.Context, o *options, handler *api.API) (*admin, err
 	if err != nil {
 		return nil, err
 	}
-	return &admin{api.NewAdminServer(handler, o.timeouts), listener}, nil
+	return &admin{httpserver.New(served).Server, listener}, nil
 }
 
 // serve begins to serve, and sends the error that ends it to failed.

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"riffle/internal/api"
+	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
 )
 
@@ -14,11 +14,14 @@ import (
 // shuffle.
 const gcPercent = 400
 
+// adminConnections is the number of connections of the admin server.
+const adminConnections = 32
+
 // Memory and descriptors that connections must leave.
 const (
 	baseMemory        = 64 << 20  // bytes of a service without connections
 	connectionMemory  = 272 << 10 // most bytes of a connection beside what its requests are charged for
-	tlsMemory         = 64 << 10  // most bytes more of one over TLS; see api.OverTLS for HTTP/2
+	tlsMemory         = 64 << 10  // most bytes more of one over TLS; see httpserver.Server.OverTLS for HTTP/2
 	baseDescriptors   = 32        // of listener, log, standard output and the like
 	readerDescriptors = 4         // of a reader of SQLite: database, write-ahead log, shared memory
 	programMemory     = 96 << 20  // bytes that Go does not count as its own: the program, and what SQLite maps
@@ -36,9 +39,9 @@ func (o *options) connections() (int, error) {
 		return 0, fmt.Errorf("reading the limit on open files: %w", err)
 	}
 	most := int64(min(limit.Cur, 1<<30)) // it may be unlimited
-	others := api.ExtraConnections
+	others := httpserver.ExtraConnections
 	if o.adminAddr != "" {
-		others += api.AdminConnections + api.ExtraConnections
+		others += adminConnections + httpserver.ExtraConnections
 	}
 	readers := len(o.logs()) * ledger.DefaultReaders()
 	descriptors := max(most/4, most-int64(baseDescriptors+readerDescriptors*readers+others))

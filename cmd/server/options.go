@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"riffle/internal/access"
-	"riffle/internal/api"
 	"riffle/internal/config"
 	"riffle/internal/dealer"
+	"riffle/internal/httpserver"
 	"riffle/internal/ledger"
 )
 
@@ -42,7 +42,7 @@ type options struct {
 	maxBody        int64
 	memory         int64
 	maxConnections int
-	timeouts       api.Timeouts
+	timeouts       httpserver.Timeouts
 	drain          time.Duration
 	grace          time.Duration
 	accessLog      bool

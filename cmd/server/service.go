@@ -17,8 +17,9 @@ import (
 	"riffle"
 	"riffle/internal/access"
 	"riffle/internal/api"
+	"riffle/internal/budget"
 	"riffle/internal/deckofcards"
-	"riffle/internal/httpjson"
+	"riffle/internal/httpserver"
 	"riffle/internal/tracing"
 	"riffle/internal/web"
 )
@@ -46,10 +47,11 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	if err != nil {
 		return nil, err
 	}
+	memory := budget.New(o.memory)
 	var mounted []api.More
 	if o.deckOfCards {
 		facade := deckofcards.New(deckofcards.Options{
-			Log: decksOf, Cache: api.Cache, Logger: logger, Lease: api.LeaseOf, Reject: api.NoteRejection,
+			Log: decksOf, Cache: api.Cache, Logger: logger, Budget: memory, Reject: api.NoteRejection,
 		})
 		mounted = append(mounted, api.More{Scope: access.Deal, Routes: facade.Routes}, api.More{Scope: access.Read, Routes: facade.Pictures})
 	}
@@ -66,7 +68,7 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	}
 	handler := api.New(api.Options{
 		Logger: logger, AccessLog: accessLog, Tracer: tracer, Metrics: metrics, Logs: o.logNames(), Gatherer: registry, Contract: riffle.Contract,
-		MaxBody: o.maxBody, Budget: httpjson.NewBudget(o.memory), MaxConnections: connections, Admin: o.adminAddr != "", Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted, Home: home,
+		MaxBody: o.maxBody, Budget: memory, WriteTimeout: o.timeouts.Write, Admin: o.adminAddr != "", Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted, Home: home,
 	})
 	handler.WatchLog(registry)
 	handler.WatchStore(registry)
@@ -85,15 +87,18 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	if err := logs.open(ctx); err != nil {
 		return nil, err
 	}
-	server := api.NewServer(handler, o.timeouts)
+	counts := httpserver.NewMetrics(registry, connections)
+	server := httpserver.New(httpserver.Options{Handler: handler, MaxConnections: connections, Timeouts: o.timeouts, Metrics: counts, Logger: logger})
 	certificates, err := newCertificates(o, logger, registry)
 	if err != nil {
 		return nil, err
 	}
 	if certificates != nil {
-		handler.OverTLS(server, certificates.config())
+		server.OverTLS(certificates.config())
 	}
-	admin, err := listenAdmin(ctx, o, handler)
+	admin, err := listenAdmin(ctx, o, httpserver.Options{
+		Handler: handler.AdminHandler(), MaxConnections: adminConnections, Timeouts: o.timeouts, Metrics: counts, Logger: logger,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +108,7 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	}
 	return &service{
 		options: o, logger: logger, logs: logs, handler: handler,
-		server: server, listener: listener, tracer: tracer, certificates: certificates, admin: admin,
+		server: server.Server, listener: listener, tracer: tracer, certificates: certificates, admin: admin,
 	}, nil
 }
 

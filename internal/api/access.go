@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -15,46 +14,47 @@ import (
 	"github.com/go-chi/cors"
 
 	"riffle/internal/access"
-	"riffle/internal/quota"
+	"riffle/internal/httpserver"
 )
 
-// may lets requests through whose callers have a scope and are within their limits. It lets
-// preflights through: browsers send them without a token. Nobody needs one for pages.
+// may is middleware that authorizes requests for a scope.
 func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
-	writes := scope == access.Shuffle || scope == access.Deal
 	return func(next http.Handler) http.Handler {
-		return a.handle(func(w http.ResponseWriter, r *http.Request) error {
-			if r.Method == http.MethodOptions {
-				next.ServeHTTP(w, r)
-				return nil
-			}
-			if scope == access.Read {
-				showAll(w.Header())
-			}
-			policy, peer := a.policy.Load(), quota.Peer(r.RemoteAddr)
-			caller, err := policy.Stranger(peer), error(nil)
-			if scope != access.Page {
-				caller, err = policy.Identify(r, peer)
-			}
-			if err != nil {
-				return err
-			}
-			out := w.(*response) // of observe
-			out.caller = caller
-			out.public = scope == access.Read && policy.Public(scope, out.log.name)
-			now := time.Now()
-			err = caller.Take(now, scope, out.log.name, writes)
-			if left := caller.Remaining(now); left.Burst > 0 {
-				showLimit(w.Header(), left)
-			}
-			if err != nil {
-				return err
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodOptions { // browsers send preflights without a token
+				if err := a.authorize(w, r, scope); err != nil {
+					a.fail(w, r, err)
+					return
+				}
 			}
 			next.ServeHTTP(w, r)
-			return nil
 		})
 	}
 }
+
+// authorize identifies the caller, unless it asks for a page. It returns an error if the caller lacks
+// the scope or has reached its limits.
+func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope access.Scope) (err error) {
+	out, policy := w.(*response), a.policy.Load()
+	if scope == access.Read {
+		showAll(w.Header())
+	}
+	if scope == access.Page {
+		out.caller = policy.Stranger(out.peer)
+	} else if out.caller, err = policy.Identify(r, out.peer); err != nil {
+		return err
+	}
+	out.public = scope == access.Read && policy.Public(scope, out.log.name)
+	now := time.Now()
+	err = out.caller.Take(now, scope, out.log.name, writes(scope))
+	if left := out.caller.Remaining(now); left.Burst > 0 {
+		showLimit(w.Header(), left)
+	}
+	return err
+}
+
+// writes reports whether the requests of a scope write records.
+func writes(scope access.Scope) bool { return scope == access.Shuffle || scope == access.Deal }
 
 // CallerOf returns the name of the key of the request that w answers; empty for none.
 func CallerOf(w http.ResponseWriter) string { return w.(*response).caller.Key }
@@ -82,69 +82,49 @@ func showLimit(h http.Header, left access.Remaining) {
 // seconds returns a time in whole seconds, rounded up.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }
 
-// problemOfAccess is the problem of a caller who may not do what it asks for; nil for another error.
-func problemOfAccess(err error) *problem {
-	var limit *access.LimitError
-	unauthorized := func(challenge, detail string) *problem {
-		p := newProblem(http.StatusUnauthorized, "%s", detail)
-		p.challenge = challenge
-		return p
+// maxFields is the most fields in a request's header, and the most parameters in its query. Browsers
+// send some twenty fields. Each takes hundreds of bytes of memory, however short it is.
+const maxFields = 100
+
+// checkRequest checks a request's header and connection before it is routed. Health checks are
+// answered under any Host, since a container's address is not known beforehand.
+func (a *API) checkRequest(w http.ResponseWriter, r *http.Request) error {
+	fields := 0
+	for _, values := range r.Header {
+		fields += len(values)
 	}
-	switch {
-	case errors.Is(err, access.ErrTwoTokens):
-		return badRequest("The request has more than one Authorization header. Send one.")
-	case errors.Is(err, access.ErrTokenInQuery):
-		return badRequest("A token stands in the query, where proxies log it. Have it replaced, and send it as a header: Authorization: Bearer rfl_...")
-	case errors.Is(err, access.ErrScheme):
-		return unauthorized(`Bearer error="invalid_request"`, "The Authorization header is not a token. Send it as Authorization: Bearer rfl_... with the 43 characters that follow.")
-	case errors.Is(err, access.ErrUnknown):
-		return unauthorized(`Bearer error="invalid_token"`, "No key has this token. Copy it exactly, or ask the operator for another one.")
-	case errors.Is(err, access.ErrAnonymous):
-		return unauthorized("Bearer", "This takes a token. Ask the operator for one, and send it as Authorization: Bearer rfl_...")
-	case errors.Is(err, access.ErrScope):
-		return newProblem(http.StatusForbidden, "The key of this token is not for requests like this one. Ask the operator for one that is.")
-	case errors.Is(err, access.ErrLog):
-		return newProblem(http.StatusForbidden, "The key of this token is not for this log. Ask the operator for one that is.")
-	case errors.As(err, &limit):
-		p := newProblem(http.StatusTooManyRequests, "The limit of this caller is reached. Nothing was done; ask again when Retry-After is over.")
-		p.retryAfter = max(1, seconds(limit.Wait))
-		return p
+	if fields > maxFields {
+		return newProblem(http.StatusRequestHeaderFieldsTooLarge, "The header has more than %d fields. Send fewer.", maxFields)
+	}
+	healthCheck := r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
+	if err := httpserver.CheckConnection(w, r, healthCheck); err != nil {
+		return err
+	}
+	// A proxy in front may have read another length: net/http drops a Content-Length beside a
+	// Transfer-Encoding, and ignores Transfer-Encoding in HTTP/1.0. RFC 9112, 6.1 and 6.3, allows that to
+	// a server that closes the connection, so that the rest is not taken for a second request.
+	if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
+		w.Header().Set("Connection", "close")
+	}
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !a.hosts.Load().Allow(local, r.Host) && !healthCheck {
+		return newProblem(http.StatusMisdirectedRequest, "The service does not answer under the name in the Host header. Use a name that it has, such as localhost on its own machine; the operator adds others with -hosts.")
 	}
 	return nil
 }
 
-// checkHost answers 421 to requests for a Host that the service is not to be addressed by; see
-// [riffle/internal/access.Hosts]. The health checks of a container ask by whatever address it
-// happens to have, and show nothing, so /healthz and /readyz answer any Host.
-func (a *API) checkHost(next http.Handler) http.Handler {
-	refuse := a.handle(func(http.ResponseWriter, *http.Request) error { return problemHost() })
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-		if !a.hosts.Load().Allow(local, r.Host) && !isHealthCheck(r) {
-			refuse(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func problemHost() *problem {
-	return newProblem(http.StatusMisdirectedRequest, "The service does not answer under the name in the Host header. Use a name that it has, such as localhost on its own machine; the operator adds others with -hosts.")
-}
-
-// findPeer has requests come from where trusted proxies say, for limits, shares and the access log.
-func (a *API) findPeer(next http.Handler) http.Handler {
+// forwarded returns the request as its client sent it to a trusted proxy, with the client's address.
+func (a *API) forwarded(r *http.Request) *http.Request {
 	if len(a.Proxies) == 0 {
-		return next
+		return r
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if client := a.Proxies.Client(r.RemoteAddr, r.Header.Values("X-Forwarded-For")); client.IsValid() {
-			forwarded := *r
-			forwarded.RemoteAddr = netip.AddrPortFrom(client, 0).String()
-			r = &forwarded
-		}
-		next.ServeHTTP(w, r)
-	})
+	client := a.Proxies.Client(r.RemoteAddr, r.Header.Values("X-Forwarded-For"))
+	if !client.IsValid() {
+		return r
+	}
+	forwarded := *r
+	forwarded.RemoteAddr = netip.AddrPortFrom(client, 0).String()
+	return &forwarded
 }
 
 // exposed are the fields of answers that pages of other origins may read.
@@ -162,7 +142,7 @@ func showAll(h http.Header) {
 func (a *API) crossOrigin(next http.Handler) http.Handler {
 	headers := []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", requestIDHeader}
 	reads := cors.Handler(cors.Options{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"GET", "HEAD"}, AllowedHeaders: headers, MaxAge: 600})(next)
-	writes := cors.Handler(cors.Options{
+	changes := cors.Handler(cors.Options{
 		AllowOriginFunc: func(_ *http.Request, origin string) bool { return a.origins.Load().Allow(origin) },
 		AllowedMethods:  []string{"GET", "HEAD", "POST", "DELETE"}, AllowedHeaders: headers, ExposedHeaders: exposed, MaxAge: 600,
 	})(next)
@@ -178,8 +158,8 @@ func (a *API) crossOrigin(next http.Handler) http.Handler {
 		}
 		scope, found := a.scopes[method+" "+a.router.Find(chi.NewRouteContext(), method, r.URL.Path)]
 		switch {
-		case found && (scope == access.Shuffle || scope == access.Deal):
-			writes.ServeHTTP(w, r)
+		case found && writes(scope):
+			changes.ServeHTTP(w, r)
 		case found && scope == access.Read && preflight:
 			reads.ServeHTTP(w, r)
 		default:
@@ -188,18 +168,12 @@ func (a *API) crossOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// checkSite refuses to write when a page of another site has made the browser ask for it, by a link,
+// checkSite rejects a request to write that a page of another site made the browser send, with a link,
 // an image, a script or a beacon. Browsers say so in Sec-Fetch-Site, which no page can change; other
-// clients do not send the header. Pages of the listed origins may.
-func (a *API) checkSite(next handler) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		if slices.Contains(r.Header["Sec-Fetch-Site"], "cross-site") && !a.origins.Load().Allow(r.Header.Get("Origin")) {
-			return problemCrossSite()
-		}
-		return next(w, r)
+// clients do not send that field. The listed origins are allowed.
+func (a *API) checkSite(r *http.Request) error {
+	if slices.Contains(r.Header["Sec-Fetch-Site"], "cross-site") && !a.origins.Load().Allow(r.Header.Get("Origin")) {
+		return newProblem(http.StatusForbidden, "A page of another site sent this request from a visitor's browser, and it would write a record. Send it from your own backend, with POST /shuffle.")
 	}
-}
-
-func problemCrossSite() *problem {
-	return newProblem(http.StatusForbidden, "A page of another site asked for this in a visitor's browser, and it would write a record. Ask from your own backend, by POST /shuffle.")
+	return nil
 }

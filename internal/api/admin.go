@@ -5,17 +5,15 @@ import (
 	"net/http/pprof"
 
 	"github.com/go-chi/chi/v5"
+
+	"riffle/internal/budget"
 )
 
-// AdminConnections is how many connections the admin server has at a time, in addition to as many
-// ExtraConnections.
-const AdminConnections = 32
-
-// NewAdminServer returns the server for operators: metrics, profiles and health checks, without
-// keys. It asks for the same Host names and has the same timeouts as the server of the API.
-func NewAdminServer(a *API, timeouts Timeouts) *http.Server {
+// AdminHandler returns the handler for operators: metrics, profiles and health checks, without keys. It
+// accepts the same Host names as the API.
+func (a *API) AdminHandler() http.Handler {
 	r := chi.NewRouter()
-	r.Use(a.observe, a.checkFields, a.checkConnection, a.checkHost)
+	r.Use(a.observe)
 	r.NotFound(a.handle(noAdminPath))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	for pattern, handler := range map[string]http.HandlerFunc{
@@ -31,9 +29,9 @@ func NewAdminServer(a *API, timeouts Timeouts) *http.Server {
 		r.Get(pattern, handler)
 		r.Head(pattern, handler)
 	}
-	return newServer(r, newConnections(AdminConnections, a.Metrics), timeouts, a.Logger)
+	return r
 }
 
-func noAdminPath(http.ResponseWriter, *http.Request) error {
+func noAdminPath(http.ResponseWriter, *http.Request, *budget.Lease) error {
 	return notFound("There is nothing at this path. The admin address has /metrics, /healthz, /readyz and /debug/pprof/.")
 }

@@ -10,46 +10,42 @@
 package api
 
 import (
-	"cmp"
-	"context"
 	"io"
 	"log/slog"
 	"net/http"
-	"runtime"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/semaphore"
 
 	"riffle/internal/access"
-	"riffle/internal/httpjson"
-	"riffle/internal/scheduler"
+	"riffle/internal/budget"
+	"riffle/internal/httpserver"
 	"riffle/internal/tracing"
 )
 
 // Options of an API. All are needed but AccessLog, Logs, Admin, Tracer, Hosts, Origins, Policy,
 // Proxies, ReplayTime, More and Home.
 type Options struct {
-	Logger         *slog.Logger
-	AccessLog      io.Writer // gets one line a request, in one call; nil for none
-	Metrics        *Metrics
-	Logs           []string            // the names of the logs besides the main one
-	Gatherer       prometheus.Gatherer // what /metrics shows
-	Contract       []byte              // what /openapi.yaml shows
-	MaxBody        int64               // the longest body, in bytes
-	Budget         *httpjson.Budget    // the memory of all long requests together
-	MaxConnections int                 // connections open at a time
-	Tracer         *tracing.Tracer     // gets the spans of requests; nil for none
-	Admin          bool                // metrics are for NewAdminServer
-	Hosts          access.Hosts        // the names under which it answers until SetHosts; by default local ones alone on loopback
-	Origins        access.Origins      // whose pages may write, until SetOrigins; by default none
-	Policy         *access.Policy      // who may do what, until SetPolicy; by default everybody everything
-	Proxies        access.Proxies      // whose X-Forwarded-For is believed; by default none
-	ReplayTime     time.Duration       // that a replay may take, and a proof of a shoe until it is sent; 2 minutes
-	More           []More              // routes beyond those of the contract
-	Home           http.Handler        // answers browsers that ask for /; by default they get JSON, like programs
+	Logger       *slog.Logger
+	AccessLog    io.Writer // gets one line a request, in one call; nil for none
+	Metrics      *Metrics
+	Logs         []string            // the names of the logs besides the main one
+	Gatherer     prometheus.Gatherer // what /metrics shows
+	Contract     []byte              // what /openapi.yaml shows
+	MaxBody      int64               // the longest body, in bytes
+	Budget       *budget.Budget      // the memory of all long requests together
+	WriteTimeout time.Duration       // for a client to accept an answer, see httpserver.Timeouts; 0 for none
+	Tracer       *tracing.Tracer     // gets the spans of requests; nil for none
+	Admin        bool                // metrics are for NewAdminServer
+	Hosts        access.Hosts        // the names under which it answers until SetHosts; by default local ones alone on loopback
+	Origins      access.Origins      // whose pages may write, until SetOrigins; by default none
+	Policy       *access.Policy      // who may do what, until SetPolicy; by default everybody everything
+	Proxies      access.Proxies      // whose X-Forwarded-For is believed; by default none
+	ReplayTime   time.Duration       // that a replay may take, and a proof of a shoe until it is sent; 2 minutes
+	More         []More              // routes beyond those of the contract
+	Home         http.Handler        // answers browsers that ask for /; by default they get JSON, like programs
 }
 
 // More are routes beyond those of the contract, for callers with a scope. Their handlers find the
@@ -62,32 +58,23 @@ type More struct {
 // An API answers requests.
 type API struct {
 	Options
-	all          []*Log // the main log first
-	main         *Log
-	named        map[string]*Log // the others
-	router       *chi.Mux
-	hosts        atomic.Pointer[access.Hosts]
-	origins      atomic.Pointer[access.Origins]
-	policy       atomic.Pointer[access.Policy]
-	scopes       map[string]access.Scope // by method and pattern
-	gate         gate
-	connections  *connections // of [NewServer]; nil if another server serves it
-	long         *scheduler.Scheduler
-	replayMemory *semaphore.Weighted // bytes
-	stopping     context.Context     // done after Stop
-	stop         context.CancelFunc
-	writeTimeout time.Duration // see [NewServer]; 0 for none
+	all     []*Log // the main log first
+	main    *Log
+	named   map[string]*Log // the others
+	router  *chi.Mux
+	hosts   atomic.Pointer[access.Hosts]
+	origins atomic.Pointer[access.Origins]
+	policy  atomic.Pointer[access.Policy]
+	scopes  map[string]access.Scope // by method and pattern
+	gate    gate
+	long    *httpserver.LongRequests
 }
 
 // New returns the API, to be served by [NewServer]. Each log is closed until [Log.Open].
 func New(o Options) *API {
 	a := &API{Options: o}
 	a.addLogs()
-	a.ReplayTime = cmp.Or(a.ReplayTime, defaultReplayTime)
-	// One processor is left to short requests.
-	a.long = scheduler.New(runtime.GOMAXPROCS(0)-1, maxLong)
-	a.replayMemory = semaphore.NewWeighted(a.maxReplayMemory())
-	a.stopping, a.stop = context.WithCancel(context.Background())
+	a.long = httpserver.NewLongRequests(o.Budget, o.ReplayTime, o.WriteTimeout)
 	a.SetHosts(o.Hosts)
 	a.SetOrigins(o.Origins)
 	a.SetPolicy(o.Policy)
@@ -104,7 +91,7 @@ func (a *API) SetHosts(hosts access.Hosts) { a.hosts.Store(&hosts) }
 
 func (a *API) routes() *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.findPeer, a.observe, a.checkFields, a.checkConnection, closeChunked, a.checkHost, a.crossOrigin)
+	r.Use(a.observe, a.crossOrigin)
 	r.NotFound(a.handle(a.noSuchPath))
 	r.MethodNotAllowed(a.handle(a.methodNotAllowed))
 	for _, route := range a.table() {
@@ -177,22 +164,28 @@ func (a *API) table() []route {
 	}
 }
 
-// add adds a route. What only reads answers HEAD as well.
+// add adds a route. Read-only routes also answer HEAD.
 func (a *API) add(r chi.Router, route route) {
-	reads := route.method == http.MethodGet && route.scope != access.Shuffle
-	if !reads {
-		route.handler = a.checkSite(route.handler)
-	}
-	handler := a.handle(route.handler)
-	if route.scope != open {
-		handler = a.may(route.scope)(handler).ServeHTTP
-	}
-	r.Method(route.method, route.pattern, handler)
-	if reads {
-		r.Method(http.MethodHead, route.pattern, handler)
+	readOnly := route.method == http.MethodGet && route.scope != access.Shuffle
+	serve := a.handle(func(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
+		if route.scope != open {
+			if err := a.authorize(w, r, route.scope); err != nil {
+				return err
+			}
+		}
+		if !readOnly {
+			if err := a.checkSite(r); err != nil {
+				return err
+			}
+		}
+		return route.handler(w, r, lease)
+	})
+	r.Method(route.method, route.pattern, serve)
+	a.scopes[route.method+" "+route.pattern] = route.scope
+	if readOnly {
+		r.Method(http.MethodHead, route.pattern, serve)
 		a.scopes[http.MethodHead+" "+route.pattern] = route.scope
 	}
-	a.scopes[route.method+" "+route.pattern] = route.scope
 }
 
 // SetPolicy has requests from now on follow a policy; nil lets everybody do everything.
@@ -205,6 +198,9 @@ func (a *API) SetPolicy(p *access.Policy) {
 	}
 	a.policy.Store(p)
 }
+
+// Stop ends replays and proofs in flight: see [httpserver.LongRequests.Stop].
+func (a *API) Stop() { a.long.Stop() }
 
 // Routes returns the router, for checks that it and the contract name the same routes.
 func (a *API) Routes() chi.Routes { return a.router }

@@ -11,6 +11,7 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
+	"riffle/internal/budget"
 	"riffle/internal/disclosure"
 	"riffle/internal/ledger"
 )
@@ -46,7 +47,7 @@ func auditID(r *http.Request) (uuid.UUID, error) {
 }
 
 // getAudit answers GET /audits/{id}.
-func (a *logAPI) getAudit(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) getAudit(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	id, err := auditID(r)
 	if err != nil {
 		return err
@@ -58,11 +59,11 @@ func (a *logAPI) getAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return fresh(w, show(found))
+	return fresh(w, lease, show(found))
 }
 
 // proveAudit answers GET /audits/{id}/proof: one file that can be checked offline.
-func (a *logAPI) proveAudit(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) proveAudit(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	id, err := auditID(r)
 	if err != nil {
 		return err
@@ -74,7 +75,7 @@ func (a *logAPI) proveAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeFresh(w, proofText(p))
+	return writeFresh(w, lease, proofText(p))
 }
 
 // proofText returns the proof file of a record.
@@ -85,18 +86,18 @@ func proofText(p *disclosure.Proof) []byte {
 
 // fresh encodes and sends what must not be cached. HTML is not escaped, so that records in it keep
 // their exact bytes.
-func fresh(w http.ResponseWriter, v any) error {
+func fresh(w http.ResponseWriter, lease *budget.Lease, v any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
 		return err
 	}
-	return writeFresh(w, text.Bytes())
+	return writeFresh(w, lease, text.Bytes())
 }
 
 // listAudits answers GET /audits?reference=.
-func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	query, err := parseQuery(r)
 	if err != nil {
 		return err
@@ -130,7 +131,7 @@ func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request) error {
 	for _, f := range found {
 		room += 3 * (len(f.Record) + hex.EncodedLen(len(f.Seed)))
 	}
-	if err := LeaseOf(w).Grow(int64(room)); err != nil {
+	if err := lease.Grow(int64(room)); err != nil {
 		return err
 	}
 	answer := struct {
@@ -145,7 +146,7 @@ func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request) error {
 		next := found[len(found)-1].LogIndex + 1
 		answer.Next = &next
 	}
-	return fresh(w, answer)
+	return fresh(w, lease, answer)
 }
 
 // shownPositions is how many replayed positions GET /audits/{id}/verify shows; of more it shows the
@@ -153,7 +154,7 @@ func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request) error {
 const shownPositions = 10_000
 
 // verifyAudit answers GET /audits/{id}/verify.
-func (a *logAPI) verifyAudit(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) verifyAudit(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	id, err := auditID(r)
 	if err != nil {
 		return err
@@ -161,14 +162,14 @@ func (a *logAPI) verifyAudit(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	long := a.newReplay(w, r)
-	defer long.done()
-	found, v, err := a.Disclosure.Verify(long.ctx, id, shownPositions, long)
+	long := a.long.Replay(w, r, lease)
+	defer long.Done()
+	found, v, err := a.Disclosure.Verify(long.Context, id, shownPositions, replay{long, a.Budget.Size()})
 	if err != nil {
-		return long.cause(err)
+		return long.Cause(err)
 	}
-	long.job.Release()
-	return fresh(w, struct {
+	long.Job().Release()
+	return fresh(w, lease, struct {
 		AuditID     uuid.UUID    `json:"audit_id"`
 		LogIndex    uint64       `json:"log_index"`
 		Verified    bool         `json:"verified"`
@@ -188,12 +189,11 @@ func digestText(digest string) *string {
 }
 
 // reveal answers POST /audits/{id}/reveal.
-func (a *logAPI) reveal(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) reveal(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	id, err := auditID(r)
 	if err != nil {
 		return err
 	}
-	lease := LeaseOf(w)
 	body, err := a.readBody(w, r, lease)
 	if err != nil {
 		return err
@@ -210,5 +210,5 @@ func (a *logAPI) reveal(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return fresh(w, show(found))
+	return fresh(w, lease, show(found))
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riffle/internal/access"
+	"riffle/internal/budget"
 	"riffle/internal/deck"
-	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/plan"
@@ -52,7 +52,7 @@ func BenchmarkHandler(b *testing.B) {
 	}
 	a := New(Options{
 		Logger: slog.New(slog.DiscardHandler), Metrics: metrics, Gatherer: prometheus.NewRegistry(),
-		MaxBody: 16 << 20, Budget: httpjson.NewBudget(512 << 20),
+		MaxBody: 16 << 20, Budget: budget.New(512 << 20),
 	})
 	a.LogNamed(access.MainLog).Open(services.New(log, &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1e6, Results: 1e7}}, services.Options{Random: metrics.Log(access.MainLog).Random(rand.Reader)}))
 	var cards []string

@@ -7,13 +7,13 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"riffle/internal/budget"
 	"riffle/internal/dealer"
 	"riffle/internal/suggest"
 )
 
 // commit answers POST /commitments.
-func (a *logAPI) commit(w http.ResponseWriter, r *http.Request) error {
-	lease := LeaseOf(w)
+func (a *logAPI) commit(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	q, _, err := a.readRequest(w, r, commitmentForm, lease)
 	if err != nil {
 		return err
@@ -22,11 +22,11 @@ func (a *logAPI) commit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeFresh(w, append(appendMade(make([]byte, 0, 1024), c), "}\n"...))
+	return writeFresh(w, lease, append(appendMade(make([]byte, 0, 1024), c), "}\n"...))
 }
 
 // getCommitment answers GET /commitments/{id}.
-func (a *logAPI) getCommitment(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) getCommitment(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	id, ok := parseID(chi.URLParam(r, "id"))
 	if !ok {
 		return dealer.ErrNoCommitment
@@ -38,14 +38,14 @@ func (a *logAPI) getCommitment(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeFresh(w, append(appendShown(nil, c), '\n'))
+	return writeFresh(w, lease, append(appendShown(nil, c), '\n'))
 }
 
 // commitmentBytes is about the memory of a commitment in a list.
 const commitmentBytes = 2 << 10
 
 // listCommitments answers GET /commitments.
-func (a *logAPI) listCommitments(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listCommitments(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	query, err := parseQuery(r)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (a *logAPI) listCommitments(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := LeaseOf(w).Grow(int64(limit) * commitmentBytes); err != nil {
+	if err := lease.Grow(int64(limit) * commitmentBytes); err != nil {
 		return err
 	}
 	found, err := a.Dealer.Commitments(r.Context(), status, after, limit)
@@ -87,5 +87,5 @@ func (a *logAPI) listCommitments(w http.ResponseWriter, r *http.Request) error {
 	if len(found) == limit {
 		next = `"` + found[len(found)-1].ID.String() + `"`
 	}
-	return writeFresh(w, append(append(append(answer, `],"next":`...), next...), "}\n"...))
+	return writeFresh(w, lease, append(append(append(answer, `],"next":`...), next...), "}\n"...))
 }

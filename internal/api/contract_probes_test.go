@@ -85,13 +85,13 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"shuffle", 422, `There is no algorithm "quicksort"; there are fisher-yates, durstenfeld, inside-out, strike-out, sattolo.`, body(`{"deck":"standard52","algorithm":"quicksort"}`), healthy},
 		{"shuffle", 422, "Give exactly one of items, deck and size.", body(`{"items":[1,2],"deck":"standard52"}`), healthy},
 		{"shuffle", 422, "Give exactly one of items, deck and size.", body(`{"draw":5}`), healthy},
-		{"shuffle", 422, "Decks counts copies of a deck; name one in deck.", body(`{"items":[1,2],"decks":2}`), healthy},
+		{"shuffle", 422, "decks counts copies of a deck; name one in deck.", body(`{"items":[1,2],"decks":2}`), healthy},
 		{"shuffle", 422, "hands must have at least one size, as in [13,13,13,13], or be left out; got [].", body(`{"deck":"standard52","hands":[]}`), healthy},
 		{"shuffle", 422, "size must be an integer from 0 to 9007199254740991; got -1.", body(`{"size":-1}`), healthy},
 		{"shuffle", 422, "There are 1000001 items, and at most 1000000 can be shuffled; a draw of few out of many needs only size and draw.", body(`{"items":[0` + strings.Repeat(",0", 1_000_000) + `]}`), healthy},
 		{"shuffle", 422, "At most 1000000 can be answered; say with draw how many of the 1000001 you need.", body(`{"size":1000001}`), healthy},
-		{"shuffle", 422, "Decks is from 1 to 19230 for a deck of 52; got 20000.", body(`{"deck":"standard52","decks":20000}`), healthy},
-		{"shuffle", 422, "Repeat is at most 49 here; got 161. Replaying it would take 3461511431 steps, and verifiers replay up to 1073741824.", body(`{"size":1000000,"draw":1,"repeat":161,"algorithm":"durstenfeld"}`), healthy},
+		{"shuffle", 422, "decks is from 1 to 19230 for a deck of 52; got 20000.", body(`{"deck":"standard52","decks":20000}`), healthy},
+		{"shuffle", 422, "repeat is at most 49 here; got 161. Replaying it would take 3461511431 steps, and verifiers replay up to 1073741824.", body(`{"size":1000000,"draw":1,"repeat":161,"algorithm":"durstenfeld"}`), healthy},
 		{"shuffle", 422, "A commitment is used with a client seed that was not known when it was made.", body(`{"commitment_id":"` + commitment + `"}`), healthy},
 		{"shuffle", 422, "Send the items again: the service stores only their digest.", body(`{"commitment_id":"` + commitment + `","client_seed":"x"}`), healthy},
 		{"shuffle", 400, "A salt of items is 16 to 128 of the characters A-Z, a-z, 0-9, - and _, such as 16 random bytes in hex.", body(`{"items":[1,2,3],"items_salt":"4711"}`), healthy},
@@ -219,9 +219,9 @@ func responseProbes(t *testing.T, c *contract) []probe {
 		{"getAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID) }), unavailableStore},
 		{"verifyAudit", 503, "unreachable", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), unavailableStore},
 
-		{"verifyAudit", 503, "Too many long requests are in flight. Nothing was done; ask again in a second.", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), fullOfReplays},
+		{"verifyAudit", 503, "Too many long requests are in flight. Nothing was done; retry in a second.", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), fullOfReplays},
 		{"verifyAudit", 503, "stopping", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), stopping},
-		{"verifyAudit", 503, "The service is too busy to be done with this in time. Ask again later, or check the proof of the record offline with riffle verify.", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), hurried},
+		{"verifyAudit", 503, "The service is too busy to finish this in time. Retry later, or check the record's proof offline with riffle verify.", first(func(a shuffleResult) *http.Request { return get(t, "/audits/"+a.AuditID+"/verify") }), hurried},
 		{"verifyAudit", 422, "tooExpensive", func(s *service) *http.Request {
 			return get(t, "/audits/"+mustShuffle(t, s, `{"size":3}`).AuditID+"/verify")
 		}, noMemory},
@@ -349,7 +349,7 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out for a shoe that does not expire.", create(`{"deck":"standard52","expires_in":0}`), healthy},
 		{"createShoe", 422, "expires_in must be from 1 to 31622400 seconds, or left out for a shoe that does not expire.", create(`{"deck":"standard52","expires_in":31622401}`), healthy},
 		{"createShoe", 422, "cut must be how many cards lie before the cut card, such as 234, or a range to draw that from, such as [220,250]; got [80,70].", create(`{"deck":"standard52","cut":[80,70]}`), healthy},
-		{"createShoe", 422, "Cut is how many of the 52 cards lie before the cut card, from 1 to 51, or a range of such numbers; got 52.", create(`{"deck":"standard52","cut":52}`), healthy},
+		{"createShoe", 422, "cut is how many of the 52 cards lie before the cut card, from 1 to 51, or a range of such numbers; got 52.", create(`{"deck":"standard52","cut":52}`), healthy},
 		{"createShoe", 422, "A shoe has 1 to 4096 cards, and this would have 4097.", create(`{"size":4097}`), healthy},
 		{"createShoe", 422, "keyOfAnother", func(s *service) *http.Request {
 			readBody(t, s.do(keyed(post(t, "/shoes", `{"size":2}`), "shoe")))
@@ -361,10 +361,10 @@ func shoeProbes(t *testing.T, c *contract, shared *service) []probe {
 		{"drawCards", 200, "", fixed(post(t, open+"/draw?proof=true", `{"count":52,"from":"bottom","to":"all"}`)), healthy},
 		{"drawCards", 400, "from must be a string; got a number.", fixed(post(t, open+"/draw", `{"from":1}`)), healthy},
 		{"drawCards", 422, "tooFew", fixed(post(t, dealt+"/draw", `{"count":4}`)), healthy},
-		{"drawCards", 422, "Count is at least 1.", fixed(post(t, dealt+"/draw", `{"count":0}`)), healthy},
+		{"drawCards", 422, "count is at least 1.", fixed(post(t, dealt+"/draw", `{"count":0}`)), healthy},
 		{"drawCards", 422, "put is the end of a pile, and needs to: the name of the pile.", fixed(post(t, dealt+"/draw", `{"put":"top"}`)), healthy},
 		{"drawCards", 422, `The name of a pile must be 1 to 255 letters, digits, hyphens and underscores, such as "discard".`, fixed(post(t, dealt+"/draw", `{"to":"my pile"}`)), healthy},
-		{"drawCards", 422, "A shoe has at most 256 piles, and is shuffled at most 4096 times, its piles included. Nothing was changed; use a pile that there is, or make a new shoe.", fixed(post(t, crowded+"/draw", `{"to":"q"}`)), healthy},
+		{"drawCards", 422, "A shoe has at most 256 piles, and is shuffled at most 4096 times, its piles included. Nothing was changed; use an existing pile, or make a new shoe.", fixed(post(t, crowded+"/draw", `{"to":"q"}`)), healthy},
 		{"returnCards", 400, `cards.1 must be a card's number or code, such as 0 or "AS"; got an array.`, fixed(post(t, open+"/return", `{"cards":[0,[]]}`)), healthy},
 		{"returnCards", 400, "notAVersion", func(*service) *http.Request {
 			r := post(t, open+"/return", `{}`)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"riffle/internal/budget"
 	"riffle/internal/deck"
 )
 
@@ -15,7 +16,7 @@ type deckType struct {
 }
 
 // listDecks answers GET /decks.
-func (a *logAPI) listDecks(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listDecks(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
@@ -25,11 +26,11 @@ func (a *logAPI) listDecks(w http.ResponseWriter, r *http.Request) error {
 	for _, t := range a.Rules.Decks.Types() {
 		list.Decks = append(list.Decks, deckType{Type: t, Size: t.Size()})
 	}
-	return a.static(w, list)
+	return a.static(w, lease, list)
 }
 
 // listCards answers GET /decks/{type}/cards.
-func (a *logAPI) listCards(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listCards(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	kind, query, err := a.deckType(r)
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func (a *logAPI) listCards(w http.ResponseWriter, r *http.Request) error {
 	}
 	d, err := kind.Deck(cards.Parameters)
 	if parameter := (*deck.ParameterError)(nil); errors.As(err, &parameter) {
-		return unprocessable("%s", sentence(parameter.Error())).in(parameter.Name)
+		return unprocessable("%s", sentence("", parameter.Error())).in(parameter.Name)
 	} else if err != nil {
 		return err
 	}
@@ -64,15 +65,15 @@ func (a *logAPI) listCards(w http.ResponseWriter, r *http.Request) error {
 		}
 		answer.Cards = []deck.Card{card}
 	}
-	return a.static(w, answer)
+	return a.static(w, lease, answer)
 }
 
 // static sends what only a new version of the program or of the operator's decks changes.
-func (a *logAPI) static(w http.ResponseWriter, v any) error {
+func (a *logAPI) static(w http.ResponseWriter, lease *budget.Lease, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	Cache(w, "max-age=300")
-	return writeJSON(w, http.StatusOK, append(text, '\n'))
+	return writeJSON(w, lease, append(text, '\n'))
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 
+	"riffle/internal/budget"
+	"riffle/internal/httpserver"
 	"riffle/internal/scheduler"
 )
 
@@ -16,6 +18,7 @@ type stream struct {
 	pooled *[]byte
 	pool   *buffers // which pooled is from
 	w      http.ResponseWriter
+	lease  *budget.Lease
 	media  string // the type of the answer
 	sent   bool
 	job    *scheduler.Job  // of an answer that takes long; nil for others
@@ -38,12 +41,12 @@ func newBuffers(room, part int) *buffers {
 // processor time.
 var (
 	shortBuffers = newBuffers(2<<10, 8<<10)
-	longBuffers  = newBuffers(part+8<<10, part)
+	longBuffers  = newBuffers(httpserver.Part+8<<10, httpserver.Part)
 )
 
-func (a *API) newStream(w http.ResponseWriter) *stream {
+func (a *API) newStream(w http.ResponseWriter, lease *budget.Lease) *stream {
 	pooled := shortBuffers.Get().(*[]byte)
-	return &stream{buf: *pooled, pooled: pooled, pool: shortBuffers, w: w, media: "application/json"}
+	return &stream{buf: *pooled, pooled: pooled, pool: shortBuffers, w: w, lease: lease, media: "application/json"}
 }
 
 func (s *stream) head() {
@@ -77,7 +80,7 @@ func (s *stream) wait() {
 
 // lengthen replaces the short buffer by a long one, and reports whether the budget had room.
 func (s *stream) lengthen() bool {
-	if LeaseOf(s.w).Grow(2*part) != nil { // it ends with the elements that made it a part
+	if s.lease.Grow(2*httpserver.Part) != nil { // it ends with the elements that made it a part
 		return false
 	}
 	pooled := longBuffers.Get().(*[]byte)

@@ -8,13 +8,14 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/budget"
 	"riffle/internal/liveshoes"
 )
 
 // shoeStream begins an answer about a shoe.
-func (a *API) shoeStream(w http.ResponseWriter, s *liveshoes.Shoe) *stream {
+func (a *API) shoeStream(w http.ResponseWriter, lease *budget.Lease, s *liveshoes.Shoe) *stream {
 	w.Header().Set("ETag", versionTag(s.Version))
-	return a.newStream(w)
+	return a.newStream(w, lease)
 }
 
 // appendShoe appends a shoe: an object without its closing brace.

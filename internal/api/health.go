@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync/atomic"
 
+	"riffle/internal/budget"
+	"riffle/internal/httperror"
 	"riffle/internal/ledger"
 )
 
@@ -32,10 +34,10 @@ func (l *Log) ready() error {
 
 // healthz says whether the process should live on. Where logs that fail are opened again it should,
 // and under the prefix of a log it says whether that is open.
-func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
+func (a *API) healthz(w http.ResponseWriter, _ *http.Request, lease *budget.Lease) error {
 	log := w.(*response).log
 	if log == a.main && a.reopens() {
-		return writeStatus(w, "alive")
+		return writeStatus(w, lease, "alive")
 	}
 	open, err := log.acquire()
 	if err != nil {
@@ -45,12 +47,12 @@ func (a *API) healthz(w http.ResponseWriter, _ *http.Request) error {
 	if err := open.Log.Err(); err != nil {
 		return err
 	}
-	return writeStatus(w, "alive")
+	return writeStatus(w, lease, "alive")
 }
 
 // readyz says whether a log should get traffic. That of the main log is for all of them: it answers
 // 200 if one is ready. Everybody may ask, so it names no log, and nothing of a store.
-func (a *API) readyz(w http.ResponseWriter, _ *http.Request) error {
+func (a *API) readyz(w http.ResponseWriter, _ *http.Request, lease *budget.Lease) error {
 	log := w.(*response).log
 	logs := []*Log{log}
 	if log == a.main {
@@ -59,10 +61,10 @@ func (a *API) readyz(w http.ResponseWriter, _ *http.Request) error {
 	var err error
 	for _, l := range logs {
 		if err = l.ready(); err == nil {
-			return writeStatus(w, "ready")
+			return writeStatus(w, lease, "ready")
 		}
 	}
-	for _, known := range []error{errDraining, ledger.ErrClosed, ledger.ErrBusy, ledger.ErrNoSpace, errLogClosed} {
+	for _, known := range []error{errDraining, ledger.ErrClosed, ledger.ErrBusy, ledger.ErrNoSpace, httperror.ErrLogClosed} {
 		if errors.Is(err, known) {
 			return problemNotReady(known)
 		}
@@ -70,7 +72,11 @@ func (a *API) readyz(w http.ResponseWriter, _ *http.Request) error {
 	return problemNotReady(errors.New("/readyz at the admin address says why"))
 }
 
-func problemNotReady(err error) *problem { return problemBusy(sentence("not ready: " + err.Error())) }
+func problemNotReady(err error) *problem {
+	p := newProblem(http.StatusServiceUnavailable, "Not ready: %s.", err)
+	p.retryAfter = 1
+	return p
+}
 
 // A logStatus is a log as /readyz lists it.
 type logStatus struct {
@@ -80,7 +86,7 @@ type logStatus struct {
 
 // readyLogs answers /readyz at the admin address: it lists the logs, if there are several, and says
 // why none is ready.
-func (a *API) readyLogs(w http.ResponseWriter, _ *http.Request) error {
+func (a *API) readyLogs(w http.ResponseWriter, _ *http.Request, lease *budget.Lease) error {
 	answer := struct {
 		Status string      `json:"status"`
 		Logs   []logStatus `json:"logs,omitempty"`
@@ -89,7 +95,7 @@ func (a *API) readyLogs(w http.ResponseWriter, _ *http.Request) error {
 	for _, l := range a.all {
 		status, err := "ready", l.ready()
 		switch {
-		case errors.Is(err, errLogClosed):
+		case errors.Is(err, httperror.ErrLogClosed):
 			status = "closed"
 		case err != nil:
 			status = "busy"
@@ -105,15 +111,15 @@ func (a *API) readyLogs(w http.ResponseWriter, _ *http.Request) error {
 	if !a.reopens() {
 		answer.Logs = nil
 	}
-	return fresh(w, answer)
+	return fresh(w, lease, answer)
 }
 
-func writeStatus(w http.ResponseWriter, status string) error {
-	return writeFresh(w, []byte(`{"status":"`+status+"\"}\n"))
+func writeStatus(w http.ResponseWriter, lease *budget.Lease, status string) error {
+	return writeFresh(w, lease, []byte(`{"status":"`+status+"\"}\n"))
 }
 
-func (a *API) contract(w http.ResponseWriter, _ *http.Request) error {
+func (a *API) contract(w http.ResponseWriter, _ *http.Request, lease *budget.Lease) error {
 	w.Header().Set("Content-Type", "application/yaml")
 	Cache(w, "max-age=300")
-	return writeBody(w, http.StatusOK, a.Contract)
+	return writeBody(w, lease, a.Contract)
 }

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+
+	"riffle/internal/budget"
 )
 
 // home answers GET /: browsers get a page, and programs what the service is and where its contract
 // is.
-func (a *API) home(w http.ResponseWriter, r *http.Request) error {
+func (a *API) home(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	w.Header().Add("Vary", "Accept")
 	if a.Home != nil && acceptsHTML(r) {
 		a.Home.ServeHTTP(w, r)
@@ -23,7 +25,7 @@ func (a *API) home(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, append(text, '\n'))
+	return writeJSON(w, lease, append(text, '\n'))
 }
 
 // acceptsHTML reports whether a caller names HTML among what it accepts, as browsers do and programs

@@ -246,7 +246,7 @@ func TestTokenAsParameter(t *testing.T) {
 	secret := string(tokens["k"])[4:]
 	for _, query := range []string{"rfl_" + secret, "%72fl%5F" + secret + "=1", "token=%72fl%5f" + secret} {
 		a := s.send(t, get(t, "/decks?"+query))
-		if a.problem(t); a.status != http.StatusBadRequest || !strings.Contains(a.body, "A token stands in the query") {
+		if a.problem(t); a.status != http.StatusBadRequest || !strings.Contains(a.body, "The query has a token") {
 			t.Errorf("%s: %d %s", query, a.status, a.body)
 		}
 	}

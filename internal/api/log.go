@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"riffle/internal/budget"
 	"riffle/internal/ledger"
 )
 
@@ -15,30 +16,30 @@ import (
 const tilePath = "/log/tile/"
 
 // checkpoint answers GET /log/checkpoint.
-func (a *logAPI) checkpoint(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) checkpoint(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	return writeText(w, "max-age=1", a.Log.Checkpoint(r.Context()))
+	return writeText(w, lease, "max-age=1", a.Log.Checkpoint(r.Context()))
 }
 
 // logKey answers GET /log/key.
-func (a *logAPI) logKey(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) logKey(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	return writeText(w, "max-age=86400", []byte(a.Log.Verifier()+"\n"))
+	return writeText(w, lease, "max-age=86400", []byte(a.Log.Verifier()+"\n"))
 }
 
-func writeText(w http.ResponseWriter, lifetime string, text []byte) error {
+func writeText(w http.ResponseWriter, lease *budget.Lease, lifetime string, text []byte) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	Cache(w, lifetime)
-	return writeBody(w, http.StatusOK, text)
+	return writeBody(w, lease, text)
 }
 
 // tile answers GET /log/tile/*. Tiles never change: a partial one stays what it was when the tree
 // has grown past it.
-func (a *logAPI) tile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) tile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	// The path is taken unescaped: clients that fill in templates escape the slashes.
 	t, ok := parseTile(strings.TrimPrefix(r.URL.Path, tilePath))
 	if !ok {
@@ -64,9 +65,9 @@ func (a *logAPI) tile(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Type", tileType)
 	Cache(w, "max-age=31536000, immutable")
 	if !entries {
-		return writeBody(w, http.StatusOK, data) // hashes, which do not get shorter
+		return writeBody(w, lease, data) // hashes, which do not get shorter
 	}
-	if err := LeaseOf(w).Grow(int64(len(data)) + compressorBytes); err != nil {
+	if err := lease.Grow(int64(len(data)) + compressorBytes); err != nil {
 		return err
 	}
 	h.Add("Vary", "Accept-Encoding") // also where it is not compressed, or a cache would take that for the only form

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"riffle/internal/access"
+	"riffle/internal/budget"
+	"riffle/internal/httperror"
 	"riffle/internal/services"
 )
 
@@ -31,12 +32,6 @@ type logAPI struct {
 	log   *Log
 	inUse sync.RWMutex // read-locked by each request; locked for good once the log is closed
 }
-
-// errLogClosed is for a request to a log that is not open.
-var errLogClosed = errors.New("the log is not open")
-
-// reopenSeconds is the Retry-After of a log that is not open.
-const reopenSeconds = 5
 
 // logsPath is where the logs are that have a name of their own.
 const logsPath = "/logs/"
@@ -116,30 +111,36 @@ func (l *Log) acquire() (*logAPI, error) {
 	if open := l.open.Load(); open != nil && open.inUse.TryRLock() {
 		return open, nil
 	}
-	return nil, errLogClosed
+	return nil, httperror.ErrLogClosed
 }
 
 func (a *logAPI) release() { a.inUse.RUnlock() }
 
 // ofLog returns a handler that has the log of the request answer.
-func ofLog(answer func(*logAPI, http.ResponseWriter, *http.Request) error) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+func ofLog(answer func(*logAPI, http.ResponseWriter, *http.Request, *budget.Lease) error) handler {
+	return func(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 		open, err := w.(*response).log.acquire()
 		if err != nil {
 			return err
 		}
 		defer open.release()
-		return answer(open, w, r)
+		return answer(open, w, r, lease)
 	}
 }
 
 // useLog lets handlers behind it have the log of their requests, by [LogOf].
 func (a *API) useLog(next http.Handler) http.Handler {
-	return a.handle(ofLog(func(open *logAPI, w http.ResponseWriter, r *http.Request) error {
-		w.(*response).open = open
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := w.(*response)
+		open, err := out.log.acquire()
+		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		defer open.release()
+		out.open = open
 		next.ServeHTTP(w, r.WithContext(committing(w, r)))
-		return nil
-	}))
+	})
 }
 
 // LogOf returns the services of the log that the request is for which w answers. It is for handlers

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"riffle/internal/access"
-	"riffle/internal/api"
 	"riffle/internal/ledger"
 	"riffle/internal/services"
 )
@@ -158,7 +157,7 @@ func TestClosedLog(t *testing.T) {
 			t.Errorf("%s/readyz: %d %s; want %d %s", log, a.status, a.body, status, body)
 		}
 		admin := httptest.NewRecorder()
-		api.NewAdminServer(s.API, api.Timeouts{}).Handler.ServeHTTP(admin, get(t, "/readyz"))
+		s.AdminHandler().ServeHTTP(admin, get(t, "/readyz"))
 		if log == "" && (admin.Code != status || !strings.Contains(admin.Body.String(), body)) {
 			t.Errorf("/readyz at the admin address: %d %s; want %d %s", admin.Code, admin.Body, status, body)
 		}

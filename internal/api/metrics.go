@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -16,10 +14,10 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"riffle/internal/audit"
+	"riffle/internal/budget"
 	"riffle/internal/dealer"
-	"riffle/internal/httpjson"
+	"riffle/internal/httperror"
 	"riffle/internal/ledger"
-	"riffle/internal/scheduler"
 	"riffle/internal/shuffle"
 )
 
@@ -42,8 +40,6 @@ type Metrics struct {
 	commitments *prometheus.CounterVec
 	shoes       *prometheus.CounterVec
 	random      *prometheus.CounterVec
-	connections prometheus.Gauge
-	http2       prometheus.Gauge
 }
 
 // LogMetrics are what the service counts of one log.
@@ -87,18 +83,12 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 		commitments: counter("riffle_commitments_total", "Commitments that were made, used or logged as void, and uses that came late.", "event"),
 		shoes:       counter("riffle_shoe_changes_total", "Changes of shoes, by the kind of their records.", "kind"),
 		random:      counter("riffle_random_bytes_total", "Bytes read from the operating system's generator."),
-		connections: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "riffle_connections", Help: "Open connections, idle ones included.",
-		}),
-		http2: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "riffle_http2_connections", Help: fmt.Sprintf("Open connections that may use HTTP/2; each takes the room of %d.", http2Streams),
-		}),
 	}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "riffle_build_info", Help: "1, labelled by what runs.",
 	}, []string{"version", "revision"})
 	build.WithLabelValues(version, revision).Set(1)
-	registry.MustRegister(m.connections, m.http2, build)
+	registry.MustRegister(build)
 	return m
 }
 
@@ -133,24 +123,17 @@ func (m *Metrics) Log(name string) *LogMetrics {
 	} {
 		l.shoes[kind] = m.shoes.WithLabelValues(name, string(kind))
 	}
-	for _, r := range rejections {
-		l.rejected.WithLabelValues(r.reason)
+	for _, reason := range httperror.Reasons() {
+		l.rejected.WithLabelValues(reason)
 	}
-	l.rejected.WithLabelValues(memoryReason)
-	l.rejected.WithLabelValues(otherReason)
 	for _, alg := range shuffle.Algorithms() {
 		l.shuffles[alg] = m.shuffles.WithLabelValues(name, string(alg))
 	}
 	return l
 }
 
-// WatchLog registers what is read off each log: its queue, its sizes and whether it is ready; and
-// how many connections there may be.
-func (a *API) WatchLog(registry prometheus.Registerer) {
-	registry.MustRegister(logGauges{a}, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "riffle_connections_capacity", Help: "Connections that may be open; a peer may have as many as are left for others.",
-	}, func() float64 { return float64(a.MaxConnections) }))
-}
+// WatchLog registers gauges of each log: its queue, its sizes and whether it is ready.
+func (a *API) WatchLog(registry prometheus.Registerer) { registry.MustRegister(logGauges{a}) }
 
 // WatchStore registers gauges of the open commitments, late ones and open shoes of each log. They
 // are counted in its store; a scrape during which that cannot be reached leaves them out.
@@ -243,43 +226,8 @@ func (m *LogMetrics) Commitment(e dealer.Event) { m.commitments[e].Inc() }
 // ShoeChange counts a record of a shoe.
 func (m *LogMetrics) ShoeChange(kind audit.Kind) { m.shoes[kind].Inc() }
 
-// rejections are the errors that are answered 503, and the reasons that they are counted under.
-var rejections = []struct {
-	err    error
-	reason string
-}{
-	{ledger.ErrBusy, "queue"},
-	{ledger.ErrOverloaded, "readers"},
-	{scheduler.ErrFull, "replays"},
-	{errReplayTime, "replays"},
-	{errConnections, "connections"},
-	{ledger.ErrNoSpace, "space"},
-	{ledger.ErrUnavailable, "store"},
-	{ledger.ErrNotPublished, "checkpoint"},
-	{ledger.ErrClosed, "stopping"},
-	{errLogClosed, "log"},
-	{ledger.ErrBroken, "log"},
-}
-
-const (
-	memoryReason = "memory" // the memory budget was full: see httpjson.Budget
-	otherReason  = "other"  // of every other error: /readyz answers 503 while the service is not ready
-)
-
 // Reject counts a request that is answered 503 because of the error.
-func (m *LogMetrics) Reject(err error) {
-	reason := otherReason
-	if body := (*httpjson.Error)(nil); errors.As(err, &body) {
-		reason = memoryReason
-	}
-	for _, r := range rejections {
-		if errors.Is(err, r.err) {
-			reason = r.reason
-			break
-		}
-	}
-	m.rejected.WithLabelValues(reason).Inc()
-}
+func (m *LogMetrics) Reject(err error) { m.rejected.WithLabelValues(httperror.Reason(err)).Inc() }
 
 // Commit notes a commit of the log.
 func (m *LogMetrics) Commit(c ledger.Commit) {
@@ -335,8 +283,8 @@ func method(m string) string {
 const metricsBytes = 256 << 10
 
 // metrics answers GET /metrics.
-func (a *API) metrics(w http.ResponseWriter, r *http.Request) error {
-	if err := LeaseOf(w).Grow(int64(1+len(a.all)) * metricsBytes); err != nil {
+func (a *API) metrics(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
+	if err := lease.Grow(int64(1+len(a.all)) * metricsBytes); err != nil {
 		return err
 	}
 	families, err := a.Gatherer.Gather()

@@ -9,13 +9,14 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"riffle/internal/budget"
 	"riffle/internal/suggest"
 )
 
 // noSuchPath answers requests for paths that there are not. One that ends in a slash too many is
 // redirected, and so is a browser that asks for a log without the slash after its name; of the
 // others the answer names the path that is spelled most like it.
-func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) error {
+func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	if to := cmp.Or(a.withoutSlash(r), a.pageOfLog(w, r)); to != "" {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Location", to)

@@ -14,37 +14,40 @@ import (
 	"riffle/internal/tracing"
 )
 
-// observe serves requests, finds the log that each is for, gives it an id, and notes what became of
-// it: in the metrics by the log and the pattern of its route, against the limits of its caller, in
-// the access log, and in a span if it is sampled. It turns a panic into a 500.
+// observe is the middleware of all requests. It finds the request's log, gives the request an id, and
+// checks it before it is routed. Afterwards it records the result: in the metrics, against the caller's
+// limits, in the access log, and in a span if it is sampled. It answers a panic with 500.
 func (a *API) observe(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		log, r := a.logFor(r)
-		w := a.newResponse(rw, r, log)
-		defer w.lease.Release()
-		w.ctx = r.Context()
+		log, r := a.logFor(a.forwarded(r))
+		w := &response{log: log, peer: quota.Peer(r.RemoteAddr)}
+		w.Begin(out, r, a.WriteTimeout)
 		id := requestID(r)
 		var span *tracing.Span
 		if a.Tracer != nil {
 			r, span = a.Tracer.StartRequest(r)
 		}
 		defer func() {
-			w.status = max(w.status, http.StatusOK)
+			w.Status = max(w.Status, http.StatusOK)
 			ended := time.Now()
-			log.metrics.requests.WithLabelValues(pattern(r), method(r.Method), statusLabel(w.status)).Observe(ended.Sub(began).Seconds())
-			w.caller.Charge(ended, 0, w.sent)
+			log.metrics.requests.WithLabelValues(pattern(r), method(r.Method), statusLabel(w.Status)).Observe(ended.Sub(began).Seconds())
+			w.caller.Charge(ended, 0, w.Sent)
 			log.metrics.byKey.WithLabelValues(w.caller.Key).Inc()
 			a.logRequest(r, w, id, span, ended, ended.Sub(began))
 			if span != nil {
 				span.End(tracing.Request{
-					Log: log.name, Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(), Status: w.status,
-					Peer: quota.Peer(r.RemoteAddr), ID: id, Key: w.caller.Key, AuditID: w.auditID,
+					Log: log.name, Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(), Status: w.Status,
+					Peer: w.peer, ID: id, Key: w.caller.Key, AuditID: w.auditID,
 				})
 			}
 		}()
-		defer w.rescue()
+		defer a.rescue(w)
 		w.Header().Set(requestIDHeader, id)
+		if err := a.checkRequest(w, r); err != nil {
+			a.fail(w, r, err)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }
@@ -69,10 +72,10 @@ func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.
 	text("log", w.log.name)
 	text("method", method(r.Method))
 	text("route", pattern(r))
-	line = strconv.AppendInt(append(line, `,"status":`...), int64(w.status), 10)
-	line = strconv.AppendInt(append(line, `,"bytes":`...), int64(w.sent), 10)
+	line = strconv.AppendInt(append(line, `,"status":`...), int64(w.Status), 10)
+	line = strconv.AppendInt(append(line, `,"bytes":`...), int64(w.Sent), 10)
 	line = strconv.AppendFloat(append(line, `,"seconds":`...), took.Seconds(), 'f', -1, 64)
-	text("peer", quota.Peer(r.RemoteAddr).String())
+	text("peer", w.peer.String())
 	text("request_id", id)
 	text("key", w.caller.Key)
 	if w.auditID != uuid.Nil {

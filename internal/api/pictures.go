@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"riffle/internal/budget"
 	"riffle/internal/picture"
 )
 
@@ -15,7 +16,7 @@ import (
 const backName = "back"
 
 // drawCard answers GET /cards/{type}/{name}.svg.
-func (a *logAPI) drawCard(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) drawCard(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	kind, query, err := a.deckType(r)
 	if err != nil {
 		return err
@@ -39,7 +40,7 @@ func (a *logAPI) drawCard(w http.ResponseWriter, r *http.Request) error {
 }
 
 // drawDeck answers GET /cards/{type}.
-func (a *logAPI) drawDeck(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) drawDeck(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	kind, query, err := a.deckType(r)
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func (a *logAPI) drawDeck(w http.ResponseWriter, r *http.Request) error {
 	if err := onlyParameters(query); err != nil {
 		return err
 	}
-	if err := LeaseOf(w).Grow(int64(picture.MaxDeckSize(kind))); err != nil {
+	if err := lease.Grow(int64(picture.MaxDeckSize(kind))); err != nil {
 		return err
 	}
 	sendPicture(w, r, picture.Deck(kind))

@@ -13,15 +13,18 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"riffle/internal/access"
 	"riffle/internal/audit"
+	"riffle/internal/budget"
 	"riffle/internal/dealer"
 	"riffle/internal/disclosure"
+	"riffle/internal/httperror"
 	"riffle/internal/httpjson"
+	"riffle/internal/httpserver"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/liveshoes"
 	"riffle/internal/plan"
-	"riffle/internal/scheduler"
 	"riffle/internal/shoe"
 	"riffle/internal/suggest"
 )
@@ -37,7 +40,7 @@ type problem struct {
 	retryAfter int          // seconds; 0 for none
 	allow      string
 	challenge  string // for WWW-Authenticate
-	close      bool   // the connection has to be closed
+	close      bool   // closes the connection
 }
 
 // A fieldError points at one part of the request.
@@ -71,18 +74,6 @@ func conflict(format string, args ...any) *problem {
 // notFound returns the problem of a request for what does not exist.
 func notFound(format string, args ...any) *problem {
 	return newProblem(http.StatusNotFound, format, args...)
-}
-
-// problemOfBody returns the problem of a body that was refused.
-func problemOfBody(e *httpjson.Error) *problem {
-	p := newProblem(e.Status, "%s", e.Detail)
-	if e.Pointer != "" {
-		p = p.at(e.Pointer)
-	}
-	if e.Status == http.StatusServiceUnavailable {
-		p.retryAfter = 1
-	}
-	return p
 }
 
 // longestName is how many bytes of a pointer or of the name of a parameter an answer repeats.
@@ -121,33 +112,30 @@ func (p *problem) because(id uuid.UUID) *problem {
 }
 
 func problemInternal() *problem {
-	return newProblem(http.StatusInternalServerError, "The service failed, and has logged why. Retry, and tell the operator if it fails again.")
+	return newProblem(http.StatusInternalServerError, "Internal error; details are in the server log. Retry, or contact the operator.")
 }
 
-func problemBusy(detail string) *problem {
-	p := newProblem(http.StatusServiceUnavailable, "%s", detail)
-	p.retryAfter = 1
-	return p
-}
-
-// fail answers with the problem document of the error.
+// fail answers with the problem document of an error. It panics with http.ErrAbortHandler if nobody is
+// there to read it.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		panic(http.ErrAbortHandler) // the caller has left
+	out := w.(*response)
+	out.dropped = errors.Is(err, httpserver.ErrDropped)
+	if left := errors.Is(err, context.Canceled) && r.Context().Err() != nil; left || out.dropped {
+		panic(http.ErrAbortHandler)
 	}
-	p, log := a.problem(r, err), w.(*response).log
+	p := a.problem(r, err)
 	if p.Status >= http.StatusInternalServerError && p.retryAfter == 0 {
-		a.Logger.Error("request failed", "log", log.name, "method", r.Method, "path", pathToLog(r), "error", err)
+		a.Logger.Error("request failed", "log", out.log.name, "method", r.Method, "path", pathToLog(r), "error", err)
 	}
 	if p.Status == http.StatusServiceUnavailable && p.retryAfter > 0 {
-		log.metrics.shed.Inc()
-		log.metrics.Reject(err)
+		out.log.metrics.shed.Inc()
+		out.log.metrics.Reject(err)
 	}
+	p.close = errors.Is(err, httpserver.ErrConnections)
 	writeProblem(w, p)
 }
 
-// pathToLog is the path of a request, or the pattern of its route where the path has the id of a
-// shoe: who has that has the shoe.
+// pathToLog returns the request's path, or its pattern if the path has a shoe's id, which is a secret.
 func pathToLog(r *http.Request) string {
 	if p := pattern(r); strings.HasPrefix(p, "/shoes/") {
 		return p
@@ -155,156 +143,161 @@ func pathToLog(r *http.Request) string {
 	return r.URL.Path
 }
 
-// problem is the one place where errors of the inner packages get a status and words for the
-// caller.
+// problem returns the answer to an error. Errors of any request are in [httperror], errors with values
+// in detailed, and the others in problems. An error that none has is a bug or a failure: 500.
 func (a *API) problem(r *http.Request, err error) *problem {
-	var p *problem
-	var body *httpjson.Error
-	var invalid *plan.Invalid
-	var settled *dealer.CommitmentClosedError
-	var notUnique *ledger.NotUniqueError
-	var changed *plan.DeckChangedError
-	ofAccess := problemOfAccess(err)
-	switch ofShoe := problemOfShoe(r, err); {
-	case errors.As(err, &p):
-		return p
-	case errors.As(err, &body):
-		return problemOfBody(body)
-	case ofShoe != nil:
-		return ofShoe
-	case ofAccess != nil:
-		return ofAccess
-	case errors.As(err, &invalid):
-		p := unprocessable("%s", sentence(invalid.Fields[0].Detail))
-		for _, f := range invalid.Fields {
-			p.Errors = append(p.Errors, place(r, f))
+	for _, problemOf := range detailed {
+		if p := problemOf(r, err); p != nil {
+			return p
 		}
-		return p
-	case errors.As(err, &settled):
-		return problemSettled(settled)
-	case errors.As(err, &notUnique):
-		return conflict("The reference has an attempt already, of which this is the audit_id: %s. GET /audits?reference= lists them all. Give another game another reference, or leave unique_reference out.", notUnique.First).at("/unique_reference").because(notUnique.First)
-	case errors.As(err, &changed):
-		return conflict("This was dealt before, and the deck type %s has had its cards changed since. The record is there under its audit_id: %s.", changed.Type, changed.AuditID).because(changed.AuditID)
-	case errors.Is(err, dealer.ErrNoCommitment):
-		p := notFound("There is no commitment with this id. Copy the commitment_id from an answer to POST /commitments exactly.")
-		if r.Method == http.MethodPost {
-			return p.at("/commitment_id")
+	}
+	if answer, ok := httperror.Find(err); ok {
+		if answer.Err == ledger.ErrBroken && a.reopens() { //nolint:errorlint // a row's own error
+			return a.problem(r, httperror.ErrReopening)
 		}
+		p := newProblem(answer.Status, "%s", answer.Text)
+		p.retryAfter = answer.RetryAfter
 		return p
-	case errors.Is(err, journal.ErrInFlight):
-		p := conflict("A request with this key, commitment or shoe is in flight. Wait for its answer, or retry in a second.")
-		p.retryAfter = 1 // tells clients this conflict from those that stay
-		return p
-	case errors.Is(err, journal.ErrKeyReused):
-		return unprocessable("This Idempotency-Key was used for a different request. Repeat that request unchanged, or use a new key for this one.")
-	case errors.Is(err, journal.ErrOtherCaller):
-		return conflict("This Idempotency-Key was used by another caller. Use a new one, such as a random UUID.")
-	case errors.Is(err, ledger.ErrNotFound):
-		return notFound("There is no record with this id. Copy the audit_id of an answer exactly.")
-	case errors.Is(err, disclosure.ErrWrongSeed):
-		return newProblem(http.StatusForbidden, "This is not the seed of the record. Send the seed of the answer that had this audit id.").at("/seed")
-	case errors.Is(err, disclosure.ErrNoSeed):
-		return unprocessable("This record has no seed to check or to reveal. That of a commitment is the seed of the shuffle that used it; those of a shoe are shown when it is closed.")
-	case errors.Is(err, ledger.ErrBusy):
-		return problemBusy("More shuffles are waiting to become durable than the queue holds. Nothing was shuffled; ask again in a second.")
-	case errors.Is(err, ledger.ErrNoSpace):
-		return problemBusy("The store has no space left. Nothing was shuffled; earlier records can be read. Ask again once the operator has made room.")
-	case errors.Is(err, ledger.ErrClosed):
-		return problemBusy("The service is stopping. Nothing was shuffled; ask again, another instance may answer.")
-	case errors.Is(err, errLogClosed):
-		p := problemBusy("This log is not available at the moment. Nothing was done; ask again in a few seconds.")
-		p.retryAfter = reopenSeconds
-		return p
-	case errors.Is(err, ledger.ErrBroken) && a.reopens():
-		p := problemBusy("The record could not be made durable, so there is no shuffle. The log is opened again; retry with the same Idempotency-Key in a few seconds.")
-		p.retryAfter = reopenSeconds
-		return p
-	case errors.Is(err, ledger.ErrReadOnly):
-		return newProblem(http.StatusForbidden, "This log is retired: it shows what it has, and nothing is written to it any more. Use another log.")
-	case errors.Is(err, ledger.ErrBroken):
-		return newProblem(http.StatusInternalServerError, "The record could not be made durable, so there is no shuffle. The service ends and has to be started again.")
-	case errors.Is(err, ledger.ErrNotPublished):
-		return problemBusy("The record is durable, and no published checkpoint covers it yet. Ask again in a second.")
-	case errors.Is(err, ledger.ErrOverloaded):
-		return problemBusy("Too many requests are reading from the store at the moment. Ask again in a second.")
-	case errors.Is(err, scheduler.ErrFull):
-		return problemBusy("Too many long requests are in flight. Nothing was done; ask again in a second.")
-	case errors.Is(err, errReplayTime):
-		return problemBusy("The service is too busy to be done with this in time. Ask again later, or check the proof of the record offline with riffle verify.")
-	case errors.Is(err, ledger.ErrUnavailable):
-		return problemBusy("The store cannot be reached at the moment. Nothing was answered; ask again in a second.")
-	case errors.Is(err, errConnections):
-		p := problemBusy("Too many connections are open, or too many from your address. Nothing was done; retry in a second, on connections that you keep open.")
-		p.close = true
+	}
+	for _, row := range problems {
+		if !errors.Is(err, row.err) {
+			continue
+		}
+		p := newProblem(row.status, "%s", row.detail)
+		p.challenge = row.challenge
+		if row.pointer != "" && r.Method == http.MethodPost {
+			p.at(row.pointer)
+		}
 		return p
 	}
 	return problemInternal()
 }
 
-// problemTooExpensive is the problem of a replay, or of the proof of a shoe, that would take longer
-// than the service lets any take.
+// problems are the errors of single endpoints.
+var problems = []struct {
+	err       error
+	status    int
+	pointer   string // to the member at fault; for a POST
+	challenge string
+	detail    string
+}{
+	{dealer.ErrNoCommitment, http.StatusNotFound, "/commitment_id", "", "There is no commitment with this id. Copy the commitment_id from an answer to POST /commitments exactly."},
+	{ledger.ErrNotFound, http.StatusNotFound, "", "", "There is no record with this id. Copy the audit_id of an answer exactly."},
+	{disclosure.ErrWrongSeed, http.StatusForbidden, "/seed", "", "This is not the record's seed. Send the seed of the answer that had this audit id."},
+	{disclosure.ErrNoSeed, http.StatusUnprocessableEntity, "", "", "This record has no seed. For a commitment, use the shuffle's; for a shoe, close it."},
+
+	{journal.ErrNoShoe, http.StatusNotFound, "", "", "There is no shoe with this id. Copy the shoe_id from an answer to POST /shoes exactly."},
+	{shoe.ErrNoPile, http.StatusNotFound, "", "", "The shoe has no such pile; GET /shoes/{id}/piles lists them. Adding cards to a pile creates it."},
+	{liveshoes.ErrNotSeen, http.StatusConflict, "", "", "The card at this position has not been drawn. It stays secret until then, or until the shoe is closed."},
+	{shoe.ErrNotThere, http.StatusUnprocessableEntity, "/cards", "", "These cards are not there. Nothing was moved."},
+	{shoe.ErrTooMany, http.StatusUnprocessableEntity, "", "", fmt.Sprintf("A shoe has at most %d piles, and is shuffled at most %d times, its piles included. Nothing was changed; use an existing pile, or make a new shoe.", shoe.MaxPiles, shoe.MaxSeals)},
+
+	{access.ErrTwoTokens, http.StatusBadRequest, "", "", "The request has more than one Authorization header. Send one."},
+	{access.ErrTokenInQuery, http.StatusBadRequest, "", "", "The query has a token, and proxies log queries. Have the token replaced, and send it as a header: Authorization: Bearer rfl_..."},
+	{access.ErrScheme, http.StatusUnauthorized, "", `Bearer error="invalid_request"`, "The Authorization header is not a token. Send it as Authorization: Bearer rfl_... with the 43 characters that follow."},
+	{access.ErrUnknown, http.StatusUnauthorized, "", `Bearer error="invalid_token"`, "No key has this token. Copy it exactly, or ask the operator for another one."},
+	{access.ErrAnonymous, http.StatusUnauthorized, "", "Bearer", "A token is required: Authorization: Bearer rfl_... Ask the operator for one."},
+	{access.ErrScope, http.StatusForbidden, "", "", "The key of this token is not for requests like this one. Ask the operator for one that is."},
+	{access.ErrLog, http.StatusForbidden, "", "", "The key of this token is not for this log. Ask the operator for one that is."},
+}
+
+// detailed are the errors whose answer has values of theirs. Each function returns nil for any other
+// error.
+var detailed = []func(*http.Request, error) *problem{
+	detail(func(_ *http.Request, p *problem) *problem { return p }),
+	detail(problemOfBody),
+	detail(problemOfClosedShoe),
+	detail(func(_ *http.Request, e *liveshoes.VersionError) *problem {
+		return newProblem(http.StatusPreconditionFailed, "The shoe is at version %d, and If-Match is for another. Nothing was changed; get the shoe again before you retry.", e.Version)
+	}),
+	detail(problemOfCards),
+	detail(problemOfCount),
+	detail(func(_ *http.Request, e *access.LimitError) *problem {
+		p := newProblem(http.StatusTooManyRequests, "The caller's limit is reached. Nothing was done; retry after the seconds in Retry-After.")
+		p.retryAfter = max(1, seconds(e.Wait))
+		return p
+	}),
+	detail(problemOfFields),
+	detail(problemOfCommitment),
+	detail(func(_ *http.Request, e *ledger.NotUniqueError) *problem {
+		return conflict("This reference was already used by record %s. GET /audits?reference= lists its records. Use another reference, or omit unique_reference.", e.First).at("/unique_reference").because(e.First)
+	}),
+	detail(func(_ *http.Request, e *plan.DeckChangedError) *problem {
+		return conflict("The cards of deck type %s have changed since the first answer. Its record is %s.", e.Type, e.AuditID).because(e.AuditID)
+	}),
+}
+
+// detail returns a function that answers errors of type E.
+func detail[E error](answer func(*http.Request, E) *problem) func(*http.Request, error) *problem {
+	return func(r *http.Request, err error) *problem {
+		if e, ok := errors.AsType[E](err); ok {
+			return answer(r, e)
+		}
+		return nil
+	}
+}
+
+// problemTooExpensive is for a replay or a shoe's proof that takes longer than the service allows.
 func problemTooExpensive() *problem {
 	return unprocessable("Checking this takes longer than the service allows. Get the proof of each record from GET /audits/{id}/proof, and check it offline with riffle verify.")
 }
 
-// problemSettled returns the problem of a use of a commitment that was used before or has expired.
-func problemSettled(e *dealer.CommitmentClosedError) *problem {
-	p := conflict("The commitment's deadline was %s, and it can no longer be used. Make a new commitment, and use it in time.", e.Deadline.UTC().Format(audit.TimeFormat))
+// problemOfBody is for a body that was rejected.
+func problemOfBody(_ *http.Request, e *httpjson.Error) *problem {
+	p := newProblem(e.Status, "%s", e.Detail)
+	if e.Pointer != "" {
+		p.at(e.Pointer)
+	}
+	return p
+}
+
+// problemOfFields is for a request that the rules reject.
+func problemOfFields(r *http.Request, e *plan.Invalid) *problem {
+	p := unprocessable("%s", sentence(e.Fields[0].Pointer, e.Fields[0].Detail))
+	for _, f := range e.Fields {
+		p.Errors = append(p.Errors, place(r, f))
+	}
+	return p
+}
+
+// problemOfCommitment is for a commitment that was used or has expired.
+func problemOfCommitment(_ *http.Request, e *dealer.CommitmentClosedError) *problem {
+	p := conflict("The commitment expired at %s. Make a new commitment, and use it in time.", e.Deadline.UTC().Format(audit.TimeFormat))
 	if e.Status == dealer.StatusUsed {
-		p = conflict("The commitment was used before; the shuffle is there under its audit_id: %s. Make a new commitment for another shuffle.", e.ClosedBy)
+		p = conflict("The commitment was already used by record %s. Make a new commitment for another shuffle.", e.ClosedBy)
 	}
 	return p.at("/commitment_id").because(e.ClosedBy)
 }
 
-// problemOfShoe is the problem of an error of shoes; nil for any other.
-func problemOfShoe(r *http.Request, err error) *problem {
-	var closed *liveshoes.ClosedError
-	var version *liveshoes.VersionError
-	var cards *liveshoes.CardsError
-	var short *shoe.ShortError
-	switch {
-	case errors.Is(err, journal.ErrNoShoe):
-		return notFound("There is no shoe with this id. Copy the shoe_id from an answer to POST /shoes exactly.")
-	case errors.Is(err, shoe.ErrNoPile):
-		return notFound("The shoe has no such pile; GET /shoes/{id}/piles lists them. Cards that are put to a pile make it.")
-	case errors.As(err, &closed) && closed.Status == shoe.Closed:
-		return conflict("The shoe is closed, by the record with this audit_id: %s. Nothing more is dealt from it.", closed.AuditID).because(closed.AuditID)
-	case errors.As(err, &closed):
-		return newProblem(http.StatusGone, "The shoe has expired, and nothing more is dealt from it. It can still be closed, which shows its seeds.").because(closed.AuditID)
-	case errors.As(err, &version):
-		return newProblem(http.StatusPreconditionFailed, "The shoe is at version %d, and If-Match is for another. Nothing was changed; get the shoe again before you retry.", version.Version)
-	case errors.As(err, &cards):
-		return problemCards(cards)
-	case errors.Is(err, liveshoes.ErrNotSeen):
-		return conflict("The card at this position has not been drawn. It is shown to nobody before that, or before the shoe is closed.")
-	case errors.As(err, &short):
-		p := unprocessable("Wanted: %d; left there: %d. Nothing was taken; ask for fewer, or put cards there first.", short.Want, short.Have)
-		if strings.HasSuffix(r.URL.Path, "/draw") {
-			p = p.at("/count")
-		}
-		return p
-	case errors.Is(err, shoe.ErrNotThere):
-		return unprocessable("These cards are not there. Nothing was moved.").at("/cards")
-	case errors.Is(err, shoe.ErrTooMany):
-		return unprocessable("A shoe has at most %d piles, and is shuffled at most %d times, its piles included. Nothing was changed; use a pile that there is, or make a new shoe.", shoe.MaxPiles, shoe.MaxSeals)
+// problemOfClosedShoe is for a shoe that is closed or has expired.
+func problemOfClosedShoe(_ *http.Request, e *liveshoes.ClosedError) *problem {
+	if e.Status == shoe.Closed {
+		return conflict("The shoe was closed by record %s, and deals no more cards.", e.AuditID).because(e.AuditID)
 	}
-	return nil
+	return newProblem(http.StatusGone, "The shoe has expired and deals no more cards. It can still be closed, which shows its seeds.").because(e.AuditID)
 }
 
-// problemCards says which card of the request cannot be taken.
-func problemCards(e *liveshoes.CardsError) *problem {
-	p := unprocessable("This card is not there, or is named twice. Nothing was moved.")
+// problemOfCount is for more cards than there are.
+func problemOfCount(r *http.Request, e *shoe.ShortError) *problem {
+	p := unprocessable("count is %d, but only %d cards remain. Nothing was taken; ask for fewer, or put cards there first.", e.Want, e.Have)
+	if strings.HasSuffix(r.URL.Path, "/draw") {
+		p.at("/count")
+	}
+	return p
+}
+
+// problemOfCards is for a card that cannot be taken.
+func problemOfCards(_ *http.Request, e *liveshoes.CardsError) *problem {
+	detail := "This card is not there, or is named twice. Nothing was moved."
 	if e.Ambiguous {
-		p = unprocessable("Several cards there have this code. Nothing was moved; name the card by its number, the member card of an answer.")
+		detail = "Several cards there have this code. Nothing was moved; name the card by its number, the member card of an answer."
 	}
-	return p.at("/cards/" + strconv.Itoa(e.Index))
+	return unprocessable("%s", detail).at("/cards/" + strconv.Itoa(e.Index))
 }
 
-// place points at a field by the way the request named it: members of a body, parameters of a
-// query.
+// place points at a field as the request named it: a member of the body or a parameter of the query.
 func place(r *http.Request, f plan.FieldError) fieldError {
-	detail, pointer := sentence(f.Detail), shortPointer(f.Pointer)
+	detail, pointer := sentence(f.Pointer, f.Detail), shortPointer(f.Pointer)
 	if r.Method != http.MethodGet {
 		return fieldError{Pointer: &pointer, Detail: detail}
 	}
@@ -313,13 +306,17 @@ func place(r *http.Request, f plan.FieldError) fieldError {
 	return fieldError{Parameter: name, Detail: detail}
 }
 
-// sentence turns the text of an error into a sentence.
-func sentence(s string) string {
-	s = strings.ToUpper(s[:1]) + s[1:]
-	if strings.HasSuffix(s, "?") {
-		return s
+// sentence completes the text of an error to a sentence. The name of the member at pointer stays as it is on
+// the wire.
+func sentence(pointer, text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	if member, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/"); word != member {
+		text = strings.ToUpper(text[:1]) + text[1:]
 	}
-	return s + "."
+	if strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
 }
 
 func writeProblem(w http.ResponseWriter, p *problem) {
@@ -346,7 +343,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	sendBody(w, p.Status, []byte(text+"\n"))
 }
 
-func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
+func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPost} {
 		if chi.RouteContext(r.Context()).Routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
@@ -354,7 +351,7 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 { // the router takes any method that it does not know for one that is not allowed
-		return a.noSuchPath(w, r)
+		return a.noSuchPath(w, r, lease)
 	}
 	names := slices.DeleteFunc(slices.Clone(allowed), func(m string) bool { return m == http.MethodHead })
 	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", suggest.Brief(r.Method), strings.Join(names, " and "))

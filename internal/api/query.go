@@ -113,7 +113,7 @@ func pageLimit(query map[string]string) (int, error) {
 
 func textParameter(name, value string, check func(string) error) (string, error) {
 	if err := check(value); err != nil {
-		return "", badRequest("%s", sentence(err.Error())).in(name)
+		return "", badRequest("%s", sentence("", err.Error())).in(name)
 	}
 	return value, nil
 }

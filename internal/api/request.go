@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/budget"
 	"riffle/internal/dealer"
 	"riffle/internal/httpjson"
 	"riffle/internal/liveshoes"
@@ -65,7 +66,7 @@ var (
 )
 
 // readBody receives the body of a request that takes no parameters.
-func (a *API) readBody(w http.ResponseWriter, r *http.Request, lease *httpjson.Lease) ([]byte, error) {
+func (a *API) readBody(w http.ResponseWriter, r *http.Request, lease *budget.Lease) ([]byte, error) {
 	if err := noParameters(r); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request, lease *httpjson.L
 // readRequest receives and decodes a request of a form. It also returns the body, which has its
 // items.
 func (a *logAPI) readRequest(
-	w http.ResponseWriter, r *http.Request, f *form, lease *httpjson.Lease,
+	w http.ResponseWriter, r *http.Request, f *form, lease *budget.Lease,
 ) (q *shuffleRequest, body []byte, err error) {
 	if body, err = a.readBody(w, r, lease); err != nil {
 		return nil, nil, err
@@ -92,10 +93,10 @@ const elementBytes = 32
 
 // prepare adds to a decoded request what its retries are known by, and has it admitted, if it is
 // long, and the lease charged for the elements, before they are shuffled.
-func (a *API) prepare(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte, lease *httpjson.Lease) (err error) {
+func (a *API) prepare(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte, lease *budget.Lease) (err error) {
 	q.Reserve = func(s *audit.Statement) (err error) {
 		if s.Cost() > shortShuffle && q.job == nil {
-			if q.job, err = a.admit(w, r); err != nil {
+			if q.job, err = a.long.Admit(w, r); err != nil {
 				return err
 			}
 		}
@@ -106,10 +107,13 @@ func (a *API) prepare(w http.ResponseWriter, r *http.Request, q *shuffleRequest,
 }
 
 // decodeShuffle reads the body of a request of a form. Items beyond maxItems are only counted.
-func decodeShuffle(body []byte, maxItems uint64, f *form, lease *httpjson.Lease) (*shuffleRequest, error) {
+func decodeShuffle(body []byte, maxItems uint64, f *form, lease *budget.Lease) (*shuffleRequest, error) {
 	q := &shuffleRequest{}
-	d := httpjson.NewReader(body, lease)
-	err := d.Object(func(name string) (err error) {
+	d, err := httpjson.NewReader(body, lease)
+	if err != nil {
+		return nil, err
+	}
+	err = d.Object(func(name string) (err error) {
 		switch {
 		case slices.Contains(f.excluded, name):
 			return unprocessable("%s %s", name, f.reason).at("/" + name)
@@ -273,7 +277,7 @@ func textError(err error, pointer string) error {
 	if err == nil {
 		return nil
 	}
-	return badRequest("%s", sentence(err.Error())).at(pointer)
+	return badRequest("%s", sentence("", err.Error())).at(pointer)
 }
 
 // readHands reads hand sizes, or the name of a preset.
@@ -387,10 +391,13 @@ func problemCut(got string) *problem {
 }
 
 // decodeReveal reads the body of a reveal and returns the seed.
-func decodeReveal(body []byte, lease *httpjson.Lease) ([]byte, error) {
+func decodeReveal(body []byte, lease *budget.Lease) ([]byte, error) {
 	var text string
-	d := httpjson.NewReader(body, lease)
-	err := d.Object(func(name string) (err error) {
+	d, err := httpjson.NewReader(body, lease)
+	if err != nil {
+		return nil, err
+	}
+	err = d.Object(func(name string) (err error) {
 		if name != "seed" {
 			return unknownMember(d, name, []string{"seed"})
 		}

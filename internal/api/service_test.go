@@ -23,8 +23,8 @@ import (
 	"riffle"
 	"riffle/internal/access"
 	"riffle/internal/api"
+	"riffle/internal/budget"
 	"riffle/internal/deck"
-	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
 	"riffle/internal/plan"
@@ -150,7 +150,7 @@ func newService(t testing.TB, log *ledger.Log, s setup, registry *prometheus.Reg
 	rules := &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
 	a := api.New(api.Options{
 		Logger: slog.New(slog.NewTextHandler(output, &logging)), AccessLog: accessLog, Tracer: s.tracer, Metrics: metrics, Logs: s.logs, Gatherer: s.gatherer,
-		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: httpjson.NewBudget(s.memory), MaxConnections: 1000, Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay, Home: s.home,
+		Contract: riffle.Contract, MaxBody: 16 << 20, Budget: budget.New(s.memory), Hosts: s.hosts, Policy: s.policy, Origins: s.origins, ReplayTime: s.replay, Home: s.home,
 	})
 	served := map[string]*services.Services{}
 	for _, name := range append([]string{access.MainLog}, s.logs...) {

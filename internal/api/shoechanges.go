@@ -4,81 +4,81 @@ import (
 	"net/http"
 
 	"riffle/internal/audit"
+	"riffle/internal/budget"
 	"riffle/internal/liveshoes"
 	"riffle/internal/shoe"
 )
 
 // drawFromShoe answers POST /shoes/{id}/draw.
-func (a *logAPI) drawFromShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) drawFromShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	c := &liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt}
-	return a.changeShoe(w, r, c, "count", "from", "to", "put")
+	return a.changeShoe(w, r, lease, c, "count", "from", "to", "put")
 }
 
 // returnToShoe answers POST /shoes/{id}/return.
-func (a *logAPI) returnToShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) returnToShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	c := &liveshoes.Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
-	return a.changeShoe(w, r, c, "cards", "put")
+	return a.changeShoe(w, r, lease, c, "cards", "put")
 }
 
 // reshuffleShoe answers POST /shoes/{id}/reshuffle.
-func (a *logAPI) reshuffleShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) reshuffleShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	c := &liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}
-	return a.changeShoe(w, r, c, "cards", "cut", "algorithm", "client_seed")
+	return a.changeShoe(w, r, lease, c, "cards", "cut", "algorithm", "client_seed")
 }
 
 // closeShoe answers POST /shoes/{id}/close.
-func (a *logAPI) closeShoe(w http.ResponseWriter, r *http.Request) error {
-	return a.changeShoe(w, r, &liveshoes.Change{Kind: audit.KindClose})
+func (a *logAPI) closeShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
+	return a.changeShoe(w, r, lease, &liveshoes.Change{Kind: audit.KindClose})
 }
 
 // endShoe answers DELETE /shoes/{id}.
-func (a *logAPI) endShoe(w http.ResponseWriter, r *http.Request) error {
-	return a.changeShoe(w, r, &liveshoes.Change{Kind: audit.KindExpire})
+func (a *logAPI) endShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
+	return a.changeShoe(w, r, lease, &liveshoes.Change{Kind: audit.KindExpire})
 }
 
 // addToPile answers POST /shoes/{id}/piles/{pile}/add.
-func (a *logAPI) addToPile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) addToPile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	place, err := pileInPath(r)
 	if err != nil {
 		return err
 	}
 	c := &liveshoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: place, Put: shoe.Top}
-	return a.changeShoe(w, r, c, "cards", "put")
+	return a.changeShoe(w, r, lease, c, "cards", "put")
 }
 
 // drawFromPile answers POST /shoes/{id}/piles/{pile}/draw.
-func (a *logAPI) drawFromPile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) drawFromPile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	place, err := pileInPath(r)
 	if err != nil {
 		return err
 	}
 	c := &liveshoes.Change{Kind: audit.KindDraw, From: place, Taken: shoe.Top, To: shoe.Dealt}
-	return a.changeShoe(w, r, c, "count", "cards", "from", "to", "put")
+	return a.changeShoe(w, r, lease, c, "count", "cards", "from", "to", "put")
 }
 
 // shufflePile answers POST /shoes/{id}/piles/{pile}/shuffle.
-func (a *logAPI) shufflePile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) shufflePile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	place, err := pileInPath(r)
 	if err != nil {
 		return err
 	}
-	return a.changeShoe(w, r, &liveshoes.Change{Kind: audit.KindReshuffle, From: place}, "algorithm", "client_seed")
+	return a.changeShoe(w, r, lease, &liveshoes.Change{Kind: audit.KindReshuffle, From: place}, "algorithm", "client_seed")
 }
 
 // returnFromPile answers POST /shoes/{id}/piles/{pile}/return.
-func (a *logAPI) returnFromPile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) returnFromPile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	place, err := pileInPath(r)
 	if err != nil {
 		return err
 	}
 	c := &liveshoes.Change{Kind: audit.KindReturn, From: place, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
-	return a.changeShoe(w, r, c, "cards", "put")
+	return a.changeShoe(w, r, lease, c, "cards", "put")
 }
 
 // changeShoe changes the shoe of the path, as the request completes the change by members of its
 // body, and answers with the shoe after it.
-func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, c *liveshoes.Change, members ...string) error {
-	lease := LeaseOf(w)
+func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease, c *liveshoes.Change, members ...string) error {
 	id, err := a.readChange(w, r, lease, c, members)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, c *liveshoes
 	if err != nil {
 		return err
 	}
-	out := a.shoeStream(w, &result.Shoe)
+	out := a.shoeStream(w, lease, &result.Shoe)
 	out.change(result)
 	return out.finish()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
+	"riffle/internal/budget"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/liveshoes"
@@ -20,7 +21,7 @@ import (
 // readChange receives the request for a change of the shoe in the path. The change is completed by
 // members of the body; only a DELETE has none.
 func (a *API) readChange(
-	w http.ResponseWriter, r *http.Request, lease *httpjson.Lease, c *liveshoes.Change, members []string,
+	w http.ResponseWriter, r *http.Request, lease *budget.Lease, c *liveshoes.Change, members []string,
 ) (id uuid.UUID, err error) {
 	if c.Kind == audit.KindDraw {
 		c.Openings, err = proofParameter(r)
@@ -106,10 +107,13 @@ func ifVersion(r *http.Request) (uint64, error) {
 }
 
 // decodeChange reads the body of a change that has the members named.
-func decodeChange(body []byte, lease *httpjson.Lease, c *liveshoes.Change, members []string) error {
-	d := httpjson.NewReader(body, lease)
+func decodeChange(body []byte, lease *budget.Lease, c *liveshoes.Change, members []string) error {
+	d, err := httpjson.NewReader(body, lease)
+	if err != nil {
+		return err
+	}
 	given := map[string]bool{}
-	err := d.Object(func(name string) error {
+	err = d.Object(func(name string) error {
 		if !slices.Contains(members, name) {
 			return unknownMember(d, name, members)
 		}

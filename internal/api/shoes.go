@@ -8,6 +8,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"riffle/internal/budget"
 	"riffle/internal/disclosure"
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
@@ -17,8 +18,7 @@ import (
 )
 
 // makeShoe answers POST /shoes.
-func (a *logAPI) makeShoe(w http.ResponseWriter, r *http.Request) error {
-	lease := LeaseOf(w)
+func (a *logAPI) makeShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	q, body, err := a.readRequest(w, r, shoeForm, lease)
 	if err != nil {
 		return err
@@ -27,18 +27,18 @@ func (a *logAPI) makeShoe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := a.shoeStream(w, &made.Shoe)
+	out := a.shoeStream(w, lease, &made.Shoe)
 	out.buf = append(appendShoe(out.buf, &made.Shoe), "}\n"...)
 	return out.finish()
 }
 
 // getShoe answers GET /shoes/{id}.
-func (a *logAPI) getShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) getShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	s, err := a.findShoe(r)
 	if err != nil {
 		return err
 	}
-	out := a.shoeStream(w, s)
+	out := a.shoeStream(w, lease, s)
 	out.buf = append(appendShoe(out.buf, s), `,"changed_by":"`...)
 	out.buf = append(append(out.buf, s.ChangedBy.String()...), "\"}\n"...)
 	return out.finish()
@@ -57,33 +57,33 @@ func (a *logAPI) findShoe(r *http.Request) (*liveshoes.Shoe, error) {
 }
 
 // listPiles answers GET /shoes/{id}/piles.
-func (a *logAPI) listPiles(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listPiles(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	s, err := a.findShoe(r)
 	if err != nil {
 		return err
 	}
-	out := a.shoeStream(w, s)
+	out := a.shoeStream(w, lease, s)
 	out.buf = append(appendVersion(append(out.buf, '{'), s), ',')
 	out.buf = append(appendPiles(out.buf, s), "}\n"...)
 	return out.finish()
 }
 
 // listDealt answers GET /shoes/{id}/dealt.
-func (a *logAPI) listDealt(w http.ResponseWriter, r *http.Request) error {
-	return a.listLying(w, r, shoe.Dealt)
+func (a *logAPI) listDealt(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
+	return a.listLying(w, r, lease, shoe.Dealt)
 }
 
 // listPile answers GET /shoes/{id}/piles/{pile}.
-func (a *logAPI) listPile(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) listPile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	place, err := pileInPath(r)
 	if err != nil {
 		return err
 	}
-	return a.listLying(w, r, place)
+	return a.listLying(w, r, lease, place)
 }
 
 // listLying answers with the cards at a place.
-func (a *logAPI) listLying(w http.ResponseWriter, r *http.Request, place shoe.Place) error {
+func (a *logAPI) listLying(w http.ResponseWriter, r *http.Request, lease *budget.Lease, place shoe.Place) error {
 	id, err := shoeID(r)
 	if err != nil {
 		return err
@@ -96,14 +96,14 @@ func (a *logAPI) listLying(w http.ResponseWriter, r *http.Request, place shoe.Pl
 	if err != nil {
 		return err
 	}
-	if err := LeaseOf(w).Grow(cardsBytes(cardsAt(s, place), openings)); err != nil {
+	if err := lease.Grow(cardsBytes(cardsAt(s, place), openings)); err != nil {
 		return err
 	}
 	cards, err := a.Shoes.Cards(r.Context(), s, place, openings)
 	if err != nil {
 		return err
 	}
-	out := a.shoeStream(w, s)
+	out := a.shoeStream(w, lease, s)
 	out.buf = appendVersion(append(out.buf, '{'), s)
 	if name, ok := place.Pile(); ok {
 		out.buf = append(append(append(out.buf, `,"pile":"`...), name...), '"')
@@ -128,7 +128,7 @@ func cardsAt(s *liveshoes.Shoe, place shoe.Place) int {
 }
 
 // openCard answers GET /shoes/{id}/cards/{position}/proof.
-func (a *logAPI) openCard(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) openCard(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	id, err := shoeID(r)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (a *logAPI) openCard(w http.ResponseWriter, r *http.Request) error {
 	} else if err != nil {
 		return err
 	}
-	return writeFresh(w, append(appendCard(make([]byte, 0, 2048), card), '\n'))
+	return writeFresh(w, lease, append(appendCard(make([]byte, 0, 2048), card), '\n'))
 }
 
 func problemNoPosition() *problem {
@@ -167,7 +167,7 @@ func problemNoPosition() *problem {
 
 // proveShoe answers GET /shoes/{id}/proof: the proof files of all records, a line for each. Nothing
 // is sent before all can be proven, so that the status can say that a shoe cannot be proven yet.
-func (a *logAPI) proveShoe(w http.ResponseWriter, r *http.Request) error {
+func (a *logAPI) proveShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	id, err := shoeID(r)
 	if err != nil {
 		return err
@@ -175,15 +175,15 @@ func (a *logAPI) proveShoe(w http.ResponseWriter, r *http.Request) error {
 	if err := noParameters(r); err != nil {
 		return err
 	}
-	long := a.newReplay(w, r)
-	defer long.done()
-	out := a.newStream(w)
-	out.media, out.ctx = typeOfLines(r), long.ctx
-	err = a.Disclosure.ProveShoe(long.ctx, id, long, func(p *disclosure.Proof) error {
-		out.job = long.job
+	long := a.long.Replay(w, r, lease)
+	defer long.Done()
+	out := a.newStream(w, lease)
+	out.media, out.ctx = typeOfLines(r), long.Context
+	err = a.Disclosure.ProveShoe(long.Context, id, replay{long, a.Budget.Size()}, func(p *disclosure.Proof) error {
+		out.job = long.Job()
 		out.buf = append(out.buf, proofText(p)...)
 		if out.flush(); out.sent {
-			long.timer.Stop()
+			long.StopTimer()
 		}
 		return nil
 	})
@@ -191,8 +191,8 @@ func (a *logAPI) proveShoe(w http.ResponseWriter, r *http.Request) error {
 	case err == nil:
 		return out.finish()
 	case !out.sent:
-		return long.cause(err)
-	case long.ctx.Err() == nil:
+		return long.Cause(err)
+	case long.Context.Err() == nil:
 		a.Logger.Error("the proof of a shoe was cut off", "error", err)
 	}
 	panic(http.ErrAbortHandler)

@@ -5,24 +5,23 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"riffle/internal/budget"
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
 	"riffle/internal/suggest"
 )
 
 // shuffle answers POST /shuffle.
-func (a *logAPI) shuffle(w http.ResponseWriter, r *http.Request) error {
-	lease := LeaseOf(w)
+func (a *logAPI) shuffle(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	q, body, err := a.readRequest(w, r, shuffleForm, lease)
 	if err != nil {
 		return err
 	}
-	return a.answerShuffle(w, r, q, body)
+	return a.answerShuffle(w, r, lease, q, body)
 }
 
 // dealDeck answers GET /decks/{type}.
-func (a *logAPI) dealDeck(w http.ResponseWriter, r *http.Request) error {
-	lease := LeaseOf(w)
+func (a *logAPI) dealDeck(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	kind, query, err := a.deckType(r)
 	if err != nil {
 		return err
@@ -34,19 +33,19 @@ func (a *logAPI) dealDeck(w http.ResponseWriter, r *http.Request) error {
 	if err := a.prepare(w, r, q, nil, lease); err != nil {
 		return err
 	}
-	return a.answerShuffle(w, r, q, nil)
+	return a.answerShuffle(w, r, lease, q, nil)
 }
 
 // answerShuffle shuffles what a request asks for and answers it. body has the caller's items, if
 // there are any.
-func (a *logAPI) answerShuffle(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte) error {
+func (a *logAPI) answerShuffle(w http.ResponseWriter, r *http.Request, lease *budget.Lease, q *shuffleRequest, body []byte) error {
 	defer func() { q.job.Done() }()
 	s, err := a.Dealer.Shuffle(committing(w, r), &q.Request)
 	if err != nil {
 		return err
 	}
 	defer s.Release()
-	out := a.newStream(w)
+	out := a.newStream(w, lease)
 	out.job, out.ctx = q.job, r.Context()
 	return a.sendShuffle(out, q, s, body)
 }
@@ -64,7 +63,7 @@ func (a *logAPI) deckType(r *http.Request) (*deck.Type, map[string]string, error
 	name := chi.URLParam(r, "type")
 	kind, ok := a.Rules.Decks.Type(name)
 	if !ok {
-		return nil, nil, notFound("%s", sentence("there is no deck type "+suggest.Quote(name)+"; "+a.Rules.Decks.Hint(name)))
+		return nil, nil, notFound("%s", sentence("", "there is no deck type "+suggest.Quote(name)+"; "+a.Rules.Decks.Hint(name)))
 	}
 	query, err := parseQuery(r)
 	return kind, query, err

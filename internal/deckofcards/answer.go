@@ -12,9 +12,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"riffle/internal/httperror"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
-	"riffle/internal/ledger"
 	"riffle/internal/liveshoes"
 	"riffle/internal/plan"
 	"riffle/internal/suggest"
@@ -212,10 +212,6 @@ func (e *refusal) of(s *liveshoes.Shoe) *refusal {
 	return e
 }
 
-func busy(text string) *refusal {
-	return &refusal{status: http.StatusServiceUnavailable, text: text, retryAfter: 1}
-}
-
 // Error texts of the other service.
 const (
 	noDeck      = "Deck ID does not exist."
@@ -257,24 +253,9 @@ func refusalOf(err error) *refusal {
 		return refuse(http.StatusNotFound, noDeck)
 	case errors.As(err, &invalid):
 		return refuse(http.StatusBadRequest, "This cannot be done: %s.", invalid.Fields[0].Detail)
-	case errors.Is(err, journal.ErrInFlight):
-		return &refusal{status: http.StatusConflict, text: "A request with this Idempotency-Key is still being answered. Ask again in a second.", retryAfter: 1}
-	case errors.Is(err, journal.ErrKeyReused):
-		return refuse(http.StatusUnprocessableEntity, "This Idempotency-Key came with another request before. Choose a new key for this one.")
-	case errors.Is(err, journal.ErrOtherCaller):
-		return refuse(http.StatusConflict, "This Idempotency-Key was used by another caller. Choose a new key, such as a random UUID.")
-	case errors.Is(err, ledger.ErrBusy):
-		return busy("More requests are waiting to become durable than the queue holds. Nothing was changed; ask again in a second.")
-	case errors.Is(err, ledger.ErrNoSpace):
-		return busy("The store has no space left. Nothing was changed; ask again once the operator has made room.")
-	case errors.Is(err, ledger.ErrReadOnly):
-		return refuse(http.StatusForbidden, "This log is retired, and nothing is written to it any more. Use another log.")
-	case errors.Is(err, ledger.ErrClosed):
-		return busy("The service is stopping. Nothing was changed; ask again.")
-	case errors.Is(err, ledger.ErrOverloaded):
-		return busy("Too many requests are reading from the store at the moment. Ask again in a second.")
-	case errors.Is(err, ledger.ErrUnavailable):
-		return busy("The store cannot be reached at the moment. Ask again in a second.")
 	}
-	return refuse(http.StatusInternalServerError, "Something failed in the service, and it is in its log. Ask again, and tell the operator if it goes on.")
+	if shared, ok := httperror.Find(err); ok {
+		return &refusal{status: shared.Status, text: shared.Text, retryAfter: shared.RetryAfter}
+	}
+	return refuse(http.StatusInternalServerError, "Internal error; details are in the server log. Retry, or contact the operator.")
 }

@@ -16,9 +16,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"riffle/internal/budget"
 	"riffle/internal/deck"
-	"riffle/internal/httpjson"
 	"riffle/internal/liveshoes"
+	"riffle/internal/quota"
 )
 
 // lifetime is the time to live of a deck after its last change.
@@ -29,8 +30,8 @@ type Options struct {
 	Log    func(w http.ResponseWriter) Log              // returns the log of the request that w answers
 	Cache  func(w http.ResponseWriter, lifetime string) // says who may cache an answer
 	Logger *slog.Logger
-	Lease  func(w http.ResponseWriter) *httpjson.Lease // returns the memory of the request that w answers
-	Reject func(w http.ResponseWriter, err error)      // called for every request that is answered 503
+	Budget *budget.Budget                         // the memory of all requests in flight
+	Reject func(w http.ResponseWriter, err error) // called for every request that is answered 503
 }
 
 // A Log is where the decks of a request are.
@@ -110,7 +111,8 @@ func (a *API) handle(h handler) http.Handler {
 			a.fail(w, r, refuse(http.StatusMethodNotAllowed, "HEAD does not change a deck. Use GET or POST."))
 			return
 		}
-		lease := a.Lease(w)
+		lease := a.Budget.Lease(quota.Peer(r.RemoteAddr))
+		defer lease.Release()
 		q, err := a.read(w, r, lease)
 		if err != nil {
 			a.fail(w, r, err)

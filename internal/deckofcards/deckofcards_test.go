@@ -19,9 +19,9 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"riffle/internal/budget"
 	"riffle/internal/dealer"
 	"riffle/internal/deck"
-	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/sqlite"
@@ -73,8 +73,7 @@ func (s *site) startProcess() {
 	})
 	rules := &plan.Rules{Decks: s.decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
 	dealt := liveshoes.New(j, dealer.New(j, rules, dealer.Options{}), rules, liveshoes.Options{})
-	budget := httpjson.NewBudget(512 << 20)
-	s.API = New(Options{Lease: func(http.ResponseWriter) *httpjson.Lease { return budget.Lease("192.0.2.1:1") }, Log: func(http.ResponseWriter) Log { return Log{Shoes: dealt, Decks: s.decks} }, Cache: func(http.ResponseWriter, string) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	s.API = New(Options{Budget: budget.New(512 << 20), Log: func(http.ResponseWriter) Log { return Log{Shoes: dealt, Decks: s.decks} }, Cache: func(http.ResponseWriter, string) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	router := chi.NewRouter()
 	s.Routes(router)
 	s.Pictures(router)

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"riffle/internal/budget"
 	"riffle/internal/httpjson"
 	"riffle/internal/journal"
 	"riffle/internal/shoe"
@@ -41,7 +42,7 @@ type request struct {
 
 // read reads a request with its body. It charges the lease for both, and for the cards that the
 // request names or draws.
-func (a *API) read(w http.ResponseWriter, r *http.Request, lease *httpjson.Lease) (*request, error) {
+func (a *API) read(w http.ResponseWriter, r *http.Request, lease *budget.Lease) (*request, error) {
 	var body []byte
 	var err error
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -82,14 +83,10 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, lease *httpjson.Lease
 // spaces, so no other request has this key.
 const newDeckKey = " deck"
 
-// bodyError returns the refusal for a body that cannot be read, or an answer that the budget has no
-// room for.
+// bodyError returns the refusal for a body that cannot be read.
 func bodyError(err *httpjson.Error) *refusal {
-	switch err.Status {
-	case http.StatusRequestEntityTooLarge:
+	if err.Status == http.StatusRequestEntityTooLarge {
 		return refuse(err.Status, "The body is longer than %d bytes. Send fewer cards at once.", maxBody)
-	case http.StatusServiceUnavailable:
-		return busy("Too many long requests are in flight. Nothing was changed; ask again in a second, or for fewer cards.")
 	}
 	return refuse(http.StatusBadRequest, "The body did not arrive whole. Send it again.")
 }

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+
+	"riffle/internal/budget"
 )
 
 const (
@@ -21,29 +23,22 @@ const (
 	weight = 3
 )
 
-// Read receives the body of a request, which has to be JSON of at most limit bytes. It charges the
-// lease for what has arrived, not for what was announced. The body is valid until the lease is
-// released. The error is an [*Error].
-func Read(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]byte, error) {
+// longBodies has the buffers of bodies longer than pooled.
+var longBodies budget.Pool[byte]
+
+// Read receives a JSON body of at most limit bytes. It charges the lease for the bytes that have
+// arrived, not for the announced length. The body is valid until the lease is released. The error is
+// an [*Error], or [budget.ErrFull].
+func Read(w http.ResponseWriter, r *http.Request, limit int64, lease *budget.Lease) ([]byte, error) {
 	if err := checkHeader(r, limit); err != nil {
 		return nil, err
 	}
-	body, err := ReadAny(w, r, limit, lease)
-	if err != nil {
-		return nil, err
-	}
-	if charge := names(body) * nameBytes; charge > 0 {
-		if err := lease.Grow(charge); err != nil {
-			return nil, err
-		}
-		lease.names += charge
-	}
-	return body, nil
+	return ReadAny(w, r, limit, lease)
 }
 
-// ReadAny is [Read] for a body that may be something else than JSON. With an error the lease was
-// released: nothing of the request is needed any more but an answer.
-func ReadAny(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]byte, error) {
+// ReadAny is [Read] for a body of any media type. An error releases the lease, since only the answer
+// needs memory then.
+func ReadAny(w http.ResponseWriter, r *http.Request, limit int64, lease *budget.Lease) ([]byte, error) {
 	body, err := receive(w, r, limit, lease)
 	if err != nil {
 		lease.Release()
@@ -51,20 +46,28 @@ func ReadAny(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) 
 	return body, err
 }
 
-func receive(w http.ResponseWriter, r *http.Request, limit int64, lease *Lease) ([]byte, error) {
+func receive(w http.ResponseWriter, r *http.Request, limit int64, lease *budget.Lease) ([]byte, error) {
 	in := http.MaxBytesReader(w, r.Body, limit)
 	announced := r.ContentLength
 	if announced < 0 {
 		announced = limit // which it may at most have
 	}
 	var body []byte
+	var long []byte // pooled; body is its head once it is longer than pooled
 	for {
 		if len(body) == cap(body) {
 			room := roomAfter(int64(cap(body)), announced)
 			if err := lease.Grow((room - int64(cap(body))) * weight); err != nil {
 				return nil, err
 			}
-			body = lease.grown(body, room)
+			if room <= pooled {
+				body = append(make([]byte, 0, room), body...)
+			} else {
+				if int64(cap(long)) < room {
+					long = append(longBodies.Get(lease, int(room)), body...)
+				}
+				body = long[:len(body):room]
+			}
 		}
 		n, err := in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -85,19 +88,6 @@ func roomAfter(full, announced int64) int64 {
 		room = min(room, announced+1) // one more byte of room finds the end without growing again
 	}
 	return room
-}
-
-// grown returns a body in a buffer with more room. A long body is in a pooled buffer, whose room is
-// made available step by step.
-func (l *Lease) grown(body []byte, room int64) []byte {
-	if room <= pooled {
-		return append(make([]byte, 0, room), body...)
-	}
-	if int64(cap(l.long)) < room {
-		l.long = longBodies.get(int(room))[:len(body)]
-		copy(l.long, body)
-	}
-	return l.long[:len(body):room]
 }
 
 // checkHeader refuses what the header says cannot be read.

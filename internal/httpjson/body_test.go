@@ -7,11 +7,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"strings"
 	"sync"
 	"testing"
 	"testing/iotest"
+
+	"riffle/internal/budget"
 )
 
 // request returns a request with a JSON body, of announced length unless chunked.
@@ -25,14 +28,14 @@ func request(t *testing.T, body io.Reader, length int64) *http.Request {
 // TestReadReturnsTheBody reads bodies of many lengths at once, by pieces, announced or not, and
 // compares them with what was sent: pooled buffers must not be shared.
 func TestReadReturnsTheBody(t *testing.T) {
-	budget := NewBudget(1 << 30)
+	room := budget.New(1 << 30)
 	var readers sync.WaitGroup
 	for reader := range 4 {
 		readers.Go(func() {
-			for n, length := range []int{0, 1, 10, firstRead - 1, firstRead, firstRead + 1, free, free + 1, 300_000, 1 << 20, 100, 70_000} {
+			for n, length := range []int{0, 1, 10, firstRead - 1, firstRead, firstRead + 1, budget.Free, budget.Free + 1, 300_000, 1 << 20, 100, 70_000} {
 				want := bytes.Repeat([]byte{byte('a' + reader)}, length)
 				for _, announced := range []int64{int64(length), -1} {
-					lease := budget.Lease("192.0.2.1:1")
+					lease := room.Lease(netip.MustParseAddr("192.0.2.1"))
 					var in io.Reader = bytes.NewReader(want)
 					if n%2 == reader%2 {
 						in = iotest.HalfReader(in)
@@ -47,7 +50,7 @@ func TestReadReturnsTheBody(t *testing.T) {
 		})
 	}
 	readers.Wait()
-	if left := budget.pool.Left(); left != 1<<30 {
+	if left := room.Left(); left != 1<<30 {
 		t.Errorf("%d of the budget are left after all leases were released, want %d", left, 1<<30)
 	}
 }
@@ -72,21 +75,21 @@ func TestRoomFollowsWhatHasArrived(t *testing.T) {
 // one long body.
 func TestBudgetBoundsBodies(t *testing.T) {
 	const length = 100_000
-	const one = weight*(length+1) - free
-	budget := NewBudget(2 * one)
-	read := func(lease *Lease, length int) error {
+	const one = weight*(length+1) - budget.Free
+	room := budget.New(2 * one)
+	read := func(lease *budget.Lease, length int) error {
 		_, err := Read(httptest.NewRecorder(), request(t, strings.NewReader(strings.Repeat(" ", length)), int64(length)), 1<<20, lease)
 		return err
 	}
-	first, second, short := budget.Lease("192.0.2.1:1"), budget.Lease("192.0.2.2:1"), budget.Lease("192.0.2.2:2")
+	first, second, short := room.Lease(netip.MustParseAddr("192.0.2.1")), room.Lease(netip.MustParseAddr("192.0.2.2")), room.Lease(netip.MustParseAddr("192.0.2.2"))
 	if err := read(first, length); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Grow(1); err == nil {
 		t.Error("a lease grew beyond the budget")
 	}
-	if e, ok := read(second, length).(*Error); !ok || e.Status != http.StatusServiceUnavailable { //nolint:errorlint // it is returned unwrapped
-		t.Errorf("a body beyond the budget: %v", e)
+	if err := read(second, length); !errors.Is(err, budget.ErrFull) {
+		t.Errorf("a body beyond the budget: %v", err)
 	}
 	second.Release()
 	if err := read(short, 1000); err != nil {
@@ -97,7 +100,7 @@ func TestBudgetBoundsBodies(t *testing.T) {
 		t.Errorf("after the first was released: %v", err)
 	}
 	second.Release()
-	if left := budget.pool.Left(); left != 2*one {
+	if left := room.Left(); left != 2*one {
 		t.Errorf("%d are left at the end", left)
 	}
 }
@@ -123,7 +126,7 @@ func TestUnreadableBodies(t *testing.T) {
 		if c.header[0] != "" {
 			r.Header.Set(c.header[0], c.header[1])
 		}
-		_, err := Read(httptest.NewRecorder(), r, 10, NewBudget(0).Lease("192.0.2.1:1"))
+		_, err := Read(httptest.NewRecorder(), r, 10, budget.New(0).Lease(netip.MustParseAddr("192.0.2.1")))
 		e, ok := err.(*Error) //nolint:errorlint // it is returned unwrapped
 		if !ok || e.Status != c.want.Status || e.Detail == "" {
 			t.Errorf("%s: %#v", name, err)
@@ -155,8 +158,11 @@ func TestReaderErrors(t *testing.T) {
 		`{"s":+1}`:                   `400  The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte 5.`,
 		`{"s":"x","n":3,"a":[1,2],"b":true,"e":[]}`: ``,
 	} {
-		d := NewReader([]byte(body), NewBudget(0).Lease("192.0.2.1:1"))
-		err := d.Object(func(name string) (err error) {
+		d, err := NewReader([]byte(body), budget.New(0).Lease(netip.MustParseAddr("192.0.2.1")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = d.Object(func(name string) (err error) {
 			switch name {
 			case "n":
 				_, err = d.Count()
@@ -196,12 +202,15 @@ func TestPartsAreCharged(t *testing.T) {
 		fmt.Fprintf(&text, `"%d":{},`, i)
 	}
 	body := "{" + text.String() + `"a":[0` + strings.Repeat(",0", elements-1) + "]}"
-	decode := func(lease *Lease) error {
+	decode := func(lease *budget.Lease) error {
 		body, err := Read(httptest.NewRecorder(), request(t, strings.NewReader(body), int64(len(body))), 1<<20, lease)
 		if err != nil {
 			return err
 		}
-		d := NewReader(body, lease)
+		d, err := NewReader(body, lease)
+		if err != nil {
+			return err
+		}
 		err = d.Object(func(name string) error {
 			if name != "a" {
 				return d.skip()
@@ -215,18 +224,18 @@ func TestPartsAreCharged(t *testing.T) {
 	}
 	received := int64(len(body)+1) * weight
 	decoded := int64(members+1+elements) * partBytes
-	budget := NewBudget(1 << 20)
-	lease := budget.Lease("192.0.2.1:1")
-	if err := decode(lease); err != nil || lease.size != received+decoded || budget.pool.Left() != 1<<20-(lease.size-free) {
-		t.Errorf("%d bytes are charged, want %d: %v", lease.size, received+decoded, err)
+	room := budget.New(1 << 20)
+	lease := room.Lease(netip.MustParseAddr("192.0.2.1"))
+	if err := decode(lease); err != nil || room.Left() != 1<<20-(received+decoded-budget.Free) {
+		t.Errorf("%d bytes are left, want %d: %v", room.Left(), 1<<20-(received+decoded-budget.Free), err)
 	}
 	lease.Release()
-	if left := budget.pool.Left(); left != 1<<20 {
+	if left := room.Left(); left != 1<<20 {
 		t.Errorf("%d are left at the end", left)
 	}
-	for _, room := range []int64{received, received + (members+1)*nameBytes, received + decoded - 1} {
-		if err := decode(NewBudget(2 * (room - free)).Lease("192.0.2.1:1")); err == nil {
-			t.Errorf("the body is decoded in %d bytes", room)
+	for _, bytes := range []int64{received, received + (members+1)*nameBytes, received + decoded - 1} {
+		if err := decode(budget.New(2 * (bytes - budget.Free)).Lease(netip.MustParseAddr("192.0.2.1"))); err == nil {
+			t.Errorf("the body is decoded in %d bytes", bytes)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"riffle/internal/budget"
 )
 
 // Elements are the elements of an array in a body, which are not decoded.
@@ -41,7 +43,7 @@ func (d *Reader) Elements(limit uint64) (*Elements, error) {
 	to := uint32(d.decoder.InputOffset())
 	// Each comma ends an element, or is part of one. Growing the slice step by step would leave
 	// several times its size as garbage.
-	spans, err := d.lease.spans(min(uint64(bytes.Count(array, []byte{','}))+1, limit))
+	spans, err := newSpans(min(uint64(bytes.Count(array, []byte{','}))+1, limit), d.lease)
 	if err != nil {
 		return nil, err
 	}
@@ -89,18 +91,19 @@ func split(body []byte, from uint32, limit uint64, spans []Span) (elements *Elem
 	}
 }
 
-// spans returns an empty slice of spans for so many elements, pooled if they are many.
-func (l *Lease) spans(elements uint64) ([]Span, error) {
-	size := int64(elements) * spanBytes
-	if err := l.Grow(size); err != nil {
+// longElements has the buffers of spans that take more than pooled bytes.
+var longElements budget.Pool[Span]
+
+// newSpans returns an empty slice with a capacity of size spans, and charges the lease for it.
+func newSpans(size uint64, lease *budget.Lease) ([]Span, error) {
+	bytes := int64(size) * spanBytes
+	if err := lease.Grow(bytes); err != nil {
 		return nil, err
 	}
-	if size <= pooled {
-		return make([]Span, 0, elements), nil
+	if bytes <= pooled {
+		return make([]Span, 0, size), nil
 	}
-	longElements.put(l.elements)
-	l.elements = longElements.get(int(elements))
-	return l.elements, nil
+	return longElements.Get(lease, int(size)), nil
 }
 
 // endOf returns where the element at an offset ends, how deep it is nested, which is 0 for a

@@ -5,10 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"riffle/internal/budget"
 )
 
 // plainElements returns the elements of an array as encoding/json finds them, and the digest of the
@@ -27,8 +30,10 @@ func plainElements(t *testing.T, array string) (list []json.RawMessage, digest [
 
 // elementsIn reads the array in the member items of a body.
 func elementsIn(body string, limit uint64) (found *Elements, err error) {
-	lease := NewBudget(1 << 30).Lease("192.0.2.1:1")
-	d := NewReader([]byte(body), lease)
+	d, err := NewReader([]byte(body), budget.New(1<<30).Lease(netip.MustParseAddr("192.0.2.1")))
+	if err != nil {
+		return nil, err
+	}
 	err = d.Object(func(name string) (err error) {
 		if name == "items" {
 			found, err = d.Elements(limit)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riffle/internal/budget"
 	"riffle/internal/suggest"
 )
 
@@ -26,43 +27,34 @@ const MaxDepth = 100
 const MaxCount = 1<<53 - 1
 
 // A Reader reads a body as strict JSON: RFC 8259 in UTF-8, without duplicate names or lone
-// surrogates. Its methods read the next value. Their errors are [*Error]s that point at it; after
-// one the reader cannot go on.
+// surrogates. Each method reads the next value. Its error points at the value, as an [*Error], or is
+// [budget.ErrFull]; the reader must not be used after one.
 type Reader struct {
 	decoder jsontext.Decoder
 	body    []byte
-	lease   *Lease
+	lease   *budget.Lease
+	names   int64 // bytes charged for the names that the decoder remembers
 }
 
-// partBytes is the memory of an element or a member: its value, and as much again for the garbage of
-// a list or map that grows.
+// partBytes is the memory of an array element or object member: its value, and as much again for
+// the garbage of a growing list or map.
 const partBytes = 64
 
-// NewReader returns a reader of a body, which must not be longer than 2³²-1 bytes. It is valid until
-// [Reader.End], and its elements until the lease is released.
-func NewReader(body []byte, lease *Lease) *Reader {
-	d, ok := readers.Get().(*Reader)
-	if !ok {
-		d = &Reader{}
+// NewReader returns a reader of a body of at most 2³²-1 bytes. It is valid until [Reader.End], and
+// its elements until the lease is released. The error is [budget.ErrFull].
+func NewReader(body []byte, lease *budget.Lease) (*Reader, error) {
+	charge := names(body) * nameBytes
+	if err := lease.Grow(charge); err != nil {
+		return nil, err
 	}
-	d.body, d.lease = body, lease
-	d.decoder.Reset(bytes.NewBuffer(body)) // which the decoder reads in place
-	lease.readers = append(lease.readers, d)
-	return d
+	d := readers.Get().(*Reader)
+	d.body, d.lease, d.names = body, lease, charge
+	d.decoder.Reset(bytes.NewBuffer(body)) // the decoder reads the buffer in place
+	return d, nil
 }
 
-// readers are pooled: a decoder allocates eight times to read its first value.
-var readers sync.Pool
-
-// release returns the reader to the pool, without what it refers to. One that remembers many names
-// is not pooled: the decoder keeps them until it comes to as many again.
-func (d *Reader) release(pooled bool) {
-	d.body, d.lease = nil, nil
-	d.decoder.Reset(&bytes.Buffer{})
-	if pooled {
-		readers.Put(d)
-	}
-}
+// readers is a pool, since a decoder allocates eight times to read its first value.
+var readers = sync.Pool{New: func() any { return &Reader{} }}
 
 // nameBytes is the memory of a name that the decoder remembers, to find duplicates in the object that
 // it is in: a string of its own, its slots in a map that has grown, and its place in the text of all
@@ -223,15 +215,20 @@ func ParseCount(text string) (uint64, *Error) {
 		"must be an integer from 0 to %d; got %s.", uint64(MaxCount), suggest.Brief(text))}
 }
 
-// End returns an error if anything but white space follows the value that was read. Without an error
-// the reader is done.
+// End returns an error if anything but white space follows the value that was read. Otherwise the
+// reader returns to its pool.
 func (d *Reader) End() error {
-	if _, err := d.decoder.ReadToken(); errors.Is(err, io.EOF) {
-		d.lease.decoded()
-		return nil
+	if _, err := d.decoder.ReadToken(); !errors.Is(err, io.EOF) {
+		return malformed("There is more than one value in the body: the second begins before byte %d. Send one JSON object.", d.decoder.InputOffset())
 	}
-	return malformed("There is more than one value in the body: the second begins before byte %d. Send one JSON object.",
-		d.decoder.InputOffset())
+	d.lease.Shrink(d.names)
+	many := d.names > 0
+	d.body, d.lease, d.names = nil, nil, 0
+	d.decoder.Reset(&bytes.Buffer{})
+	if !many { // the decoder keeps room for the most names it has read
+		readers.Put(d)
+	}
+	return nil
 }
 
 // skip reads a value of any kind.

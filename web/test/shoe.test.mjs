@@ -168,12 +168,12 @@ test('a shoe that somebody else moves is shown in its new state, and the page li
   assert.match(await page.locator('.moves').textContent(), /52 cards.*2 from the top.*3 from the top.*1 from the top/);
 
   await draw(page, 47);
-  await page.getByText('Wanted: 47; left there: 46.').waitFor();
+  await page.getByText('count is 47, but only 46 cards remain.').waitFor();
   await draw(page, 46);
   await left(page, 0);
   await ask(service.base, 'POST', `${path}/close`);
   await draw(page, 1);
-  await page.getByText('The shoe is closed, by').waitFor();
+  await page.getByText('The shoe was closed by').waitFor();
   await page.locator('.left', {hasText: /^Closed:/}).waitFor();
   await button(page, 'Check the whole shoe here').click();
   await page.waitForSelector('.verdict.verified');

@@ -1,4 +1,4 @@
-package api
+package httpserver
 
 import (
 	"io"
@@ -18,13 +18,15 @@ func TestContextEndsWhenTheClientDisconnects(t *testing.T) {
 		t.Fatal(err)
 	}
 	started, ended := make(chan struct{}), make(chan struct{})
-	server := NewServer(&API{Options: Options{Logger: slog.New(slog.DiscardHandler), Metrics: NewMetrics(prometheus.NewRegistry(), "", ""), MaxConnections: 10}},
-		Timeouts{Header: time.Minute, Read: time.Minute, Write: time.Minute, Idle: time.Minute})
-	server.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		close(started)
-		<-r.Context().Done()
-		close(ended)
+	server := New(Options{
+		MaxConnections: 10, Metrics: NewMetrics(prometheus.NewRegistry(), 10), Logger: slog.New(slog.DiscardHandler),
+		Timeouts: Timeouts{Header: time.Minute, Read: time.Minute, Write: time.Minute, Idle: time.Minute},
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			close(started)
+			<-r.Context().Done()
+			close(ended)
+		}),
 	})
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })

@@ -1,4 +1,4 @@
-package api
+package httpserver
 
 import (
 	"net"
@@ -24,7 +24,7 @@ func (c *peerConn) Close() error         { c.closed = true; return nil }
 // the one that has been silent longest, and none that may be about to send a request.
 func TestSilentConnectionsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newConnections(8, NewMetrics(prometheus.NewRegistry(), "", ""))
+		c := newConnections(8, NewMetrics(prometheus.NewRegistry(), 1))
 		connect := func() (*peerConn, *connection) {
 			conn := &peerConn{peer: "192.0.2.1"}
 			return conn, c.admit(t.Context(), conn).Value(connectionKey{}).(*connection)
@@ -45,11 +45,11 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 		} else {
 			c.changed(conn, http.StateClosed)
 		}
-		time.Sleep(patienceServed)
+		time.Sleep(servedIdle)
 		if _, of := connect(); of.extra || !first[1].closed {
 			t.Error("the connection that was answered does not make room")
 		}
-		time.Sleep(patience)
+		time.Sleep(newIdle)
 		if _, of := connect(); of.extra || !first[2].closed {
 			t.Error("the connection that was silent longest does not make room")
 		}
@@ -63,7 +63,7 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 // one has gone; when those are silent it waits for a second, and after some such seconds no more.
 func TestAcceptingPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newConnections(2, NewMetrics(prometheus.NewRegistry(), "", ""))
+		c := newConnections(2, NewMetrics(prometheus.NewRegistry(), 1))
 		var extra []*peerConn
 		connect := func() time.Duration {
 			began, conn := time.Now(), &peerConn{peer: "192.0.2.1"}

@@ -1,0 +1,29 @@
+package api
+
+import (
+	"context"
+
+	"riffle/internal/disclosure"
+	"riffle/internal/httpserver"
+)
+
+const (
+	// shortReplay is the most steps that need no place among the long requests: about a millisecond.
+	shortReplay = 100_000
+	// shortShuffle is the same for a shuffle, whose keystream is 20 times as fast as the reference that
+	// replays use: a few milliseconds for fewer than 100,000 results.
+	shortShuffle = 20 * shortReplay
+)
+
+// A replay implements [disclosure.Limits] for a request.
+type replay struct {
+	*httpserver.Replay
+	memory int64 // bytes of the budget
+}
+
+func (p replay) Begin(ctx context.Context, work disclosure.Work) error {
+	if work.Steps > work.Most || work.Bytes > uint64(p.memory) {
+		return problemTooExpensive()
+	}
+	return p.Replay.Begin(ctx, work.Steps <= shortReplay, int64(work.Bytes))
+}

@@ -1,0 +1,93 @@
+// Package httperror is the table of errors that any request may end with: the status, when to retry,
+// the reason in metrics, and the text. Both APIs answer from it. A new 503 is a new row.
+//
+// Errors of a single endpoint are in the tables of their API.
+package httperror
+
+import (
+	"errors"
+	"net/http"
+
+	"riffle/internal/budget"
+	"riffle/internal/httpserver"
+	"riffle/internal/journal"
+	"riffle/internal/ledger"
+	"riffle/internal/scheduler"
+)
+
+var (
+	// ErrLogClosed rejects a request to a log that is not open.
+	ErrLogClosed = errors.New("the log is not open")
+	// ErrReopening rejects a write to a log that failed and is opened again.
+	ErrReopening = errors.New("the log failed and is opened again")
+)
+
+// An Answer is the answer to a request that ended with Err.
+type Answer struct {
+	Err        error
+	Status     int
+	RetryAfter int    // seconds; 0 for none
+	Reason     string // label of riffle_rejected_requests_total for a 503; a broken log among others is ErrReopening
+	Text       string
+}
+
+// reopenSeconds is the Retry-After of a log that is not open.
+const reopenSeconds = 5
+
+const (
+	busy     = http.StatusServiceUnavailable
+	conflict = http.StatusConflict
+)
+
+var table = []Answer{
+	{journal.ErrInFlight, conflict, 1, "", "A request with this key, commitment or shoe is in flight. Wait for its answer, or retry in a second."},
+	{journal.ErrKeyReused, http.StatusUnprocessableEntity, 0, "", "This Idempotency-Key was used for a different request. Repeat that request unchanged, or use a new key for this one."},
+	{journal.ErrOtherCaller, conflict, 0, "", "This Idempotency-Key was used by another caller. Use a new one, such as a random UUID."},
+	{budget.ErrFull, busy, 1, "memory", "Too many long requests are in flight. Nothing was done; retry in a second, or split the request."},
+	{ledger.ErrBusy, busy, 1, "queue", "Too many requests are waiting to become durable. Nothing was recorded; retry in a second."},
+	{ledger.ErrNoSpace, busy, 1, "space", "The store has no space left. Nothing was recorded; earlier records can be read. Retry once the operator has made room."},
+	{ledger.ErrClosed, busy, 1, "stopping", "The service is stopping. Nothing was recorded; retry, another instance may answer."},
+	{httpserver.ErrStopping, busy, 1, "stopping", "The service is stopping. Nothing was recorded; retry, another instance may answer."},
+	{ErrLogClosed, busy, reopenSeconds, "log", "This log is not available at the moment. Nothing was done; retry in a few seconds."},
+	{ErrReopening, busy, reopenSeconds, "log", "The record could not be made durable, so there is no shuffle. The log is opened again; retry with the same Idempotency-Key in a few seconds."},
+	{ledger.ErrReadOnly, http.StatusForbidden, 0, "", "This log is retired: its records can be read, but no new ones are written. Use another log."},
+	{ledger.ErrBroken, http.StatusInternalServerError, 0, "log", "The record could not be made durable, so there is no shuffle. The service ends and must be restarted."},
+	{ledger.ErrNotPublished, busy, 1, "checkpoint", "The record is durable, but no published checkpoint covers it yet. Retry in a second."},
+	{ledger.ErrOverloaded, busy, 1, "readers", "Too many requests are reading from the store at the moment. Retry in a second."},
+	{scheduler.ErrFull, busy, 1, "replays", "Too many long requests are in flight. Nothing was done; retry in a second."},
+	{httpserver.ErrTime, busy, 1, "replays", "The service is too busy to finish this in time. Retry later, or check the record's proof offline with riffle verify."},
+	{ledger.ErrUnavailable, busy, 1, "store", "The store cannot be reached at the moment. Retry in a second."},
+	{httpserver.ErrConnections, busy, 1, "connections", "Too many connections are open, or too many from your address. Nothing was done; retry in a second, on connections that you keep open."},
+}
+
+// Find returns the answer for an error, if the table has it.
+func Find(err error) (Answer, bool) {
+	for _, row := range table {
+		if errors.Is(err, row.Err) {
+			return row, true
+		}
+	}
+	return Answer{}, false
+}
+
+// otherReason is the reason of a 503 for any other error: /readyz while the service is not ready.
+const otherReason = "other"
+
+// Reason returns the reason in metrics why a request was answered 503.
+func Reason(err error) string {
+	if row, ok := Find(err); ok && row.Reason != "" {
+		return row.Reason
+	}
+	return otherReason
+}
+
+// Reasons returns all reasons, some more than once.
+func Reasons() []string {
+	reasons := []string{otherReason}
+	for _, row := range table {
+		if row.Reason != "" {
+			reasons = append(reasons, row.Reason)
+		}
+	}
+	return reasons
+}

@@ -1,0 +1,264 @@
+package httpserver
+
+import (
+	"container/list"
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"riffle/internal/quota"
+)
+
+// connections bounds the open connections, in total and by peer. A new connection beyond the bound
+// closes the connection that has been idle longest. If none is idle, the new one is an extra
+// connection: it is served health checks, and other requests are answered 503.
+//
+// net/http owns the connections and reports their state changes. A connection is active only after
+// net/http has read a whole header, so an idle one may have a request on its way: see
+// [connections.idle].
+type connections struct {
+	places  *quota.Pool
+	spare   int64 // places reserved for peers with few connections
+	metrics *Metrics
+	pauses  *rate.Limiter // microseconds without accepting a connection
+	closed  chan struct{} // capacity 1; receives when a connection has closed
+
+	mu     sync.Mutex
+	open   map[net.Conn]*connection
+	queue  list.List     // of *connection: idle ones, longest first, the separator, active ones
+	active *list.Element // separates idle connections from active ones
+	extra  list.List     // of *connection, oldest first
+}
+
+const (
+	// ExtraConnections is the number of connections beyond the bound, for health checks and for answers
+	// with status 503.
+	ExtraConnections = 32
+	// newIdle is the time that a new connection may be idle before another one may replace it.
+	newIdle = time.Second
+	// servedIdle is the same after an answer: a client's pool in use sends its next request earlier.
+	servedIdle = 10 * time.Millisecond
+	// few is the number of connections that a peer may have while any place is free. A quarter of all
+	// places is reserved for such peers, or a dozen greedy ones would leave nothing to others.
+	few = 8
+	// longestPause is the time without accepting connections while extra ones are answered: in a row,
+	// and again in each 30 seconds.
+	longestPause = 3 * time.Second
+)
+
+// A connection is open. connections.mu guards its fields, except conn, set, peer and extra, which
+// never change.
+type connection struct {
+	conn   net.Conn
+	set    *connections
+	peer   netip.Addr
+	extra  bool
+	places int64         // taken from the pool; unused if extra
+	closed bool          // to make room for another connection
+	served bool          // a request was answered
+	since  time.Time     // of the accept or, unless extra, the end of the last answer
+	place  *list.Element // in queue or extra
+}
+
+func newConnections(most int, metrics *Metrics) *connections {
+	c := &connections{
+		places: quota.NewPool(int64(most)), spare: int64(most) / 4, metrics: metrics, open: map[net.Conn]*connection{},
+		pauses: rate.NewLimiter(rate.Limit(longestPause.Microseconds())/30, int(longestPause.Microseconds())), closed: make(chan struct{}, 1),
+	}
+	c.active = c.queue.PushBack((*connection)(nil))
+	return c
+}
+
+// admit gives a new connection a place. It is the server's ConnContext: while it runs, the server
+// accepts no other connection.
+func (c *connections) admit(ctx context.Context, conn net.Conn) context.Context {
+	added := &connection{conn: conn, set: c, peer: quota.Peer(conn.RemoteAddr().String()), places: 1}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for added.place == nil {
+		if c.take(added.peer) {
+			added.place = c.queue.InsertBefore(added, c.active)
+		} else if old := c.idle(added.peer); old != nil {
+			c.close(old)
+		} else if c.extra.Len() < ExtraConnections {
+			added.extra, added.place = true, c.extra.PushBack(added)
+		} else if oldest := c.extra.Front().Value.(*connection); !c.pause(oldest.since.Add(newIdle)) {
+			c.close(oldest)
+		}
+	}
+	added.since = time.Now()
+	c.open[conn] = added
+	c.metrics.open.Inc()
+	return context.WithValue(ctx, connectionKey{}, added)
+}
+
+type connectionKey struct{}
+
+// connectionOf returns the connection of a request or handshake; nil if another server accepted it.
+func connectionOf(ctx context.Context) *connection {
+	c, _ := ctx.Value(connectionKey{}).(*connection)
+	return c
+}
+
+// take takes a place for a peer's connection. It returns false if no place is left for the peer.
+func (c *connections) take(peer netip.Addr) bool {
+	return (c.places.Held(peer) < few || c.places.Left() > c.spare) && c.places.Take(peer, 1)
+}
+
+// idle returns the connection to close for a new one of peer: the longest idle one whose own peer
+// has at least as many connections as peer; nil if there is none.
+//
+// A client may just be sending a request, which is then lost, as after any idle timeout. So a
+// connection may be idle for a minimum time, and one with unread bytes is skipped.
+func (c *connections) idle(peer netip.Addr) *connection {
+	held, now := c.places.Held(peer), time.Now()
+	for e := c.queue.Front(); e != c.active; e = e.Next() {
+		found := e.Value.(*connection)
+		least := newIdle
+		if found.served {
+			least = servedIdle
+		}
+		if now.Sub(found.since) >= least && c.places.Held(found.peer) >= held && !unread(found.conn) {
+			return found
+		}
+	}
+	return nil
+}
+
+// unread reports whether bytes have arrived that net/http has not read yet.
+func unread(conn net.Conn) bool {
+	socket, ok := transport(conn).(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false
+	}
+	n := 0
+	err = raw.Control(func(fd uintptr) {
+		n, _, _ = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT) // negative for nothing
+	})
+	return err == nil && n > 0
+}
+
+// pause waits until a connection closes, at most until a time. It returns false immediately if that
+// time has passed or the pauses are used up, since other clients wait, too.
+func (c *connections) pause(until time.Time) bool {
+	began := time.Now()
+	left := min(until.Sub(began), time.Duration(c.pauses.TokensAt(began))*time.Microsecond)
+	if left <= 0 {
+		return false
+	}
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-c.closed:
+	case <-timer.C:
+	}
+	ended := time.Now()
+	c.pauses.ReserveN(ended, int(min(ended.Sub(began), longestPause).Microseconds()))
+	return true
+}
+
+// close closes a connection to make room. It closes the transport, since closing a tls.Conn may wait
+// seconds for the client.
+func (c *connections) close(old *connection) {
+	old.closed = true
+	_ = transport(old.conn).Close() // net/http reports the error
+	c.remove(old)
+}
+
+// transport returns the connection below TLS, or conn itself.
+func transport(conn net.Conn) net.Conn {
+	if over, ok := conn.(*tls.Conn); ok {
+		return over.NetConn()
+	}
+	return conn
+}
+
+func (c *connections) remove(old *connection) {
+	delete(c.open, old.conn)
+	c.metrics.open.Dec()
+	select {
+	case c.closed <- struct{}{}:
+	default:
+	}
+	if old.extra {
+		c.extra.Remove(old.place)
+		return
+	}
+	c.queue.Remove(old.place)
+	c.places.Return(old.peer, old.places)
+	if old.places > 1 {
+		c.metrics.http2.Dec()
+	}
+}
+
+// changed records the state of a connection. It is the server's ConnState.
+func (c *connections) changed(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.open[conn]
+	switch {
+	case known == nil: // closed to make room
+	case state == http.StateClosed || state == http.StateHijacked:
+		c.remove(known)
+	case known.extra:
+	case state == http.StateActive:
+		c.queue.MoveToBack(known.place)
+	case state == http.StateIdle:
+		known.served, known.since = true, time.Now()
+		c.queue.MoveBefore(known.place, c.active)
+	}
+}
+
+// widen takes the places of HTTP/2 for a connection. It returns false if too few are left.
+func (c *connections) widen(known *connection) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known.extra || known.closed || !c.places.Take(known.peer, http2Streams-1) {
+		return false
+	}
+	known.places = http2Streams
+	c.metrics.http2.Inc()
+	return true
+}
+
+var (
+	// ErrConnections rejects a request on an extra connection.
+	ErrConnections = errors.New("too many connections are open")
+	// ErrDropped ends a request whose connection was closed to make room. Its client cannot be answered.
+	ErrDropped = errors.New("the connection was closed to make room")
+)
+
+// CheckConnection returns an error if the request's connection must not be served: ErrConnections,
+// except for health checks, or ErrDropped. A served extra connection closes after the answer.
+func CheckConnection(w http.ResponseWriter, r *http.Request, healthCheck bool) error {
+	c := connectionOf(r.Context())
+	switch {
+	case c == nil:
+		return nil
+	case c.extra && !healthCheck:
+		return ErrConnections
+	case c.extra:
+		w.Header().Set("Connection", "close")
+		return nil
+	}
+	c.set.mu.Lock()
+	defer c.set.mu.Unlock()
+	if c.closed {
+		return ErrDropped
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package httpserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"riffle/internal/budget"
+	"riffle/internal/quota"
+	"riffle/internal/scheduler"
+)
+
+// LongRequests shares a few processors among long requests: replays, proofs of shoes and long
+// shuffles. Each ends when its client leaves. Replays and proofs also end after a time limit, and when
+// the server stops.
+type LongRequests struct {
+	scheduler    *scheduler.Scheduler
+	memory       *semaphore.Weighted // bytes for all replays
+	maxMemory    int64
+	limit        time.Duration // of a replay or proof
+	writeTimeout time.Duration
+	stopping     context.Context // done after Stop
+	stop         context.CancelFunc
+}
+
+const (
+	// defaultLimit suffices for the most expensive record beside others.
+	defaultLimit = 2 * time.Minute
+	// maxLong is the number of long requests that may be in flight.
+	maxLong = 128
+	// littleMemory is the number of bytes that a replay may use without waiting for others.
+	littleMemory = 1 << 20
+)
+
+var (
+	// ErrTime ends a replay or a proof at its time limit.
+	ErrTime = errors.New("the request exceeded its time limit")
+	// ErrStopping ends a replay or a proof when the server stops.
+	ErrStopping = errors.New("the server is stopping")
+)
+
+// NewLongRequests leaves one processor to short requests. An eighth of the memory budget is for
+// replays. A zero limit stands for two minutes.
+func NewLongRequests(memory *budget.Budget, limit, writeTimeout time.Duration) *LongRequests {
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	l := &LongRequests{
+		scheduler: scheduler.New(runtime.GOMAXPROCS(0)-1, maxLong),
+		maxMemory: memory.Size() / 8, limit: limit, writeTimeout: writeTimeout,
+	}
+	l.memory = semaphore.NewWeighted(l.maxMemory)
+	l.stopping, l.stop = context.WithCancel(context.Background())
+	return l
+}
+
+// Stop ends the replays and proofs in flight with ErrStopping. They change nothing, so clients can
+// repeat them at another instance.
+func (l *LongRequests) Stop() { l.stop() }
+
+// Admit admits a long request, and extends its deadlines. The error is [scheduler.ErrFull].
+func (l *LongRequests) Admit(w http.ResponseWriter, r *http.Request) (*scheduler.Job, error) {
+	job, err := l.scheduler.Admit(quota.Peer(r.RemoteAddr))
+	if err != nil {
+		return nil, err
+	}
+	// net/http watches for the end of the connection, and takes the read timeout for it. The request has
+	// been read, so it needs none.
+	control := http.NewResponseController(w)
+	err = errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Now().Add(l.limit+l.writeTimeout)))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		job.Done()
+		panic(http.ErrAbortHandler) // the client has left
+	}
+	return job, nil
+}
+
+// A Replay is a request that replays records. Its context ends with the request, the server or the
+// time limit.
+type Replay struct {
+	Context context.Context
+	job     *scheduler.Job // nil while the work is short
+	long    *LongRequests
+	w       http.ResponseWriter
+	r       *http.Request
+	lease   *budget.Lease
+	timer   *time.Timer
+	cancel  func()
+	memory  int64 // bytes of long.memory
+}
+
+// Replay returns the replay of a request. The caller must call Done.
+func (l *LongRequests) Replay(w http.ResponseWriter, r *http.Request, lease *budget.Lease) *Replay {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	timer := time.AfterFunc(l.limit, func() { cancel(ErrTime) })
+	stop := context.AfterFunc(l.stopping, func() { cancel(ErrStopping) })
+	return &Replay{Context: ctx, long: l, w: w, r: r, lease: lease, timer: timer, cancel: func() {
+		timer.Stop()
+		stop()
+		cancel(nil)
+	}}
+}
+
+// Begin waits until work of so many bytes may begin. Work that is not short takes a place among the
+// long requests. Replays that need much memory wait for each other, since each holds its bytes to
+// the end.
+func (p *Replay) Begin(ctx context.Context, short bool, bytes int64) (err error) {
+	if !short {
+		if p.job, err = p.long.Admit(p.w, p.r); err != nil {
+			return err
+		}
+	}
+	if bytes > littleMemory {
+		shared := min(bytes, p.long.maxMemory)
+		if err := p.long.memory.Acquire(ctx, shared); err != nil {
+			return err
+		}
+		p.memory = shared
+	}
+	if err := p.lease.Grow(bytes); err != nil {
+		return err
+	}
+	return p.job.Wait(ctx)
+}
+
+// Wait waits until the work may go on: see [scheduler.Job.Wait].
+func (p *Replay) Wait(ctx context.Context) error { return p.job.Wait(ctx) }
+
+// Job returns the replay's job; nil while its work is short.
+func (p *Replay) Job() *scheduler.Job { return p.job }
+
+// StopTimer ends the time limit, once an answer is being sent.
+func (p *Replay) StopTimer() { p.timer.Stop() }
+
+// Done ends the replay.
+func (p *Replay) Done() {
+	p.job.Done()
+	p.long.memory.Release(p.memory)
+	p.cancel()
+}
+
+// Cause returns the reason why the replay was ended, if it was and the client has not left; otherwise
+// err.
+func (p *Replay) Cause(err error) error {
+	if p.Context.Err() != nil && p.r.Context().Err() == nil {
+		return context.Cause(p.Context)
+	}
+	return err
+}
