@@ -105,8 +105,8 @@ func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request, lease *budge
 	if err := onlyParameters(query, "reference", "from", "limit"); err != nil {
 		return err
 	}
-	reference, err := textParameter("reference", query["reference"], audit.CheckReference)
-	if err != nil {
+	reference := query["reference"]
+	if err := checkText("reference", reference, audit.CheckReference); err != nil {
 		return err
 	}
 	if reference == "" {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -111,51 +110,79 @@ func pageLimit(query map[string]string) (int, error) {
 	return int(limit), nil
 }
 
-func textParameter(name, value string, check func(string) error) (string, error) {
+// checkText returns the error for a text parameter of a wrong form.
+func checkText(name, value string, check func(string) error) error {
 	if err := check(value); err != nil {
-		return "", badRequest("%s", sentence("", err.Error())).in(name)
+		return badRequest("%s", sentence("", err.Error())).in(name)
 	}
-	return value, nil
+	return nil
+}
+
+// A dealParameter is a parameter of GET /decks/{type}, with the function that reads its value.
+type dealParameter struct {
+	name string
+	read func(q *shuffleRequest, value string) error
+}
+
+var dealParameters = []dealParameter{
+	{"decks", func(q *shuffleRequest, value string) (err error) {
+		q.Decks, err = countParameter("decks", value)
+		return err
+	}},
+	{"draw", (*shuffleRequest).drawParameter},
+	{"hands", (*shuffleRequest).handsParameter},
+	{"algorithm", func(q *shuffleRequest, value string) error {
+		if q.Algorithm = value; value == "" {
+			return problemNoAlgorithm().in("algorithm")
+		}
+		return nil
+	}},
+	{"client_seed", func(q *shuffleRequest, value string) error {
+		q.ClientSeed = value
+		return checkText("client_seed", value, audit.CheckClientSeed)
+	}},
+	{"reference", func(q *shuffleRequest, value string) error {
+		q.Reference = value
+		return checkText("reference", value, audit.CheckReference)
+	}},
+	{"details", func(q *shuffleRequest, value string) (err error) {
+		q.details, err = boolParameter("details", value)
+		return err
+	}},
 }
 
 // decodeDeal reads the query of GET /decks/{type}. If the deck type has parameters, all other names
-// are taken for theirs.
+// are taken as theirs.
 func decodeDeal(query map[string]string, deckType string, hasParameters bool) (*shuffleRequest, error) {
 	q := &shuffleRequest{Request: dealer.Request{Request: plan.Request{Deck: deckType}}}
 	for _, name := range names(query) {
-		value := query[name]
+		i := slices.IndexFunc(dealParameters, func(p dealParameter) bool { return p.name == name })
 		var err error
-		switch name {
-		case "decks":
-			q.Decks, err = countParameter(name, value)
-		case "draw":
-			err = q.drawParameter(value)
-		case "hands":
-			err = q.handsParameter(value)
-		case "algorithm":
-			if q.Algorithm = value; value == "" {
-				err = problemNoAlgorithm().in(name)
-			}
-		case "client_seed":
-			q.ClientSeed, err = textParameter(name, value, audit.CheckClientSeed)
-		case "reference":
-			q.Reference, err = textParameter(name, value, audit.CheckReference)
-		case "details":
-			q.details, err = strconv.ParseBool(value)
-			if err != nil || value != "true" && value != "false" {
-				err = badRequest("details must be true or false.").in(name)
-			}
+		switch {
+		case i >= 0:
+			err = dealParameters[i].read(q, query[name])
+		case hasParameters:
+			err = q.deckParameter(name, query[name])
 		default:
-			if !hasParameters {
-				return nil, unknownParameter(name, []string{"decks", "draw", "hands", "algorithm", "client_seed", "reference", "details"})
+			var known []string
+			for _, p := range dealParameters {
+				known = append(known, p.name)
 			}
-			err = q.deckParameter(name, value)
+			err = unknownParameter(name, known)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return q, nil
+}
+
+// boolParameter reads true or false.
+func boolParameter(name, value string) (bool, error) {
+	if value != "true" && value != "false" {
+		return false, badRequest("%s must be true or false.", name).in(name)
+	}
+	return value == "true", nil
 }
 
 // deckParameter reads a parameter of the deck type.

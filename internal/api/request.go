@@ -26,44 +26,148 @@ import (
 // A shuffleRequest is a decoded request for a shuffle, a commitment or a shoe.
 type shuffleRequest struct {
 	dealer.Request
-	items   []httpjson.Span // of the body; nil unless the caller's own items are shuffled
-	list    bool            // the answer is a list of shuffles, even of one
-	details bool            // cards are answered whole
-	expires time.Duration   // of a shoe; 0 for never
-	cut     *shoe.Cut       // of a shoe; nil for none
-	job     *scheduler.Job  // nil unless it takes long to shuffle
+	maxItems uint64          // more are only counted
+	items    []httpjson.Span // of the body; nil unless the caller's own items are shuffled
+	list     bool            // the answer is a list of shuffles, even of one
+	details  bool            // the answer has whole cards
+	expires  time.Duration   // of a shoe; 0 for never
+	cut      *shoe.Cut       // of a shoe; nil for none
+	job      *scheduler.Job  // nil unless the shuffle takes long
 }
 
-// A form says which members a request has.
-type form struct {
-	excluded []string // members of a shuffle that the request does not have
-	reason   string   // why not
-	ofShoe   bool     // it has expires_in and cut
+// A member is a member of a JSON body, with the function that reads its value into a T.
+type member[T any] struct {
+	name     string
+	read     func(d *httpjson.Reader, into T) error
+	excluded string // why the request does not have the member; empty if it has
 }
 
-// members returns the names of the members of the request.
-func (f *form) members() []string {
-	all := []string{
-		"items", "items_salt", "deck", "decks", "parameters", "size", "algorithm", "draw", "hands", "repeat",
-		"client_seed", "reference", "unique_reference", "commitment_id", "reveal", "expires_in", "cut",
-	}
-	return slices.DeleteFunc(all, func(name string) bool {
-		return slices.Contains(f.excluded, name) || (name == "expires_in" || name == "cut") && !f.ofShoe
-	})
+// shuffleMembers are the members of all forms.
+var shuffleMembers = []member[*shuffleRequest]{
+	{name: "items", read: readItems},
+	{name: "items_salt", read: func(d *httpjson.Reader, q *shuffleRequest) error {
+		return readText(d, &q.ItemsSalt, audit.CheckItemsSalt)
+	}},
+	{name: "deck", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
+		if q.Deck, err = d.String(); err == nil && q.Deck == "" {
+			err = unprocessable(`deck must be a deck type such as "standard52"; got "". GET /decks lists them.`).at("/deck")
+		}
+		return err
+	}},
+	{name: "decks", read: func(d *httpjson.Reader, q *shuffleRequest) error { return readCount(d, &q.Decks) }},
+	{name: "parameters", read: readParameters},
+	{name: "size", read: func(d *httpjson.Reader, q *shuffleRequest) error { return readCount(d, &q.Size) }},
+	{name: "algorithm", read: func(d *httpjson.Reader, q *shuffleRequest) error { return readAlgorithm(d, &q.Algorithm) }},
+	{name: "draw", read: func(d *httpjson.Reader, q *shuffleRequest) error {
+		err := readCount(d, &q.Draw)
+		if wrong := (*httpjson.Error)(nil); errors.As(err, &wrong) && q.outOfRange(wrong) {
+			return nil
+		}
+		return err
+	}},
+	{name: "hands", read: readHands},
+	{name: "repeat", read: func(d *httpjson.Reader, q *shuffleRequest) error {
+		q.list = true
+		return readCount(d, &q.Repeat)
+	}},
+	{name: "client_seed", read: func(d *httpjson.Reader, q *shuffleRequest) error {
+		return readText(d, &q.ClientSeed, audit.CheckClientSeed)
+	}},
+	{name: "reference", read: func(d *httpjson.Reader, q *shuffleRequest) error {
+		return readText(d, &q.Reference, audit.CheckReference)
+	}},
+	{name: "unique_reference", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
+		q.UniqueReference, err = d.Bool()
+		return err
+	}},
+	{name: "commitment_id", read: func(d *httpjson.Reader, q *shuffleRequest) error {
+		text, err := d.String()
+		if err != nil {
+			return err
+		}
+		id, ok := parseID(text)
+		if !ok || id == uuid.Nil {
+			return dealer.ErrNoCommitment
+		}
+		q.CommitmentID = id
+		return nil
+	}},
+	{name: "reveal", read: func(d *httpjson.Reader, q *shuffleRequest) error {
+		when, err := d.String()
+		if err == nil && when != "now" {
+			err = unprocessable(`reveal must be "now" or left out; got %s.`, suggest.Quote(when)).at("/reveal")
+		}
+		q.RevealNow = true
+		return err
+	}},
+	{name: "expires_in", read: readExpiry},
+	{name: "cut", read: func(d *httpjson.Reader, q *shuffleRequest) error { return readCut(d, &q.cut) }},
 }
 
-// The forms of requests.
+// The members of each kind of request.
 var (
-	shuffleForm    = &form{}
-	commitmentForm = &form{
-		excluded: []string{"client_seed", "commitment_id", "reveal"},
-		reason:   "belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.",
-	}
-	shoeForm = &form{
-		excluded: []string{"draw", "hands", "repeat", "reveal"}, ofShoe: true,
-		reason: "is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.",
-	}
+	ofShoes        = []string{"expires_in", "cut"}
+	shuffleForm    = form(ofShoes, nil, "")
+	commitmentForm = form(ofShoes, []string{"client_seed", "commitment_id", "reveal"},
+		"belongs to the shuffle that uses the commitment, not to the commitment. Leave it out here.")
+	shoeForm = form(nil, []string{"draw", "hands", "repeat", "reveal"},
+		"is not for shoes: the whole deck is shuffled once, dealt later, and revealed when the shoe is closed. Leave it out.")
 )
+
+// form returns the members of a request: shuffleMembers without the unknown ones. The excluded ones are
+// rejected for a reason.
+func form(unknown, excluded []string, reason string) (members []member[*shuffleRequest]) {
+	for _, m := range shuffleMembers {
+		if slices.Contains(excluded, m.name) {
+			m.excluded = reason
+		}
+		if !slices.Contains(unknown, m.name) {
+			members = append(members, m)
+		}
+	}
+	return members
+}
+
+// readMembers reads a body that is an object of the members with the names; nil for all members. It returns
+// the names of the members that the body has.
+func readMembers[T any](body []byte, lease *budget.Lease, members []member[T], names []string, into T) (given []string, err error) {
+	d, err := httpjson.NewReader(body, lease)
+	if err != nil {
+		return nil, err
+	}
+	err = d.Object(func(name string) error {
+		i := slices.IndexFunc(members, func(m member[T]) bool { return m.name == name })
+		switch {
+		case i < 0 || names != nil && !slices.Contains(names, name):
+			return unknownMember(d, name, members, names)
+		case members[i].excluded != "":
+			return unprocessable("%s %s", name, members[i].excluded).at("/" + name)
+		}
+		given = append(given, name)
+		return members[i].read(d, into)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return given, d.End()
+}
+
+// unknownMember returns the error for a member that a request does not have. It suggests the nearest
+// name, or lists all.
+func unknownMember[T any](d *httpjson.Reader, name string, members []member[T], names []string) error {
+	if names == nil {
+		for _, m := range members {
+			if m.excluded == "" {
+				names = append(names, m.name)
+			}
+		}
+	}
+	list := "it takes none."
+	if len(names) > 0 {
+		list = "it takes " + strings.Join(names, ", ") + "."
+	}
+	return badRequest("%s is not a member of this request; %s", suggest.Quote(name), suggest.Or(name, names, list)).at(d.Pointer())
+}
 
 // readBody receives the body of a request that takes no parameters.
 func (a *API) readBody(w http.ResponseWriter, r *http.Request, lease *budget.Lease) ([]byte, error) {
@@ -73,26 +177,25 @@ func (a *API) readBody(w http.ResponseWriter, r *http.Request, lease *budget.Lea
 	return httpjson.Read(w, r, a.MaxBody, lease)
 }
 
-// readRequest receives and decodes a request of a form. It also returns the body, which has its
-// items.
+// readRequest receives and decodes a request. It also returns the body, which has the items.
 func (a *logAPI) readRequest(
-	w http.ResponseWriter, r *http.Request, f *form, lease *budget.Lease,
+	w http.ResponseWriter, r *http.Request, members []member[*shuffleRequest], lease *budget.Lease,
 ) (q *shuffleRequest, body []byte, err error) {
 	if body, err = a.readBody(w, r, lease); err != nil {
 		return nil, nil, err
 	}
-	if q, err = decodeShuffle(body, a.Rules.Limits.Items, f, lease); err != nil {
+	if q, err = decodeShuffle(body, a.Rules.Limits.Items, members, lease); err != nil {
 		return nil, nil, err
 	}
 	return q, body, a.prepare(w, r, q, body, lease)
 }
 
-// elementBytes is the memory of an element that is shuffled: its position, a second time where the
-// algorithm makes a copy, and its place in the algorithm's notes.
+// elementBytes is the memory of an element that is shuffled: its position, the copy that some
+// algorithms make, and an entry in their table.
 const elementBytes = 32
 
-// prepare adds to a decoded request what its retries are known by, and has it admitted, if it is
-// long, and the lease charged for the elements, before they are shuffled.
+// prepare sets the idempotency key and the admission hook, which charges the lease for the elements and
+// gives a long shuffle its job.
 func (a *API) prepare(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte, lease *budget.Lease) (err error) {
 	q.Reserve = func(s *audit.Statement) (err error) {
 		if s.Cost() > shortShuffle && q.job == nil {
@@ -106,99 +209,15 @@ func (a *API) prepare(w http.ResponseWriter, r *http.Request, q *shuffleRequest,
 	return err
 }
 
-// decodeShuffle reads the body of a request of a form. Items beyond maxItems are only counted.
-func decodeShuffle(body []byte, maxItems uint64, f *form, lease *budget.Lease) (*shuffleRequest, error) {
-	q := &shuffleRequest{}
-	d, err := httpjson.NewReader(body, lease)
-	if err != nil {
-		return nil, err
-	}
-	err = d.Object(func(name string) (err error) {
-		switch {
-		case slices.Contains(f.excluded, name):
-			return unprocessable("%s %s", name, f.reason).at("/" + name)
-		case name == "expires_in" && f.ofShoe:
-			q.expires, err = readExpiry(d)
-			return err
-		case name == "cut" && f.ofShoe:
-			q.cut, err = readCut(d)
-			return err
-		}
-		if err = q.member(d, name, maxItems); errors.Is(err, errNoMember) {
-			return unknownMember(d, name, f.members())
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return q, d.End()
+// decodeShuffle reads the body of a request.
+func decodeShuffle(body []byte, maxItems uint64, members []member[*shuffleRequest], lease *budget.Lease) (*shuffleRequest, error) {
+	q := &shuffleRequest{maxItems: maxItems}
+	_, err := readMembers(body, lease, members, nil, q)
+	return q, err
 }
 
-// member reads one member of the request.
-func (q *shuffleRequest) member(d *httpjson.Reader, name string, maxItems uint64) (err error) {
-	switch name {
-	case "items":
-		return q.readItems(d, maxItems)
-	case "items_salt":
-		if q.ItemsSalt, err = d.String(); err == nil {
-			err = textError(audit.CheckItemsSalt(q.ItemsSalt), "/items_salt")
-		}
-	case "deck":
-		if q.Deck, err = d.String(); err == nil && q.Deck == "" {
-			err = unprocessable(`deck must be a deck type such as "standard52"; got "". GET /decks lists them.`).at("/deck")
-		}
-	case "decks":
-		q.Decks, err = readCount(d)
-	case "parameters":
-		return q.readParameters(d)
-	case "size":
-		q.Size, err = readCount(d)
-	case "algorithm":
-		q.Algorithm, err = readAlgorithm(d)
-	case "draw":
-		q.Draw, err = readCount(d)
-		if wrong := (*httpjson.Error)(nil); errors.As(err, &wrong) && q.outOfRange(wrong) {
-			err = nil
-		}
-	case "hands":
-		return q.readHands(d)
-	case "repeat":
-		q.Repeat, err = readCount(d)
-		q.list = true
-	case "client_seed":
-		q.ClientSeed, err = readClientSeed(d)
-	case "reference":
-		if q.Reference, err = d.String(); err == nil {
-			err = textError(audit.CheckReference(q.Reference), "/reference")
-		}
-	case "reveal":
-		var when string
-		if when, err = d.String(); err == nil && when != "now" {
-			err = unprocessable(`reveal must be "now" or left out; got %s.`, suggest.Quote(when)).at("/reveal")
-		}
-		q.RevealNow = true
-	case "commitment_id":
-		var text string
-		if text, err = d.String(); err == nil {
-			var ok bool
-			if q.CommitmentID, ok = parseID(text); !ok || q.CommitmentID == uuid.Nil {
-				err = dealer.ErrNoCommitment
-			}
-		}
-	case "unique_reference":
-		q.UniqueReference, err = d.Bool()
-	default:
-		return errNoMember
-	}
-	return err
-}
-
-// errNoMember is for a name that is no member of any such request.
-var errNoMember = errors.New("no such member")
-
-// outOfRange reports whether a draw is wrong because it is out of any range. The error then waits
-// until the size of what is drawn from is known, and with it the range.
+// outOfRange reports whether a draw is an integer beyond any range. It is then rejected once the size is
+// known, and with it the range.
 func (q *shuffleRequest) outOfRange(wrong *httpjson.Error) bool {
 	if wrong.Integer == "" {
 		return false
@@ -208,19 +227,9 @@ func (q *shuffleRequest) outOfRange(wrong *httpjson.Error) bool {
 	return true
 }
 
-// unknownMember returns the error for a member that a request does not have, and says which was
-// meant or what it has.
-func unknownMember(d *httpjson.Reader, name string, members []string) error {
-	otherwise := "it takes none."
-	if len(members) > 0 {
-		otherwise = "it takes " + strings.Join(members, ", ") + "."
-	}
-	return badRequest("%s is not a member of this request; %s", suggest.Quote(name), suggest.Or(name, members, otherwise)).at(d.Pointer())
-}
-
-// readItems reads the caller's own items.
-func (q *shuffleRequest) readItems(d *httpjson.Reader, limit uint64) error {
-	found, err := d.Elements(limit)
+// readItems finds the caller's items in the body.
+func readItems(d *httpjson.Reader, q *shuffleRequest) error {
+	found, err := d.Elements(q.maxItems)
 	if err != nil {
 		return err
 	}
@@ -229,8 +238,7 @@ func (q *shuffleRequest) readItems(d *httpjson.Reader, limit uint64) error {
 	return nil
 }
 
-// values returns the items as text, for a shoe to store; nil if there are none, or more than a shoe
-// has cards.
+// values returns the items as text for a shoe to store; nil if it cannot have as many.
 func (q *shuffleRequest) values(body []byte) []string {
 	if q.Items == nil || q.Items.Count > shoe.MaxCards {
 		return nil
@@ -242,46 +250,38 @@ func (q *shuffleRequest) values(body []byte) []string {
 	return values
 }
 
-func readCount(d *httpjson.Reader) (*uint64, error) {
+func readCount(d *httpjson.Reader, into **uint64) error {
 	n, err := d.Count()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		*into = &n
 	}
-	return &n, nil
+	return err
 }
 
-// readAlgorithm reads the member of that name.
-func readAlgorithm(d *httpjson.Reader) (string, error) {
-	name, err := d.String()
-	if err == nil && name == "" {
+// readText reads a text that has a restricted form.
+func readText(d *httpjson.Reader, into *string, check func(string) error) (err error) {
+	if *into, err = d.String(); err != nil {
+		return err
+	}
+	if err := check(*into); err != nil {
+		return badRequest("%s", sentence("", err.Error())).at(d.Pointer())
+	}
+	return nil
+}
+
+func readAlgorithm(d *httpjson.Reader, into *string) (err error) {
+	if *into, err = d.String(); err == nil && *into == "" {
 		err = problemNoAlgorithm().at("/algorithm")
 	}
-	return name, err
+	return err
 }
 
 func problemNoAlgorithm() *problem {
 	return unprocessable(`algorithm must be a name such as "sattolo", or left out for "fisher-yates"; got "".`)
 }
 
-// readClientSeed reads client_seed.
-func readClientSeed(d *httpjson.Reader) (string, error) {
-	text, err := d.String()
-	if err == nil {
-		err = textError(audit.CheckClientSeed(text), "/client_seed")
-	}
-	return text, err
-}
-
-// textError returns the problem of a text that has a wrong form; nil for a nil error.
-func textError(err error, pointer string) error {
-	if err == nil {
-		return nil
-	}
-	return badRequest("%s", sentence("", err.Error())).at(pointer)
-}
-
 // readHands reads hand sizes, or the name of a preset.
-func (q *shuffleRequest) readHands(d *httpjson.Reader) error {
+func readHands(d *httpjson.Reader, q *shuffleRequest) error {
 	const accepted = `the sizes of the hands, such as [5,5], or a preset of the deck, such as "bridge"`
 	switch d.Kind() {
 	case '"':
@@ -308,7 +308,7 @@ func (q *shuffleRequest) readHands(d *httpjson.Reader) error {
 }
 
 // readParameters reads the parameters of a deck type.
-func (q *shuffleRequest) readParameters(d *httpjson.Reader) error {
+func readParameters(d *httpjson.Reader, q *shuffleRequest) error {
 	if d.Kind() != '{' {
 		return d.WrongKind(`an object of integers such as {"players": 9}`)
 	}
@@ -338,23 +338,24 @@ func (q *shuffleRequest) setParameter(name string, n uint64) *problem {
 	return nil
 }
 
-// readExpiry reads after how many seconds a shoe expires.
-func readExpiry(d *httpjson.Reader) (time.Duration, error) {
+// readExpiry reads the number of seconds until a shoe expires.
+func readExpiry(d *httpjson.Reader, q *shuffleRequest) error {
 	n, err := d.Count()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	const most = uint64(liveshoes.MaxExpiry / time.Second)
 	if n < 1 || n > most {
-		return 0, unprocessable("expires_in must be from 1 to %d seconds, or left out for a shoe that does not expire.",
-			most).at("/expires_in")
+		return unprocessable("expires_in must be from 1 to %d seconds, or left out for a shoe that does not expire.", most).at("/expires_in")
 	}
-	return time.Duration(n) * time.Second, nil
+	q.expires = time.Duration(n) * time.Second
+	return nil
 }
 
-// readCut reads where a cut card lies: behind a number of cards, or a range to draw that from.
-func readCut(d *httpjson.Reader) (*shoe.Cut, error) {
+// readCut reads the cut card's position, or the range to draw it from.
+func readCut(d *httpjson.Reader, into **shoe.Cut) error {
 	c := &shoe.Cut{}
+	*into = c
 	switch d.Kind() {
 	case '0':
 		n, err := d.Count()
@@ -362,10 +363,10 @@ func readCut(d *httpjson.Reader) (*shoe.Cut, error) {
 			err = problemCut("0")
 		}
 		c.At = n
-		return c, err
+		return err
 	case '[':
 	default:
-		return nil, d.WrongKind("a number of cards such as 234 or a range of them such as [220,250]")
+		return d.WrongKind("a number of cards such as 234 or a range of them such as [220,250]")
 	}
 	ends := []uint64{}
 	err := d.Array(func(i int) error {
@@ -376,38 +377,31 @@ func readCut(d *httpjson.Reader) (*shoe.Cut, error) {
 		ends = append(ends, n)
 		return err
 	})
-	if err == nil && (len(ends) != 2 || ends[0] < 1 || ends[0] >= ends[1]) {
-		err = problemCut(strings.ReplaceAll(fmt.Sprint(ends), " ", ","))
-	}
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if len(ends) != 2 || ends[0] < 1 || ends[0] >= ends[1] {
+		return problemCut(strings.ReplaceAll(fmt.Sprint(ends), " ", ","))
 	}
 	c.From, c.To = ends[0], ends[1]
-	return c, nil
+	return nil
 }
 
 func problemCut(got string) *problem {
 	return unprocessable("cut must be how many cards lie before the cut card, such as 234, or a range to draw that from, such as [220,250]; got %s.", got).at("/cut")
 }
 
+var revealMembers = []member[*string]{
+	{name: "seed", read: func(d *httpjson.Reader, seed *string) (err error) {
+		*seed, err = d.String()
+		return err
+	}},
+}
+
 // decodeReveal reads the body of a reveal and returns the seed.
 func decodeReveal(body []byte, lease *budget.Lease) ([]byte, error) {
 	var text string
-	d, err := httpjson.NewReader(body, lease)
-	if err != nil {
-		return nil, err
-	}
-	err = d.Object(func(name string) (err error) {
-		if name != "seed" {
-			return unknownMember(d, name, []string{"seed"})
-		}
-		text, err = d.String()
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := d.End(); err != nil {
+	if _, err := readMembers(body, lease, revealMembers, nil, &text); err != nil {
 		return nil, err
 	}
 	seed, err := hex.DecodeString(text)

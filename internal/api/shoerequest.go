@@ -82,10 +82,10 @@ func proofParameter(r *http.Request) (bool, error) {
 		return false, err
 	}
 	text, given := query["proof"]
-	if given && text != "true" && text != "false" {
-		return false, badRequest("proof must be true or false.").in("proof")
+	if !given {
+		return false, nil
 	}
-	return text == "true", nil
+	return boolParameter("proof", text)
 }
 
 // ifVersion reads which version of a shoe is to be changed; 0 is any.
@@ -106,96 +106,78 @@ func ifVersion(r *http.Request) (uint64, error) {
 	return version, nil
 }
 
-// decodeChange reads the body of a change that has the members named.
-func decodeChange(body []byte, lease *budget.Lease, c *liveshoes.Change, members []string) error {
-	d, err := httpjson.NewReader(body, lease)
-	if err != nil {
-		return err
-	}
-	given := map[string]bool{}
-	err = d.Object(func(name string) error {
-		if !slices.Contains(members, name) {
-			return unknownMember(d, name, members)
+// changeMembers are the members of all changes.
+var changeMembers = []member[*liveshoes.Change]{
+	{name: "count", read: func(d *httpjson.Reader, c *liveshoes.Change) error { return readCount(d, &c.Count) }},
+	{name: "cards", read: readCards},
+	{name: "from", read: func(d *httpjson.Reader, c *liveshoes.Change) error {
+		return oneOf(d, &c.Taken, shoe.Top, shoe.Bottom, shoe.Random)
+	}},
+	{name: "to", read: func(d *httpjson.Reader, c *liveshoes.Change) error {
+		pile, err := d.String()
+		if err == nil && !shoe.IsName(pile) {
+			err = problemPileName().at("/to")
 		}
-		given[name] = true
-		return changeMember(d, name, c)
-	})
-	if err != nil {
+		c.To = shoe.OnPile(pile)
 		return err
+	}},
+	{name: "put", read: func(d *httpjson.Reader, c *liveshoes.Change) error { return oneOf(d, &c.Put, shoe.Top, shoe.Bottom) }},
+	{name: "cut", read: func(d *httpjson.Reader, c *liveshoes.Change) error { return readCut(d, &c.Cut) }},
+	{name: "algorithm", read: func(d *httpjson.Reader, c *liveshoes.Change) error { return readAlgorithm(d, &c.Algorithm) }},
+	{name: "client_seed", read: func(d *httpjson.Reader, c *liveshoes.Change) error {
+		return readText(d, &c.ClientSeed, audit.CheckClientSeed)
+	}},
+}
+
+// decodeChange reads the body of a change, which may have the members named.
+func decodeChange(body []byte, lease *budget.Lease, c *liveshoes.Change, members []string) error {
+	if members == nil {
+		members = []string{} // none
 	}
-	if err := d.End(); err != nil {
+	given, err := readMembers(body, lease, changeMembers, members, c)
+	if err != nil {
 		return err
 	}
 	return complete(c, given)
 }
 
-// changeMember reads one member of a change.
-func changeMember(d *httpjson.Reader, name string, c *liveshoes.Change) (err error) {
-	switch name {
-	case "count":
-		c.Count, err = readCount(d)
-	case "cards":
-		if c.Kind != audit.KindReshuffle {
-			c.Cards, err = readCards(d)
-			return err
-		}
-		var which string
-		if which, err = oneOf(d, "remaining", "all"); which == "all" {
-			c.From = shoe.All
-		}
-	case "from":
-		var end string
-		end, err = oneOf(d, string(shoe.Top), string(shoe.Bottom), string(shoe.Random))
-		c.Taken = shoe.End(end)
-	case "to":
-		var pile string
-		if pile, err = d.String(); err == nil && !shoe.IsName(pile) {
-			err = problemPileName().at("/to")
-		}
-		c.To = shoe.OnPile(pile)
-	case "put":
-		var end string
-		end, err = oneOf(d, string(shoe.Top), string(shoe.Bottom))
-		c.Put = shoe.End(end)
-	case "cut":
-		c.Cut, err = readCut(d)
-	case "algorithm":
-		c.Algorithm, err = readAlgorithm(d)
-	case "client_seed":
-		c.ClientSeed, err = readClientSeed(d)
-	}
-	return err
-}
-
-// complete gives members that were left out their defaults, and refuses members that contradict
-// each other.
-func complete(c *liveshoes.Change, given map[string]bool) error {
+// complete sets the defaults of omitted members, and rejects members that contradict each other.
+func complete(c *liveshoes.Change, given []string) error {
+	has := func(name string) bool { return slices.Contains(given, name) }
 	switch {
 	case c.Kind == audit.KindAdd && len(c.Cards) == 0:
 		return unprocessable(`cards must name the cards to add, by number or by code, as in [0,"AS"].`).at("/cards")
-	case c.Kind == audit.KindReturn && given["cards"] && c.From == shoe.Dealt:
+	case c.Kind == audit.KindReturn && has("cards") && c.From == shoe.Dealt:
 		c.From = shoe.Out
 	case c.Kind != audit.KindDraw:
-	case given["cards"] && (given["count"] || given["from"]):
+	case has("cards") && (has("count") || has("from")):
 		return unprocessable("cards cannot be combined with count or from: name the cards, or say how many to take from which end.").at("/cards")
-	case given["put"] && !given["to"]:
+	case has("put") && !has("to"):
 		return unprocessable("put is the end of a pile, and needs to: the name of the pile.").at("/put")
-	case given["to"] && !given["put"]:
+	case has("to") && !has("put"):
 		c.Put = shoe.Top
 	}
-	if c.Kind == audit.KindDraw && given["cards"] {
+	if c.Kind == audit.KindDraw && has("cards") {
 		c.Taken = shoe.Named
 	}
 	return nil
 }
 
-// readCards reads cards by their numbers and codes.
-func readCards(d *httpjson.Reader) ([]liveshoes.CardName, error) {
-	if d.Kind() != '[' {
-		return nil, d.WrongKind(`an array of card numbers and codes such as [0,"AS"]`)
+// readCards reads cards by their numbers and codes, or which cards of a deck to reshuffle.
+func readCards(d *httpjson.Reader, c *liveshoes.Change) error {
+	if c.Kind == audit.KindReshuffle {
+		var which string
+		err := oneOf(d, &which, "remaining", "all")
+		if which == "all" {
+			c.From = shoe.All
+		}
+		return err
 	}
-	cards := []liveshoes.CardName{}
-	err := d.Array(func(i int) error {
+	if d.Kind() != '[' {
+		return d.WrongKind(`an array of card numbers and codes such as [0,"AS"]`)
+	}
+	c.Cards = []liveshoes.CardName{}
+	return d.Array(func(i int) error {
 		if i == shoe.MaxCards {
 			return unprocessable("cards must have at most %d elements, as many as a shoe has cards.", shoe.MaxCards).at("/cards")
 		}
@@ -203,28 +185,27 @@ func readCards(d *httpjson.Reader) ([]liveshoes.CardName, error) {
 		var err error
 		switch d.Kind() {
 		case '0':
-			name.Number, err = readCount(d)
+			err = readCount(d, &name.Number)
 		case '"':
 			name.Code, err = d.String()
 		default:
-			return d.WrongKind(`a card's number or code, such as 0 or "AS"`)
+			err = d.WrongKind(`a card's number or code, such as 0 or "AS"`)
 		}
-		cards = append(cards, name)
+		c.Cards = append(c.Cards, name)
 		return err
 	})
-	return cards, err
 }
 
-// oneOf reads a string that has to be one of a few words.
-func oneOf(d *httpjson.Reader, words ...string) (string, error) {
+// oneOf reads a string that must be one of a few words.
+func oneOf[T ~string](d *httpjson.Reader, into *T, words ...T) error {
 	text, err := d.String()
-	if err == nil && !slices.Contains(words, text) {
-		var list []string
-		for _, word := range words {
-			list = append(list, strconv.Quote(word))
-		}
-		name := strings.TrimPrefix(d.Pointer(), "/")
-		err = unprocessable("%s must be %s; got %s.", name, strings.Join(list, " or "), suggest.Quote(text)).at(d.Pointer())
+	if *into = T(text); err != nil || slices.Contains(words, *into) {
+		return err
 	}
-	return text, err
+	var list []string
+	for _, word := range words {
+		list = append(list, strconv.Quote(string(word)))
+	}
+	name := strings.TrimPrefix(d.Pointer(), "/")
+	return unprocessable("%s must be %s; got %s.", name, strings.Join(list, " or "), suggest.Quote(text)).at(d.Pointer())
 }
