@@ -56,12 +56,11 @@ func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope access.Sco
 // writes reports whether the requests of a scope write records.
 func writes(scope access.Scope) bool { return scope == access.Shuffle || scope == access.Deal }
 
-// CallerOf returns the name of the key of the request that w answers; empty for none.
+// CallerOf returns the name of the caller's key; empty for none.
 func CallerOf(w http.ResponseWriter) string { return w.(*response).caller.Key }
 
-// Cache says for how long an answer that only reads may be cached, such as "max-age=300": by shared
-// caches if callers without a token may read the log that w answers for, and otherwise by its caller
-// alone.
+// Cache sets the lifetime of a cacheable answer, such as "max-age=300". Shared caches may store it if callers
+// without a token may read the log; otherwise only the caller may.
 func Cache(w http.ResponseWriter, lifetime string) {
 	h := w.Header()
 	if out, ok := w.(*response); ok && out.public {
@@ -72,8 +71,8 @@ func Cache(w http.ResponseWriter, lifetime string) {
 	h.Add("Vary", "Authorization")
 }
 
-// showLimit sets the fields of draft-ietf-httpapi-ratelimit-headers, version 10: how many requests
-// the caller may send in a window, how many are left, and when all are there again.
+// showLimit sets the fields of draft-ietf-httpapi-ratelimit-headers-10: the number of requests in a window,
+// the number left, and the time until all are available again.
 func showLimit(h http.Header, left access.Remaining) {
 	h.Set("RateLimit-Policy", fmt.Sprintf(`"requests";q=%d;w=%d`, left.Burst, seconds(left.Window)))
 	h.Set("RateLimit", fmt.Sprintf(`"requests";r=%d;t=%d`, left.Requests, seconds(left.Full)))
@@ -127,18 +126,17 @@ func (a *API) forwarded(r *http.Request) *http.Request {
 	return &forwarded
 }
 
-// exposed are the fields of answers that pages of other origins may read.
+// exposed are the header fields that pages of other origins may read.
 var exposed = []string{"ETag", "RateLimit", "RateLimit-Policy", "Retry-After", requestIDHeader}
 
-// showAll lets pages of any origin read an answer, be it asked for by a page or kept in a cache.
+// showAll lets pages of any origin read an answer. Caches may store it, so it is sent to all clients.
 func showAll(h http.Header) {
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", strings.Join(exposed, ", "))
 }
 
-// crossOrigin answers preflights, and lets pages of the listed origins read the answers to what writes.
-// What only reads is for pages of any origin: see may. Decks of deckofcardsapi have rules of their
-// own.
+// crossOrigin is middleware that answers preflights, and lets pages of the listed origins write. Pages of any
+// origin may use read-only routes: see [API.authorize]. The routes of deckofcards handle CORS themselves.
 func (a *API) crossOrigin(next http.Handler) http.Handler {
 	headers := []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", requestIDHeader}
 	reads := cors.Handler(cors.Options{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"GET", "HEAD"}, AllowedHeaders: headers, MaxAge: 600})(next)

@@ -1,12 +1,10 @@
-// Package api is Riffle over HTTP: routes, parameters, answers, problem documents and metrics, as
-// openapi.yaml has them.
+// Package api serves openapi.yaml: routes, parameters, answers, problem documents and metrics.
 //
-// A handler decodes, acts through the dealer and encodes; what goes wrong on the way is an error,
-// and one function turns errors into problem documents. What that function does not know is the
-// service's own fault: 500, and the text stays in the log.
+// A handler decodes, makes one service call and encodes. [API.fail] turns its error into a problem
+// document. An unknown error is answered 500, and its text goes to the log only.
 //
-// An [API] is what all logs of the process share. A [Log] is one of them, and [logAPI] has the
-// handlers that need its services.
+// An [API] is shared by all logs of the process. A [Log] is one of them, and [logAPI] has the handlers
+// while it is open.
 package api
 
 import (
@@ -25,31 +23,30 @@ import (
 	"riffle/internal/tracing"
 )
 
-// Options of an API. All are needed but AccessLog, Logs, Admin, Tracer, Hosts, Origins, Policy,
-// Proxies, ReplayTime, More and Home.
+// Options configures New. Logger, Metrics, Gatherer, Contract, MaxBody and Budget are needed.
 type Options struct {
 	Logger       *slog.Logger
-	AccessLog    io.Writer // gets one line a request, in one call; nil for none
+	AccessLog    io.Writer // gets one write of a line for each request; nil for none
 	Metrics      *Metrics
-	Logs         []string            // the names of the logs besides the main one
-	Gatherer     prometheus.Gatherer // what /metrics shows
-	Contract     []byte              // what /openapi.yaml shows
-	MaxBody      int64               // the longest body, in bytes
-	Budget       *budget.Budget      // the memory of all long requests together
-	WriteTimeout time.Duration       // for a client to accept an answer, see httpserver.Timeouts; 0 for none
-	Tracer       *tracing.Tracer     // gets the spans of requests; nil for none
-	Admin        bool                // metrics are for NewAdminServer
-	Hosts        access.Hosts        // the names under which it answers until SetHosts; by default local ones alone on loopback
-	Origins      access.Origins      // whose pages may write, until SetOrigins; by default none
-	Policy       *access.Policy      // who may do what, until SetPolicy; by default everybody everything
-	Proxies      access.Proxies      // whose X-Forwarded-For is believed; by default none
-	ReplayTime   time.Duration       // that a replay may take, and a proof of a shoe until it is sent; 2 minutes
-	More         []More              // routes beyond those of the contract
-	Home         http.Handler        // answers browsers that ask for /; by default they get JSON, like programs
+	Logs         []string            // names of the logs besides the main one
+	Gatherer     prometheus.Gatherer // of /metrics
+	Contract     []byte              // of /openapi.yaml
+	MaxBody      int64               // length of the longest body, in bytes
+	Budget       *budget.Budget      // memory of all requests
+	WriteTimeout time.Duration       // for a client to accept an answer, see [httpserver.Timeouts]; 0 for none
+	Tracer       *tracing.Tracer     // nil for none
+	Admin        bool                // /metrics is at AdminHandler only
+	Hosts        access.Hosts        // accepted Host names until SetHosts; by default local names, on loopback only
+	Origins      access.Origins      // origins whose pages may write, until SetOrigins; by default none
+	Policy       *access.Policy      // until SetPolicy; by default everybody may do everything
+	Proxies      access.Proxies      // trusted to send X-Forwarded-For; by default none
+	ReplayTime   time.Duration       // limit for a replay, or for a shoe's proof until it is sent; 2 minutes by default
+	More         []More              // routes beyond the contract
+	Home         http.Handler        // answers browsers at /; by default they get JSON, as programs do
 }
 
-// More are routes beyond those of the contract, for callers with a scope. Their handlers find the
-// log of a request by [LogOf]. Pages need no log.
+// More are routes beyond the contract, for callers with a scope. Their handlers get the request's log
+// from [LogOf], except for pages.
 type More struct {
 	Scope  access.Scope
 	Routes func(chi.Router)
@@ -58,27 +55,26 @@ type More struct {
 // An API answers requests.
 type API struct {
 	Options
-	all     []*Log // the main log first
-	main    *Log
-	named   map[string]*Log // the others
-	router  *chi.Mux
-	hosts   atomic.Pointer[access.Hosts]
-	origins atomic.Pointer[access.Origins]
-	policy  atomic.Pointer[access.Policy]
-	scopes  map[string]access.Scope // by method and pattern
-	gate    gate
-	long    *httpserver.LongRequests
+	all      []*Log // the main log first
+	main     *Log
+	named    map[string]*Log // the others
+	router   *chi.Mux
+	hosts    atomic.Pointer[access.Hosts]
+	origins  atomic.Pointer[access.Origins]
+	policy   atomic.Pointer[access.Policy]
+	scopes   map[string]access.Scope // by method and pattern
+	draining atomic.Bool
+	long     *httpserver.LongRequests
 }
 
-// New returns the API, to be served by [NewServer]. Each log is closed until [Log.Open].
+// New returns an API whose logs are closed until [Log.Open].
 func New(o Options) *API {
-	a := &API{Options: o}
+	a := &API{Options: o, scopes: map[string]access.Scope{}}
 	a.addLogs()
 	a.long = httpserver.NewLongRequests(o.Budget, o.ReplayTime, o.WriteTimeout)
 	a.SetHosts(o.Hosts)
 	a.SetOrigins(o.Origins)
 	a.SetPolicy(o.Policy)
-	a.scopes = map[string]access.Scope{}
 	a.router = a.routes()
 	return a
 }
@@ -86,7 +82,7 @@ func New(o Options) *API {
 // SetOrigins replaces the origins whose pages may write, from the next request on.
 func (a *API) SetOrigins(origins access.Origins) { a.origins.Store(&origins) }
 
-// SetHosts replaces the names under which the API answers, from the next request on.
+// SetHosts replaces the accepted Host names, from the next request on.
 func (a *API) SetHosts(hosts access.Hosts) { a.hosts.Store(&hosts) }
 
 func (a *API) routes() *chi.Mux {
@@ -109,7 +105,7 @@ func (a *API) routes() *chi.Mux {
 	return r
 }
 
-// A route is a method and a path, and the scope that its callers need.
+// A route is an endpoint of the contract. Its callers need the scope.
 type route struct {
 	scope   access.Scope
 	method  string
@@ -117,10 +113,10 @@ type route struct {
 	handler handler
 }
 
-// open is in place of a scope for health checks, which everybody may make at any rate.
+// open marks health checks, which need no scope and have no limits.
 const open access.Scope = ""
 
-// table lists the routes of the contract.
+// table returns the routes of the contract.
 func (a *API) table() []route {
 	return []route{
 		{access.Shuffle, http.MethodPost, "/shuffle", ofLog((*logAPI).shuffle)},
@@ -188,7 +184,7 @@ func (a *API) add(r chi.Router, route route) {
 	}
 }
 
-// SetPolicy has requests from now on follow a policy; nil lets everybody do everything.
+// SetPolicy replaces the policy, from the next request on; nil lets everybody do everything.
 func (a *API) SetPolicy(p *access.Policy) {
 	if p == nil {
 		p = access.NewPolicy(nil, nil)
@@ -202,7 +198,7 @@ func (a *API) SetPolicy(p *access.Policy) {
 // Stop ends replays and proofs in flight: see [httpserver.LongRequests.Stop].
 func (a *API) Stop() { a.long.Stop() }
 
-// Routes returns the router, for checks that it and the contract name the same routes.
+// Routes returns the router, for tests that compare it with the contract.
 func (a *API) Routes() chi.Routes { return a.router }
 
 // ServeHTTP answers a request.

@@ -16,13 +16,13 @@ import (
 	"riffle/internal/ledger"
 )
 
-// A shownAudit is an audit as the API shows it.
+// A shownAudit is an audit in an answer.
 type shownAudit struct {
 	AuditID  uuid.UUID       `json:"audit_id"`
 	LogIndex uint64          `json:"log_index"`
-	Record   json.RawMessage `json:"record"` // the exact bytes
+	Record   json.RawMessage `json:"record"` // byte for byte
 	Revealed bool            `json:"revealed"`
-	Seed     *string         `json:"seed"` // null while it is held back
+	Seed     *string         `json:"seed"` // null while it is secret
 }
 
 func show(a *disclosure.Audit) shownAudit {
@@ -37,7 +37,7 @@ func seedText(seed []byte) *string {
 	return &text
 }
 
-// auditID reads the id of the path. One that is malformed answers like one that is not there.
+// auditID reads the id in the path. A malformed id is answered like an unknown one.
 func auditID(r *http.Request) (uuid.UUID, error) {
 	id, ok := parseID(chi.URLParam(r, "id"))
 	if !ok {
@@ -84,8 +84,7 @@ func proofText(p *disclosure.Proof) []byte {
 	return file.Text()
 }
 
-// fresh encodes and sends what must not be cached. HTML is not escaped, so that records in it keep
-// their exact bytes.
+// fresh sends a value that must not be cached. It does not escape HTML, so records keep their bytes.
 func fresh(w http.ResponseWriter, lease *budget.Lease, v any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -127,7 +126,7 @@ func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request, lease *budge
 	if err != nil {
 		return err
 	}
-	room := 0 // of the answer, which grows by copying
+	room := 0 // bytes of the answer, which grows by copying
 	for _, f := range found {
 		room += 3 * (len(f.Record) + hex.EncodedLen(len(f.Seed)))
 	}
@@ -149,8 +148,8 @@ func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request, lease *budge
 	return fresh(w, lease, answer)
 }
 
-// shownPositions is how many replayed positions GET /audits/{id}/verify shows; of more it shows the
-// digest alone.
+// shownPositions is the most replayed positions that GET /audits/{id}/verify shows. A longer order has its
+// digest only.
 const shownPositions = 10_000
 
 // verifyAudit answers GET /audits/{id}/verify.
@@ -176,8 +175,8 @@ func (a *logAPI) verifyAudit(w http.ResponseWriter, r *http.Request, lease *budg
 		Steps       []audit.Step `json:"steps"`
 		Revealed    bool         `json:"revealed"`
 		Seed        *string      `json:"seed"`
-		Orders      [][]uint64   `json:"orders"`       // null while held back, or when there are too many
-		OrderDigest *string      `json:"order_sha256"` // null while held back
+		Orders      [][]uint64   `json:"orders"`       // null while secret, or if too many
+		OrderDigest *string      `json:"order_sha256"` // null while secret
 	}{found.ID, found.LogIndex, v.OK, v.Steps, found.Seed != nil, seedText(found.Seed), v.Orders, digestText(v.OrderDigest)})
 }
 

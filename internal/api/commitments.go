@@ -41,7 +41,7 @@ func (a *logAPI) getCommitment(w http.ResponseWriter, r *http.Request, lease *bu
 	return writeFresh(w, lease, append(appendShown(nil, c), '\n'))
 }
 
-// commitmentBytes is about the memory of a commitment in a list.
+// commitmentBytes is the approximate memory of a commitment in a list.
 const commitmentBytes = 2 << 10
 
 // listCommitments answers GET /commitments.

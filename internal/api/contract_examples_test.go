@@ -63,9 +63,8 @@ var shoeSeeds = map[string]string{
 	"createShoe names": "9236c516a32bbd6905c65283fae7943331a159e04a272f4358b0c2c2efff7469",
 }
 
-// replayExamples sends the requests of the examples and checks that the responses equal the
-// examples. Random bytes and times are those of the examples, so that seeds, ids and orders are
-// equal too.
+// replayExamples sends each example's request and compares the response with the example. Random bytes
+// and times come from the examples, too, so seeds, ids and orders are equal.
 func replayExamples(t *testing.T, c *contract, cover func(operation string, status int, example string)) {
 	var random bytes.Buffer
 	var now time.Time

@@ -306,7 +306,7 @@ func TestOnlyDocumentedNamesAreAccepted(t *testing.T) {
 // unknown.
 func compare(t *testing.T, operation string, words []string, rejected func(string) string, documented []string) {
 	t.Helper()
-	// What follows the word in the error for an unknown one, but for the hint at its end.
+	// The error for an unknown word, after the word and before the hint.
 	unknown := regexp.MustCompile(`"(\.\.\.)? is not a (member of this request|parameter of this path); (did you mean|it takes) `)
 	if said := rejected("no-such-word"); !unknown.MatchString(said) {
 		t.Fatalf("%s: an unknown word is answered with %s", operation, said)

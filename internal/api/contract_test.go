@@ -129,7 +129,7 @@ func examplesOf(response *openapi3.Response) map[string]any {
 	return values
 }
 
-// parameters returns the parameters of an operation, those of its path included.
+// parameters returns the parameters of an operation and of its path.
 func (c *contract) parameters(operation string) (list []*openapi3.Parameter) {
 	op := c.operations[operation]
 	for _, p := range slices.Concat(op.PathItem.Parameters, op.Operation.Parameters) {

@@ -9,7 +9,7 @@ import (
 	"riffle/internal/deck"
 )
 
-// A deckType is a deck type as GET /decks shows it.
+// A deckType is a deck type in the answer to GET /decks.
 type deckType struct {
 	*deck.Type
 	Size int `json:"size"`
@@ -68,7 +68,7 @@ func (a *logAPI) listCards(w http.ResponseWriter, r *http.Request, lease *budget
 	return a.static(w, lease, answer)
 }
 
-// static sends what only a new version of the program or of the operator's decks changes.
+// static sends a value that changes only with the program or the operator's decks.
 func (a *logAPI) static(w http.ResponseWriter, lease *budget.Lease, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {

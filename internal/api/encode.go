@@ -10,35 +10,33 @@ import (
 	"riffle/internal/scheduler"
 )
 
-// A stream is an answer that is sent in parts if it is long. Its first parts are sent before the
-// last are encoded, so an answer that fails on the way closes the connection: what has arrived is
-// then not JSON.
+// A stream is an answer that is sent in parts if it is long. A failure after the first part closes the
+// connection, which leaves the client with invalid JSON.
 type stream struct {
 	buf    []byte
 	pooled *[]byte
-	pool   *buffers // which pooled is from
+	pool   *buffers // of pooled
 	w      http.ResponseWriter
 	lease  *budget.Lease
-	media  string // the type of the answer
+	media  string // media type
 	sent   bool
-	job    *scheduler.Job  // of an answer that takes long; nil for others
+	job    *scheduler.Job  // nil unless the answer takes long
 	ctx    context.Context // of the job
 }
 
-// buffers is a pool of buffers for as many bytes as are sent at a time.
+// buffers is a pool of buffers that are sent once they have a part.
 type buffers struct {
 	sync.Pool
 	part int
 }
 
-// newBuffers returns a pool of buffers, which have room at first and grow to about a part.
+// newBuffers returns a pool of buffers with room at first. They grow to about a part.
 func newBuffers(room, part int) *buffers {
 	return &buffers{sync.Pool{New: func() any { b := make([]byte, 0, room); return &b }}, part}
 }
 
-// An answer begins in a short buffer. A long one goes on in a long buffer if the budget has room for
-// it, and otherwise in shorter parts. Without the pools, a shuffle of 52 items takes a tenth more
-// processor time.
+// An answer begins in a short buffer. A long one continues in a long buffer if the budget has room,
+// otherwise in shorter parts. Without the pools, a shuffle of 52 items takes a tenth more processor time.
 var (
 	shortBuffers = newBuffers(2<<10, 8<<10)
 	longBuffers  = newBuffers(httpserver.Part+8<<10, httpserver.Part)
@@ -55,8 +53,7 @@ func (s *stream) head() {
 	h.Set("Cache-Control", "no-store") // it may have a seed
 }
 
-// flush sends what was encoded, if that is a part. It panics with http.ErrAbortHandler if the
-// caller has left.
+// flush sends the buffer once it has a part. It panics with http.ErrAbortHandler if the client has left.
 func (s *stream) flush() {
 	if len(s.buf) < s.pool.part || s.pool == shortBuffers && s.lengthen() {
 		return
@@ -70,8 +67,8 @@ func (s *stream) flush() {
 	s.wait()
 }
 
-// wait returns when an answer that takes long may go on. It panics with http.ErrAbortHandler if it
-// may not, since the caller has left or the service stops.
+// wait waits until a long answer may continue. It panics with http.ErrAbortHandler if the client has
+// left or the service stops.
 func (s *stream) wait() {
 	if s.job != nil && s.job.Wait(s.ctx) != nil {
 		panic(http.ErrAbortHandler)
@@ -80,7 +77,7 @@ func (s *stream) wait() {
 
 // lengthen replaces the short buffer by a long one, and reports whether the budget had room.
 func (s *stream) lengthen() bool {
-	if s.lease.Grow(2*httpserver.Part) != nil { // it ends with the elements that made it a part
+	if s.lease.Grow(2*httpserver.Part) != nil { // it ends with the elements that completed the part
 		return false
 	}
 	pooled := longBuffers.Get().(*[]byte)
@@ -90,7 +87,7 @@ func (s *stream) lengthen() bool {
 	return true
 }
 
-// release returns the buffer to its pool, unless it has grown far.
+// release returns the buffer to its pool, unless it has grown too large.
 func (s *stream) release() {
 	if cap(s.buf) <= 2*s.pool.part {
 		*s.pooled = s.buf[:0]
@@ -98,7 +95,7 @@ func (s *stream) release() {
 	s.pool.Put(s.pooled)
 }
 
-// send sends what was encoded. A slow client holds up nobody else: the job has no place meanwhile.
+// send sends the buffer. The job has no place meanwhile, so a slow client delays nobody else.
 func (s *stream) send() {
 	s.job.Release()
 	if _, err := s.w.Write(s.buf); err != nil {

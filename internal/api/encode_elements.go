@@ -11,11 +11,11 @@ import (
 	"riffle/internal/deck"
 )
 
-// An appender appends the JSON of what is at some positions of the unshuffled input, with a comma
-// behind each.
+// An appender appends the JSON of the elements at positions of the unshuffled input, with a comma after
+// each.
 type appender func(b []byte, positions []uint64) []byte
 
-// oneByOne returns the appender that appends each element by the function given.
+// oneByOne returns the appender that calls appendOne for each element.
 func oneByOne(appendOne func(b []byte, position uint64) []byte) appender {
 	return func(b []byte, positions []uint64) []byte {
 		for _, p := range positions {
@@ -25,7 +25,7 @@ func oneByOne(appendOne func(b []byte, position uint64) []byte) appender {
 	}
 }
 
-// elementsOf returns the elements of what was shuffled, unless it was the caller's items.
+// elementsOf returns the appender of cards or integers.
 func elementsOf(q *shuffleRequest, result *dealer.Shuffle) appender {
 	switch {
 	case result.Deck != nil && q.details:
@@ -36,10 +36,10 @@ func elementsOf(q *shuffleRequest, result *dealer.Shuffle) appender {
 	return oneByOne(func(b []byte, position uint64) []byte { return strconv.AppendUint(b, position, 10) })
 }
 
-// elementsAtOnce is how many elements are encoded before what there is may be sent.
+// elementsAtOnce is the number of elements that are encoded between two flushes.
 const elementsAtOnce = 128
 
-// elements returns an encoder of the elements at positions, with a comma behind each.
+// elements returns an encoder of the elements at positions, with a comma after each.
 func (s *stream) elements(e appender) func(positions []uint64) {
 	return func(positions []uint64) {
 		for len(positions) > 0 {
@@ -51,10 +51,10 @@ func (s *stream) elements(e appender) func(positions []uint64) {
 	}
 }
 
-// encodedCards are the cards of a deck as JSON, in each of the two forms once it is asked for.
+// encodedCards are the cards of a deck as JSON in two forms, each made when first used.
 type encodedCards struct{ codes, cards func() appender }
 
-// encodedDecks holds the encoded cards of the decks that all requests share, by their *deck.Deck.
+// encodedDecks caches the encoded cards of shared decks, by *deck.Deck.
 var encodedDecks sync.Map
 
 // encodedDeck returns the encoded cards of a deck.
@@ -66,20 +66,19 @@ func encodedDeck(d *deck.Deck) *encodedCards {
 		codes: sync.OnceValue(func() appender { return codeElements(d.Codes()) }),
 		cards: sync.OnceValue(func() appender { return cardElements(d.Cards()) }),
 	}
-	// A deck with parameters is made for one request, and there is no limit to their number.
+	// A deck with parameters is made for one request. Caching all of them would be unbounded.
 	if shared, err := d.Type().Deck(nil); err == nil && shared == d {
 		encodedDecks.Store(d, cards)
 	}
 	return cards
 }
 
-// codeElements are the codes of cards, which need no escapes. Positions beyond the deck are those
-// of further copies.
+// codeElements appends the codes of cards, which need no escapes. Positions beyond the deck belong to
+// further copies.
 //
-// It does what codeElementsPlain of the tests does, faster: each code is copied as a whole
-// fixedCode, whatever its length, since a copy of a fixed length is a few instructions and any
-// other one a call. Without it, shuffling a deck of 52 a thousand times takes 13% more
-// instructions.
+// It is codeElementsPlain of the tests, but copies a whole fixedCode each time: a copy of a fixed length
+// takes a few instructions, any other is a call. Without it, shuffling a deck of 52 a thousand times takes
+// 13% more instructions.
 func codeElements(codes []string) appender {
 	type fixedCode struct {
 		text   [24]byte // a code has at most 16 bytes
@@ -106,8 +105,8 @@ func codeElements(codes []string) appender {
 	}
 }
 
-// cardElements are whole cards. Instances are counted on from copy to copy of the deck, so that no
-// two cards are the same.
+// cardElements appends whole cards. Instances continue from copy to copy of the deck, so that no two
+// cards are equal.
 func cardElements(cards []deck.Card) appender {
 	count := map[string]int{}
 	for i := range cards {
@@ -133,7 +132,7 @@ func cardElements(cards []deck.Card) appender {
 	})
 }
 
-// cardText is the JSON of a card up to its instance, which is the last member.
+// cardText returns the JSON of a card up to its instance, the last member.
 func cardText(card deck.Card) string {
 	text, err := json.Marshal(card)
 	if err != nil {

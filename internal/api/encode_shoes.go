@@ -47,7 +47,7 @@ func appendVersion(b []byte, s *liveshoes.Shoe) []byte {
 	return strconv.AppendUint(b, s.Version, 10)
 }
 
-// appendCounts appends how many cards are where, the cut card, and when the shoe expires.
+// appendCounts appends the numbers of cards by place, the cut card, and the expiry.
 func appendCounts(b []byte, s *liveshoes.Shoe) []byte {
 	b = append(b, `,"remaining":`...)
 	b = strconv.AppendUint(b, s.Remaining, 10)
@@ -80,8 +80,7 @@ func appendPiles(b []byte, s *liveshoes.Shoe) []byte {
 	return append(b, '}')
 }
 
-// appendSealed appends what commits to the order that a record sealed. A deck that was not shuffled
-// has no root.
+// appendSealed appends the commitment and root of a record. An unshuffled deck has no root.
 func appendSealed(b []byte, record *audit.Record) []byte {
 	b = append(b, `,"commitment":"`...)
 	b = hex.AppendEncode(b, record.Commitment[:])

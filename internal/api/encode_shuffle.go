@@ -10,7 +10,7 @@ import (
 	"riffle/internal/httpjson"
 )
 
-// shuffle encodes a shuffle, its orders included, and returns the time that was spent shuffling.
+// shuffle encodes a shuffle with its orders, and returns the time spent shuffling.
 func (s *stream) shuffle(q *shuffleRequest, result *dealer.Shuffle, body []byte) (spent time.Duration) {
 	s.buf = append(s.buf, `{"audit_id":"`...)
 	s.buf = append(s.buf, result.AuditID.String()...)
@@ -28,8 +28,8 @@ func (s *stream) shuffle(q *shuffleRequest, result *dealer.Shuffle, body []byte)
 	return spent
 }
 
-// orders encodes the members that hold the orders. The caller's items are shuffled themselves; of
-// everything else, the positions are.
+// orders encodes the members that hold the orders. It shuffles the caller's items themselves, and
+// positions for any other input.
 func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle, body []byte) (spent time.Duration) {
 	if q.Items == nil {
 		var scratch []uint64
@@ -60,8 +60,7 @@ func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle, body []byte) 
 	return spent
 }
 
-// writeOrders encodes the members that hold the orders. write encodes elements, a comma behind
-// each.
+// writeOrders encodes the members that hold the orders. write encodes elements, with a comma after each.
 func writeOrders[T any](out *stream, list bool, result *dealer.Shuffle, write func([]T), order func(number uint64) []T) {
 	hands := result.Statement.Hands
 	switch {
@@ -100,14 +99,13 @@ func writeArray[T any](out *stream, order []T, write func([]T)) {
 	out.endArray()
 }
 
-// endArray closes an array: its bracket takes the place of the comma behind the last element, if
-// there is one.
+// endArray closes an array. The bracket replaces the comma after the last element, if any.
 func (s *stream) endArray() {
 	s.buf = append(bytes.TrimSuffix(s.buf, []byte{','}), ']')
 	s.flush()
 }
 
-// writeHands encodes the head of an order as hands, an array each, and returns the rest of it.
+// writeHands encodes the head of an order as hands, an array each, and returns the rest.
 func writeHands[T any](out *stream, order []T, sizes []uint64, write func([]T)) (rest []T) {
 	for i, n := range sizes {
 		if i > 0 {
@@ -131,14 +129,12 @@ func (s *stream) items(body []byte) func(items []httpjson.Span) {
 	}
 }
 
-// prefetched is how many items are brought into the processor's cache at a time.
+// prefetched is the number of items that are loaded into the processor's cache together.
 const prefetched = 64
 
-// appendItems appends items, spans of the body, as they are, with a comma behind each. It does what
-// appendItemsPlain does, faster: the items of a shuffled list lie in random order, so in a long
-// body nearly every one is a cache miss, and copying one after the other waits for memory each
-// time. prefetch has the processor load them at the same time. Without it, an answer to a million
-// items takes 15% more processor time.
+// appendItems appends items verbatim, with a comma after each. It is appendItemsPlain with a prefetch: the
+// items of a long shuffled list are cache misses, and one copy after the other would wait for memory each
+// time. Without it, an answer to a million items takes 15% more processor time.
 func appendItems(b, body []byte, items []httpjson.Span) []byte {
 	prefetch(body, items)
 	return appendItemsPlain(b, body, items)

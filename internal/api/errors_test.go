@@ -189,7 +189,7 @@ func TestBodyWithoutAType(t *testing.T) {
 	}
 }
 
-// However long what a caller sends is, an error repeats only its head, and is found at once.
+// TestErrorsAreShort sends long texts: an error repeats only the head of one, and takes no longer.
 func TestErrorsAreShort(t *testing.T) {
 	s := start(t, setup{})
 	long := strings.Repeat("standard52/", 1<<17)

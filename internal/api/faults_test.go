@@ -22,8 +22,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// A faultyStore calls hooks before it uses the store. An error of a hook is returned as that of the
-// store; nil hooks do nothing.
+// A faultyStore calls hooks before it uses the store, and returns a hook's error in place of the store's.
+// Nil hooks do nothing.
 type faultyStore struct {
 	ledger.Store
 	beforeAppend   func() error

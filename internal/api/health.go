@@ -3,25 +3,20 @@ package api
 import (
 	"errors"
 	"net/http"
-	"sync/atomic"
 
 	"riffle/internal/budget"
 	"riffle/internal/httperror"
 	"riffle/internal/ledger"
 )
 
-// A gate says whether the service asks for traffic.
-type gate struct{ draining atomic.Bool }
-
 var errDraining = errors.New("the service is stopping")
 
-// Drain makes the service say that it is not ready, so that no new traffic is sent to it. Requests
-// are answered still.
-func (a *API) Drain() { a.gate.draining.Store(true) }
+// Drain makes /readyz fail, so that load balancers send no new traffic. Requests are still answered.
+func (a *API) Drain() { a.draining.Store(true) }
 
-// ready returns nil if a shuffle in the log that is asked for now would be answered in good time.
+// ready returns nil if the log would answer a shuffle in good time now.
 func (l *Log) ready() error {
-	if l.api.gate.draining.Load() {
+	if l.api.draining.Load() {
 		return errDraining
 	}
 	open, err := l.acquire()
@@ -32,8 +27,8 @@ func (l *Log) ready() error {
 	return open.Log.Health()
 }
 
-// healthz says whether the process should live on. Where logs that fail are opened again it should,
-// and under the prefix of a log it says whether that is open.
+// healthz says whether the process should stay alive. It always should if failed logs are reopened; below
+// a log's prefix it says whether that log is open.
 func (a *API) healthz(w http.ResponseWriter, _ *http.Request, lease *budget.Lease) error {
 	log := w.(*response).log
 	if log == a.main && a.reopens() {
@@ -50,8 +45,8 @@ func (a *API) healthz(w http.ResponseWriter, _ *http.Request, lease *budget.Leas
 	return writeStatus(w, lease, "alive")
 }
 
-// readyz says whether a log should get traffic. That of the main log is for all of them: it answers
-// 200 if one is ready. Everybody may ask, so it names no log, and nothing of a store.
+// readyz says whether a log should get traffic. At the root it answers 200 if any log is ready. It is
+// public, so it names neither logs nor stores.
 func (a *API) readyz(w http.ResponseWriter, _ *http.Request, lease *budget.Lease) error {
 	log := w.(*response).log
 	logs := []*Log{log}
@@ -78,14 +73,14 @@ func problemNotReady(err error) *problem {
 	return p
 }
 
-// A logStatus is a log as /readyz lists it.
+// A logStatus is a log in the admin server's /readyz.
 type logStatus struct {
 	Name   string `json:"name"`
-	Status string `json:"status"` // ready, busy if it is open all the same, or closed
+	Status string `json:"status"` // ready, busy or closed
 }
 
-// readyLogs answers /readyz at the admin address: it lists the logs, if there are several, and says
-// why none is ready.
+// readyLogs answers the admin server's /readyz. It lists the logs, if there are several, or says why none
+// is ready.
 func (a *API) readyLogs(w http.ResponseWriter, _ *http.Request, lease *budget.Lease) error {
 	answer := struct {
 		Status string      `json:"status"`

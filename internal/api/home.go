@@ -8,8 +8,7 @@ import (
 	"riffle/internal/budget"
 )
 
-// home answers GET /: browsers get a page, and programs what the service is and where its contract
-// is.
+// home answers GET /: browsers get a page, programs the addresses of contract and checkpoint.
 func (a *API) home(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	w.Header().Add("Vary", "Accept")
 	if a.Home != nil && acceptsHTML(r) {
@@ -28,8 +27,7 @@ func (a *API) home(w http.ResponseWriter, r *http.Request, lease *budget.Lease) 
 	return writeJSON(w, lease, append(text, '\n'))
 }
 
-// acceptsHTML reports whether a caller names HTML among what it accepts, as browsers do and programs
-// do not.
+// acceptsHTML reports whether the Accept field names HTML, as browsers' fields do.
 func acceptsHTML(r *http.Request) bool {
 	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		if kind, parameters, _ := strings.Cut(part, ";"); strings.EqualFold(strings.TrimSpace(kind), "text/html") {

@@ -10,9 +10,9 @@ import (
 // maxKey is the length of the longest idempotency key, in characters.
 const maxKey = 255
 
-// idempotencyKey returns the key that identifies retries of the request which w answers, or nil if it
-// has no Idempotency-Key. The key belongs to the name of the caller's key, so that a token can be
-// replaced, and to all that the caller sent: method, path, query and body.
+// idempotencyKey returns the key that identifies a request's retries, or nil without an Idempotency-Key. It
+// is bound to the name of the caller's key, so that a token can be replaced, and to method, path, query
+// and body.
 func idempotencyKey(w http.ResponseWriter, r *http.Request, body []byte) (*journal.Key, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
@@ -25,8 +25,8 @@ func idempotencyKey(w http.ResponseWriter, r *http.Request, body []byte) (*journ
 	return journal.NewKey(key, []byte(r.Method+" "+r.RequestURI+"\n"), body).By(CallerOf(w)), nil
 }
 
-// parseKey reads the key: a string as in RFC 9651, 3.3.3, which is what the IETF draft asks for, or
-// the bare characters that most clients send. Both forms of one key are the same key.
+// parseKey reads a key: a string of RFC 9651, 3.3.3, as the IETF draft demands, or the bare characters that
+// most clients send. Both forms of a key are equal.
 func parseKey(values []string) (string, bool) {
 	if len(values) != 1 {
 		return "", false

@@ -10,8 +10,7 @@ import (
 	"riffle/internal/access"
 )
 
-// scopeOf is the scope that a route takes, as docs/operations/README.md has it; empty for what is open to
-// everybody.
+// scopeOf returns the scope that a route requires according to docs/operations/access.md; empty for none.
 func scopeOf(method, path string) access.Scope {
 	switch {
 	case path == "/" || path == "/healthz" || path == "/readyz":
@@ -132,8 +131,8 @@ func TestRefusedTokens(t *testing.T) {
 	}
 }
 
-// Records are counted as they are written, bytes as they are sent, and requests as they come; each
-// answer says how many are left.
+// TestLimitsOfCallers counts a caller's requests, records and bytes against its limits. Each answer says
+// how many requests are left.
 func TestLimitsOfCallers(t *testing.T) {
 	key := func(rates access.Rates) (access.Token, access.Key) {
 		token := access.NewToken()

@@ -37,10 +37,9 @@ func writeText(w http.ResponseWriter, lease *budget.Lease, lifetime string, text
 	return writeBody(w, lease, text)
 }
 
-// tile answers GET /log/tile/*. Tiles never change: a partial one stays what it was when the tree
-// has grown past it.
+// tile answers GET /log/tile/*. Tiles are immutable, partial ones, too.
 func (a *logAPI) tile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	// The path is taken unescaped: clients that fill in templates escape the slashes.
+	// Clients that fill in templates escape the slashes, so use the unescaped path.
 	t, ok := parseTile(strings.TrimPrefix(r.URL.Path, tilePath))
 	if !ok {
 		return problemNoTile()
@@ -65,12 +64,12 @@ func (a *logAPI) tile(w http.ResponseWriter, r *http.Request, lease *budget.Leas
 	h.Set("Content-Type", tileType)
 	Cache(w, "max-age=31536000, immutable")
 	if !entries {
-		return writeBody(w, lease, data) // hashes, which do not get shorter
+		return writeBody(w, lease, data) // hashes do not compress
 	}
 	if err := lease.Grow(int64(len(data)) + compressorBytes); err != nil {
 		return err
 	}
-	h.Add("Vary", "Accept-Encoding") // also where it is not compressed, or a cache would take that for the only form
+	h.Add("Vary", "Accept-Encoding") // also if uncompressed, or a cache would serve that to everybody
 	compressed.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		sendBody(w, http.StatusOK, data)
 	})).ServeHTTP(w, r)
@@ -80,7 +79,7 @@ func (a *logAPI) tile(w http.ResponseWriter, r *http.Request, lease *budget.Leas
 // tileType is the media type of tiles.
 const tileType = "application/octet-stream"
 
-// compressed has bundles of records go out in a fifth of their size to clients that take them so.
+// compressed compresses bundles of records to a fifth for clients that accept it.
 var compressed = middleware.NewCompressor(5, tileType)
 
 // compressorBytes is the memory of a compressor.
@@ -90,9 +89,9 @@ func problemNoTile() *problem {
 	return notFound("The published log has no such tile. GET /log/checkpoint tells its size, and C2SP's tlog-tiles how tiles are named.")
 }
 
-// parseTile reads the name of a tile in its one form, so that a cache holds every tile once. Names
-// are those of Go's checksum database, but for the height, which is always 8 and left out, and for
-// the word for records. Their level is -1.
+// parseTile reads the canonical name of a tile, so that a cache holds each tile once. Names are as in Go's
+// checksum database, except that there is no height (always 8), and "entries" in place of "data" for
+// records, at level -1.
 func parseTile(name string) (t tlog.Tile, ok bool) {
 	if path, entries := strings.CutPrefix(name, "entries/"); entries {
 		name = "data/" + path

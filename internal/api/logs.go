@@ -13,10 +13,8 @@ import (
 	"riffle/internal/services"
 )
 
-// A Log is a log that the API answers for, whether or not it is open at the moment.
-//
-// The main log is at the root. Any other is below /logs/ and its name, where everything is that the
-// root has, but for the metrics.
+// A Log is a log of the API, open or closed. The main log is at the root, any other below /logs/ and its
+// name, with the same routes except /metrics.
 type Log struct {
 	api     *API
 	name    string
@@ -30,13 +28,13 @@ type logAPI struct {
 	*API
 	*services.Services
 	log   *Log
-	inUse sync.RWMutex // read-locked by each request; locked for good once the log is closed
+	inUse sync.RWMutex // read-locked by each request; locked forever once the log is closed
 }
 
-// logsPath is where the logs are that have a name of their own.
+// logsPath is the prefix of all logs except the main one.
 const logsPath = "/logs/"
 
-// addLogs makes the logs, all of them closed.
+// addLogs adds the logs, closed.
 func (a *API) addLogs() {
 	a.named = map[string]*Log{}
 	for _, name := range append([]string{access.MainLog}, a.Logs...) {
@@ -50,8 +48,7 @@ func (a *API) addLogs() {
 	}
 }
 
-// reopens reports whether a log that fails is opened again, while the others are served. Where
-// there is one log, the process ends with it.
+// reopens reports whether a failed log is reopened while others are served. A single log ends the process.
 func (a *API) reopens() bool { return len(a.named) > 0 }
 
 // LogNamed returns the log of a name, or nil.
@@ -62,8 +59,8 @@ func (a *API) LogNamed(name string) *Log {
 	return a.named[name]
 }
 
-// logFor returns the log that a request is for, and the request without the prefix of that log. The
-// main log gets what is of no log, and answers that nothing is there.
+// logFor returns a request's log, and the request without the log's prefix. The main log answers requests
+// to unknown logs: 404.
 func (a *API) logFor(r *http.Request) (*Log, *http.Request) {
 	rest, found := strings.CutPrefix(r.URL.Path, logsPath)
 	if !found {
@@ -86,13 +83,12 @@ func (a *API) logFor(r *http.Request) (*Log, *http.Request) {
 	return l, &inner
 }
 
-// Open has the services answer requests to the log from now on.
+// Open makes the services answer the log's requests.
 func (l *Log) Open(s *services.Services) {
 	l.open.Store(&logAPI{API: l.api, Services: s, log: l})
 }
 
-// Close has requests to the log answered 503 from now on. The channel is closed when no request
-// uses its services any more.
+// Close makes the log's requests fail with 503. The channel closes once no request uses its services.
 func (l *Log) Close() (unused <-chan struct{}) {
 	done := make(chan struct{})
 	open := l.open.Swap(nil)
@@ -105,8 +101,8 @@ func (l *Log) Close() (unused <-chan struct{}) {
 	return done
 }
 
-// acquire returns the handlers of the log, which has to be open. Their services are in use until
-// release.
+// acquire returns the handlers of an open log. The caller must call release. The error is
+// [httperror.ErrLogClosed].
 func (l *Log) acquire() (*logAPI, error) {
 	if open := l.open.Load(); open != nil && open.inUse.TryRLock() {
 		return open, nil
@@ -116,7 +112,7 @@ func (l *Log) acquire() (*logAPI, error) {
 
 func (a *logAPI) release() { a.inUse.RUnlock() }
 
-// ofLog returns a handler that has the log of the request answer.
+// ofLog returns a handler that calls answer with the request's log.
 func ofLog(answer func(*logAPI, http.ResponseWriter, *http.Request, *budget.Lease) error) handler {
 	return func(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 		open, err := w.(*response).log.acquire()
@@ -128,7 +124,7 @@ func ofLog(answer func(*logAPI, http.ResponseWriter, *http.Request, *budget.Leas
 	}
 }
 
-// useLog lets handlers behind it have the log of their requests, by [LogOf].
+// useLog is middleware that keeps the request's log open for [LogOf].
 func (a *API) useLog(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := w.(*response)
@@ -143,14 +139,13 @@ func (a *API) useLog(next http.Handler) http.Handler {
 	})
 }
 
-// LogOf returns the services of the log that the request is for which w answers. It is for handlers
-// of [More] that have a scope.
+// LogOf returns the services of the request's log, for handlers of [More] except pages.
 func LogOf(w http.ResponseWriter) *services.Services { return w.(*response).open.Services }
 
-// PrefixOf returns what the paths of the log begin with that the request is for which w answers.
+// PrefixOf returns the path prefix of the request's log; empty for the main log.
 func PrefixOf(w http.ResponseWriter) string { return w.(*response).log.prefix }
 
-// NoteRejection counts that the request which w answers is answered 503 because of the error.
+// NoteRejection counts a 503 that another handler sends because of the error.
 func NoteRejection(w http.ResponseWriter, err error) {
 	if out, ok := w.(*response); ok {
 		out.log.metrics.Reject(err)

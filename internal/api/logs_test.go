@@ -97,7 +97,7 @@ func TestLogsShareNothing(t *testing.T) {
 	}
 }
 
-// A path under the name of a log is that of the same log and no other, however it is written.
+// TestPathsOfLogs spells the paths of a log in many ways: each leads to that log or to none.
 func TestPathsOfLogs(t *testing.T) {
 	var requests bytes.Buffer
 	s := start(t, setup{logs: []string{"poker", "a.b"}, output: &requests})

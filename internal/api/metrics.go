@@ -21,12 +21,10 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// durations are the bounds of all duration histograms, in seconds: 50 µs to 10 s, about three to a
-// decade.
+// durations are the bounds of all duration histograms, in seconds: about three for each power of ten.
 var durations = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3, 250e-3, 500e-3, 1, 2.5, 5, 10}
 
-// Metrics are what the service counts of itself. Every label comes from a closed set: logs, routes
-// of the router, methods, statuses and algorithms.
+// Metrics are the metrics of all logs. Each label has a bounded set of values, such as the routes.
 type Metrics struct {
 	requests    *prometheus.HistogramVec
 	byKey       *prometheus.CounterVec
@@ -42,9 +40,9 @@ type Metrics struct {
 	random      *prometheus.CounterVec
 }
 
-// LogMetrics are what the service counts of one log.
+// LogMetrics are the metrics of one log.
 type LogMetrics struct {
-	requests    *prometheus.HistogramVec // and not the interface, whose calls allocate their labels
+	requests    *prometheus.HistogramVec // calls of the interface would allocate their labels
 	byKey       *prometheus.CounterVec
 	shuffles    map[shuffle.Algorithm]prometheus.Observer
 	items       prometheus.Counter
@@ -58,7 +56,7 @@ type LogMetrics struct {
 	random      prometheus.Counter
 }
 
-// NewMetrics makes the metrics and registers them.
+// NewMetrics registers the metrics.
 func NewMetrics(registry prometheus.Registerer, version, revision string) *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{logLabel}, labels...))
@@ -92,10 +90,10 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 	return m
 }
 
-// logLabel is the label with the name of the log.
+// logLabel is the label for the name of the log.
 const logLabel = "log"
 
-// Log returns the metrics of the log of a name.
+// Log returns the metrics of a log.
 func (m *Metrics) Log(name string) *LogMetrics {
 	of := prometheus.Labels{logLabel: name}
 	l := &LogMetrics{
@@ -135,8 +133,8 @@ func (m *Metrics) Log(name string) *LogMetrics {
 // WatchLog registers gauges of each log: its queue, its sizes and whether it is ready.
 func (a *API) WatchLog(registry prometheus.Registerer) { registry.MustRegister(logGauges{a}) }
 
-// WatchStore registers gauges of the open commitments, late ones and open shoes of each log. They
-// are counted in its store; a scrape during which that cannot be reached leaves them out.
+// WatchStore registers gauges of each log's open and late commitments and open shoes. A scrape counts them
+// in the store, and omits them if it cannot be reached.
 func (a *API) WatchStore(registry prometheus.Registerer) {
 	registry.MustRegister(openCounts{a})
 }
@@ -189,7 +187,7 @@ type openCounts struct{ api *API }
 
 func (openCounts) Describe(c chan<- *prometheus.Desc) { c <- commitmentsDesc; c <- shoesDesc }
 
-// Collect asks all stores at the same time: one that does not answer is waited for.
+// Collect asks all stores concurrently, since one may not answer.
 func (o openCounts) Collect(c chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -200,7 +198,7 @@ func (o openCounts) Collect(c chan<- prometheus.Metric) {
 	logs.Wait()
 }
 
-// countOpen counts what is open in the log.
+// countOpen counts the log's open commitments and shoes.
 func (l *Log) countOpen(ctx context.Context, c chan<- prometheus.Metric) {
 	log, err := l.acquire()
 	if err != nil {
@@ -229,7 +227,7 @@ func (m *LogMetrics) ShoeChange(kind audit.Kind) { m.shoes[kind].Inc() }
 // Reject counts a request that is answered 503 because of the error.
 func (m *LogMetrics) Reject(err error) { m.rejected.WithLabelValues(httperror.Reason(err)).Inc() }
 
-// Commit notes a commit of the log.
+// Commit records a commit of the log.
 func (m *LogMetrics) Commit(c ledger.Commit) {
 	result := "ok"
 	if c.Err != nil {
@@ -240,7 +238,7 @@ func (m *LogMetrics) Commit(c ledger.Commit) {
 	m.lost.Add(float64(c.Conflicts))
 }
 
-// Random counts what is read from a source of randomness.
+// Random counts the bytes read from a source of randomness.
 func (m *LogMetrics) Random(source io.Reader) io.Reader { return &countedReader{source, m.random} }
 
 type countedReader struct {
@@ -254,7 +252,7 @@ func (r *countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pattern returns the pattern of a request's route, which is a label of metrics.
+// pattern returns the request's route, a label of metrics.
 func pattern(r *http.Request) string {
 	if p := chi.RouteContext(r.Context()).RoutePattern(); p != "" {
 		return p
@@ -262,7 +260,7 @@ func pattern(r *http.Request) string {
 	return "none"
 }
 
-// statusLabel returns a status as a label of metrics, for most answers without an allocation.
+// statusLabel returns a status as a label, usually without allocating.
 func statusLabel(status int) string {
 	if status == http.StatusOK {
 		return "200"
@@ -270,7 +268,7 @@ func statusLabel(status int) string {
 	return strconv.Itoa(status)
 }
 
-// method returns a method as a label of metrics: one that HTTP does not define is "other".
+// method returns a method as a label: "other" if HTTP does not define it.
 func method(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodPost, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -279,7 +277,7 @@ func method(m string) string {
 	return "other"
 }
 
-// metricsBytes is about the memory of the metrics of a log, and of those of the process.
+// metricsBytes is the approximate memory of the metrics of a log, or of the process.
 const metricsBytes = 256 << 10
 
 // metrics answers GET /metrics.

@@ -13,9 +13,8 @@ import (
 	"riffle/internal/suggest"
 )
 
-// noSuchPath answers requests for paths that there are not. One that ends in a slash too many is
-// redirected, and so is a browser that asks for a log without the slash after its name; of the
-// others the answer names the path that is spelled most like it.
+// noSuchPath answers requests to unknown paths. It redirects paths with a slash too many, and browsers that
+// omit the slash after a log's name. Otherwise it suggests the nearest path.
 func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	if to := cmp.Or(a.withoutSlash(r), a.pageOfLog(w, r)); to != "" {
 		w.Header().Set("Cache-Control", "no-store")
@@ -23,14 +22,14 @@ func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request, lease *budget.L
 		w.WriteHeader(http.StatusPermanentRedirect) // with the same method and body
 		return nil
 	}
-	if near := a.nearestPath(r.URL.Path); near != "" && near != r.URL.Path { // which may be written in another way
+	if near := a.nearestPath(r.URL.Path); near != "" && near != r.URL.Path { // equal in another case
 		return notFound("There is nothing at this path; did you mean %s? GET /openapi.yaml lists what there is.", near)
 	}
 	return notFound("There is nothing at this path. GET /openapi.yaml lists what there is.")
 }
 
-// withoutSlash returns where a request leads without the slashes at its end, relative to where it
-// is, since the path may have had a prefix; or "" if it leads nowhere.
+// withoutSlash returns the path without the slashes at its end, relative, since it may have had a prefix. It
+// returns "" if there is no such path.
 func (a *API) withoutSlash(r *http.Request) string {
 	routed := cmp.Or(r.URL.RawPath, r.URL.Path)
 	slashes := len(routed) - len(strings.TrimRight(routed, "/"))
@@ -44,13 +43,12 @@ func (a *API) withoutSlash(r *http.Request) string {
 	}
 	plain, _ := url.QueryUnescape(to)
 	if text := to + " " + plain; suggest.Mask(text) != text {
-		return "" // proxies log where redirects lead
+		return "" // proxies log redirects
 	}
 	return to
 }
 
-// pageOfLog returns where a browser finds the first page of the log whose prefix it asks for,
-// relative to where it is; or "" if it asks for something else.
+// pageOfLog returns the relative path of a log's first page, for browsers that omit the slash; otherwise "".
 func (a *API) pageOfLog(w http.ResponseWriter, r *http.Request) string {
 	name, found := strings.CutPrefix(r.URL.EscapedPath(), logsPath)
 	if !found || a.Home == nil || a.named[name] == nil || w.(*response).log != a.main || !acceptsHTML(r) {
@@ -59,11 +57,11 @@ func (a *API) pageOfLog(w http.ResponseWriter, r *http.Request) string {
 	return name + "/"
 }
 
-// elsewhere has paths by which the contract is found at other services.
+// elsewhere are paths of the contract at other services.
 var elsewhere = []string{"/docs", "/swagger", "/openapi.json", "/openapi", "/redoc"}
 
-// nearestPath returns the pattern of the route whose words are spelled most like those of a path, or
-// "" if none is similar, or if the path may be meant for another log.
+// nearestPath returns the route whose words are most similar to a path's. It returns "" if none is similar,
+// or if the path may belong to another log.
 func (a *API) nearestPath(path string) string {
 	const longest = 200
 	path = strings.ToLower(strings.TrimRight(path, "/"))

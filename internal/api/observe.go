@@ -52,11 +52,11 @@ func (a *API) observe(next http.Handler) http.Handler {
 	})
 }
 
-// logRequest writes the line of a request to the access log, as log/slog would in JSON. That takes a
-// twentieth of a shuffle longer, much of it for quoting. None of these texts needs it: they are our
-// own, or checked.
+// logRequest writes a request's line to the access log, in the JSON of log/slog. Using slog makes a shuffle
+// take a twentieth longer, largely for quoting, which none of these texts needs: they are constants or
+// validated.
 //
-// The line has the pattern of the route and not the path: the id of a shoe is a secret.
+// The line has the route and not the path, since a shoe's id is a secret.
 func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.Span, ended time.Time, took time.Duration) {
 	if a.AccessLog == nil {
 		return
@@ -80,7 +80,7 @@ func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.
 	text("key", w.caller.Key)
 	if w.auditID != uuid.Nil {
 		text("audit_id", w.auditID.String())
-		if w.records != 1 { // none by a retry
+		if w.records != 1 { // 0 for a retry
 			line = strconv.AppendInt(append(line, `,"records":`...), int64(w.records), 10)
 		}
 	}
@@ -88,16 +88,16 @@ func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.
 		text("dropped", "connections")
 	}
 	text("trace_id", tracing.ID(r, span))
-	_, _ = a.AccessLog.Write(append(line, "}\n"...)) // there is nobody to tell
+	_, _ = a.AccessLog.Write(append(line, "}\n"...)) // nobody could be told
 }
 
 const requestIDHeader = "X-Request-Id"
 
-// maxRequestID is the longest id that is taken from a caller, in bytes.
+// maxRequestID is the length of a client's longest request id, in bytes.
 const maxRequestID = 128
 
-// requestID returns the id of a request: the caller's if it sent one that can be logged as it is,
-// and has no token in it, and otherwise a new one.
+// requestID returns the client's request id if it needs no escapes in a log and contains no token.
+// Otherwise it returns a new one.
 func requestID(r *http.Request) string {
 	id := r.Header.Get(requestIDHeader)
 	if id != "" && len(id) <= maxRequestID && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:+/=") == "" && suggest.Mask(id) == id {

@@ -36,7 +36,7 @@ func TestAccessLog(t *testing.T) {
 	v6.RemoteAddr = "[2001:db8::1]:4711"
 	for _, v := range []struct {
 		r    *http.Request
-		want []string // what the line says, but for bytes and seconds
+		want []string // the members of the line, except bytes and seconds
 	}{
 		{identified(authorized(post(t, "/shuffle", `{"size":3}`), token)), []string{
 			"level=INFO", "msg=request", "log=main", "method=POST", "route=/shuffle", "status=200", "peer=192.0.2.1", "request_id=" + id, "key=table-1.a", "audit_id", "trace_id=4bf92f3577b34da6a3ce929d0e0e4736",

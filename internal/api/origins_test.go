@@ -23,7 +23,7 @@ func preflight(t *testing.T, origin, method, path string) *http.Request {
 	return r
 }
 
-// Pages of any origin may read what only reads; those of the listed ones may write.
+// TestOriginsOfPages has pages of any origin use read-only routes, and pages of listed origins write.
 func TestOriginsOfPages(t *testing.T) {
 	origins, err := access.ParseOrigins("https://game.example")
 	if err != nil {
@@ -89,7 +89,7 @@ func TestHeadReads(t *testing.T) {
 	}
 }
 
-// mustSize returns how many records the log has.
+// mustSize returns the number of records in the log.
 func (s *service) mustSize(t *testing.T) uint64 {
 	t.Helper()
 	size, _ := s.log.Sizes()

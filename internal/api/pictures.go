@@ -12,7 +12,7 @@ import (
 	"riffle/internal/picture"
 )
 
-// backName is what the back of a deck's cards is called, unless a card has that code.
+// backName names the picture of a deck's back, unless a card has that code.
 const backName = "back"
 
 // drawCard answers GET /cards/{type}/{name}.svg.
@@ -28,7 +28,7 @@ func (a *logAPI) drawCard(w http.ResponseWriter, r *http.Request, lease *budget.
 	card, found := kind.Face(name)
 	var drawn []byte
 	switch {
-	case isPicture && found && card.Code == name: // and by no other name: a picture has one address, so that caches keep it once
+	case isPicture && found && card.Code == name: // by no other name, so that caches hold each picture once
 		drawn = picture.Card(kind.Family, &card)
 	case isPicture && name == backName:
 		drawn = picture.Back(kind.Family)
@@ -55,11 +55,11 @@ func (a *logAPI) drawDeck(w http.ResponseWriter, r *http.Request, lease *budget.
 	return nil
 }
 
-// sendPicture sends an SVG document, or that the caller's copy is the same.
+// sendPicture sends an SVG document, or 304 if the client's copy is current.
 func sendPicture(w http.ResponseWriter, r *http.Request, drawn []byte) {
 	digest := sha256.Sum256(drawn)
 	tag := fmt.Sprintf(`"%.16x"`, digest[:])
-	Cache(w, "max-age=86400") // a version of the service may draw it better
+	Cache(w, "max-age=86400") // a new version of the service may draw it differently
 	h := w.Header()
 	h.Set("ETag", tag)
 	if namesTag(r.Header.Values("If-None-Match"), tag) {
@@ -67,14 +67,12 @@ func sendPicture(w http.ResponseWriter, r *http.Request, drawn []byte) {
 		return
 	}
 	h.Set("Content-Type", "image/svg+xml")
-	// A picture that is opened by itself is a document of this service, and needs nothing but
-	// itself.
+	// A picture opened by itself is a document of this origin, and loads nothing.
 	h.Set("Content-Security-Policy", "default-src 'none'")
 	sendBody(w, http.StatusOK, drawn)
 }
 
-// namesTag reports whether one of the values of If-None-Match names a tag. A proxy that compresses
-// pictures may have weakened it.
+// namesTag reports whether If-None-Match names a tag. A proxy that compresses pictures weakens it.
 func namesTag(values []string, tag string) bool {
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		if part = strings.TrimSpace(part); part == "*" || strings.TrimPrefix(part, "W/") == tag {

@@ -8,8 +8,8 @@ import (
 	"riffle/internal/picture"
 )
 
-// The picture of every card is served under the code of the card, and that of the back under
-// "back". What the pictures look like is tested by package picture.
+// TestEveryCardHasAPicture gets the picture of each card by its code, and of the back. Package picture
+// tests what they look like.
 func TestEveryCardHasAPicture(t *testing.T) {
 	s := start(t, setup{})
 	for _, kind := range s.Rules.Decks.Types() {

@@ -31,7 +31,7 @@ import (
 
 // A problem is a problem document of RFC 9457. It is an error, so that handlers can return it.
 type problem struct {
-	Detail     string       `json:"detail"` // what to do about it, which people read first
+	Detail     string       `json:"detail"` // what was wrong and how to fix the request; people read it first
 	Status     int          `json:"status"`
 	Title      string       `json:"title"`
 	Type       string       `json:"type"`
@@ -56,37 +56,37 @@ func newProblem(status int, format string, args ...any) *problem {
 	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
 }
 
-// badRequest returns the problem of a malformed request.
+// badRequest is for a malformed request.
 func badRequest(format string, args ...any) *problem {
 	return newProblem(http.StatusBadRequest, format, args...)
 }
 
-// unprocessable returns the problem of a well-formed request for what cannot be done.
+// unprocessable is for a well-formed request that cannot be fulfilled.
 func unprocessable(format string, args ...any) *problem {
 	return newProblem(http.StatusUnprocessableEntity, format, args...)
 }
 
-// conflict returns the problem of a request that contradicts what is recorded or in flight.
+// conflict is for a request that contradicts a record or a request in flight.
 func conflict(format string, args ...any) *problem {
 	return newProblem(http.StatusConflict, format, args...)
 }
 
-// notFound returns the problem of a request for what does not exist.
+// notFound is for a request for something unknown.
 func notFound(format string, args ...any) *problem {
 	return newProblem(http.StatusNotFound, format, args...)
 }
 
-// longestName is how many bytes of a pointer or of the name of a parameter an answer repeats.
+// longestName is the length of the longest pointer or parameter name that an answer repeats, in bytes.
 const longestName = 80
 
-// at points the problem at a member of the body, or at what a member of a long name is in.
+// at points the problem at a member of the body, or at its parent if its name is long.
 func (p *problem) at(pointer string) *problem {
 	pointer = shortPointer(pointer)
 	p.Errors = []fieldError{{Pointer: &pointer, Detail: p.Detail}}
 	return p
 }
 
-// shortPointer returns a pointer, or one to what it is in if it is long.
+// shortPointer returns a pointer, or the nearest parent that is short enough.
 func shortPointer(pointer string) string {
 	for len(pointer) > longestName {
 		pointer = pointer[:strings.LastIndexByte(pointer, '/')]
@@ -103,7 +103,7 @@ func (p *problem) in(parameter string) *problem {
 	return p
 }
 
-// because names the record that the request conflicts with, if there is one.
+// because names the conflicting record, if there is one.
 func (p *problem) because(id uuid.UUID) *problem {
 	if id != uuid.Nil {
 		p.AuditID = id.String()
@@ -115,8 +115,8 @@ func problemInternal() *problem {
 	return newProblem(http.StatusInternalServerError, "Internal error; details are in the server log. Retry, or contact the operator.")
 }
 
-// fail answers with the problem document of an error. It panics with http.ErrAbortHandler if nobody is
-// there to read it.
+// fail answers with the problem document of an error. It panics with http.ErrAbortHandler if the client has
+// left.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	out := w.(*response)
 	out.dropped = errors.Is(err, httpserver.ErrDropped)
@@ -201,8 +201,7 @@ var problems = []struct {
 	{access.ErrLog, http.StatusForbidden, "", "", "The key of this token is not for this log. Ask the operator for one that is."},
 }
 
-// detailed are the errors whose answer has values of theirs. Each function returns nil for any other
-// error.
+// detailed answer the errors that have values. Each function returns nil for any other error.
 var detailed = []func(*http.Request, error) *problem{
 	detail(func(_ *http.Request, p *problem) *problem { return p }),
 	detail(problemOfBody),
@@ -277,7 +276,7 @@ func problemOfClosedShoe(_ *http.Request, e *liveshoes.ClosedError) *problem {
 	return newProblem(http.StatusGone, "The shoe has expired and deals no more cards. It can still be closed, which shows its seeds.").because(e.AuditID)
 }
 
-// problemOfCount is for more cards than there are.
+// problemOfCount is for a count above the number of cards.
 func problemOfCount(r *http.Request, e *shoe.ShortError) *problem {
 	p := unprocessable("count is %d, but only %d cards remain. Nothing was taken; ask for fewer, or put cards there first.", e.Want, e.Have)
 	if strings.HasSuffix(r.URL.Path, "/draw") {
@@ -306,8 +305,8 @@ func place(r *http.Request, f plan.FieldError) fieldError {
 	return fieldError{Parameter: name, Detail: detail}
 }
 
-// sentence completes the text of an error to a sentence. The name of the member at pointer stays as it is on
-// the wire.
+// sentence completes the text of an error to a sentence. It does not capitalize the name of the member at
+// pointer.
 func sentence(pointer, text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	if member, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/"); word != member {
@@ -350,7 +349,7 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request, lease *bu
 			allowed = append(allowed, method)
 		}
 	}
-	if len(allowed) == 0 { // the router takes any method that it does not know for one that is not allowed
+	if len(allowed) == 0 { // the router does not know the method
 		return a.noSuchPath(w, r, lease)
 	}
 	names := slices.DeleteFunc(slices.Clone(allowed), func(m string) bool { return m == http.MethodHead })

@@ -188,7 +188,8 @@ func TestUnknownIDsAreIndistinguishable(t *testing.T) {
 	}
 }
 
-// A proof waits until a checkpoint covers its record. The audit is answered at once.
+// TestProofWaitsForTheCheckpoint asks for a proof before a checkpoint covers its record: it waits, and
+// the audit does not.
 func TestProofWaitsForTheCheckpoint(t *testing.T) {
 	unpublished := make(chan struct{})
 	publish := sync.OnceFunc(func() { close(unpublished) })

@@ -25,8 +25,8 @@ func noParameters(r *http.Request) error {
 	return onlyParameters(query)
 }
 
-// parseQuery reads the query of a request. A duplicate parameter is an error, since readers differ
-// on which of them counts.
+// parseQuery reads the query of a request. It rejects duplicate parameters, which readers interpret
+// differently.
 func parseQuery(r *http.Request) (map[string]string, error) {
 	if r.URL.RawQuery == "" {
 		return nil, nil
@@ -49,7 +49,7 @@ func parseQuery(r *http.Request) (map[string]string, error) {
 	return query, nil
 }
 
-// onlyParameters returns an error unless every parameter has one of the names.
+// onlyParameters rejects parameters that do not have one of the names.
 func onlyParameters(query map[string]string, allowed ...string) error {
 	for _, name := range names(query) {
 		if !slices.Contains(allowed, name) {
@@ -66,8 +66,7 @@ func unknownParameter(name string, allowed []string) error {
 	return badRequest("%s is not a parameter of this path; %s", suggest.Quote(name), suggest.Or(name, allowed, "it takes "+strings.Join(allowed, ", ")+".")).in(name)
 }
 
-// names returns the names of a query in sorted order, so that the same mistakes always get the same
-// answer.
+// names returns the names of a query, sorted, so that equal mistakes get equal answers.
 func names(query map[string]string) []string {
 	return slices.Sorted(maps.Keys(query))
 }
@@ -80,7 +79,7 @@ func countParameter(name, value string) (*uint64, error) {
 	return &n, nil
 }
 
-// countOr returns the count in a parameter, or a default.
+// countOr returns the count in a parameter, or otherwise if it is missing.
 func countOr(query map[string]string, name string, otherwise uint64) (uint64, error) {
 	text, given := query[name]
 	if !given {
@@ -98,7 +97,7 @@ const (
 	maxPage     = 1000
 )
 
-// pageLimit reads how many elements a page is to have.
+// pageLimit reads the number of elements on a page.
 func pageLimit(query map[string]string) (int, error) {
 	limit, err := countOr(query, "limit", defaultPage)
 	if err != nil {
@@ -197,7 +196,7 @@ func (q *shuffleRequest) deckParameter(name, value string) error {
 	return nil
 }
 
-// drawParameter reads how many cards are drawn.
+// drawParameter reads the number of cards to draw.
 func (q *shuffleRequest) drawParameter(value string) error {
 	n, wrong := httpjson.ParseCount(value)
 	if wrong != nil && !q.outOfRange(wrong) {
@@ -228,7 +227,7 @@ func (q *shuffleRequest) handsParameter(value string) error {
 	return nil
 }
 
-// parseID reads an id as answers have it, in 36 characters; upper case is as good.
+// parseID reads an id of 36 characters, in either case.
 func parseID(text string) (uuid.UUID, bool) {
 	if len(text) != 36 { // uuid.Parse takes other forms as well
 		return uuid.Nil, false

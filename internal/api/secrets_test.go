@@ -109,8 +109,8 @@ func saltSecret(salt []byte) secret {
 	return s
 }
 
-// sealedSecrets returns the secrets of a shoe of a standard deck of which the first cards were
-// drawn: its seed, and the order and the salts of the cards after them.
+// sealedSecrets returns the secrets of a shoe of a standard deck after some draws: its seed, and the
+// order and salts of the remaining cards.
 func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) []secret {
 	t.Helper()
 	var shown struct{ Record json.RawMessage }
@@ -193,7 +193,7 @@ type publication struct {
 	problems int               // in public
 
 	made             []shuffleResult
-	revealed         []shuffleResult // of which everybody may see the seed
+	revealed         []shuffleResult // their seeds are public
 	void, open, used commitmentResult
 	shoe             shoeState
 	shoeRecords      []string
@@ -321,13 +321,13 @@ func (p *publication) mustCommit(r *http.Request) commitmentResult {
 	return made
 }
 
-// addDrawnSeed makes a secret of what was drawn, but for its end.
+// addDrawnSeed makes the drawn random bytes a secret, without their end.
 func (p *publication) addDrawnSeed(end int) {
 	p.t.Helper()
 	p.secrets = append(p.secrets, seedSecrets(p.t, hex.EncodeToString(p.drawn.Bytes()[:p.drawn.Len()-end]))...)
 }
 
-// commit makes commitments, of which one becomes void, one is used and one stays open.
+// commit makes three commitments: one becomes void, one is used and one stays open.
 func (p *publication) commit() {
 	t := p.t
 	t.Helper()
@@ -551,7 +551,7 @@ func (p *publication) fail() {
 	show("panic", p.s.panicking(), keyed(post(t, "/audits/"+p.made[0].AuditID+"/reveal", `{"seed":"`+p.made[0].Seed+`"}`), keyOfShuffle+"-4"))
 }
 
-// addLogs adds what operators read: log lines, those of requests included, and traces.
+// addLogs adds the texts that operators read: the log, the access log and traces.
 func (p *publication) addLogs() {
 	p.t.Helper()
 	p.tracer.Shutdown(p.t.Context())

@@ -76,8 +76,8 @@ func (a *logAPI) returnFromPile(w http.ResponseWriter, r *http.Request, lease *b
 	return a.changeShoe(w, r, lease, c, "cards", "put")
 }
 
-// changeShoe changes the shoe of the path, as the request completes the change by members of its
-// body, and answers with the shoe after it.
+// changeShoe completes a change with the members of the body, applies it to the shoe in the path, and
+// answers with the new state.
 func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease, c *liveshoes.Change, members ...string) error {
 	id, err := a.readChange(w, r, lease, c, members)
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, lease *budge
 	return out.finish()
 }
 
-// cardBytes is the memory of a card in an answer, and openingBytes what its opening adds.
+// Memory of a card in an answer, and of its opening.
 const (
 	cardBytes    = 192
 	openingBytes = 512

@@ -18,8 +18,8 @@ import (
 	"riffle/internal/suggest"
 )
 
-// readChange receives the request for a change of the shoe in the path. The change is completed by
-// members of the body; only a DELETE has none.
+// readChange completes a change with the members of the body, and returns the id of the shoe in the path. A
+// DELETE has no body.
 func (a *API) readChange(
 	w http.ResponseWriter, r *http.Request, lease *budget.Lease, c *liveshoes.Change, members []string,
 ) (id uuid.UUID, err error) {
@@ -50,7 +50,7 @@ func (a *API) readChange(
 	return id, err
 }
 
-// shoeID reads the id of the path. One that is malformed answers like one that is not there.
+// shoeID reads the id in the path. A malformed id is answered like an unknown one.
 func shoeID(r *http.Request) (uuid.UUID, error) {
 	id, ok := parseID(chi.URLParam(r, "id"))
 	if !ok {
@@ -59,7 +59,7 @@ func shoeID(r *http.Request) (uuid.UUID, error) {
 	return id, nil
 }
 
-// pileInPath returns the place of the pile that the path names.
+// pileInPath returns the pile in the path.
 func pileInPath(r *http.Request) (shoe.Place, error) {
 	name := chi.URLParam(r, "pile")
 	if !shoe.IsName(name) {
@@ -72,7 +72,7 @@ func problemPileName() *problem {
 	return unprocessable(`The name of a pile must be 1 to %d letters, digits, hyphens and underscores, such as "discard".`, shoe.MaxName)
 }
 
-// proofParameter reads whether cards are to come with what proves them.
+// proofParameter reads whether the answer has the cards' openings.
 func proofParameter(r *http.Request) (bool, error) {
 	query, err := parseQuery(r)
 	if err != nil {
@@ -88,7 +88,7 @@ func proofParameter(r *http.Request) (bool, error) {
 	return boolParameter("proof", text)
 }
 
-// ifVersion reads which version of a shoe is to be changed; 0 is any.
+// ifVersion reads the version of the shoe to change; 0 for any.
 func ifVersion(r *http.Request) (uint64, error) {
 	values := r.Header.Values("If-Match")
 	if len(values) == 0 {

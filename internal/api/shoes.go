@@ -44,7 +44,7 @@ func (a *logAPI) getShoe(w http.ResponseWriter, r *http.Request, lease *budget.L
 	return out.finish()
 }
 
-// findShoe finds the shoe of a path that takes no parameters.
+// findShoe finds the shoe in a path without parameters.
 func (a *logAPI) findShoe(r *http.Request) (*liveshoes.Shoe, error) {
 	id, err := shoeID(r)
 	if err != nil {
@@ -113,7 +113,7 @@ func (a *logAPI) listLying(w http.ResponseWriter, r *http.Request, lease *budget
 	return out.finish()
 }
 
-// cardsAt returns how many cards are at a place: a pile, or outside the deck and all piles.
+// cardsAt returns the number of cards at a place: a pile, or outside the deck and all piles.
 func cardsAt(s *liveshoes.Shoe, place shoe.Place) int {
 	name, ok := place.Pile()
 	if !ok {
@@ -165,8 +165,8 @@ func problemNoPosition() *problem {
 	return notFound("The shoe has no card at this position. Copy position and sealed_by of a card exactly.")
 }
 
-// proveShoe answers GET /shoes/{id}/proof: the proof files of all records, a line for each. Nothing
-// is sent before all can be proven, so that the status can say that a shoe cannot be proven yet.
+// proveShoe answers GET /shoes/{id}/proof: a line with the proof file of each record. It sends nothing before
+// all can be proven, so that the status can report that a proof is not ready.
 func (a *logAPI) proveShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
 	id, err := shoeID(r)
 	if err != nil {
@@ -198,8 +198,8 @@ func (a *logAPI) proveShoe(w http.ResponseWriter, r *http.Request, lease *budget
 	panic(http.ErrAbortHandler)
 }
 
-// typeOfLines returns the media type of JSON lines: application/x-ndjson, or application/jsonl if the
-// request accepts exactly that. Generated clients take the latter for JSON.
+// typeOfLines returns the media type of JSON lines: application/x-ndjson, or application/jsonl if the request
+// accepts exactly that, as some generated clients do.
 func typeOfLines(r *http.Request) string {
 	const jsonl = "application/jsonl"
 	if r.Header.Get("Accept") == jsonl {

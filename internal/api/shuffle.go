@@ -36,8 +36,7 @@ func (a *logAPI) dealDeck(w http.ResponseWriter, r *http.Request, lease *budget.
 	return a.answerShuffle(w, r, lease, q, nil)
 }
 
-// answerShuffle shuffles what a request asks for and answers it. body has the caller's items, if
-// there are any.
+// answerShuffle makes and sends a shuffle. body has the caller's items, if any.
 func (a *logAPI) answerShuffle(w http.ResponseWriter, r *http.Request, lease *budget.Lease, q *shuffleRequest, body []byte) error {
 	defer func() { q.job.Done() }()
 	s, err := a.Dealer.Shuffle(committing(w, r), &q.Request)
@@ -50,7 +49,7 @@ func (a *logAPI) answerShuffle(w http.ResponseWriter, r *http.Request, lease *bu
 	return a.sendShuffle(out, q, s, body)
 }
 
-// sendShuffle encodes a shuffle as the request asked for it, and counts it.
+// sendShuffle encodes and counts a shuffle.
 func (a *logAPI) sendShuffle(out *stream, q *shuffleRequest, result *dealer.Shuffle, body []byte) error {
 	a.log.metrics.items.Add(float64(result.Statement.Draw * result.Statement.Repeat))
 	spent := out.shuffle(q, result, body)
@@ -58,7 +57,7 @@ func (a *logAPI) sendShuffle(out *stream, q *shuffleRequest, result *dealer.Shuf
 	return out.finish()
 }
 
-// deckType finds the deck type of the path and reads the query.
+// deckType finds the deck type in the path and reads the query.
 func (a *logAPI) deckType(r *http.Request) (*deck.Type, map[string]string, error) {
 	name := chi.URLParam(r, "type")
 	kind, ok := a.Rules.Decks.Type(name)

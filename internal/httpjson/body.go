@@ -13,13 +13,12 @@ import (
 )
 
 const (
-	// firstRead is how much room a body gets before any of it has arrived.
+	// firstRead is the size of the first buffer, before any byte has arrived.
 	firstRead = 2 << 10
-	// pooled is the length from which on a body is in a pooled buffer, and its elements are.
+	// pooled is the size from which buffers are pooled.
 	pooled = 64 << 10
-	// weight is how many bytes of memory a byte of a body takes while its request is in flight:
-	// itself, and as much again for what is left behind when the buffer grows and for the copy
-	// without white space that a digest is taken of.
+	// weight is the memory of a byte of a body: itself, the garbage of a growing buffer, and the copy
+	// without white space for a digest.
 	weight = 3
 )
 
@@ -50,10 +49,10 @@ func receive(w http.ResponseWriter, r *http.Request, limit int64, lease *budget.
 	in := http.MaxBytesReader(w, r.Body, limit)
 	announced := r.ContentLength
 	if announced < 0 {
-		announced = limit // which it may at most have
+		announced = limit // the longest possible
 	}
 	var body []byte
-	var long []byte // pooled; body is its head once it is longer than pooled
+	var long []byte // the pooled buffer that has a long body
 	for {
 		if len(body) == cap(body) {
 			room := roomAfter(int64(cap(body)), announced)
@@ -80,17 +79,17 @@ func receive(w http.ResponseWriter, r *http.Request, limit int64, lease *budget.
 	}
 }
 
-// roomAfter returns how large a buffer follows one that is full. It is at most twice as large, and
-// no larger than an announced length needs.
+// roomAfter returns the size of the buffer after a full one: at most twice as large, and no larger than the
+// announced length needs.
 func roomAfter(full, announced int64) int64 {
 	room := max(firstRead, 2*full)
 	if announced >= full {
-		room = min(room, announced+1) // one more byte of room finds the end without growing again
+		room = min(room, announced+1) // the last byte is for the read that finds the end
 	}
 	return room
 }
 
-// checkHeader refuses what the header says cannot be read.
+// checkHeader rejects bodies that cannot be read, by their header.
 func checkHeader(r *http.Request, limit int64) error {
 	switch encoding := r.Header.Get("Content-Encoding"); {
 	case r.ContentLength > limit:
@@ -106,14 +105,14 @@ func checkHeader(r *http.Request, limit int64) error {
 	}
 }
 
-// isForm reports whether a media type is one that forms of web pages and curl -d send.
+// isForm reports whether a media type is of a web form or of curl -d.
 func isForm(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
 	return strings.EqualFold(media, "application/x-www-form-urlencoded") || strings.EqualFold(media, "multipart/form-data")
 }
 
-// untyped reports whether the type of a body is left open, and it may be JSON. That of a web page may
-// not: a page of another site could send it without asking.
+// untyped reports whether a body without a type may be read as JSON. A web page must send the type:
+// otherwise, pages of other sites could send JSON without a preflight.
 func untyped(r *http.Request) bool {
 	return len(r.Header.Values("Content-Type")) == 0 && len(r.Header.Values("Origin")) == 0
 }
@@ -133,7 +132,7 @@ func tooLarge(limit int64) *Error {
 		"The body is longer than %d bytes. Shuffle positions (size) instead of long items, or split the request.", limit)}
 }
 
-// readError returns the error for a body that did not arrive whole.
+// readError returns the error for an incomplete body.
 func readError(err error, limit int64) *Error {
 	var tooLong *http.MaxBytesError
 	var network net.Error

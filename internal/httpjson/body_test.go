@@ -25,7 +25,7 @@ func request(t *testing.T, body io.Reader, length int64) *http.Request {
 	return r
 }
 
-// TestReadReturnsTheBody reads bodies of many lengths at once, by pieces, announced or not, and
+// TestReadReturnsTheBody reads bodies of many lengths concurrently, by pieces, announced or not, and
 // compares them with what was sent: pooled buffers must not be shared.
 func TestReadReturnsTheBody(t *testing.T) {
 	room := budget.New(1 << 30)
@@ -71,8 +71,7 @@ func TestRoomFollowsWhatHasArrived(t *testing.T) {
 	}
 }
 
-// TestBudgetBoundsBodies has two leases share a budget of which a peer's share is large enough for
-// one long body.
+// TestBudgetBoundsBodies has two leases share a budget. A peer's share suffices for one long body.
 func TestBudgetBoundsBodies(t *testing.T) {
 	const length = 100_000
 	const one = weight*(length+1) - budget.Free

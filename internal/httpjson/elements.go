@@ -11,12 +11,11 @@ import (
 	"riffle/internal/budget"
 )
 
-// Elements are the elements of an array in a body, which are not decoded.
+// Elements locates the elements of an array in a body, without decoding them.
 type Elements struct {
 	Count uint64 // of all of them
-	Spans []Span // their places in the body, at most as many as the limit
-	// Digest is the SHA-256 of the array without insignificant white space. It is not taken of more
-	// than the limit.
+	Spans []Span // at most as many as the limit
+	// Digest is the SHA-256 of the array without insignificant white space; zero beyond the limit.
 	Digest [sha256.Size]byte
 }
 
@@ -28,10 +27,10 @@ const spanBytes = 8
 // Of returns the span's part of the body.
 func (s Span) Of(body []byte) []byte { return body[s.From:s.To] }
 
-// Elements reads an array and returns its elements. Beyond limit it only counts them.
+// Elements reads an array and locates its elements. It only counts those beyond limit.
 //
-// The decoder validates the array as one value, and [split] finds the elements afterwards. That is
-// twice as fast as having the decoder stop at each.
+// The decoder validates the array as one value, and [split] locates the elements afterwards. That is twice as
+// fast as decoding one after the other.
 func (d *Reader) Elements(limit uint64) (*Elements, error) {
 	if d.decoder.PeekKind() != '[' {
 		return nil, d.WrongKind(`an array such as ["Ann","Bob"]`)
@@ -41,8 +40,8 @@ func (d *Reader) Elements(limit uint64) (*Elements, error) {
 		return nil, d.syntax(err)
 	}
 	to := uint32(d.decoder.InputOffset())
-	// Each comma ends an element, or is part of one. Growing the slice step by step would leave
-	// several times its size as garbage.
+	// There is a comma between two elements, so this is enough room. Growing the slice would leave several
+	// times its size as garbage.
 	spans, err := newSpans(min(uint64(bytes.Count(array, []byte{','}))+1, limit), d.lease)
 	if err != nil {
 		return nil, err
@@ -61,9 +60,8 @@ func (d *Reader) Elements(limit uint64) (*Elements, error) {
 	return elements, nil
 }
 
-// split finds the elements of a valid array, which ends with the body. It also reports whether the
-// array has insignificant white space, and the index of the first element that is nested too deep;
-// -1 if none is. It appends to spans.
+// split locates the elements of a valid array at the end of body, and appends them to spans. It also reports
+// whether the array has insignificant white space, and the index of the first element nested too deep, or -1.
 func split(body []byte, from uint32, limit uint64, spans []Span) (elements *Elements, spaced bool, deep int) {
 	elements = &Elements{Spans: spans}
 	for at := from + 1; ; {
@@ -106,8 +104,8 @@ func newSpans(size uint64, lease *budget.Lease) ([]Span, error) {
 	return longElements.Get(lease, int(size)), nil
 }
 
-// endOf returns where the element at an offset ends, how deep it is nested, which is 0 for a
-// scalar, and whether it has insignificant white space.
+// endOf returns the end of the element at an offset, its depth (0 for a scalar), and whether it has
+// insignificant white space.
 func endOf(body []byte, at uint32) (end uint32, depth int, spaced bool) {
 	switch body[at] {
 	case '"':
@@ -124,11 +122,11 @@ func endOf(body []byte, at uint32) (end uint32, depth int, spaced bool) {
 	}
 }
 
-// endOfString returns where the string at an offset ends.
+// endOfString returns the end of the string at an offset.
 func endOfString(body []byte, at uint32) uint32 {
 	for at++; body[at] != '"'; at++ {
 		if body[at] == '\\' {
-			at++ // the character that is escaped, or the u of \u and its digits
+			at++ // the escaped character
 		}
 	}
 	return at + 1
@@ -155,7 +153,7 @@ func endOfNested(body []byte, at uint32) (end uint32, depth int, spaced bool) {
 	}
 }
 
-// digest returns the SHA-256 of a valid value without its insignificant white space, if it has any.
+// digest returns the SHA-256 of a valid value without insignificant white space.
 func digest(value jsontext.Value, spaced bool) [sha256.Size]byte {
 	if !spaced {
 		return sha256.Sum256(value)

@@ -21,9 +21,8 @@ import (
 // MaxDepth is how deep values may be nested in a body.
 const MaxDepth = 100
 
-// MaxCount is the largest integer that errors of [Reader.Count] name: 2⁵³-1, the largest that every
-// JSON reader keeps exact (RFC 7493, 2.2). Larger ones of up to 64 bits are returned all the same,
-// for callers that have limits of their own.
+// MaxCount is the largest integer that errors of [Reader.Count] name: 2⁵³-1, the largest that every JSON
+// parser represents exactly (RFC 7493, 2.2). Count also returns larger ones of 64 bits: callers check limits.
 const MaxCount = 1<<53 - 1
 
 // A Reader reads a body as strict JSON: RFC 8259 in UTF-8, without duplicate names or lone
@@ -56,20 +55,18 @@ func NewReader(body []byte, lease *budget.Lease) (*Reader, error) {
 // readers is a pool, since a decoder allocates eight times to read its first value.
 var readers = sync.Pool{New: func() any { return &Reader{} }}
 
-// nameBytes is the memory of a name that the decoder remembers, to find duplicates in the object that
-// it is in: a string of its own, its slots in a map that has grown, and its place in the text of all
-// names.
+// nameBytes is the memory of a name that the decoder stores to find duplicates in an object: the string, its
+// slots in a growing map, and its part of the text of all names.
 const nameBytes = 96
 
-// fewNames is the most names that need no charge: requests without values of the caller's own have no
-// more.
+// fewNames is the most names that need no charge: more than any valid request has outside of items.
 const fewNames = 32
 
-// deepest is the depth at which jsontext gives up. Values deeper than [MaxDepth] are refused later.
+// deepest is the depth that jsontext rejects. Values deeper than [MaxDepth] are rejected later.
 const deepest = 10_000
 
-// names returns the most names of a body that a decoder remembers at a time: for each depth, the names
-// of the object that it read last there. The body need not be valid.
+// names returns the most names that a decoder stores at the same time: for each depth, the names of the last
+// object. The body may be invalid.
 func names(body []byte) (most int64) {
 	if bytes.Count(body, []byte{':'}) <= fewNames {
 		return 0
@@ -104,12 +101,10 @@ func names(body []byte) (most int64) {
 	return most
 }
 
-// Pointer returns the JSON pointer to the value that was read last, or to the member whose name
-// was.
+// Pointer returns the JSON pointer to the last value or name read.
 func (d *Reader) Pointer() string { return string(d.decoder.StackPointer()) }
 
-// Kind returns the kind of the next value by its first byte, as [jsontext.Kind] has it: '{', '[',
-// '"', '0', 't', 'f' or 'n'; 0 at a syntax error.
+// Kind returns the [jsontext.Kind] of the next value: '{', '[', '"', '0', 't', 'f' or 'n'; 0 at a syntax error.
 func (d *Reader) Kind() byte { return byte(d.decoder.PeekKind()) }
 
 // Object reads an object. It calls member for each name, to read the value.
@@ -180,8 +175,7 @@ func (d *Reader) Bool() (bool, error) {
 	return token.Bool(), nil
 }
 
-// Count reads an integer that counts something. A number that is no integer is 400; an integer that
-// cannot count is 422.
+// Count reads a non-negative integer. The error for another integer has status 422, for another number 400.
 func (d *Reader) Count() (uint64, error) {
 	if d.decoder.PeekKind() != '0' {
 		return 0, d.WrongKind("an integer such as 52")
@@ -199,8 +193,7 @@ func (d *Reader) Count() (uint64, error) {
 	return n, nil
 }
 
-// ParseCount reads a count as [Reader.Count] does. The detail of its error lacks the subject: the
-// name of what was read.
+// ParseCount is [Reader.Count] for a text. The error's detail lacks its subject, the name of the value.
 func ParseCount(text string) (uint64, *Error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err == nil {
@@ -251,8 +244,8 @@ func (d *Reader) close(kind jsontext.Kind) error {
 	return nil
 }
 
-// WrongKind reads the next value and returns the error that it is not what was wanted, such as "an
-// array". If it is not even JSON, that is the error.
+// WrongKind reads the next value and returns the error that it must be want, such as "an array". Malformed
+// JSON takes precedence.
 func (d *Reader) WrongKind(want string) error {
 	kind := d.decoder.PeekKind()
 	if err := d.skip(); err != nil {
@@ -266,7 +259,7 @@ func (d *Reader) WrongKind(want string) error {
 }
 
 func kindName(kind jsontext.Kind) string {
-	switch kind { //nolint:exhaustive // the others begin no value, or are booleans
+	switch kind { //nolint:exhaustive // the others are booleans, or begin no value
 	case '{':
 		return "an object"
 	case '[':
@@ -281,7 +274,7 @@ func kindName(kind jsontext.Kind) string {
 	return "a boolean"
 }
 
-// nameOf returns the path of a member as a sentence begins with it.
+// nameOf returns the path of a member, to begin a sentence.
 func nameOf(pointer string) string {
 	if pointer == "" {
 		return "The body"
@@ -293,8 +286,7 @@ func malformed(format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
 }
 
-// syntax returns the error for what is not strict JSON. The decoder's own texts may change, so they
-// are not passed on.
+// syntax returns the error for malformed JSON, in our own words: the decoder's may change.
 func (d *Reader) syntax(err error) error {
 	var p *jsontext.SyntacticError
 	switch {

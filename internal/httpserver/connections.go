@@ -114,7 +114,7 @@ func (c *connections) take(peer netip.Addr) bool {
 }
 
 // idle returns the connection to close for a new one of peer: the longest idle one whose own peer
-// has at least as many connections as peer; nil if there is none.
+// has at least as many connections as peer; nil for none.
 //
 // A client may just be sending a request, which is then lost, as after any idle timeout. So a
 // connection may be idle for a minimum time, and one with unread bytes is skipped.

@@ -44,7 +44,7 @@ var (
 )
 
 // NewLongRequests leaves one processor to short requests. An eighth of the memory budget is for
-// replays. A zero limit stands for two minutes.
+// replays. A zero limit defaults to two minutes.
 func NewLongRequests(memory *budget.Budget, limit, writeTimeout time.Duration) *LongRequests {
 	if limit == 0 {
 		limit = defaultLimit

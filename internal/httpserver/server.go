@@ -98,7 +98,7 @@ func New(o Options) *Server {
 // OverTLS configures the server for TLS with config. Call ServeTLS afterwards.
 //
 // A connection offers HTTP/2 if it can take http2Streams places, before the protocol is negotiated, so
-// that no stream has to be refused later. Otherwise it offers HTTP/1.1 alone, which every client speaks.
+// that no stream is refused later. Otherwise it offers HTTP/1.1 alone, which every client speaks.
 func (s *Server) OverTLS(config *tls.Config) {
 	http1 := config.Clone()
 	http1.NextProtos = append([]string{"http/1.1"}, config.NextProtos...)

@@ -7,23 +7,21 @@ import (
 	"sync"
 )
 
-// A Pool is an amount that peers take from and return to. A peer may hold at most as much as is
-// left for all others: one peer alone can take half of the amount, a second one half of the rest,
-// and whoever comes next still finds something.
+// A Pool is an amount that peers take from and return to. A peer may hold at most the amount that is left: one
+// peer can take half, a second one half of the rest, and so on, so that something remains for the next.
 //
-// This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6(2),
-// 1998) with a factor of 1. Its methods may be called concurrently.
+// This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6(2), 1998) with
+// a factor of 1. Its methods may be called concurrently.
 type Pool struct {
 	mu   sync.Mutex
 	left int64
-	held map[netip.Addr]int64 // by peer; those that hold nothing are not in it
+	held map[netip.Addr]int64 // by peer, above 0
 }
 
 // NewPool returns a pool of an amount.
 func NewPool(amount int64) *Pool { return &Pool{left: amount, held: map[netip.Addr]int64{}} }
 
-// Take takes an amount for a peer, and returns whether it could: afterwards the peer may not hold
-// more than is left.
+// Take takes an amount for a peer. It returns false if the peer would then hold more than is left.
 func (p *Pool) Take(peer netip.Addr, amount int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,7 +33,7 @@ func (p *Pool) Take(peer netip.Addr, amount int64) bool {
 	return true
 }
 
-// Return gives back an amount that a peer took.
+// Return returns an amount that a peer took.
 func (p *Pool) Return(peer netip.Addr, amount int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,26 +43,25 @@ func (p *Pool) Return(peer netip.Addr, amount int64) {
 	}
 }
 
-// Held returns how much a peer holds.
+// Held returns the amount a peer holds.
 func (p *Pool) Held(peer netip.Addr) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.held[peer]
 }
 
-// Left returns how much nobody holds.
+// Left returns the free amount.
 func (p *Pool) Left() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.left
 }
 
-// subnet is the length of the IPv6 prefix that is one peer: what a network gives to a customer at
-// least (RFC 6177), within which addresses cost nothing.
+// subnet is the length of a peer's IPv6 prefix: a customer gets at least that many addresses (RFC 6177).
 const subnet = 64
 
 // Peer returns the peer of a remote address such as "192.0.2.1:1234": its IPv4 address, or the
-// first address of its IPv6 subnet. Addresses that are none of IP are one peer, the zero Addr.
+// first address of its IPv6 subnet. Non-IP addresses share the zero Addr.
 func Peer(remote string) netip.Addr {
 	with, err := netip.ParseAddrPort(remote)
 	if err != nil {

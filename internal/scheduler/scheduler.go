@@ -1,12 +1,11 @@
 // Package scheduler shares a few processors among many long requests, in slices.
 //
-// A [Scheduler] has some places, one for each processor that long work may take. A [Job] is one
-// long request. It calls [Job.Wait] between units of work: whoever has had a place for a slice of
-// 10 ms while others wait gives it up and queues again (processor sharing; Kleinrock, "Time-shared
-// Systems: A Theoretical Treatment", JACM 14(2), 1967). So a short job is soon through beside any
-// number of long ones.
+// A [Scheduler] has a place for each processor that long work may use. A [Job] is one long request. It calls
+// [Job.Wait] between units of work: a job that has run for 10 ms while others wait yields and queues again
+// (processor sharing; Kleinrock, "Time-shared Systems: A Theoretical Treatment", JACM 14(2), 1967). So a short
+// job finishes soon beside any number of long ones.
 //
-// How many jobs there may be is bounded, and no peer can have them all.
+// The number of jobs is bounded, and no peer can take all of them.
 package scheduler
 
 import (
@@ -20,10 +19,10 @@ import (
 	"riffle/internal/quota"
 )
 
-// ErrFull is for a job for which there is no room at the moment.
+// ErrFull rejects a job.
 var ErrFull = errors.New("too many long requests are in flight")
 
-// slice is how long a job keeps its place while others wait.
+// slice is the time that a job keeps its place while others wait.
 const slice = 10 * time.Millisecond
 
 // A Scheduler decides which jobs have a place. It may be used concurrently.
@@ -31,31 +30,29 @@ type Scheduler struct {
 	room *quota.Pool // for jobs
 
 	mu     sync.Mutex
-	free   int    // places that no job has
-	fresh  []*Job // wait for their first place, in the order in which they came
-	again  []*Job // have had a place and wait for the next
-	favour bool   // whether the next place goes to again
+	free   int    // places
+	fresh  []*Job // waiting for their first place, in order of arrival
+	again  []*Job // waiting for another place
+	favour bool   // the next place goes to again
 }
 
-// New returns a scheduler of some places, for at most capacity jobs at the same time. There is at
-// least one place.
+// New returns a scheduler for at most capacity jobs. It has at least one place.
 func New(places, capacity int) *Scheduler {
 	return &Scheduler{room: quota.NewPool(int64(capacity)), free: max(1, places)}
 }
 
-// A Job is a long request. It is used by one goroutine at a time. A nil Job is work too short to
-// be shared: it always goes on.
+// A Job is a long request. It is used by one goroutine at a time. A nil Job is short work, which never waits.
 type Job struct {
 	scheduler *Scheduler
 	peer      netip.Addr
 	granted   chan struct{} // capacity 1; receives when the job gets a place
 	placed    bool          // guarded by scheduler.mu, as the next
-	began     time.Time     // when it got its last place; zero if it has had none
-	used      time.Duration // of its slice, before that
+	began     time.Time     // when it got its last place; zero if it never had one
+	used      time.Duration // of its slice, before began
 }
 
-// Admit returns a job of a peer, without a place. Call [Job.Done] when it is done. The error is
-// [ErrFull] if there are as many jobs as may be, or as the peer may have: see [quota.Pool].
+// Admit returns a job without a place. The caller must call [Job.Done]. The error is [ErrFull] if the
+// scheduler or the peer has too many jobs: see [quota.Pool].
 func (s *Scheduler) Admit(peer netip.Addr) (*Job, error) {
 	if !s.room.Take(peer, 1) {
 		return nil, ErrFull
@@ -63,9 +60,8 @@ func (s *Scheduler) Admit(peer netip.Addr) (*Job, error) {
 	return &Job{scheduler: s, peer: peer, granted: make(chan struct{}, 1)}, nil
 }
 
-// Wait returns when the job has a place and may go on with the next unit of work. If it has had its
-// place for a slice and others wait, it queues behind them first. The error is the cause of the end
-// of ctx; the job then has no place.
+// Wait waits until the job has a place for its next unit of work. A job that has used up its slice queues
+// behind the waiting ones. If ctx is done, the error is its cause, and the job has no place.
 func (j *Job) Wait(ctx context.Context) error {
 	if ctx.Err() != nil {
 		j.Release()
@@ -83,7 +79,7 @@ func (j *Job) Wait(ctx context.Context) error {
 	}
 }
 
-// queue reports whether the job has to wait for a place, and queues it if so.
+// queue queues the job, if it must wait for a place, and reports whether it must.
 func (j *Job) queue() bool {
 	s := j.scheduler
 	s.mu.Lock()
@@ -97,21 +93,21 @@ func (j *Job) queue() bool {
 	switch {
 	case j.began.IsZero():
 		s.fresh = append(s.fresh, j)
-	case j.used < slice: // it gave its place up early, and has the rest of its slice
+	case j.used < slice: // it released its place early, and keeps the rest of its slice
 		s.again = slices.Insert(s.again, 0, j)
 	default:
 		j.used = 0
 		s.again = append(s.again, j)
 	}
 	s.grantLocked()
-	if j.placed { // nobody else waited
+	if j.placed { // no other job waits
 		<-j.granted
 		return false
 	}
 	return true
 }
 
-// leave takes the job out of the queue. It may have got a place at the last moment.
+// leave removes the job from the queue. It may just have got a place.
 func (j *Job) leave() {
 	s := j.scheduler
 	s.mu.Lock()
@@ -126,8 +122,8 @@ func (j *Job) leave() {
 	s.fresh, s.again = slices.DeleteFunc(s.fresh, other), slices.DeleteFunc(s.again, other)
 }
 
-// Release gives up the place of the job, if it has one, such as before it waits for its client. The
-// next Wait queues for another, ahead of those who have used up their slice.
+// Release gives up the job's place, if any, for example before it waits for its client. The next Wait queues
+// ahead of jobs that have used up their slice.
 func (j *Job) Release() {
 	if j == nil {
 		return
@@ -156,8 +152,8 @@ func (j *Job) releaseLocked() {
 	}
 }
 
-// grantLocked gives the free places to those who wait: in turn to one who has had none yet and to
-// one who has, so that neither keeps the other waiting.
+// grantLocked gives the free places to waiting jobs: alternately to one of fresh and one of again, so that
+// neither queue delays the other.
 func (s *Scheduler) grantLocked() {
 	for s.free > 0 && len(s.fresh)+len(s.again) > 0 {
 		from := &s.fresh

@@ -216,7 +216,7 @@ func TestReleasingEarlyCostsNoShare(t *testing.T) {
 			j.Release()
 		}
 		j.Done()
-		// Five slices, of which four wait for 60 others, and less than a slice before each unit.
+		// Five slices: four wait for 60 others. Each unit waits for less than a slice.
 		if took := time.Since(began); took > 4*60*slice/2+50*slice {
 			t.Errorf("50 units took %v", took)
 		}

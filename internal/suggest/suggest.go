@@ -1,6 +1,5 @@
-// Package suggest helps errors to say what a caller may have meant. It never repeats more than the head
-// of what was sent, and what it costs does not depend on how long that is. [Mask] takes tokens out of
-// all that is answered or logged.
+// Package suggest finds the name that a misspelled one may have meant, for errors. It quotes at most the head
+// of a caller's text, at a bounded cost. [Mask] removes tokens from answers and logs.
 package suggest
 
 import (
@@ -9,13 +8,13 @@ import (
 	"strings"
 )
 
-// TokenPrefix is what every token begins with.
+// TokenPrefix begins every token.
 const TokenPrefix = "rfl_"
 
-// secret finds tokens and the heads of tokens: the prefix and what base64url has.
+// secret matches tokens, whole or truncated: the prefix and base64url.
 var secret = regexp.MustCompile(TokenPrefix + "[A-Za-z0-9_-]+")
 
-// Mask returns a text without the secret parts of the tokens in it, whole or truncated.
+// Mask replaces the secret part of each token in a text.
 func Mask(text string) string {
 	if !strings.Contains(text, TokenPrefix) {
 		return text
@@ -23,7 +22,7 @@ func Mask(text string) string {
 	return secret.ReplaceAllString(text, TokenPrefix+"...")
 }
 
-// most is how many bytes of a text are repeated in an error.
+// most is the number of bytes of a text that an error repeats.
 const most = 40
 
 // Brief returns a text, or its head if it is long.
@@ -42,7 +41,7 @@ func Quote(text string) string {
 	return strconv.Quote(strings.ToValidUTF8(text[:most], "")) + "..."
 }
 
-// Or asks whether the nearest of names was meant, or returns another hint if none is near.
+// Or suggests the nearest of names, or returns otherwise if none is near.
 func Or(name string, names []string, otherwise string) string {
 	if meant := Nearest(name, names); meant != "" {
 		return "did you mean " + meant + "?"
@@ -50,14 +49,14 @@ func Or(name string, names []string, otherwise string) string {
 	return otherwise
 }
 
-// Nearest returns the one of names that is spelled most like name, or "" if none is similar. Case
-// does not matter, nor whether words are joined by _ or -.
+// Nearest returns the most similar of names, or "" if none is similar. It ignores case, and the difference
+// between _ and -.
 func Nearest(name string, names []string) (found string) {
 	if len(name) > 2*most {
 		return ""
 	}
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
-	least := 2 + len(name)/5 // from this many changes on, names are not similar
+	least := 2 + len(name)/5 // changes between names that are not similar
 	for _, candidate := range names {
 		if d := Distance(name, strings.ReplaceAll(candidate, "_", "-")); d < least {
 			found, least = candidate, d
@@ -66,8 +65,7 @@ func Nearest(name string, names []string) (found string) {
 	return found
 }
 
-// Distance returns how many bytes have to be inserted, deleted or replaced to make b of a: their
-// Levenshtein distance.
+// Distance returns the Levenshtein distance of a and b in bytes.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1) // distances from a[:i] to each b[:j]
 	for j := range row {
