@@ -18,7 +18,7 @@ type stream struct {
 	pool   *buffers // of pooled
 	w      http.ResponseWriter
 	lease  *budget.Lease
-	media  string // media type
+	media  []string // Content-Type
 	sent   bool
 	job    *scheduler.Job  // nil unless the answer takes long
 	ctx    context.Context // of the job
@@ -44,13 +44,13 @@ var (
 
 func (a *API) newStream(w http.ResponseWriter, lease *budget.Lease) *stream {
 	pooled := shortBuffers.Get().(*[]byte)
-	return &stream{buf: *pooled, pooled: pooled, pool: shortBuffers, w: w, lease: lease, media: "application/json"}
+	return &stream{buf: *pooled, pooled: pooled, pool: shortBuffers, w: w, lease: lease, media: typeJSON}
 }
 
 func (s *stream) head() {
 	h := s.w.Header()
-	h.Set("Content-Type", s.media)
-	h.Set("Cache-Control", "no-store") // it may have a seed
+	h["Content-Type"] = s.media
+	h["Cache-Control"] = noStore // it may have a seed
 }
 
 // flush sends the buffer once it has a part. It panics with http.ErrAbortHandler if the client has left.
@@ -61,7 +61,7 @@ func (s *stream) flush() {
 	if !s.sent {
 		s.sent = true
 		s.head()
-		s.w.Header().Set("X-Content-Type-Options", "nosniff")
+		s.w.Header()["X-Content-Type-Options"] = nosniff
 	}
 	s.send()
 	s.wait()

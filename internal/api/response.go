@@ -79,15 +79,22 @@ func (a *API) handle(f handler) http.HandlerFunc {
 	}
 }
 
+// Values of header fields, shared by all answers: Header.Set would allocate each again.
+var (
+	typeJSON = []string{"application/json"}
+	noStore  = []string{"no-store"}
+	nosniff  = []string{"nosniff"}
+)
+
 // writeJSON sends a JSON document.
 func writeJSON(w http.ResponseWriter, lease *budget.Lease, body []byte) error {
-	w.Header().Set("Content-Type", "application/json")
+	w.Header()["Content-Type"] = typeJSON
 	return writeBody(w, lease, body)
 }
 
 // writeFresh sends a JSON document that must not be cached, since it may have a seed or change.
 func writeFresh(w http.ResponseWriter, lease *budget.Lease, body []byte) error {
-	w.Header().Set("Cache-Control", "no-store")
+	w.Header()["Cache-Control"] = noStore
 	return writeJSON(w, lease, body)
 }
 
@@ -111,7 +118,7 @@ func writeBody(w http.ResponseWriter, lease *budget.Lease, body []byte) error {
 func sendBody(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("X-Content-Type-Options", "nosniff")
+	h["X-Content-Type-Options"] = nosniff
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil {
 		panic(http.ErrAbortHandler)

@@ -178,7 +178,7 @@ func (a *logAPI) proveShoe(w http.ResponseWriter, r *http.Request, lease *budget
 	long := a.long.Replay(w, r, lease)
 	defer long.Done()
 	out := a.newStream(w, lease)
-	out.media, out.ctx = typeOfLines(r), long.Context
+	out.media, out.ctx = []string{typeOfLines(r)}, long.Context
 	err = a.Disclosure.ProveShoe(long.Context, id, replay{long, a.Budget.Size()}, func(p *disclosure.Proof) error {
 		out.job = long.Job()
 		out.buf = append(out.buf, proofText(p)...)

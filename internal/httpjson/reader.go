@@ -30,6 +30,7 @@ const MaxCount = 1<<53 - 1
 // [budget.ErrFull]; the reader must not be used after one.
 type Reader struct {
 	decoder jsontext.Decoder
+	buffer  bytes.Buffer // of body; the decoder reads it in place
 	body    []byte
 	lease   *budget.Lease
 	names   int64 // bytes charged for the names that the decoder remembers
@@ -48,7 +49,8 @@ func NewReader(body []byte, lease *budget.Lease) (*Reader, error) {
 	}
 	d := readers.Get().(*Reader)
 	d.body, d.lease, d.names = body, lease, charge
-	d.decoder.Reset(bytes.NewBuffer(body)) // the decoder reads the buffer in place
+	d.buffer = *bytes.NewBuffer(body)
+	d.decoder.Reset(&d.buffer)
 	return d, nil
 }
 
@@ -216,8 +218,8 @@ func (d *Reader) End() error {
 	}
 	d.lease.Shrink(d.names)
 	many := d.names > 0
-	d.body, d.lease, d.names = nil, nil, 0
-	d.decoder.Reset(&bytes.Buffer{})
+	d.buffer, d.body, d.lease, d.names = bytes.Buffer{}, nil, nil, 0
+	d.decoder.Reset(&d.buffer)
 	if !many { // the decoder keeps room for the most names it has read
 		readers.Put(d)
 	}
