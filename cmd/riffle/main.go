@@ -14,6 +14,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -85,11 +87,34 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	command, err := parser.Parse(args)
+	command, err := parser.Parse(doubleDashes(parser.Model, args))
 	if err != nil {
 		return fmt.Errorf("%w; see riffle --help", err)
 	}
 	return command.Run()
+}
+
+// doubleDashes returns the arguments with -key and -key=value written as --key and --key=value, as
+// the server's flags may be written. The arguments after -- are unchanged.
+func doubleDashes(app *kong.Application, args []string) []string {
+	names := map[string]bool{}
+	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok {
+			names[flag.Name] = true
+		}
+		return next(nil)
+	})
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(arg, "=")
+		if name, ok := strings.CutPrefix(name, "-"); ok && names[name] {
+			args[i] = "-" + arg
+		}
+	}
+	return args
 }
 
 // terminal returns w if it is a terminal, and nil otherwise.
