@@ -102,7 +102,7 @@ func TestCertificatesOfAnAuthority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, _ := configured(t, fmt.Sprintf("tls: {acme: {hosts: %s, email: ops@riffle.test, directory: https://%s/dir}}\n", hosts, listen), "-addr", addr)
+	l, _ := configured(t, fmt.Sprintf("tls: {acme: {hosts: %s, email: ops@riffle.test, directory: https://%s/dir}}\n", hosts, listen), "--addr", addr)
 	l.data, l.env = filepath.Join(folder, "data"), []string{"SSL_CERT_FILE=" + own.cert}
 	serials := map[string]string{}
 	for _, restarted := range []bool{false, true} {

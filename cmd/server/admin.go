@@ -10,13 +10,13 @@ import (
 	"riffle/internal/httpserver"
 )
 
-// An admin is the server of metrics and profiles at -admin-addr. A nil one does nothing.
+// An admin serves metrics and profiles at --admin-addr. A nil *admin does nothing.
 type admin struct {
 	server   *http.Server
 	listener net.Listener
 }
 
-// listenAdmin listens at -admin-addr, if it is set.
+// listenAdmin listens at --admin-addr, if it is set.
 func listenAdmin(ctx context.Context, o *options, served httpserver.Options) (*admin, error) {
 	if o.adminAddr == "" {
 		return nil, nil
@@ -28,7 +28,7 @@ func listenAdmin(ctx context.Context, o *options, served httpserver.Options) (*a
 	return &admin{httpserver.New(served).Server, listener}, nil
 }
 
-// serve begins to serve, and sends the error that ends it to failed.
+// serve serves in the background, and sends the error that ends it to failed.
 func (a *admin) serve(logger *slog.Logger, failed chan<- error) {
 	if a == nil {
 		return
@@ -44,7 +44,7 @@ func (a *admin) serve(logger *slog.Logger, failed chan<- error) {
 	}()
 }
 
-// addr returns the address that it listens on; empty if there is none.
+// addr returns the listener's address, or "" for a nil admin.
 func (a *admin) addr() string {
 	if a == nil {
 		return ""
@@ -52,16 +52,16 @@ func (a *admin) addr() string {
 	return a.listener.Addr().String()
 }
 
-// close stops serving at once: what it serves is read again elsewhere or later.
+// close stops serving without waiting for requests in flight.
 func (a *admin) close() error {
 	if a == nil {
 		return nil
 	}
-	_ = a.listener.Close() // the server closes it, too, if it serves
+	_ = a.listener.Close() // a server that has not begun to serve does not close it
 	return a.server.Close()
 }
 
-// isLoopback reports whether only this machine can connect to a listener.
+// isLoopback reports whether only this machine can connect to l.
 func isLoopback(l net.Listener) bool {
 	address, ok := l.Addr().(*net.TCPAddr)
 	return ok && address.IP.IsLoopback()

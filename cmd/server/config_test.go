@@ -30,7 +30,7 @@ func configured(t *testing.T, text string, args ...string) (l launch, path strin
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "riffle.yaml")
 	writeConfig(t, path, text)
-	return launch{args: append([]string{"-config", path}, args...)}, path
+	return launch{args: append([]string{"--config", path}, args...)}, path
 }
 
 // answersUnder reports whether the server answers requests for a Host.
@@ -77,7 +77,7 @@ func (s *server) logged(level, message string) (last map[string]any, ok bool) {
 // file, and that beats the default.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
-	const file, variable, flag = "max-items: 5\nmax-results: 20\nhosts: [file.example]", "RIFFLE_MAX_ITEMS=4", "-max-items=3"
+	const file, variable, flag = "max-items: 5\nmax-results: 20\nhosts: [file.example]", "RIFFLE_MAX_ITEMS=4", "--max-items=3"
 	for _, c := range []struct {
 		env, args []string
 		most      int
@@ -126,23 +126,23 @@ func TestCheckConfig(t *testing.T) {
 			`:1:8: queue: invalid value "many": parse error; the default is 4096`,
 			`:2:1: unknown key "max_items"; did you mean max-items?`,
 			`:3:8: hosts: invalid value "a,https://b": "https://b" is not a host name; accepted are names and IP addresses without scheme, port or wildcard, such as riffle.example`,
-			`:4:11: -max-body must be from 1 to 1073741824 bytes, got 0`,
+			`:4:11: --max-body must be from 1 to 1073741824 bytes, got 0`,
 			`:5:12: log-level: invalid value "loud": slog: level string "loud": unknown name; the default is INFO`,
 			`:6:1: duplicate key "queue"; it is set in line 1 already`,
 			`:7:8: drain: invalid value "5": parse error; the default is 0s`,
 			`:8:1: unknown key "config"; there are access-log, addr, admin-addr, anonymous, cors-origins, create, data, deadline, deckofcards, decks, drain, grace, header-timeout, hosts, idle-timeout, key, keys, log-level, logs, max-body, max-connections, max-items, max-results, memory, origin, pages, patience, queue, read-timeout, seed-key, store, tls, trusted-proxies, write-timeout`,
 		}},
-		{name: "values that do not go together", text: "memory: 1000000000\n\nmax-results: 5", want: []string{":3:14: -max-results must be at least -max-items, 1000000, got 5"}},
+		{name: "values that do not go together", text: "memory: 1000000000\n\nmax-results: 5", want: []string{":3:14: --max-results must be at least --max-items, 1000000, got 5"}},
 		{name: "a value that would go with one that is refused", text: "max-items: five\nmax-results: 5", want: []string{`:1:12: max-items: invalid value "five": parse error; the default is 1000000`}},
-		{name: "values that do not go with a flag", text: "max-items: 10", args: []string{"-max-results=5"}, want: []string{":1:12: -max-results must be at least -max-items, 10, got 5"}},
-		{name: "an overridden value that is refused", text: "queue: many", args: []string{"-queue=5"}, want: []string{`:1:8: queue: invalid value "many": parse error; the default is 4096`}},
+		{name: "values that do not go with a flag", text: "max-items: 10", args: []string{"--max-results=5"}, want: []string{":1:12: --max-results must be at least --max-items, 10, got 5"}},
+		{name: "an overridden value that is refused", text: "queue: many", args: []string{"--queue=5"}, want: []string{`:1:8: queue: invalid value "many": parse error; the default is 4096`}},
 		{name: "a seed key that is set already", text: "seed-key: seed.key", env: []string{"RIFFLE_SEED_KEY=" + strings.Repeat("ab", 32)}, want: []string{
-			":1:11: the key that encrypts seeds is set twice: set RIFFLE_SEED_KEY, or a file with -seed-key or RIFFLE_SEED_KEY_FILE",
+			":1:11: the key that encrypts seeds is set twice: set RIFFLE_SEED_KEY, or a file with --seed-key or RIFFLE_SEED_KEY_FILE",
 		}},
 	} {
 		l, path := configured(t, c.text)
 		data := filepath.Join(filepath.Dir(path), "data")
-		code, stdout, stderr := runToExit(t, c.env, append(append(l.args, "-check-config", "-data", data), c.args...)...)
+		code, stdout, stderr := runToExit(t, c.env, append(append(l.args, "--check-config", "--data", data), c.args...)...)
 		var want strings.Builder
 		for _, mistake := range c.want {
 			_, _ = fmt.Fprintf(&want, "server: %s%s\n", path, mistake)
@@ -157,19 +157,19 @@ func TestCheckConfig(t *testing.T) {
 			t.Errorf("%s: the data folder was created: %v", c.name, err)
 		}
 		if len(c.want) > 0 { // and the service does not start
-			if code, _, stderr := runToExit(t, c.env, append(append(l.args, "-data", data), c.args...)...); code != 1 || stderr != want.String() {
+			if code, _, stderr := runToExit(t, c.env, append(append(l.args, "--data", data), c.args...)...); code != 1 || stderr != want.String() {
 				t.Errorf("%s: a start ends with %d and\n%s", c.name, code, stderr)
 			}
 		}
 	}
 	l, _ := configured(t, "queue: 5")
-	if code, _, stderr := runToExit(t, nil, append(l.args, "-check-config", "-queue=0")...); code != 1 || stderr != "server: -queue must be at least 1, got 0\n" {
+	if code, _, stderr := runToExit(t, nil, append(l.args, "--check-config", "--queue=0")...); code != 1 || stderr != "server: --queue must be at least 1, got 0\n" {
 		t.Errorf("a valid file whose key a flag overrides with a mistake: %d, %q", code, stderr)
 	}
-	if code, _, stderr := runToExit(t, nil, "-check-config"); code != 1 || !strings.Contains(stderr, "-config or RIFFLE_CONFIG") {
+	if code, _, stderr := runToExit(t, nil, "--check-config"); code != 1 || !strings.Contains(stderr, "--config or RIFFLE_CONFIG") {
 		t.Errorf("without a file: %d, %q", code, stderr)
 	}
-	if code, _, stderr := runToExit(t, nil, "-check-config", "-config", "missing.yaml"); code != 1 || stderr != "server: missing.yaml: no such file or directory\n" {
+	if code, _, stderr := runToExit(t, nil, "--check-config", "--config", "missing.yaml"); code != 1 || stderr != "server: missing.yaml: no such file or directory\n" {
 		t.Errorf("with a missing file: %d, %q", code, stderr)
 	}
 }
@@ -210,7 +210,7 @@ func TestReload(t *testing.T) {
 	t.Parallel()
 	const valid = "hosts: [a.example]\nqueue: 5\n"
 	l, path := configured(t, valid)
-	l.args = append(l.args, "-access-log=false")
+	l.args = append(l.args, "--access-log=false")
 	s := l.start(t)
 	reload := func(text string) {
 		t.Helper()
@@ -229,7 +229,7 @@ func TestReload(t *testing.T) {
 
 	reload("hosts: [b.example]\nqueu: 6\nqueue: 0\n")
 	until(t, "the mistakes are logged", func() bool { return failures() == 1 })
-	want := fmt.Sprint([]string{path + `:2:1: unknown key "queu"; did you mean queue?`, path + ":3:8: -queue must be at least 1, got 0"})
+	want := fmt.Sprint([]string{path + `:2:1: unknown key "queu"; did you mean queue?`, path + ":3:8: --queue must be at least 1, got 0"})
 	if m := s.messages("ERROR")[0]; m["file"] != path || fmt.Sprint(m["mistakes"]) != want {
 		t.Errorf("a broken file is logged as %v, want the mistakes %s", m, want)
 	}
@@ -285,7 +285,7 @@ func TestReload(t *testing.T) {
 // without a configuration file, and to one that is about to end.
 func TestHangupWithoutConfig(t *testing.T) {
 	t.Parallel()
-	s := launch{args: []string{"-drain", "500ms"}}.start(t)
+	s := launch{args: []string{"--drain", "500ms"}}.start(t)
 	s.signal(syscall.SIGHUP)
 	until(t, "the signal is logged", func() bool { return len(s.messages("WARN")) > 0 })
 	answered := []shuffled{s.shuffle(smallShuffle)}
@@ -307,11 +307,11 @@ func TestHealthcheckReadsConfig(t *testing.T) {
 	_, path := configured(t, "addr: "+s.addr+"\nqueue: 5\n")
 	for _, text := range []string{"addr: " + s.addr, "addr: " + s.addr + "\nqueue: many\nmemory: 1\nfish: 1"} {
 		writeConfig(t, path, text)
-		if code, _, stderr := runToExit(t, nil, "-healthcheck", "-config", path); code != 0 {
+		if code, _, stderr := runToExit(t, nil, "--healthcheck", "--config", path); code != 0 {
 			t.Errorf("%q: %d, %s", text, code, stderr)
 		}
 	}
-	if code, _, _ := runToExit(t, nil, "-healthcheck", "-config", path, "-addr", "127.0.0.1:1"); code != 1 {
+	if code, _, _ := runToExit(t, nil, "--healthcheck", "--config", path, "--addr", "127.0.0.1:1"); code != 1 {
 		t.Errorf("at another address: %d", code)
 	}
 }

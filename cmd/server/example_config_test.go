@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,7 +17,7 @@ func TestExampleConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := newOptions(io.Discard)
+	o := newOptions()
 	f := o.flags
 	o.config = example
 	if err := o.fromFile().Err(); err != nil || len(given(f)) != 1 || !given(f)["log-level"] {

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// healthcheck returns an error unless the service is ready. It asks at -admin-addr, if there is
-// one, and otherwise at -addr; if that means all interfaces, at localhost. Over TLS it does not
-// verify the certificate, which is for another name.
+// healthcheck returns an error if the service is not ready. It connects to --admin-addr if set, else to
+// --addr, and to localhost if that address is all interfaces. It does not verify the certificate,
+// which is for another name.
 func healthcheck(ctx context.Context, o *options) (err error) {
 	addr, scheme := o.adminAddr, "http"
 	if addr == "" {
@@ -30,11 +30,11 @@ func healthcheck(ctx context.Context, o *options) (err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+net.JoinHostPort(host, port)+"/readyz", nil) //nolint:gosec // the operator says where
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+net.JoinHostPort(host, port)+"/readyz", nil) //nolint:gosec // the operator's address
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // it asks itself
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the service itself
 	response, err := client.Do(request)                                                                        //nolint:gosec // as above
 	if err != nil {
 		return err

@@ -40,17 +40,17 @@ func TestLogOutput(t *testing.T) {
 	w := &brokenWriter{}
 	o := newLogOutput(w)
 	var level slog.LevelVar
-	log, accessLog := o.logger(&level), slog.New(slog.NewJSONHandler(o.accessLog(&level), nil))
+	log, requests := o.logger(&level), slog.New(slog.NewJSONHandler(accessLog{o, &level}, nil))
 	log.Info("lost")
-	accessLog.Info("first")
-	accessLog.Info("second")
+	requests.Info("first")
+	requests.Info("second")
 	if w.Len() > 0 {
 		t.Errorf("lines of the access log do not wait: %s", w.String())
 	}
 	log.Info("third")
-	accessLog.Info("fourth")
+	requests.Info("fourth")
 	level.Set(slog.LevelWarn)
-	accessLog.Info("left out")
+	requests.Info("left out")
 	o.keepFlushing()()
 	var messages []string
 	for line := range strings.Lines(w.String()) {

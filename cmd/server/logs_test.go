@@ -95,8 +95,8 @@ keys: [{name: k, sha256: %x, may: [shuffle, deal, read], logs: [poker]}]
 func TestMistakesOfLogs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
-		{"two logs in one database", "logs: [{name: a, store: 'postgres://x:1@DB/p'}, {name: b, store: 'postgres://y:2@db:5432/p'}]", ":1:66: the log a has this store already"},
-		{"the database of the main log", "store: postgres://db/p\nlogs: [{name: a, store: postgres://db/p}]", ":2:25: the log main has this store already"},
+		{"two logs in one database", "logs: [{name: a, store: 'postgres://x:1@DB/p'}, {name: b, store: 'postgres://y:2@db:5432/p'}]", ":1:66: the log a has this store already; each log needs its own"},
+		{"the database of the main log", "store: postgres://db/p\nlogs: [{name: a, store: postgres://db/p}]", ":2:25: the log main has this store already; each log needs its own"},
 		{"one key for two logs", "logs: [{name: a, key: k/log.key}, {name: b, key: ./k/log.key}]", ":1:50: the log a has this key already"},
 		{"the key of the main log", "logs: [{name: a, key: data/log.key}]", ":1:23: the log main has this key already"},
 		{"one origin for two logs", "origin: x.example/a\nlogs: [{name: a, origin: x.example/a}]", ":2:26: the log main has this origin already"},
@@ -108,13 +108,13 @@ func TestMistakesOfLogs(t *testing.T) {
 		{"a key for another log", "logs: [{name: poker}]\nkeys: [{name: k, sha256: " + strings.Repeat("ab", 32) + ", may: [read], logs: [pocker]}]", `unknown log "pocker"; did you mean poker?`},
 	} {
 		_, path := configured(t, c.text)
-		code, _, stderr := runToExit(t, nil, "-check-config", "-config", path, "-data", "data")
+		code, _, stderr := runToExit(t, nil, "--check-config", "--config", path, "--data", "data")
 		if code != 1 || !strings.Contains(stderr, "server: "+path+":") || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: exit code %d, %s; want %s", c.name, code, stderr, c.want)
 		}
 	}
 	_, path := configured(t, twoLogs+"keys: [{name: k, sha256: "+strings.Repeat("ab", 32)+", may: [read], logs: [poker, main]}]")
-	if code, stdout, stderr := runToExit(t, nil, "-check-config", "-config", path); code != 0 || !strings.Contains(stdout, "is valid") {
+	if code, stdout, stderr := runToExit(t, nil, "--check-config", "--config", path); code != 0 || !strings.Contains(stdout, "is valid") {
 		t.Errorf("a valid file: exit code %d, %s%s", code, stdout, stderr)
 	}
 }
@@ -246,7 +246,7 @@ func TestLogPutBackAmongOthers(t *testing.T) {
 	s.stop()
 }
 
-// TestNoLogOpens starts with logs of which none can be opened, and of which one can.
+// TestNoLogOpens starts with failing logs only, and then with one that opens.
 func TestNoLogOpens(t *testing.T) {
 	t.Parallel()
 	file := "create: never\n" + twoLogs
@@ -255,7 +255,7 @@ func TestNoLogOpens(t *testing.T) {
 	if s.addr != "" || s.code() != 1 {
 		t.Fatalf("the server starts without any log:\n%s", s.log)
 	}
-	for _, want := range []string{"the log main: ", "the log poker: ", "the log bridge: ", "create: never requires one"} {
+	for _, want := range []string{"the log main: ", "the log poker: ", "the log bridge: ", "create=never requires one"} {
 		if !strings.Contains(s.log.String(), want) {
 			t.Errorf("the server exits without %q:\n%s", want, s.log)
 		}
@@ -349,7 +349,7 @@ func TestLogsWithOneKeyAreRefused(t *testing.T) {
 	s := l.start(t)
 	statuses := []int{s.in("poker").get("/readyz").status, s.in("bridge").get("/readyz").status}
 	slices.Sort(statuses)
-	if !slices.Equal(statuses, []int{200, 503}) || !strings.Contains(s.log.String(), "its key is that of the log") {
+	if !slices.Equal(statuses, []int{200, 503}) || !strings.Contains(s.log.String(), "its key is also the key of the log") {
 		t.Errorf("two logs with one key answer %v:\n%s", statuses, s.log)
 	}
 }

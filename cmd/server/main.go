@@ -1,7 +1,5 @@
-// Server is the shuffle service: a REST API over a durable, tamper-evident log.
-//
-// This file parses the settings and runs the service. The parts and their connections are listed in
-// service.go, the settings in options.go.
+// Server is the shuffle service: a REST API over a durable, tamper-evident log. See options.go for
+// its settings and service.go for its parts.
 package main
 
 import (
@@ -20,8 +18,7 @@ import (
 	"riffle/internal/tracing"
 )
 
-// version and commit are set by the linker for a release. Without commit, revision asks the Go
-// tool.
+// version and commit are set by the linker for a release.
 var (
 	version = "dev"
 	commit  = ""
@@ -40,22 +37,22 @@ func main() {
 	}
 }
 
-// run parses the settings, builds the service and runs it until ctx is done or the ledger fails.
+// run runs the service until ctx is done or the only log fails.
 func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) error {
-	o, err := parse(args, env, stderr)
+	o, err := parse(args, env)
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.help:
-		return nil
+		return o.writeHelp(stderr)
 	case o.version:
 		_, err := fmt.Fprintln(stdout, "riffle", version, revision())
 		return err
 	case o.healthcheck:
 		return healthcheck(ctx, o)
 	case o.checkConfig && o.config == "":
-		return errors.New("-check-config needs a configuration file; name it with -config or RIFFLE_CONFIG")
+		return errors.New("--check-config needs a configuration file; name it with --config or RIFFLE_CONFIG")
 	case o.checkConfig:
 		if expired := expired(o.tls); expired != "" {
 			_, _ = fmt.Fprintln(stderr, "server: warning:", expired)
@@ -76,12 +73,12 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	if err != nil {
 		return err
 	}
-	s, err := build(ctx, o, tracer, logger, output.accessLog(level))
+	s, err := build(ctx, o, tracer, logger, accessLog{output, level})
 	if err != nil {
 		return err
 	}
 	r := &reloader{
-		parse:   func() (*options, error) { return parse(args, env, io.Discard) },
+		parse:   func() (*options, error) { return parse(args, env) },
 		logger:  logger,
 		running: o,
 		live: map[string]func(){
@@ -91,13 +88,13 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 		},
 		setCallers: func(c callers) { s.handler.SetPolicy(c.policy()) },
 		reloadTLS:  s.certificates.reload,
-		openShoes:  func(name string) (uint64, error) { return s.logs.openShoes(ctx, name) },
+		openShoes:  func(name string) (uint64, error) { return s.logs.OpenShoes(ctx, name) },
 	}
 	return s.run(ctx, hangups, r.reload)
 }
 
-// lines returns the text of an error as the lines of a log: one, or one for each mistake in the
-// configuration file.
+// lines returns an error's text as log lines: one for each mistake in the configuration file, and one
+// for any other error.
 func lines(err error) []string {
 	if _, ok := errors.AsType[config.Mistakes](err); ok {
 		return strings.Split(err.Error(), "\n")
@@ -105,12 +102,12 @@ func lines(err error) []string {
 	return []string{oneLine(err)}
 }
 
-// oneLine joins the lines of an error's text, since logs are read line by line.
+// oneLine returns an error's text on one line.
 func oneLine(err error) string {
 	return strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ").Replace(err.Error())
 }
 
-// revision returns the commit that was built, or "unknown".
+// revision returns the commit of the build, or "unknown".
 func revision() string {
 	if commit != "" {
 		return commit

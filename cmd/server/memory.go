@@ -9,42 +9,41 @@ import (
 	"riffle/internal/ledger"
 )
 
-// gcPercent is the GOGC of the service. Short requests leave some 5 MB live, which Go's default of
-// 100 collects dozens of times a second under load; 400 saves a tenth of the CPU time of a small
-// shuffle.
+// gcPercent is the service's GOGC. The live heap of short requests is about 5 MB, which Go's default
+// of 100 collects dozens of times a second under load; 400 saves a tenth of a small shuffle's CPU time.
 const gcPercent = 400
 
 // adminConnections is the number of connections of the admin server.
 const adminConnections = 32
 
-// Memory and descriptors that connections must leave.
+// Bytes and file descriptors, from which the limit on connections follows.
 const (
-	baseMemory        = 64 << 20  // bytes of a service without connections
-	connectionMemory  = 272 << 10 // most bytes of a connection beside what its requests are charged for
-	tlsMemory         = 64 << 10  // most bytes more of one over TLS; see httpserver.Server.OverTLS for HTTP/2
-	baseDescriptors   = 32        // of listener, log, standard output and the like
-	readerDescriptors = 4         // of a reader of SQLite: database, write-ahead log, shared memory
-	programMemory     = 96 << 20  // bytes that Go does not count as its own: the program, and what SQLite maps
+	baseMemory        = 64 << 20  // of a service without connections
+	connectionMemory  = 272 << 10 // of a connection, without the memory budget of its requests
+	tlsMemory         = 64 << 10  // of TLS for a connection; see httpserver.Server.OverTLS for HTTP/2
+	programMemory     = 96 << 20  // not counted by Go: the program, and SQLite's memory maps
+	baseDescriptors   = 32        // listener, log, standard output and the like
+	readerDescriptors = 4         // of an SQLite reader: database, write-ahead log, shared memory
 )
 
-// peakMemory returns the most bytes that the process may take, as the README has it: without what
-// SQLite takes for logs besides the main one, which Go does not count.
+// peakMemory returns the largest memory use in bytes that the README promises. It does not include
+// SQLite's memory for logs besides the main one.
 func (o *options) peakMemory() int64 { return 2*o.memory + 256<<20 }
 
-// connections returns how many connections may be open: -max-connections, or as many as peakMemory
-// and the limit on descriptors allow.
+// connections returns the limit on open connections: --max-connections, or less if peakMemory or the
+// limit on open files requires it.
 func (o *options) connections() (int, error) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0, fmt.Errorf("reading the limit on open files: %w", err)
 	}
-	most := int64(min(limit.Cur, 1<<30)) // it may be unlimited
+	files := int64(min(limit.Cur, 1<<30)) // it may be unlimited
 	others := httpserver.ExtraConnections
 	if o.adminAddr != "" {
 		others += adminConnections + httpserver.ExtraConnections
 	}
-	readers := len(o.logs()) * ledger.DefaultReaders()
-	descriptors := max(most/4, most-int64(baseDescriptors+readerDescriptors*readers+others))
+	readers := len(o.logs) * ledger.DefaultReaders()
+	descriptors := max(files/4, files-int64(baseDescriptors+readerDescriptors*readers+others))
 	each := int64(connectionMemory)
 	if o.tls != nil {
 		each += tlsMemory
@@ -53,8 +52,8 @@ func (o *options) connections() (int, error) {
 	return int(min(int64(o.maxConnections), descriptors, memory)), nil
 }
 
-// limitMemory makes the garbage collector rare while there is room, and eager as the process nears
-// peakMemory. GOGC and GOMEMLIMIT take precedence.
+// limitMemory makes garbage collections rare, and frequent as the process nears peakMemory. GOGC and
+// GOMEMLIMIT take precedence.
 func limitMemory(o *options, env func(string) string) {
 	if env("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

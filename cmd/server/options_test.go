@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,13 +17,15 @@ import (
 
 func TestVersionAndHelp(t *testing.T) {
 	t.Parallel()
-	code, stdout, stderr := runToExit(t, nil, "-version")
+	code, stdout, stderr := runToExit(t, nil, "--version")
 	if code != 0 || !strings.HasPrefix(stdout, "riffle "+version+" ") || stderr != "" {
-		t.Errorf("-version: %d, %q, %q", code, stdout, stderr)
+		t.Errorf("--version: %d, %q, %q", code, stdout, stderr)
 	}
-	code, _, stderr = runToExit(t, nil, "-help")
-	if code != 0 || !strings.Contains(stderr, "-max-items") || !strings.Contains(stderr, "RIFFLE_MAX_ITEMS") {
-		t.Errorf("-help: %d, %q", code, stderr)
+	for _, help := range []string{"--help", "-help"} {
+		code, _, stderr = runToExit(t, nil, help)
+		if code != 0 || !strings.Contains(stderr, "\n  --max-items") || !strings.Contains(stderr, "RIFFLE_MAX_ITEMS") || regexp.MustCompile(`\s-\w`).MatchString(stderr) {
+			t.Errorf("%s: %d, %q", help, code, stderr)
+		}
 	}
 }
 
@@ -46,41 +49,41 @@ func TestRejectsBadSettings(t *testing.T) {
 		env  []string
 		text string // part of the error
 	}{
-		{[]string{"-create", "maybe"}, nil, `-create must be auto or never, got "maybe"`},
-		{[]string{"-queue", "0"}, nil, "-queue must be at least 1, got"},
-		{[]string{"-queue", "-5"}, nil, "-queue must be at least 1, got"},
-		{[]string{"-queue", "many"}, nil, "-queue"},
-		{[]string{"-patience", "10ms"}, nil, "-patience must be at least 1s, such as the default 2m, got 10ms"},
-		{[]string{"-max-items", "0"}, nil, "-max-items must be from 1 to 2147483648, got"},
-		{[]string{"-max-items", "2147483649", "-max-results", "3000000000"}, nil, "-max-items must be from 1 to 2147483648, got"},
-		{[]string{"-max-results", "10"}, nil, "-max-results must be at least -max-items, 1000000, got 10"},
-		{[]string{"-max-body", "0"}, nil, "-max-body must be from 1 to 1073741824 bytes, got"},
-		{[]string{"-memory", "1"}, nil, "-memory must be at least 8 times -max-body"},
-		{[]string{"-max-connections", "1"}, nil, "-max-connections must be at least 2, got 1"},
-		{[]string{"-deadline", "0"}, nil, "-deadline must be from 1s to 720h, got 0s"},
-		{nil, []string{"RIFFLE_DEADLINE=721h"}, "-deadline must be from 1s to 720h, got 721h"},
-		{[]string{"-seed-key", filepath.Join(garbage, "nowhere", "seed.key"), "-data", t.TempDir()}, nil, "nowhere/seed.key"},
-		{[]string{"-idle-timeout", "0"}, nil, "-idle-timeout must be longer than 0, got 0s"},
-		{[]string{"-read-timeout", "5"}, nil, "-read-timeout"},
-		{[]string{"-log-level", "loud"}, nil, "-log-level"},
-		{[]string{"-no-such-flag"}, nil, "-no-such-flag"},
+		{[]string{"--create", "maybe"}, nil, `--create must be auto or never, got "maybe"`},
+		{[]string{"--queue", "0"}, nil, "--queue must be at least 1, got"},
+		{[]string{"--queue", "-5"}, nil, "--queue must be at least 1, got"},
+		{[]string{"--queue", "many"}, nil, `invalid value "many" for flag --queue: parse error; see --help`},
+		{[]string{"--patience", "10ms"}, nil, "--patience must be at least 1s, such as the default 2m, got 10ms"},
+		{[]string{"--max-items", "0"}, nil, "--max-items must be from 1 to 2147483648, got"},
+		{[]string{"--max-items", "2147483649", "--max-results", "3000000000"}, nil, "--max-items must be from 1 to 2147483648, got"},
+		{[]string{"--max-results", "10"}, nil, "--max-results must be at least --max-items, 1000000, got 10"},
+		{[]string{"--max-body", "0"}, nil, "--max-body must be from 1 to 1073741824 bytes, got"},
+		{[]string{"--memory", "1"}, nil, "--memory must be at least 8 times --max-body"},
+		{[]string{"--max-connections", "1"}, nil, "--max-connections must be at least 2, got 1"},
+		{[]string{"--deadline", "0"}, nil, "--deadline must be from 1s to 720h, got 0s"},
+		{nil, []string{"RIFFLE_DEADLINE=721h"}, "--deadline must be from 1s to 720h, got 721h"},
+		{[]string{"--seed-key", filepath.Join(garbage, "nowhere", "seed.key"), "--data", t.TempDir()}, nil, "nowhere/seed.key"},
+		{[]string{"--idle-timeout", "0"}, nil, "--idle-timeout must be longer than 0, got 0s"},
+		{[]string{"--read-timeout", "5"}, nil, "--read-timeout"},
+		{[]string{"--log-level", "loud"}, nil, "--log-level"},
+		{[]string{"-no-such-flag"}, nil, "flag provided but not defined: --no-such-flag; see --help"},
 		{[]string{"serve"}, nil, `unknown argument "serve"`},
 		{nil, []string{"RIFFLE_QUEUE=none"}, "RIFFLE_QUEUE"},
-		{nil, []string{"RIFFLE_MAX_BODY=-1"}, "-max-body must be from 1 to 1073741824 bytes, got"},
+		{nil, []string{"RIFFLE_MAX_BODY=-1"}, "--max-body must be from 1 to 1073741824 bytes, got"},
 		{nil, []string{"RIFFLE_READ_TIMEOUT=soon"}, "RIFFLE_READ_TIMEOUT"},
-		{[]string{"-addr", "nowhere"}, nil, "missing port"},
-		{[]string{"-addr", taken.Addr().String()}, nil, "address already in use"},
-		{[]string{"-data", file}, nil, "creating the data folder"},
-		{[]string{"-data", garbage}, nil, "file is not a database"},
-		{[]string{"-store", "mysql://db/riffle"}, nil, "-store must be the URL of a PostgreSQL database, such as postgres://"},
+		{[]string{"--addr", "nowhere"}, nil, "missing port"},
+		{[]string{"--addr", taken.Addr().String()}, nil, "address already in use"},
+		{[]string{"--data", file}, nil, "creating the data folder"},
+		{[]string{"--data", garbage}, nil, "file is not a database"},
+		{[]string{"--store", "mysql://db/riffle"}, nil, "--store must be the URL of a PostgreSQL database, such as postgres://"},
 		{nil, []string{"RIFFLE_STORE=postgres://riffle:hush@127.0.0.1:1/riffle"}, "opening the database riffle on 127.0.0.1:1"},
-		{[]string{"-key", filepath.Join(garbage, "riffle.db"), "-data", t.TempDir()}, nil, "riffle.db"},
+		{[]string{"--key", filepath.Join(garbage, "riffle.db"), "--data", t.TempDir()}, nil, "riffle.db"},
 		{nil, []string{"RIFFLE_KEY_FILE=" + filepath.Join(garbage, "nowhere", "log.key")}, "nowhere/log.key"},
-		{[]string{"-origin", "a name", "-data", t.TempDir()}, nil, "origin"},
-		{[]string{"-decks", filepath.Join(garbage, "nowhere")}, nil, "reading deck types from"},
-		{[]string{"-hosts", "riffle.example:443"}, nil, `"riffle.example:443" is not a host name; accepted are names and IP addresses`},
+		{[]string{"--origin", "a name", "--data", t.TempDir()}, nil, "origin"},
+		{[]string{"--decks", filepath.Join(garbage, "nowhere")}, nil, "reading deck types from"},
+		{[]string{"--hosts", "riffle.example:443"}, nil, `"riffle.example:443" is not a host name; accepted are names and IP addresses`},
 		{nil, []string{"RIFFLE_HOSTS=https://riffle.example"}, "RIFFLE_HOSTS"},
-		{[]string{"-healthcheck", "-addr", "nowhere"}, nil, "missing port"},
+		{[]string{"--healthcheck", "--addr", "nowhere"}, nil, "missing port"},
 	} {
 		t.Run(strings.Join(slices.Concat(c.args, c.env), " "), func(t *testing.T) {
 			code, _, stderr := runToExit(t, append([]string{"RIFFLE_ADDR=127.0.0.1:0"}, c.env...), c.args...)
@@ -97,12 +100,12 @@ func TestRejectsBadSettings(t *testing.T) {
 func TestFlagsOverrideEnvironment(t *testing.T) {
 	t.Parallel()
 	env := []string{"RIFFLE_MAX_ITEMS=10", "RIFFLE_QUEUE=77", "RIFFLE_DATA=/dev/null/not-a-folder", "RIFFLE_HEALTHCHECK=true", "RIFFLE_VERSION=true"}
-	s := launch{env: env, args: []string{"-max-items", "20"}}.start(t)
+	s := launch{env: env, args: []string{"--max-items", "20"}}.start(t)
 	if capacity := s.metric("riffle_queue_capacity", ""); capacity != 77 {
 		t.Errorf("RIFFLE_QUEUE=77 gives a queue of %v", capacity)
 	}
 	if a := s.post("/shuffle", `{"size": 20}`); a.status != http.StatusOK {
-		t.Errorf("-max-items 20 over RIFFLE_MAX_ITEMS=10: a shuffle of 20 is answered %v", a)
+		t.Errorf("--max-items 20 over RIFFLE_MAX_ITEMS=10: a shuffle of 20 is answered %v", a)
 	}
 	s.post("/shuffle", `{"size": 21}`).problem(t, http.StatusUnprocessableEntity)
 	if a := (launch{}).start(t).get("/api/deck/new/"); a.status != http.StatusOK || !bytes.Contains(a.body, []byte(`"deck_id"`)) {
@@ -137,24 +140,24 @@ func TestDefaults(t *testing.T) {
 
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
-	s := launch{args: []string{"-drain", waitLimit.String()}}.start(t)
-	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-addr", s.addr); code != 0 || stderr != "" {
+	s := launch{args: []string{"--drain", waitLimit.String()}}.start(t)
+	if code, _, stderr := runToExit(t, nil, "--healthcheck", "--addr", s.addr); code != 0 || stderr != "" {
 		t.Errorf("a ready server: %d, %q", code, stderr)
 	}
-	if code, _, stderr := runToExit(t, []string{"RIFFLE_ADDR=" + s.addr}, "-healthcheck"); code != 0 {
+	if code, _, stderr := runToExit(t, []string{"RIFFLE_ADDR=" + s.addr}, "--healthcheck"); code != 0 {
 		t.Errorf("with RIFFLE_ADDR: %d, %q", code, stderr)
 	}
 	_, port, _ := net.SplitHostPort(s.addr)
-	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-addr", ":"+port); code != 0 {
+	if code, _, stderr := runToExit(t, nil, "--healthcheck", "--addr", ":"+port); code != 0 {
 		t.Errorf("with the address of all interfaces: %d, %q", code, stderr)
 	}
 	s.signal(syscall.SIGTERM)
 	until(t, "the server is not ready", func() bool { return s.get("/readyz").status != http.StatusOK })
-	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-addr", s.addr); code != 1 || !strings.Contains(stderr, "not ready: 503") {
+	if code, _, stderr := runToExit(t, nil, "--healthcheck", "--addr", s.addr); code != 1 || !strings.Contains(stderr, "not ready: 503") {
 		t.Errorf("a stopping server: %d, %q", code, stderr)
 	}
 	s.kill()
-	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-addr", s.addr); code != 1 || !strings.Contains(stderr, "connection refused") {
+	if code, _, stderr := runToExit(t, nil, "--healthcheck", "--addr", s.addr); code != 1 || !strings.Contains(stderr, "connection refused") {
 		t.Errorf("no server: %d, %q", code, stderr)
 	}
 }
@@ -182,7 +185,7 @@ func TestOperatorDeckTypes(t *testing.T) {
 		}
 	}
 	write("coins.json", coinsDeck)
-	s := launch{args: []string{"-decks", folder}}.start(t)
+	s := launch{args: []string{"--decks", folder}}.start(t)
 	var list struct{ Decks []struct{ Type string } }
 	s.read(s.get("/decks"), &list)
 	if !slices.ContainsFunc(list.Decks, func(d struct{ Type string }) bool { return d.Type == "coins" }) {
@@ -204,7 +207,7 @@ func TestOperatorDeckTypes(t *testing.T) {
 		"an unknown field": {strings.Replace(coinsDeck, `"size"`, `"sise": 2, "size"`, 1), `bad.json:5: a type has no field "sise"`},
 	} {
 		write("bad.json", c.text)
-		s := launch{args: []string{"-decks", folder}}.startOrExit(t)
+		s := launch{args: []string{"--decks", folder}}.startOrExit(t)
 		if s.addr != "" {
 			t.Errorf("%s: the server starts", name)
 		} else if stderr := s.log.String(); s.code() != 1 || !strings.Contains(stderr, c.message) || !strings.Contains(stderr, folder) {
@@ -213,18 +216,18 @@ func TestOperatorDeckTypes(t *testing.T) {
 	}
 }
 
-// TestCreateNever starts the program with -create=never. Without its log it refuses to start and
+// TestCreateNever starts the program with --create=never. Without its log it refuses to start and
 // creates nothing.
 func TestCreateNever(t *testing.T) {
 	t.Parallel()
-	never := []string{"-create=never"}
+	never := []string{"--create=never"}
 	refuses := func(data, want string) {
 		t.Helper()
 		s := launch{data: data, args: never}.startOrExit(t)
 		if s.addr != "" {
 			t.Fatalf("started without %s", want)
 		}
-		if text := s.log.String(); s.wait() != 1 || !strings.Contains(text, want) || !strings.Contains(text, "-create=auto") {
+		if text := s.log.String(); s.wait() != 1 || !strings.Contains(text, want) || !strings.Contains(text, "create=auto") {
 			t.Errorf("exited with %d, want 1 and an error with %q that says what to do:\n%s", s.code(), want, text)
 		}
 	}

@@ -11,31 +11,24 @@ import (
 	"riffle/internal/config"
 )
 
-// A reloader reads the configuration file again while the service runs, and applies what can change
-// then.
+// A reloader applies changes of the configuration file while the service runs.
 type reloader struct {
-	parse   func() (*options, error) // reads all settings again
+	parse   func() (*options, error)
 	logger  *slog.Logger
-	running *options // what the service runs with
+	running *options // the current settings
 
-	// live are the settings that can change while the service runs, each with a function that makes
-	// the service use the new value in running.
-	live map[string]func()
-
+	live       map[string]func() // apply a setting of running, by its name; other settings need a restart
 	setCallers func(callers)
-	reloadTLS  func(*config.TLS) (changed, ok bool) // reads the certificate again; not ok if that takes a restart
-
-	// openShoes returns how many shoes of a log are open.
-	openShoes func(name string) (uint64, error)
+	reloadTLS  func(*config.TLS) (changed, ok bool) // ok is false if the change needs a restart
+	openShoes  func(log string) (uint64, error)     // counts them
 }
 
-// reload applies what has changed in the file since the last time, and logs it. Other changes it
-// names in warnings, and it does so each time until a restart. A file with a mistake changes
-// nothing.
+// reload reads the file, and applies and logs its changes. It warns of changes that need a restart,
+// each time. A file with a mistake changes nothing.
 func (r *reloader) reload() {
 	file := r.running.config
 	if file == "" {
-		r.logger.Warn("nothing to reload, since the service was started without -config")
+		r.logger.Warn("nothing to reload, since the service was started without --config")
 		return
 	}
 	o, err := r.parse()
@@ -77,17 +70,17 @@ func (r *reloader) reload() {
 	r.logger.Info("reloaded", "file", file, slog.Group("changed", changed...))
 }
 
-// warn says that a changed setting is not applied.
+// warn logs that a changed setting needs a restart.
 func (r *reloader) warn(name, value string) {
 	to := " to " + value
-	if name == "store" || name == "tls" { // the URL may have a password, and tls has several values
+	if name == "store" || name == "tls" { // a store's URL may have a password; tls has several values
 		to = ""
 	}
 	r.logger.Warn(name+" changed"+to+" in "+r.running.config+"; it applies after a restart", "setting", name)
 }
 
-// checkCallers returns the mistake of a file that lets everybody do everything only because it says
-// nothing of callers any more, as one does that was truncated.
+// checkCallers returns an error if the file, which may be truncated, no longer mentions callers:
+// everybody could do everything.
 func (r *reloader) checkCallers(o *options) error {
 	if o.callers.given() || !r.running.callers.given() {
 		return nil
@@ -96,8 +89,7 @@ func (r *reloader) checkCallers(o *options) error {
 		"if that is wanted, say so with anonymous: {may: [shuffle, deal, read, metrics]}"}}
 }
 
-// checkRemoved returns the mistake of a file that does not name a log any more which has open shoes,
-// or may have them.
+// checkRemoved returns an error if the file no longer names a log that may have open shoes.
 func (r *reloader) checkRemoved(o *options) error {
 	var mistakes config.Mistakes
 	for _, name := range r.running.logNames() {
@@ -111,7 +103,7 @@ func (r *reloader) checkRemoved(o *options) error {
 		}
 		if open > 0 || err != nil {
 			mistakes = append(mistakes, config.Mistake{Path: r.running.config, Text: fmt.Sprintf(
-				"the log %s is not named any more, and %s; name it with retired: true, which shows them still, or have them closed first", name, because)})
+				"the log %s is not named any more, and %s; name it with retired: true, which still shows them, or close them first", name, because)})
 		}
 	}
 	if len(mistakes) > 0 {
@@ -120,7 +112,7 @@ func (r *reloader) checkRemoved(o *options) error {
 	return nil
 }
 
-// changedLogs returns the names of the logs that are new in a file, changed or gone.
+// changedLogs returns the names of logs that the file adds, changes or removes.
 func changedLogs(running, file *options) []string {
 	names := slices.Concat(running.logNames(), file.logNames())
 	slices.Sort(names)

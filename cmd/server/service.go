@@ -20,73 +20,60 @@ import (
 	"riffle/internal/budget"
 	"riffle/internal/deckofcards"
 	"riffle/internal/httpserver"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/postgres"
+	"riffle/internal/ledger/sqlite"
+	"riffle/internal/logs"
+	"riffle/internal/plan"
 	"riffle/internal/tracing"
 	"riffle/internal/web"
 )
 
-// A service is everything that run starts and stops.
+// A service has the parts that run starts and stops.
 type service struct {
 	options  *options
 	logger   *slog.Logger
-	logs     *tenants
+	logs     *logs.Set
 	handler  *api.API
 	server   *http.Server
 	listener net.Listener
 	tracer   *tracing.Tracer // nil for none
 
 	certificates *certificates // nil for plain HTTP
-	admin        *admin        // nil without -admin-addr
+	admin        *admin        // nil without --admin-addr
 }
 
-// build opens the logs, wires the parts together and listens. If it fails, nothing stays open.
+// build opens the logs, connects the parts and listens. If it fails, nothing stays open.
 func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog.Logger, accessLog io.Writer) (_ *service, err error) {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	metrics := api.NewMetrics(registry, version, revision())
 	connections, err := o.connections()
 	if err != nil {
 		return nil, err
 	}
-	memory := budget.New(o.memory)
-	var mounted []api.More
-	if o.deckOfCards {
-		facade := deckofcards.New(deckofcards.Options{
-			Log: decksOf, Cache: api.Cache, Logger: logger, Budget: memory, Reject: api.NoteRejection,
-		})
-		mounted = append(mounted, api.More{Scope: access.Deal, Routes: facade.Routes}, api.More{Scope: access.Read, Routes: facade.Pictures})
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics := api.NewMetrics(registry, version, revision())
+	settings := api.Options{Logger: logger, Tracer: tracer, Metrics: metrics, Gatherer: registry}
+	if o.accessLog {
+		settings.AccessLog = accessLog
 	}
-	if !o.accessLog {
-		accessLog = nil
-	}
-	var home http.Handler
-	if o.pages {
-		pages, err := web.New(api.PrefixOf, riffle.Contract, riffle.Docs)
-		if err != nil {
-			return nil, err
-		}
-		home, mounted = pages, append(mounted, api.More{Scope: access.Page, Routes: pages.Routes})
-	}
-	handler := api.New(api.Options{
-		Logger: logger, AccessLog: accessLog, Tracer: tracer, Metrics: metrics, Logs: o.logNames(), Gatherer: registry, Contract: riffle.Contract,
-		MaxBody: o.maxBody, Budget: memory, WriteTimeout: o.timeouts.Write, Admin: o.adminAddr != "", Hosts: o.hosts, Origins: o.origins, Proxies: o.proxies, Policy: o.callers.policy(), More: mounted, Home: home,
-	})
-	handler.WatchLog(registry)
-	handler.WatchStore(registry)
-	if err := checkUnnamed(ctx, o, logger); err != nil {
+	handler, err := newHandler(o, settings)
+	if err != nil {
 		return nil, err
 	}
-	logs, err := newTenants(o, tracer, logger, metrics, handler)
+	handler.WatchLog(registry)
+	handler.WatchStore(registry)
+	open, err := logs.Open(ctx, logs.Options{
+		Logs: o.logs, OpenStore: openStore, Limits: plan.Limits{Items: o.maxItems, Results: o.maxResults}, Queue: o.queue, Patience: o.patience,
+		API: handler, Metrics: metrics, Logger: logger, Tracer: tracer,
+	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = logs.close(err)
+			err = open.Close(err)
 		}
 	}()
-	if err := logs.open(ctx); err != nil {
-		return nil, err
-	}
 	counts := httpserver.NewMetrics(registry, connections)
 	server := httpserver.New(httpserver.Options{Handler: handler, MaxConnections: connections, Timeouts: o.timeouts, Metrics: counts, Logger: logger})
 	certificates, err := newCertificates(o, logger, registry)
@@ -107,22 +94,58 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 		return nil, errors.Join(err, admin.close())
 	}
 	return &service{
-		options: o, logger: logger, logs: logs, handler: handler,
+		options: o, logger: logger, logs: open, handler: handler,
 		server: server.Server, listener: listener, tracer: tracer, certificates: certificates, admin: admin,
 	}, nil
 }
 
-// decksOf returns the log of a request as the API of deckofcards needs it.
+// newHandler completes the settings of the API by the options, and returns it with the pages and the
+// API of deckofcards.
+func newHandler(o *options, settings api.Options) (*api.API, error) {
+	memory := budget.New(o.memory)
+	if o.deckOfCards {
+		facade := deckofcards.New(deckofcards.Options{
+			Log: decksOf, Cache: api.Cache, Logger: settings.Logger, Budget: memory, Reject: api.NoteRejection,
+		})
+		settings.More = append(settings.More, api.More{Scope: access.Deal, Routes: facade.Routes}, api.More{Scope: access.Read, Routes: facade.Pictures})
+	}
+	if o.pages {
+		pages, err := web.New(api.PrefixOf, riffle.Contract, riffle.Docs)
+		if err != nil {
+			return nil, err
+		}
+		settings.Home, settings.More = pages, append(settings.More, api.More{Scope: access.Page, Routes: pages.Routes})
+	}
+	settings.Logs, settings.Contract, settings.Admin = o.logNames(), riffle.Contract, o.adminAddr != ""
+	settings.MaxBody, settings.Budget, settings.WriteTimeout = o.maxBody, memory, o.timeouts.Write
+	settings.Hosts, settings.Origins, settings.Proxies, settings.Policy = o.hosts, o.origins, o.proxies, o.callers.policy()
+	return api.New(settings), nil
+}
+
+// decksOf returns the log of a request for the API of deckofcards.
 func decksOf(w http.ResponseWriter) deckofcards.Log {
 	s := api.LogOf(w)
 	return deckofcards.Log{Shoes: s.Shoes, Decks: s.Rules.Decks, Prefix: api.PrefixOf(w), Caller: api.CallerOf(w)}
 }
 
-// run serves until ctx is done or the only log fails, and then shuts down: /readyz answers 503,
-// requests in flight are answered, and the logs are closed last. Until then it calls reload at
-// every signal from hangups.
+// cacheSize is the cache of each SQLite connection to a log besides the main one, in KiB. It is a
+// quarter of SQLite's default, so that a log takes less than 8 MiB under load.
+const cacheSize = 512
+
+func openStore(ctx context.Context, l *logs.Settings) (ledger.Store, error) {
+	switch {
+	case l.Store != "":
+		return postgres.Open(ctx, l.Store)
+	case l.Name == access.MainLog:
+		return sqlite.Open(ctx, l.StoreFile())
+	}
+	return sqlite.OpenCached(ctx, l.StoreFile(), cacheSize)
+}
+
+// run serves until ctx is done or the only log fails, and calls reload for each signal from hangups.
+// Then /readyz answers 503, requests in flight are answered, and the logs are closed last.
 func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func()) (err error) {
-	defer func() { err = s.logs.close(err) }()
+	defer func() { err = s.logs.Close(err) }()
 	served := make(chan error, 2)
 	go func() { served <- s.serve() }()
 	s.admin.serve(s.logger, served)
@@ -132,16 +155,14 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 		s.logger.Warn("anybody who can reach this address can shuffle, deal, write to the log and read the metrics: "+
 			"let in only those who have a key (riffle key new), or listen on localhost behind something that does", "addr", s.listener.Addr().String())
 	}
-	s.logger.Info("listening", "addr", s.listener.Addr().String(), "tls", s.certificates != nil, "admin", s.admin.addr(), "data", s.options.data, "version", version)
+	s.logger.Info("listening", "addr", s.listener.Addr().String(), "tls", s.certificates != nil, "admin", s.admin.addr(), "data", s.options.mainLog().Folder, "version", version)
 
 	for ctx.Err() == nil {
 		select {
 		case err := <-served:
 			return err
-		case <-s.logs.failed():
-			// Nothing more can be recorded. Requests in flight get a second to be answered with an
-			// error.
-			return errors.Join(s.logs.err(), s.shutdown(time.Second))
+		case <-s.logs.Failed(): // requests in flight get a second to be answered with an error
+			return errors.Join(s.logs.Err(), s.shutdown(time.Second))
 		case <-hangups:
 			reload()
 		case <-ctx.Done():
@@ -149,29 +170,23 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 	}
 	s.logger.Info("stopping", "reason", context.Cause(ctx))
 	s.handler.Drain()
-	s.awaitDrain()
+	select { // until load balancers see that /readyz answers 503
+	case <-time.After(s.options.drain):
+	case <-s.logs.Failed():
+	}
 	return s.shutdown(s.options.grace)
 }
 
 // serve accepts connections until the server is shut down.
 func (s *service) serve() error {
 	if s.certificates != nil {
-		return s.server.ServeTLS(s.listener, "", "") // with the certificate of its configuration
+		return s.server.ServeTLS(s.listener, "", "") // certificates come from its TLSConfig
 	}
 	return s.server.Serve(s.listener)
 }
 
-// awaitDrain goes on serving for the -drain time, so that load balancers see that /readyz answers
-// 503. It returns early if the only log fails.
-func (s *service) awaitDrain() {
-	select {
-	case <-time.After(s.options.drain):
-	case <-s.logs.failed():
-	}
-}
-
 // shutdown stops accepting connections, ends replays, and waits up to grace for other requests in
-// flight. Then it closes their connections, or exports their spans in the time that is left.
+// flight before it closes their connections. It exports their spans in the remaining time.
 func (s *service) shutdown(grace time.Duration) error {
 	s.handler.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), grace)

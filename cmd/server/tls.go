@@ -24,46 +24,48 @@ import (
 	"riffle/internal/config"
 )
 
-// certificates are what the service shows over TLS: one certificate from files, which is read again
-// when they change, or one for each host from an authority, which is renewed. Handshakes wait for
-// neither. A nil value is for plain HTTP.
+// certificates are the current TLS certificates: one from files, read again when they change, or one
+// for each host from an authority, renewed before it expires. Handshakes wait for neither, which
+// autocert alone does not guarantee. A nil *certificates is for plain HTTP.
 type certificates struct {
-	logger *slog.Logger
-	acme   *config.ACME                                // nil with files
-	issuer *autocert.Manager                           // nil with files
-	shown  atomic.Pointer[map[string]*tls.Certificate] // by host; "" is for clients that name no other
+	logger  *slog.Logger
+	hosts   []string                                    // keys of current, the default first; one "" with files
+	acme    *config.ACME                                // nil with files
+	issuer  *autocert.Manager                           // nil with files
+	current atomic.Pointer[map[string]*tls.Certificate] // by host
 
-	mu    sync.Mutex    // of changes of shown, and of the fields below
-	files config.TLS    // that the certificate is read from
-	last  []os.FileInfo // the files as they were when looked at last
-	tried []os.FileInfo // the files as they were when read last, with or without success
+	mu     sync.Mutex // guards writes of current, and the fields below
+	files  config.TLS
+	seen   [2]string // contents of the files when last looked at
+	loaded [2]string // contents of the files when last loaded, with or without success
 }
 
-// Times of certificates.
+// Intervals of checks for new certificates.
 const (
-	filesInterval = time.Second // between two looks at files
-	issueInterval = time.Minute // between two looks at what the issuer has
-	mostIssueWait = time.Hour   // between two attempts to get a certificate
+	filesInterval = time.Second
+	issueInterval = time.Minute
+	maxIssueRetry = time.Hour // after failures
 )
 
-// newCertificates reads the certificate, if it is in files. It returns nil for plain HTTP.
+// newCertificates loads the certificate files, if any. It returns nil for plain HTTP.
 func newCertificates(o *options, logger *slog.Logger, registry prometheus.Registerer) (*certificates, error) {
 	if o.tls == nil {
 		return nil, nil
 	}
-	c := &certificates{logger: logger, acme: o.tls.ACME}
-	c.shown.Store(&map[string]*tls.Certificate{})
+	c := &certificates{logger: logger, acme: o.tls.ACME, hosts: []string{""}}
+	c.current.Store(&map[string]*tls.Certificate{})
 	if c.acme == nil {
-		if _, err := c.read(*o.tls); err != nil {
+		if _, err := c.load(*o.tls); err != nil {
 			return nil, err
 		}
 		if expired := expired(o.tls); expired != "" {
 			logger.Warn(expired)
 		}
 	} else {
+		c.hosts = c.acme.Hosts
 		c.issuer = &autocert.Manager{
 			Prompt:     autocert.AcceptTOS,
-			Cache:      autocert.DirCache(cmp.Or(c.acme.Cache, filepath.Join(o.data, "acme"))),
+			Cache:      autocert.DirCache(cmp.Or(c.acme.Cache, filepath.Join(o.mainLog().Folder, "acme"))),
 			HostPolicy: autocert.HostWhitelist(c.acme.Hosts...),
 			Email:      c.acme.Email,
 			Client:     &acme.Client{DirectoryURL: cmp.Or(c.acme.Directory, autocert.DefaultACMEDirectory), UserAgent: "riffle/" + version},
@@ -75,7 +77,6 @@ func newCertificates(o *options, logger *slog.Logger, registry prometheus.Regist
 	return c, nil
 }
 
-// config returns the settings of TLS: those of Go, which begin at TLS 1.2.
 func (c *certificates) config() *tls.Config {
 	settings := &tls.Config{GetCertificate: c.get, MinVersion: tls.VersionTLS12}
 	if c.issuer != nil {
@@ -87,51 +88,44 @@ func (c *certificates) config() *tls.Config {
 // get returns the certificate for a handshake.
 func (c *certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	host := strings.ToLower(hello.ServerName)
-	if c.issuer != nil && slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto}) && slices.Contains(c.acme.Hosts, host) {
+	if c.issuer != nil && slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto}) && slices.Contains(c.hosts, host) {
 		return c.issuer.GetCertificate(hello) // the answer to a challenge (RFC 8737)
 	}
-	shown := *c.shown.Load()
-	if found := cmp.Or(shown[host], shown[""]); found != nil {
+	current := *c.current.Load()
+	if found := cmp.Or(current[host], current[c.hosts[0]]); found != nil {
 		return found, nil
 	}
 	return nil, errors.New("there is no certificate yet")
 }
 
-// show has handshakes from now on get a certificate, and returns whether it is another one. The
-// caller holds c.mu.
-func (c *certificates) show(host string, shown *tls.Certificate) (changed bool) {
-	earlier := *c.shown.Load()
-	if old := earlier[host]; old != nil && old.Leaf.Equal(shown.Leaf) {
+// set makes a host's certificate current, and reports whether it changed. The caller holds c.mu.
+func (c *certificates) set(host string, certificate *tls.Certificate) (changed bool) {
+	current := *c.current.Load()
+	if old := current[host]; old != nil && old.Leaf.Equal(certificate.Leaf) {
 		return false
 	}
-	next := maps.Clone(earlier)
-	next[host] = shown
-	if c.acme != nil && host == c.acme.Hosts[0] {
-		next[""] = shown
-	}
-	c.shown.Store(&next)
-	c.logger.Info("certificate", "names", shown.Leaf.DNSNames, "expires", shown.Leaf.NotAfter)
+	next := maps.Clone(current)
+	next[host] = certificate
+	c.current.Store(&next)
+	c.logger.Info("certificate", "names", certificate.Leaf.DNSNames, "expires", certificate.Leaf.NotAfter)
 	return true
 }
 
-// expiry returns when the first certificate expires, in Unix time; 0 while one is missing.
+// expiry returns the earliest expiry in Unix time, or 0 while a certificate is missing.
 func (c *certificates) expiry() float64 {
-	shown, hosts := *c.shown.Load(), []string{""}
-	if c.acme != nil {
-		hosts = c.acme.Hosts
-	}
+	current := *c.current.Load()
 	first := math.Inf(1)
-	for _, host := range hosts {
-		if shown[host] == nil {
+	for _, host := range c.hosts {
+		if current[host] == nil {
 			return 0
 		}
-		first = min(first, float64(shown[host].Leaf.NotAfter.Unix()))
+		first = min(first, float64(current[host].Leaf.NotAfter.Unix()))
 	}
 	return first
 }
 
-// reload reads the files of a certificate again, which may be others than before. It returns false
-// if the settings take a restart.
+// reload loads the certificate files that the settings name. ok is false if the settings need a
+// restart.
 func (c *certificates) reload(settings *config.TLS) (changed, ok bool) {
 	switch {
 	case c == nil || settings == nil:
@@ -139,7 +133,7 @@ func (c *certificates) reload(settings *config.TLS) (changed, ok bool) {
 	case c.acme != nil || settings.ACME != nil:
 		return false, reflect.DeepEqual(c.acme, settings.ACME)
 	}
-	changed, err := c.read(*settings)
+	changed, err := c.load(*settings)
 	if err != nil {
 		c.logFailure(err)
 	}
@@ -158,15 +152,15 @@ func (c *certificates) watch() (stop func()) {
 	case c.acme == nil:
 		go c.watchFiles(done)
 	default:
-		for _, host := range c.acme.Hosts {
+		for _, host := range c.hosts {
 			go c.watchIssuer(host, done)
 		}
 	}
 	return func() { close(done) }
 }
 
-// watchFiles reads the files again when they have changed and then not for a second, since one of
-// them may be written after the other.
+// watchFiles loads the files after they change. It waits until they stay the same for an interval,
+// since the certificate and its key are not written together.
 func (c *certificates) watchFiles(done <-chan struct{}) {
 	tick := time.NewTicker(filesInterval)
 	defer tick.Stop()
@@ -176,68 +170,53 @@ func (c *certificates) watchFiles(done <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		files, ready := c.look()
+		c.mu.Lock()
+		files, before := c.files, c.seen
+		c.seen = contents(files)
+		ready := c.seen == before && c.seen != c.loaded
+		c.mu.Unlock()
 		if !ready {
 			continue
 		}
-		if _, err := c.read(files); err != nil {
+		if _, err := c.load(files); err != nil {
 			c.logFailure(err)
 		}
 	}
 }
 
-// look reports whether the files are to be read.
-func (c *certificates) look() (files config.TLS, ready bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	earlier := c.last
-	c.last = stat(c.files)
-	return c.files, same(c.last, earlier) && !same(c.last, c.tried)
+// contents returns the files' text, or "" for a file that cannot be read.
+func contents(files config.TLS) [2]string {
+	certificate, _ := os.ReadFile(files.Cert)
+	key, _ := os.ReadFile(files.Key)
+	return [2]string{string(certificate), string(key)}
 }
 
-// read shows the certificate in files, and returns whether it is another one.
-func (c *certificates) read(files config.TLS) (changed bool, err error) {
+// load makes the certificate in files current, and reports whether it changed.
+func (c *certificates) load(files config.TLS) (changed bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.files, c.tried = files, stat(files)
+	c.files, c.loaded = files, contents(files)
 	found, err := readPair(&files)
 	if err != nil {
 		return false, err
 	}
-	return c.show("", found), nil
+	return c.set("", found), nil
 }
 
-// stat describes the files of a certificate and its key; nil for one that cannot be found.
-func stat(files config.TLS) []os.FileInfo {
-	cert, _ := os.Stat(files.Cert)
-	key, _ := os.Stat(files.Key)
-	return []os.FileInfo{cert, key}
-}
-
-// same reports whether files have not been changed or replaced.
-func same(a, b []os.FileInfo) bool {
-	return slices.EqualFunc(a, b, func(a, b os.FileInfo) bool {
-		if a == nil || b == nil {
-			return a == b
-		}
-		return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
-	})
-}
-
-// watchIssuer gets the certificate of a host, and later the renewed ones. What fails is tried again
-// after a time that doubles, as authorities permit a few failures an hour.
+// watchIssuer gets a host's certificate and its renewals. The pause after a failure doubles, since
+// authorities permit few failures an hour.
 func (c *certificates) watchIssuer(host string, done <-chan struct{}) {
-	hello := &tls.ClientHelloInfo{ServerName: host, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}} // of a client that takes ECDSA
-	failed := issueInterval
+	hello := &tls.ClientHelloInfo{ServerName: host, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}} // of a client that supports ECDSA
+	retry := issueInterval
 	for {
 		wait := issueInterval
 		if found, err := c.issuer.GetCertificate(hello); err == nil {
 			c.mu.Lock()
-			c.show(host, found)
+			c.set(host, found)
 			c.mu.Unlock()
-			failed = issueInterval
+			retry = issueInterval
 		} else {
-			wait, failed = failed, min(2*failed, mostIssueWait)
+			wait, retry = retry, min(2*retry, maxIssueRetry)
 			c.logger.Warn("getting a certificate failed, and is tried again: the authority has to reach this service at port 443 of the host", "host", host, "in", wait.String(), "error", err)
 		}
 		select {
@@ -248,7 +227,7 @@ func (c *certificates) watchIssuer(host string, done <-chan struct{}) {
 	}
 }
 
-// checkTLS returns an error if a certificate or its key cannot be read, or if they are not a pair.
+// checkTLS returns an error if a certificate file or its key cannot be read, or if they do not match.
 func checkTLS(t *config.TLS) error {
 	if t == nil || t.ACME != nil {
 		return nil
@@ -265,7 +244,7 @@ func readPair(t *config.TLS) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// expired returns a warning if the certificate in files is not valid now, and otherwise nothing.
+// expired returns a warning if the certificate in files is not valid now, or "".
 func expired(t *config.TLS) string {
 	if t == nil || t.ACME != nil {
 		return ""

@@ -185,7 +185,7 @@ func TestNoHTTP2WithoutTLS(t *testing.T) {
 // are served over HTTP/1.1, and the places come back.
 func TestHTTP2TakesPlaces(t *testing.T) {
 	t.Parallel()
-	s := launch{args: []string{"-max-connections=100"}}.overTLS(t)
+	s := launch{args: []string{"--max-connections=100"}}.overTLS(t)
 	open := 0
 	var clients []*http2Client
 	for range 10 {
@@ -312,13 +312,13 @@ func TestCheckConfigReadsCertificates(t *testing.T) {
 		{past.cert, past.key, 0, "server: warning: the certificate CERT is valid from " + past.leaf.NotBefore.Format(time.DateTime) + " to " + past.leaf.NotAfter.Format(time.DateTime) + " only\n"},
 	} {
 		l, path := configured(t, "queue: 5\ntls: {cert: "+c.cert+", key: "+c.key+"}\n")
-		code, _, stderr := runToExit(t, nil, append(l.args, "-check-config")...)
+		code, _, stderr := runToExit(t, nil, append(l.args, "--check-config")...)
 		want := strings.NewReplacer("PATH", path, "CERT", c.cert, "KEY", c.key).Replace(c.stderr)
 		if code != c.code || stderr != want {
 			t.Errorf("%s with %s: %d and\n%s\nwant %d and\n%s", c.cert, c.key, code, stderr, c.code, want)
 		}
 		if c.code != 0 { // and the service does not start
-			if code, _, stderr := runToExit(t, nil, append(l.args, "-addr", "127.0.0.1:0")...); code != c.code || stderr != want {
+			if code, _, stderr := runToExit(t, nil, append(l.args, "--addr", "127.0.0.1:0")...); code != c.code || stderr != want {
 				t.Errorf("a start ends with %d and\n%s", code, stderr)
 			}
 		}

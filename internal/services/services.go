@@ -1,4 +1,4 @@
-// Package services puts together what serves one log. Everything here belongs to that log alone.
+// Package services combines the services over one open log.
 package services
 
 import (
@@ -15,14 +15,14 @@ import (
 	"riffle/internal/plan"
 )
 
-// Options of services. Random is needed; the zero value of another field stands for its default.
+// Options configures [New]. Random is required; the zero value of another field selects its default.
 type Options struct {
 	Random            io.Reader          // the operating system's generator
 	Now               func() time.Time   // time.Now
-	Deadline          time.Duration      // until when a commitment can be used; dealer.DefaultDeadline
+	Deadline          time.Duration      // time to live of a commitment; dealer.DefaultDeadline
 	ObserveCommitment func(dealer.Event) // may be nil
-	ObserveShoe       func(audit.Kind)   // called with the kind of each record of a shoe; may be nil
-	Logs              int                // how many logs share the memory for caches; 1
+	ObserveShoe       func(audit.Kind)   // called for each record of a shoe; may be nil
+	Logs              int                // number of logs that share the memory for caches; 1
 
 	// TraceAppend is [journal.Journal.TraceAppend]; may be nil.
 	TraceAppend func(context.Context) (trace any, end func(error))
@@ -37,7 +37,7 @@ type Services struct {
 	Disclosure *disclosure.Service
 }
 
-// New returns the services over a log, which check requests by rules.
+// New returns the services over a log.
 func New(log *ledger.Log, rules *plan.Rules, o Options) *Services {
 	if o.Now == nil {
 		o.Now = time.Now

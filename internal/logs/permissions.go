@@ -1,4 +1,4 @@
-package main
+package logs
 
 import (
 	"io/fs"
@@ -9,22 +9,22 @@ import (
 	"riffle/internal/ledger"
 )
 
-// othersMode are the bits of a mode that let others than the owner use a file.
+// othersMode are the permission bits of group and others.
 const othersMode fs.FileMode = 0o077
 
-// checkPermissions warns about key files and a folder of a log that others than the owner may read. It
-// removes that permission from the files that the service creates in the data folder; files and
-// folders that the operator may have created are left alone.
-func checkPermissions(l *logOptions, logger *slog.Logger) {
+// checkPermissions warns about a log's files and folders that others can access. It removes that
+// permission from the files that the service creates in the data folder, and leaves alone files and
+// folders that the operator may have created.
+func checkPermissions(s *Settings, logger *slog.Logger) {
 	for _, name := range []string{
 		ledger.KeyName, ledger.SeedKeyName, ledger.CheckpointName, storeName, storeName + "-wal", storeName + "-shm", storeName + ".lock",
 	} {
-		path := filepath.Join(l.data, name)
+		path := filepath.Join(s.Folder, name)
 		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 			continue // the service creates no links
 		}
-		mode, open := openToOthers(path)
-		if !open {
+		mode := permissions(path)
+		if mode&othersMode == 0 {
 			continue
 		}
 		if err := os.Chmod(path, mode&^othersMode); err != nil {
@@ -33,22 +33,18 @@ func checkPermissions(l *logOptions, logger *slog.Logger) {
 		}
 		logger.Warn("others could read a file with secrets; its mode was changed", "file", path, "from", mode.String(), "to", (mode &^ othersMode).String())
 	}
-	for _, path := range []string{l.data, l.key, l.seedKeyFile} {
-		if path == "" {
-			continue
-		}
-		if mode, open := openToOthers(path); open {
+	for _, path := range []string{s.Folder, s.Key, s.SeedKeyFile} {
+		if mode := permissions(path); mode&othersMode != 0 {
 			logger.Warn("others may read the data folder or a key: remove that permission with chmod go= if they need none", "path", path, "mode", mode.String())
 		}
 	}
 }
 
-// openToOthers returns the permissions of a file, and whether others than the owner have any. A
-// file that does not exist has none.
-func openToOthers(path string) (mode fs.FileMode, open bool) {
+// permissions returns a file's permission bits, or 0 if it cannot be found.
+func permissions(path string) fs.FileMode {
 	info, err := os.Stat(path)
 	if err != nil {
-		return 0, false
+		return 0
 	}
-	return info.Mode().Perm(), info.Mode().Perm()&othersMode != 0
+	return info.Mode().Perm()
 }

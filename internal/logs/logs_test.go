@@ -1,0 +1,385 @@
+package logs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riffle/internal/access"
+	"riffle/internal/api"
+	"riffle/internal/budget"
+	"riffle/internal/dealer"
+	"riffle/internal/ledger"
+	"riffle/internal/ledger/ledgertest"
+	"riffle/internal/ledger/sqlite"
+	"riffle/internal/plan"
+)
+
+var errDisk = errors.New("input/output error")
+
+// A fakeOpener opens SQLite stores, or fails, and records its attempts.
+type fakeOpener struct {
+	t   *testing.T
+	log bytes.Buffer
+
+	mu       sync.Mutex
+	failing  map[string]error       // by log: the error of open
+	broken   map[string]bool        // by log: appends fail
+	attempts map[string][]time.Time // by log
+
+	delays map[string]time.Duration // by log: the time that open takes
+}
+
+func newFakeOpener(t *testing.T) *fakeOpener {
+	return &fakeOpener{t: t, failing: map[string]error{}, broken: map[string]bool{}, attempts: map[string][]time.Time{}}
+}
+
+func (f *fakeOpener) open(ctx context.Context, s *Settings) (ledger.Store, error) {
+	f.mu.Lock()
+	f.attempts[s.Name] = append(f.attempts[s.Name], time.Now())
+	err := f.failing[s.Name]
+	f.mu.Unlock()
+	time.Sleep(f.delays[s.Name])
+	if err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(ctx, s.StoreFile())
+	return &breakableStore{store, f, s.Name}, err
+}
+
+// set changes what happens to a log: opening it fails with err, and its appends fail if broken.
+func (f *fakeOpener) set(log string, err error, broken bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failing[log], f.broken[log] = err, broken
+}
+
+// pauses returns the time between the attempts to open a log, and forgets them.
+func (f *fakeOpener) pauses(log string) (pauses []time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, at := range f.attempts[log] {
+		if i > 0 {
+			pauses = append(pauses, at.Sub(f.attempts[log][i-1]))
+		}
+	}
+	f.attempts[log] = nil
+	return pauses
+}
+
+type breakableStore struct {
+	ledger.Store
+	opener *fakeOpener
+	log    string
+}
+
+func (s *breakableStore) Append(ctx context.Context, b ledger.Batch) error {
+	s.opener.mu.Lock()
+	broken := s.opener.broken[s.log]
+	s.opener.mu.Unlock()
+	if broken {
+		return errDisk
+	}
+	return s.Store.Append(ctx, b)
+}
+
+// start opens logs in a folder. The first name is the main log's.
+func (f *fakeOpener) start(folder string, names ...string) (*Set, error) {
+	metrics := api.NewMetrics(prometheus.NewRegistry(), "", "")
+	logger := slog.New(slog.NewTextHandler(&f.log, nil))
+	o := Options{
+		OpenStore: f.open, Limits: plan.Limits{Items: 100, Results: 100}, Logger: logger, Metrics: metrics,
+		API: api.New(api.Options{Logger: logger, Metrics: metrics, Logs: names[1:], Gatherer: prometheus.NewRegistry(), MaxBody: 1 << 20, Budget: budget.New(1 << 26)}),
+	}
+	for i, name := range names {
+		s := &Settings{Name: name, Folder: folder, Create: CreateAuto, Deadline: dealer.DefaultDeadline}
+		if i > 0 {
+			s.Folder = FolderFor(folder, name)
+		}
+		o.Logs = append(o.Logs, s)
+	}
+	return Open(f.t.Context(), o)
+}
+
+func (f *fakeOpener) mustStart(folder string, names ...string) *Set {
+	f.t.Helper()
+	s, err := f.start(folder, names...)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return s
+}
+
+func mustClose(t *testing.T, s *Set) {
+	t.Helper()
+	if err := s.Close(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// isOpen reports whether a log is open.
+func (s *Set) isOpen(name string) bool {
+	_, err := s.OpenShoes(context.Background(), name)
+	return err == nil
+}
+
+func (s *Set) find(name string) *served {
+	return s.logs[slices.IndexFunc(s.logs, func(l *served) bool { return l.Name == name })]
+}
+
+// fail breaks a log by an append that its store refuses.
+func (f *fakeOpener) fail(s *Set, name string, openErr error) {
+	f.t.Helper()
+	f.set(name, openErr, true)
+	if _, err := s.find(name).services.Log.Append(ledgertest.Entries(name+" fails", 1)[0]); err == nil {
+		f.t.Error("an append to a broken store succeeded")
+	}
+	synctest.Wait()
+	f.set(name, openErr, false)
+}
+
+func TestReopensAfterDoublingPauses(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeOpener(t)
+		f.set("poker", errDisk, false)
+		s := f.mustStart(folder, access.MainLog, "poker")
+		time.Sleep(200 * time.Second)
+		if s.isOpen("poker") || !s.isOpen(access.MainLog) {
+			t.Error("the failing log is open, or the other one is not")
+		}
+		second := time.Second
+		want := []time.Duration{second, 2 * second, 4 * second, 8 * second, 16 * second, 32 * second, 60 * second, 60 * second}
+		if got := f.pauses("poker"); !slices.Equal(got, want) {
+			t.Errorf("pauses %v, want %v", got, want)
+		}
+		f.set("poker", nil, false)
+		time.Sleep(time.Minute)
+		if !s.isOpen("poker") || !strings.Contains(f.log.String(), `"the log is open again" log=poker`) {
+			t.Errorf("the log is not open again:\n%s", f.log.String())
+		}
+
+		// A log that fails within a minute is opened again after the last pause, and later after the first.
+		f.pauses("poker")
+		for _, c := range []struct{ lasts, pause time.Duration }{{2 * time.Second, time.Minute}, {2 * time.Minute, time.Second}} {
+			time.Sleep(c.lasts)
+			f.fail(s, "poker", nil)
+			failed := time.Now()
+			if s.isOpen("poker") {
+				t.Error("the failed log is open")
+			}
+			for !s.isOpen("poker") {
+				time.Sleep(100 * time.Millisecond)
+			}
+			if pause := time.Since(failed).Round(second); pause != c.pause {
+				t.Errorf("a log that failed after %v was opened again after %v, want %v", c.lasts, pause, c.pause)
+			}
+		}
+		if attempts := f.pauses(access.MainLog); len(attempts) != 0 {
+			t.Errorf("the main log was opened again: %v", attempts)
+		}
+		mustClose(t, s)
+	})
+}
+
+// TestLostLogStaysClosed takes away the folder of a failed log, and puts an empty one in its place.
+func TestLostLogStaysClosed(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeOpener(t)
+		s := f.mustStart(folder, access.MainLog, "poker")
+		poker := FolderFor(folder, "poker")
+		mustRename(t, poker, poker+".away")
+		f.fail(s, "poker", nil)
+		if err := os.Mkdir(poker, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if entries, err := os.ReadDir(poker); err != nil || len(entries) > 0 || s.isOpen("poker") {
+			t.Errorf("a log was created in place of the lost one: %v %v", entries, err)
+		}
+		if !strings.Contains(f.log.String(), "this process has had it open") {
+			t.Errorf("the log has\n%s", f.log.String())
+		}
+		if err := os.Remove(poker); err != nil {
+			t.Fatal(err)
+		}
+		mustRename(t, poker+".away", poker)
+		time.Sleep(time.Minute)
+		if !s.isOpen("poker") {
+			t.Error("the log is still closed after its folder was put back")
+		}
+		mustClose(t, s)
+	})
+}
+
+// TestOlderCopyStaysClosed puts an older copy of a failed log's folder in its place. Continuing it
+// would sign a second history.
+func TestOlderCopyStaysClosed(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeOpener(t)
+		mustClose(t, f.mustStart(folder, access.MainLog, "poker"))
+		poker := FolderFor(folder, "poker")
+		if err := os.CopyFS(poker+".copy", os.DirFS(poker)); err != nil {
+			t.Fatal(err)
+		}
+		s := f.mustStart(folder, access.MainLog, "poker")
+		if _, err := s.find("poker").services.Log.Append(ledgertest.Entries("answered", 1)[0]); err != nil {
+			t.Fatal(err)
+		}
+		mustRename(t, poker, poker+".away")
+		mustRename(t, poker+".copy", poker)
+		f.fail(s, "poker", nil)
+		time.Sleep(5 * time.Minute)
+		if s.isOpen("poker") || !strings.Contains(f.log.String(), "the store lost records") {
+			t.Errorf("an older copy was opened:\n%s", f.log.String())
+		}
+		mustRename(t, poker, poker+".copy")
+		mustRename(t, poker+".away", poker)
+		time.Sleep(2 * time.Minute)
+		if !s.isOpen("poker") {
+			t.Error("the log is still closed after its folder was put back")
+		} else if size, _ := s.find("poker").services.Log.Sizes(); size != 1 {
+			t.Errorf("the log has %d records, want 1", size)
+		}
+		mustClose(t, s)
+	})
+}
+
+func mustRename(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOnlyLogFails checks that a single log is not opened again: its failure ends the process.
+func TestOnlyLogFails(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeOpener(t)
+		f.set(access.MainLog, errDisk, false)
+		if _, err := f.start(folder, access.MainLog); !errors.Is(err, errDisk) {
+			t.Errorf("the only log fails to open: %v", err)
+		}
+		f.set(access.MainLog, nil, false)
+		s := f.mustStart(folder, access.MainLog)
+		f.fail(s, access.MainLog, nil)
+		select {
+		case <-s.Failed():
+		default:
+			t.Error("the log has not failed")
+		}
+		time.Sleep(5 * time.Minute)
+		if got := f.pauses(access.MainLog); len(got) != 1 { // of the two starts
+			t.Errorf("the log was opened again after %v", got)
+		}
+		if err := s.Close(nil); !errors.Is(err, errDisk) || err.Error() != s.Err().Error() {
+			t.Errorf("closing a failed log: %v", err)
+		}
+		if err := s.Close(s.Err()); err.Error() != s.Err().Error() {
+			t.Errorf("the failure is reported twice: %v", err)
+		}
+		_ = s.logs[0].services.Log.Close() // its goroutines must end with the test
+	})
+}
+
+// TestStartNeedsOneLog starts with several failing logs, and then with one that opens.
+func TestStartNeedsOneLog(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeOpener(t)
+		for _, name := range []string{access.MainLog, "poker", "bridge"} {
+			f.set(name, errors.New(name+" is away"), false)
+		}
+		_, err := f.start(folder, access.MainLog, "poker", "bridge")
+		for _, want := range []string{"the log main: main is away", "the log poker: poker is away", "the log bridge: bridge is away"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %q", err, want)
+			}
+		}
+		f.set("bridge", nil, false)
+		s := f.mustStart(folder, access.MainLog, "poker", "bridge")
+		if s.Failed() != nil || !s.isOpen("bridge") || s.isOpen("poker") {
+			t.Error("bridge alone is to be open")
+		}
+		mustClose(t, s)
+	})
+}
+
+// TestStartDoesNotWaitForSlowLogs opens one log, and another one whose store takes a minute.
+func TestStartDoesNotWaitForSlowLogs(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeOpener(t)
+		f.delays = map[string]time.Duration{"poker": time.Minute}
+		began := time.Now()
+		s := f.mustStart(folder, access.MainLog, "poker")
+		if took := time.Since(began); took != startTimeout || s.isOpen("poker") {
+			t.Errorf("the start took %v, want %v", took, startTimeout)
+		}
+		time.Sleep(time.Minute)
+		if !s.isOpen("poker") {
+			t.Error("the slow log is not open after a minute")
+		}
+		mustClose(t, s)
+	})
+}
+
+// TestOneKeyServesOneLog copies the folder of a log: two histories would have one key.
+func TestOneKeyServesOneLog(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFakeOpener(t)
+		mustClose(t, f.mustStart(folder, access.MainLog, "poker"))
+		if err := os.CopyFS(FolderFor(folder, "bridge"), os.DirFS(FolderFor(folder, "poker"))); err != nil {
+			t.Fatal(err)
+		}
+		s := f.mustStart(folder, access.MainLog, "poker", "bridge")
+		synctest.Wait()
+		if s.isOpen("poker") == s.isOpen("bridge") || !strings.Contains(f.log.String(), "its key is also the key of the log") {
+			t.Errorf("two logs with one key:\n%s", f.log.String())
+		}
+		mustClose(t, s)
+	})
+}
+
+func TestUnnamedLogs(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	f := newFakeOpener(t)
+	mustClose(t, f.mustStart(folder, access.MainLog, "poker", "bridge"))
+	const warning = "a folder has a log that the configuration does not name"
+	if strings.Contains(f.log.String(), warning) {
+		t.Errorf("a warning about named logs:\n%s", f.log.String())
+	}
+	mustClose(t, f.mustStart(folder, access.MainLog, "poker"))
+	if got := f.log.String(); strings.Count(got, warning) != 1 || !strings.Contains(got, filepath.Join(folder, "logs", "bridge")) {
+		t.Errorf("no warning about the folder of bridge:\n%s", got)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "logs", "bridge", "riffle.db"), []byte("garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.start(folder, access.MainLog); err == nil || !strings.Contains(err.Error(), "counting its open shoes failed") {
+		t.Errorf("a log that cannot be read: %v", err)
+	}
+}

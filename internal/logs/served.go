@@ -1,0 +1,220 @@
+package logs
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"riffle/internal/api"
+	"riffle/internal/journal"
+	"riffle/internal/ledger"
+	"riffle/internal/plan"
+	"riffle/internal/services"
+)
+
+// closeTimeout limits the use of a failed log by requests in flight.
+const closeTimeout = 10 * time.Second
+
+// A served log is open, or waits to be opened again.
+type served struct {
+	*Settings
+	set     *Set
+	rules   *plan.Rules
+	logger  *slog.Logger
+	routes  *api.Log
+	metrics *api.LogMetrics
+	seen    []byte // the log's last checkpoint before it was closed; used only by keepOpen's goroutine
+
+	mu         sync.Mutex
+	services   *services.Services // nil while the log is closed
+	stopExpiry func()
+}
+
+// open opens the log and serves requests from it.
+func (l *served) open(ctx context.Context) error {
+	log, err := l.openLedger(ctx)
+	if err == nil {
+		if err = l.set.claimKey(log.Verifier(), l.Name); err != nil {
+			err = errors.Join(err, log.Close())
+		}
+	}
+	switch {
+	case err == nil:
+	case l.set.several():
+		return fmt.Errorf("the log %s: %w", l.Name, err)
+	default:
+		return err
+	}
+	checkPermissions(l.Settings, l.logger)
+	options := services.Options{
+		Random: l.metrics.Random(rand.Reader), Deadline: l.Deadline,
+		ObserveCommitment: l.metrics.Commitment, ObserveShoe: l.metrics.ShoeChange, Logs: len(l.set.logs),
+	}
+	if l.set.Tracer != nil {
+		options.TraceAppend = l.set.Tracer.StartAppend
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.services = services.New(log, l.rules, options)
+	l.stopExpiry = func() {}
+	if !l.Retired {
+		l.stopExpiry = l.startExpiry()
+	}
+	l.routes.Open(l.services)
+	return nil
+}
+
+// startExpiry expires commitments and shoes in the background. stop waits for the end.
+func (l *served) startExpiry() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var expiry sync.WaitGroup
+	expiry.Go(func() {
+		report := func(err error) {
+			l.logger.Warn("expiring commitments or shoes failed; it is tried again", "error", err)
+		}
+		journal.Sweep(ctx, report, l.services.Dealer.ExpireCommitments, l.services.Shoes.Expire)
+	})
+	return func() {
+		cancel()
+		expiry.Wait()
+	}
+}
+
+// keepOpen opens the log again after each failure, until ctx is done. err is the error of the first
+// attempt to open it, or nil.
+func (l *served) keepOpen(ctx context.Context, err error) {
+	pause := firstPause
+	for {
+		if err == nil {
+			opened := time.Now()
+			select {
+			case <-ctx.Done():
+			case <-l.services.Log.Failed():
+				err = l.close()
+			}
+			if time.Since(opened) > longestPause {
+				pause = firstPause
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		l.logger.Error("opening a log failed; it is tried again", "error", err, "after", pause.String())
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longestPause)
+		if err = l.open(ctx); err == nil {
+			l.logger.Info("the log is open again")
+		}
+	}
+}
+
+// close closes the failed log, after the last request that uses it or closeTimeout. It returns why
+// the log has failed.
+func (l *served) close() error {
+	select {
+	case <-l.routes.Close():
+	case <-time.After(closeTimeout): // requests still in flight get errors from the store
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopExpiry()
+	log := l.services.Log
+	failure := log.Err()
+	if err := log.Close(); err != nil {
+		l.logger.Warn("closing a failed log", "error", err)
+	}
+	l.seen = log.Durable() // after Close, which waits for the commit in flight
+	l.services = nil
+	return failure
+}
+
+// end closes the log for good. It leaves a failed log alone, for the next start to recover, and
+// returns the failure unless err contains it.
+func (l *served) end(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.services == nil {
+		return nil
+	}
+	l.stopExpiry()
+	failure := l.services.Log.Err()
+	switch {
+	case failure == nil:
+		return l.services.Log.Close()
+	case errors.Is(err, failure):
+		return nil
+	}
+	return failure
+}
+
+// openLedger opens the ledger. After the first time it creates no new one, and the ledger must
+// extend the last checkpoint of this process: an older copy of the folder would also have an older
+// checkpoint file.
+func (l *served) openLedger(ctx context.Context) (*ledger.Log, error) {
+	mustExist := l.Create == CreateNever || l.Retired || l.seen != nil
+	if mustExist {
+		if err := l.checkFiles(); err != nil {
+			return nil, err
+		}
+	} else if err := os.MkdirAll(l.Folder, 0o700); err != nil {
+		return nil, fmt.Errorf("creating the data folder: %w", err)
+	}
+	store, err := l.set.OpenStore(ctx, l.Settings)
+	if err != nil {
+		return nil, err
+	}
+	if l.set.Tracer != nil {
+		store = l.set.Tracer.Store(store, l.engine())
+	}
+	log, err := ledger.Open(ctx, store, ledger.Options{
+		Folder: l.Folder, KeyFile: l.Key, SeedKey: l.SeedKey, SeedKeyFile: l.SeedKeyFile,
+		Origin: l.Origin, ReadOnly: l.Retired, MustExist: mustExist,
+		Anchors: []ledger.Anchor{{Source: "what this process last signed or saw", Note: l.seen}},
+		Queue:   l.set.Queue, Patience: l.set.Patience, Observe: l.metrics.Commit,
+	})
+	if errors.Is(err, ledger.ErrNoLog) {
+		err = l.missing(err)
+	}
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return log, nil
+}
+
+// checkFiles returns an error if the log's files are missing. It runs before anything creates them.
+func (l *served) checkFiles() error {
+	files := []string{l.checkpointFile()}
+	if l.Store == "" {
+		files = append(files, l.StoreFile())
+	}
+	for _, file := range files {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return l.missing(fmt.Errorf("%w: %s is missing", ledger.ErrNoLog, file))
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing adds to the error of a missing log what the operator can do.
+func (l *served) missing(err error) error {
+	switch {
+	case l.seen != nil:
+		return fmt.Errorf("%w, and this process has had it open. Put its folder back, or restore a backup", err)
+	case l.Retired:
+		return fmt.Errorf("%w, and a retired log is never created. Put its folder back, or restore a backup", err)
+	}
+	return fmt.Errorf("%w, and create=never requires one. Check that its folder and store are right and that the volume is mounted, "+
+		"or restore a backup. Only if a log or a replica is new, start it once with create=auto", err)
+}

@@ -1,0 +1,105 @@
+package logs
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"riffle/internal/ledger"
+)
+
+// Settings configure one log.
+type Settings struct {
+	Name    string
+	Folder  string // its files; shared by no other log
+	Retired bool   // serve reads only
+
+	Store       string // URL of a PostgreSQL database; empty for SQLite in Folder
+	Create      string // CreateAuto or CreateNever
+	Key         string // file of the private key; empty for the one in Folder
+	SeedKey     []byte // takes precedence over SeedKeyFile
+	SeedKeyFile string
+	Origin      string
+	Deadline    time.Duration // time to live of a commitment
+	Decks       string        // folder of the operator's deck types; empty for none
+}
+
+// Values of Settings.Create.
+const (
+	CreateAuto  = "auto"  // create the log if it does not exist
+	CreateNever = "never" // fail if the log does not exist
+)
+
+// logsFolder is the folder within the main log's folder for the folders of the other logs.
+const logsFolder = "logs"
+
+// FolderFor returns the folder of a log besides the main one.
+func FolderFor(main, name string) string { return filepath.Join(main, logsFolder, name) }
+
+// storeName is the SQLite file in the folder of a log.
+const storeName = "riffle.db"
+
+// StoreFile returns the path of the SQLite database.
+func (s *Settings) StoreFile() string { return filepath.Join(s.Folder, storeName) }
+
+func (s *Settings) checkpointFile() string { return filepath.Join(s.Folder, ledger.CheckpointName) }
+
+// engine returns OpenTelemetry's name for the store's engine.
+func (s *Settings) engine() string {
+	if s.Store != "" {
+		return "postgresql"
+	}
+	return "sqlite"
+}
+
+// Check calls reject for each invalid setting, with the rule that it breaks.
+func (s *Settings) Check(reject func(setting, rule string)) {
+	if s.Create != CreateAuto && s.Create != CreateNever {
+		reject("create", fmt.Sprintf("must be auto or never, got %q", s.Create))
+	}
+	if s.Deadline < time.Second || s.Deadline > 30*24*time.Hour {
+		reject("deadline", fmt.Sprintf("must be from 1s to 720h, got %v", s.Deadline))
+	}
+	if s.Store != "" && !strings.HasPrefix(s.Store, "postgres://") && !strings.HasPrefix(s.Store, "postgresql://") {
+		reject("store", "must be the URL of a PostgreSQL database, such as postgres://user@host/name; leave it out for SQLite in the data folder")
+	}
+}
+
+// CheckDistinct calls reject for each store, key and origin that a log shares with an earlier one:
+// the logs would be two histories of one log.
+func CheckDistinct(all []*Settings, reject func(log int, setting string, err error)) {
+	owners := map[string]string{}
+	for i, s := range all {
+		for _, unique := range []struct{ setting, value string }{{"store", s.database()}, {"key", s.keyFile()}, {"origin", s.Origin}} {
+			if unique.value == "" {
+				continue
+			}
+			id := unique.setting + " " + unique.value
+			if other, taken := owners[id]; taken {
+				reject(i, unique.setting, fmt.Errorf("the log %s has this %s already; each log needs its own", other, unique.setting))
+				continue
+			}
+			owners[id] = s.Name
+		}
+	}
+}
+
+// keyFile returns the path of the private key.
+func (s *Settings) keyFile() string {
+	return filepath.Clean(cmp.Or(s.Key, filepath.Join(s.Folder, ledger.KeyName)))
+}
+
+// database identifies the database of a PostgreSQL URL, whatever its user and password.
+func (s *Settings) database() string {
+	u, err := url.Parse(s.Store)
+	if err != nil || s.Store == "" {
+		return s.Store
+	}
+	if u.Port() == "" {
+		u.Host += ":5432"
+	}
+	return strings.ToLower(u.Host) + u.Path + "?" + u.Query().Encode()
+}
