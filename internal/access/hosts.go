@@ -1,6 +1,7 @@
-// Package access decides which requests the service answers at all, before it looks at what they
-// ask for. [Hosts] are the names under which it may be addressed. A [Policy] knows callers by their
-// tokens or addresses, says what each of them may do, and counts how much they do.
+// Package access decides which requests the service answers, before it decodes them.
+//
+// [Hosts] are the accepted Host names. A [Policy] identifies callers by token or address, grants
+// scopes and limits rates.
 package access
 
 import (
@@ -13,19 +14,19 @@ import (
 	"strings"
 )
 
-// Hosts are the Host names under which the service answers. The zero value has none of its own.
+// Hosts are the accepted Host names. The zero value has none.
 //
-// They stop DNS rebinding: a page on evil.example whose name suddenly resolves to 127.0.0.1 has the
-// visitor's browser talk to a local service as if to its own site, past the same-origin policy. The
-// Host header of those requests still says evil.example.
+// They prevent DNS rebinding: a page on evil.example, a name that suddenly resolves to 127.0.0.1,
+// could send requests to a local service past the same-origin policy. Their Host is still
+// evil.example.
 type Hosts struct{ names map[string]bool }
 
-// ParseHosts parses a list of names and IP addresses without ports, separated by commas, such as
-// "riffle.example, 10.0.0.7". An empty list has none.
+// ParseHosts parses names and IP addresses without ports, separated by commas, such as
+// "riffle.example, 10.0.0.7".
 func ParseHosts(list string) (Hosts, error) {
 	h := Hosts{map[string]bool{}}
 	for entry := range entries(list) {
-		name := normal(entry)
+		name := normalize(entry)
 		if !isAddress(name) && !isName(name) {
 			return Hosts{}, fmt.Errorf("%q is not a host name; accepted are names and IP addresses without scheme, port or wildcard, such as riffle.example", entry)
 		}
@@ -34,8 +35,7 @@ func ParseHosts(list string) (Hosts, error) {
 	return h, nil
 }
 
-// entries yields the entries of a list that are separated by commas, without white space around
-// them. Empty ones are passed over.
+// entries yields the entries of a comma-separated list, trimmed. It skips empty entries.
 func entries(list string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for entry := range strings.SplitSeq(list, ",") {
@@ -46,7 +46,7 @@ func entries(list string) iter.Seq[string] {
 	}
 }
 
-// MarshalText returns the names in the form that [ParseHosts] accepts, sorted.
+// MarshalText returns the sorted names for [ParseHosts].
 func (h Hosts) MarshalText() ([]byte, error) {
 	return []byte(strings.Join(slices.Sorted(maps.Keys(h.names)), ",")), nil
 }
@@ -57,17 +57,16 @@ func (h *Hosts) UnmarshalText(list []byte) (err error) {
 	return err
 }
 
-// Allow reports whether a request with the Host header host may be answered on a connection whose
-// local address is local.
+// Allow reports whether a request with this Host is accepted on a connection to the address local.
 //
-// On a loopback address these are localhost, names below it, loopback addresses and the names of h.
-// On any other address they are the names of h, or all if h has none. The port does not matter. A
-// request without a Host is allowed: HTTP/1.0 permits it, and no browser sends one.
+// A loopback address accepts localhost, its subdomains, loopback addresses and the names of h. Any
+// other address accepts the names of h, or every name if h has none. The port is ignored. A request
+// without Host is accepted: HTTP/1.0 permits it, and no browser sends one.
 func (h Hosts) Allow(local net.Addr, host string) bool {
 	if host == "" {
 		return true
 	}
-	name := normal(withoutPort(host))
+	name := normalize(withoutPort(host))
 	if h.names[name] {
 		return true
 	}
@@ -77,14 +76,14 @@ func (h Hosts) Allow(local net.Addr, host string) bool {
 	return len(h.names) == 0
 }
 
-// isLoopback reports whether an address is one that only this machine can connect to.
+// isLoopback reports whether only this machine can connect to an address.
 func isLoopback(local net.Addr) bool {
 	tcp, ok := local.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
 }
 
-// isLocal reports whether a name can only mean this machine: browsers resolve localhost and the
-// names below it without asking DNS (RFC 6761, 6.3).
+// isLocal reports whether a name always means this machine: browsers resolve localhost and its
+// subdomains without DNS (RFC 6761, 6.3).
 func isLocal(name string) bool {
 	address, err := netip.ParseAddr(name)
 	if err != nil {
@@ -93,7 +92,6 @@ func isLocal(name string) bool {
 	return address.Unmap().IsLoopback()
 }
 
-// withoutPort returns the name or address in a Host header.
 func withoutPort(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		return name
@@ -101,9 +99,9 @@ func withoutPort(host string) string {
 	return host
 }
 
-// normal returns a name or an address in one form: lower case, without the dot of a root or the
-// brackets of an IPv6 address.
-func normal(name string) string {
+// normalize returns a name or address in lower case, without the root's dot or an IPv6 address's
+// brackets.
+func normalize(name string) string {
 	if inner, ok := strings.CutPrefix(name, "["); ok {
 		name = strings.TrimSuffix(inner, "]")
 	}
@@ -115,7 +113,7 @@ func isAddress(name string) bool {
 	return err == nil
 }
 
-// isName reports whether a normalized name has the characters of a host name.
+// isName reports whether a normalized name has only the characters of host names.
 func isName(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }

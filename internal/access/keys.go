@@ -11,26 +11,25 @@ import (
 	"riffle/internal/suggest"
 )
 
-// A Scope is something that a caller may do.
+// A Scope is a permission of callers. Each route requires one, except health checks and pages.
 type Scope string
 
-// The scopes. Every route needs one of them, but health checks and pages.
+// The scopes.
 const (
 	Shuffle Scope = "shuffle" // shuffles, commitments and reveals
 	Deal    Scope = "deal"    // shoes, and decks of deckofcardsapi
-	Read    Scope = "read"    // what the log makes public
+	Read    Scope = "read"    // the public parts of the log
 	Metrics Scope = "metrics"
 )
 
-// Page is in place of a scope for the files of pages, which everybody may read within the limits of
-// callers without a token. No key has it.
+// Page is the scope of the pages' files, which every caller has. The rates of anonymous callers apply.
 const Page Scope = "page"
 
 // Scopes lists all scopes.
 func Scopes() []Scope { return []Scope{Shuffle, Deal, Read, Metrics} }
 
-// A Token is what a caller shows to be recognized: tokenPrefix and 32 random bytes in base64url
-// without padding (RFC 4648, 5). Only its digest is ever stored.
+// A Token authenticates a caller. It is tokenPrefix and 32 random bytes in base64url without padding
+// (RFC 4648, 5). Only its digest is stored.
 type Token string
 
 const tokenPrefix = suggest.TokenPrefix
@@ -45,31 +44,28 @@ func NewToken() Token {
 // A Digest is the SHA-256 of a token.
 type Digest [sha256.Size]byte
 
-// Digest returns the digest of the token.
+// Digest returns the token's digest.
 func (t Token) Digest() Digest { return sha256.Sum256([]byte(t)) }
 
-// looksLikeToken reports whether a text begins as a token does, wherever it was found.
-func looksLikeToken(text string) bool { return strings.HasPrefix(text, tokenPrefix) }
-
-// isToken reports whether a text has the form of a token.
+// isToken reports whether a text is a well-formed token.
 func isToken(text string) bool {
 	secret, found := strings.CutPrefix(text, tokenPrefix)
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(secret)
 	return found && err == nil && len(raw) == 32
 }
 
-// A Grant says what a caller may do, and how often.
+// A Grant has a caller's permissions and rates.
 type Grant struct {
 	May  []Scope
-	Logs []string // names of the logs where that counts; empty for all
+	Logs []string // the logs that May applies to; empty for all
 	Rates
 }
 
 // MainLog is the name of the log whose paths have no prefix.
 const MainLog = "main"
 
-// CheckName returns an error unless a key or a log may have the name, which stands in paths, logs
-// and metrics. It is no token.
+// CheckName returns an error if a key or log must not have the name. Names are public: they appear in
+// paths, logs and metrics.
 func CheckName(name string) error {
 	if suggest.Mask(name) != name {
 		return errors.New("a name must not have a token in it, which is secret; choose one like table-server")
@@ -82,7 +78,7 @@ func CheckName(name string) error {
 
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-// A Key is a caller that is known by a token.
+// A Key is a caller with a token.
 type Key struct {
 	Name   string
 	Digest Digest

@@ -7,15 +7,14 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates bound what one caller uses. 0 is no bound.
+// Rates limit one caller, per second. 0 is no limit.
 type Rates struct {
-	Requests float64 // a second
-	Burst    int     // requests that may come at once; 0 for those of one second
-	Records  float64 // that requests write a second
-	Bytes    float64 // of answers, a second
+	Requests float64
+	Burst    int     // largest burst of requests; 0 for the requests of one second
+	Records  float64 // written by requests
+	Bytes    float64 // of responses
 }
 
-// burst returns how many requests may come at once.
 func (r Rates) burst() int {
 	if r.Burst > 0 {
 		return r.Burst
@@ -23,12 +22,10 @@ func (r Rates) burst() int {
 	return max(1, int(math.Ceil(r.Requests)))
 }
 
-// A limiter counts what one caller uses. Records and bytes are known only when a request is over, so
-// a caller may exceed them once, and then waits until they are made up for. It may be used
-// concurrently.
+// A limiter applies [Rates] to one caller. A request's records and bytes are charged when it ends, so
+// a caller may overdraw them once and then waits. It is safe for concurrent use.
 type limiter struct {
-	rates                    Rates
-	requests, records, bytes *rate.Limiter // nil for no bound
+	requests, records, bytes *rate.Limiter // nil for no limit
 }
 
 func newLimiter(r Rates) *limiter {
@@ -40,51 +37,49 @@ func newLimiter(r Rates) *limiter {
 	}
 	second := func(perSecond float64) int { return max(1, int(min(perSecond, math.MaxInt32))) }
 	return &limiter{
-		rates:    r,
 		requests: bucket(r.Requests, r.burst()),
 		records:  bucket(r.Records, second(r.Records)),
 		bytes:    bucket(r.Bytes, second(r.Bytes)),
 	}
 }
 
-// take takes a request from the limiter. It returns how long to wait for it; 0 if it was taken.
+// take admits a request and returns 0, or returns the time to wait.
 func (l *limiter) take(now time.Time, writes bool) time.Duration {
-	wait := owed(l.bytes, now)
+	wait := refill(l.bytes, now)
 	if writes {
-		wait = max(wait, owed(l.records, now))
+		wait = max(wait, refill(l.records, now))
 	}
 	if wait > 0 || l.requests == nil || l.requests.AllowN(now, 1) {
 		return wait
 	}
-	return after(l.requests, 1-l.requests.TokensAt(now))
+	return timeFor(l.requests, 1-l.requests.TokensAt(now))
 }
 
-// owed returns after what time a bucket has something again; 0 if it has.
-func owed(b *rate.Limiter, now time.Time) time.Duration {
+// refill returns the time until a bucket has a token.
+func refill(b *rate.Limiter, now time.Time) time.Duration {
 	if b == nil {
 		return 0
 	}
 	if tokens := b.TokensAt(now); tokens < 1 {
-		return after(b, 1-tokens)
+		return timeFor(b, 1-tokens)
 	}
 	return 0
 }
 
-// after returns the time in which a bucket gets so many tokens.
-func after(b *rate.Limiter, tokens float64) time.Duration {
+// timeFor returns the time in which a bucket gains this many tokens.
+func timeFor(b *rate.Limiter, tokens float64) time.Duration {
 	seconds := tokens / float64(b.Limit())
 	return time.Duration(min(math.Ceil(seconds*1e9), math.MaxInt64/2))
 }
 
-// charge takes what a request has used, whether or not it is there.
+// charge takes a request's records and bytes, even if the buckets are empty.
 func (l *limiter) charge(now time.Time, records, bytes int) {
-	overdraw(l.records, now, records)
-	overdraw(l.bytes, now, bytes)
+	charge(l.records, now, records)
+	charge(l.bytes, now, bytes)
 }
 
-// overdraw takes n tokens from a bucket, in parts, since a bucket never gives more than it holds
-// when it is full.
-func overdraw(b *rate.Limiter, now time.Time, n int) {
+// charge takes n tokens from a bucket, in parts: one reservation cannot exceed the bucket's size.
+func charge(b *rate.Limiter, now time.Time, n int) {
 	if b == nil {
 		return
 	}
@@ -94,12 +89,12 @@ func overdraw(b *rate.Limiter, now time.Time, n int) {
 	b.ReserveN(now, n)
 }
 
-// Remaining is what is left of a caller's requests.
+// Remaining is the rest of a caller's rate of requests.
 type Remaining struct {
-	Requests int           // that may come now
-	Full     time.Duration // until Burst may
+	Requests int           // accepted now
+	Full     time.Duration // until Burst requests are accepted
 	Burst    int
-	Window   time.Duration // in which Burst requests become available; 0 if requests are not limited
+	Window   time.Duration // from an empty bucket to a full one; 0 if requests are not limited
 }
 
 func (l *limiter) remaining(now time.Time) Remaining {
@@ -108,7 +103,7 @@ func (l *limiter) remaining(now time.Time) Remaining {
 	}
 	tokens, burst := l.requests.TokensAt(now), l.requests.Burst()
 	return Remaining{
-		Requests: max(0, int(tokens)), Full: after(l.requests, float64(burst)-tokens),
-		Burst: burst, Window: after(l.requests, float64(burst)),
+		Requests: max(0, int(tokens)), Full: timeFor(l.requests, float64(burst)-tokens),
+		Burst: burst, Window: timeFor(l.requests, float64(burst)),
 	}
 }

@@ -11,8 +11,7 @@ import (
 // Origins are the web origins whose pages may write (Fetch Standard, 3.2). The zero value has none.
 type Origins struct{ list map[string]bool }
 
-// ParseOrigins parses a list of origins, separated by commas, such as "https://game.example". An
-// empty list has none.
+// ParseOrigins parses origins, separated by commas, such as "https://game.example".
 func ParseOrigins(list string) (Origins, error) {
 	o := Origins{map[string]bool{}}
 	for entry := range entries(list) {
@@ -25,7 +24,7 @@ func ParseOrigins(list string) (Origins, error) {
 	return o, nil
 }
 
-// MarshalText returns the origins in the form that [ParseOrigins] accepts, sorted.
+// MarshalText returns the sorted origins for [ParseOrigins].
 func (o Origins) MarshalText() ([]byte, error) {
 	return []byte(strings.Join(slices.Sorted(maps.Keys(o.list)), ",")), nil
 }
@@ -36,5 +35,5 @@ func (o *Origins) UnmarshalText(list []byte) (err error) {
 	return err
 }
 
-// Allow reports whether the pages of an origin may write.
+// Allow reports whether an origin's pages may write.
 func (o Origins) Allow(origin string) bool { return o.list[origin] }

@@ -13,49 +13,40 @@ import (
 	"riffle/internal/cache"
 )
 
-// Refusals of [Policy.Identify] and [Caller.Take].
+// Errors of [Policy.Identify] and [Caller.Take].
 var (
-	// ErrTwoTokens: the request has more than one Authorization header.
-	ErrTwoTokens = errors.New("more than one Authorization header")
-	// ErrTokenInQuery: a token stands in the query, where proxies and browsers log it.
-	ErrTokenInQuery = errors.New("a token in the query")
-	// ErrScheme: the Authorization header is not Bearer with a token.
-	ErrScheme = errors.New("an Authorization header that is not Bearer with a token")
-	// ErrUnknown: no key has the token.
-	ErrUnknown = errors.New("no key has this token")
-	// ErrAnonymous: who shows no token may not do this.
-	ErrAnonymous = errors.New("this takes a token")
-	// ErrScope: the key is not for this.
-	ErrScope = errors.New("the key does not have the scope")
-	// ErrLog: the key is not for this log.
-	ErrLog = errors.New("the key is not for this log")
+	ErrTwoTokens    = errors.New("more than one Authorization header")
+	ErrTokenInQuery = errors.New("a token in the query") // where proxies and browsers log it
+	ErrScheme       = errors.New("an Authorization header that is not Bearer with a token")
+	ErrUnknown      = errors.New("no key has this token")
+	ErrAnonymous    = errors.New("a token is required")
+	ErrScope        = errors.New("the key does not have the scope")
+	ErrLog          = errors.New("the key is not for this log")
 )
 
-// A LimitError refuses a request that came too soon.
+// A LimitError reports that a caller has exceeded its rates.
 type LimitError struct{ Wait time.Duration }
 
 func (e *LimitError) Error() string { return fmt.Sprintf("the limit is reached for %s", e.Wait) }
 
-// maxPeers is for how many anonymous peers limits are counted at a time, in some 20 MB. Beyond that
-// the one that has not asked for longest is forgotten, as if it came for the first time.
+// maxPeers is the number of anonymous peers with limiters, which take about 20 MB.
 const maxPeers = 1 << 16
 
-// A Policy says who may do what. Its methods may be called concurrently. Nothing of it changes but
-// what its limiters have counted: a new configuration makes a new policy.
+// A Policy grants permissions to callers and limits their rates. A new configuration makes a new
+// policy. It is safe for concurrent use.
 type Policy struct {
 	keys      map[Digest]*client
-	anonymous *Grant // nil if callers without a token may do nothing
+	anonymous *Grant // nil for no permissions
 	peers     *cache.Cache[netip.Addr, *limiter]
 }
 
-// client is a key with what it has used.
 type client struct {
 	Key
 	limiter *limiter
 }
 
-// NewPolicy returns the policy with the keys and what anonymous callers may do, nil for nothing.
-// Without keys and without a grant for anonymous callers, everybody may do everything.
+// NewPolicy returns a policy for callers with keys and for anonymous ones. Without keys and a grant
+// for anonymous callers, every caller has all permissions.
 func NewPolicy(keys []Key, anonymous *Grant) *Policy {
 	if len(keys) == 0 && anonymous == nil {
 		anonymous = &Grant{May: Scopes()}
@@ -67,8 +58,8 @@ func NewPolicy(keys []Key, anonymous *Grant) *Policy {
 	return p
 }
 
-// Succeed has a policy go on counting where an earlier one stopped, for all whose rates are the
-// same. Call it before the policy is used.
+// Succeed takes over the limiters of an earlier policy, for all callers whose rates did not change.
+// Call it before the first use.
 func (p *Policy) Succeed(earlier *Policy) {
 	if p.anonymous != nil && earlier.anonymous != nil && p.anonymous.Rates == earlier.anonymous.Rates {
 		p.peers = earlier.peers
@@ -80,32 +71,31 @@ func (p *Policy) Succeed(earlier *Policy) {
 	}
 }
 
-// Open reports whether callers without a token may do everything.
+// Open reports whether anonymous callers have all permissions.
 func (p *Policy) Open() bool {
 	return p.anonymous != nil && len(p.anonymous.May) == len(Scopes()) && len(p.anonymous.Logs) == 0
 }
 
-// Public reports whether callers without a token may do something in a log, so that what they get
-// is for everybody.
+// Public reports whether anonymous callers have the scope in a log, so that responses are public.
 func (p *Policy) Public(scope Scope, log string) bool { return p.anonymous.allow(scope, log) == nil }
 
-// A Caller is who sends a request. The zero value may do nothing.
+// A Caller sends a request. The zero value has no permissions.
 type Caller struct {
-	Key     string // its name; empty for an anonymous caller
-	grant   *Grant // nil for nothing
+	Key     string // name of its key; empty for an anonymous caller
+	grant   *Grant // nil for no permissions
 	limiter *limiter
 }
 
-// Identify returns who sends a request. peer is where it comes from, as [share.Peer] has it. A
-// policy without keys takes no notice of tokens: the header may be for a proxy.
+// Identify returns the caller of a request from a peer (see [quota.Peer]). A policy without keys
+// ignores tokens: the header may be for a proxy.
 func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 	if len(p.keys) == 0 {
 		return p.Stranger(peer), nil
 	}
-	if strings.ContainsAny(r.URL.RawQuery, "_%") { // no token is without _, which may be escaped
+	if strings.ContainsAny(r.URL.RawQuery, "_%") { // every token has _, which may be escaped
 		for parameter := range strings.SplitSeq(r.URL.RawQuery, "&") {
 			name, value, _ := strings.Cut(parameter, "=")
-			if isEscapedToken(name) || isEscapedToken(value) {
+			if hasToken(name) || hasToken(value) {
 				return Caller{}, ErrTokenInQuery
 			}
 		}
@@ -129,13 +119,13 @@ func (p *Policy) Identify(r *http.Request, peer netip.Addr) (Caller, error) {
 	return Caller{Key: c.Name, grant: &c.Grant, limiter: c.limiter}, nil
 }
 
-// isEscapedToken reports whether a part of a query looks like a token.
-func isEscapedToken(escaped string) bool {
+// hasToken reports whether an escaped part of a query begins like a token.
+func hasToken(escaped string) bool {
 	text, err := url.QueryUnescape(escaped)
-	return err == nil && looksLikeToken(text)
+	return err == nil && strings.HasPrefix(text, tokenPrefix)
 }
 
-// Stranger returns the anonymous caller that is a peer, whatever token it shows.
+// Stranger returns the anonymous caller for a peer.
 func (p *Policy) Stranger(peer netip.Addr) Caller {
 	c := Caller{grant: p.anonymous}
 	if p.anonymous == nil || p.anonymous.Rates == (Rates{}) {
@@ -150,7 +140,7 @@ func (p *Policy) Stranger(peer netip.Addr) Caller {
 	return c
 }
 
-// allow returns nil if the grant is for something in a log. A nil grant is for nothing but pages.
+// allow returns nil if the grant has the scope in a log. A nil grant has only the scope Page.
 func (g *Grant) allow(scope Scope, log string) error {
 	switch {
 	case scope == Page:
@@ -162,8 +152,8 @@ func (g *Grant) allow(scope Scope, log string) error {
 	return nil
 }
 
-// Take returns an error unless the caller may do something in a log now. writes says that it may
-// write records.
+// Take admits a request, or returns why the caller must not send it now. writes is whether the request
+// may write records.
 func (c *Caller) Take(now time.Time, scope Scope, log string, writes bool) error {
 	if err := c.grant.allow(scope, log); err != nil && c.Key == "" {
 		return ErrAnonymous
@@ -179,14 +169,14 @@ func (c *Caller) Take(now time.Time, scope Scope, log string, writes bool) error
 	return nil
 }
 
-// Charge notes what a request has used.
+// Charge subtracts a request's records and bytes from the caller's rates.
 func (c *Caller) Charge(now time.Time, records, bytes int) {
 	if c.limiter != nil {
 		c.limiter.charge(now, records, bytes)
 	}
 }
 
-// Remaining returns what is left of the caller's requests.
+// Remaining returns the rest of the caller's rate of requests.
 func (c *Caller) Remaining(now time.Time) Remaining {
 	if c.limiter == nil {
 		return Remaining{}

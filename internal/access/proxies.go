@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Proxies are the addresses whose X-Forwarded-For is believed. The zero value has none.
+// Proxies are the networks whose X-Forwarded-For is trusted. The zero value has none.
 type Proxies []netip.Prefix
 
 // MarshalText returns the networks, separated by commas.
@@ -20,9 +20,9 @@ func (p Proxies) MarshalText() ([]byte, error) {
 	return []byte(strings.Join(texts, ",")), nil
 }
 
-// Client returns where a request comes from that arrived from an address, with the values of
-// X-Forwarded-For: the last of these hops that is no proxy. The address is not valid if all are, or
-// if the entry before them is none.
+// Client returns the client's address for a connection from this address and the values of
+// X-Forwarded-For: the last hop that is not a proxy. It is invalid if every hop is a proxy, or if the
+// last hop before the proxies is not an address.
 func (p Proxies) Client(from string, forwarded []string) netip.Addr {
 	hops := append(slices.Collect(entries(strings.Join(forwarded, ","))), from)
 	for _, hop := range slices.Backward(hops) {
@@ -34,8 +34,8 @@ func (p Proxies) Client(from string, forwarded []string) netip.Addr {
 	return netip.Addr{}
 }
 
-// parseHop parses an address as proxies write it: with a port or without, an IPv6 address with a
-// port in brackets. An IPv4 address is in its own form, and a zone is left out.
+// parseHop parses an address in X-Forwarded-For, with or without port or brackets. It removes an IPv6
+// zone and unmaps IPv4 addresses.
 func parseHop(text string) netip.Addr {
 	if host, _, err := net.SplitHostPort(text); err == nil {
 		text = host

@@ -14,8 +14,8 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 )
 
-// StartRequest begins the span of a request that arrives, and returns the request with it, if it is
-// sampled. Otherwise the request is returned as it is.
+// StartRequest begins the span of an incoming request, if the request is sampled, and returns the
+// request with the span in its context. Otherwise it returns r and nil.
 func (t *Tracer) StartRequest(r *http.Request) (*http.Request, *Span) {
 	caller := parent(r.Header)
 	ctx := oteltrace.ContextWithRemoteSpanContext(r.Context(), caller)
@@ -26,26 +26,26 @@ func (t *Tracer) StartRequest(r *http.Request) (*http.Request, *Span) {
 	return r.WithContext(ctx), &Span{span}
 }
 
-// A Span is that of a request that is sampled.
+// A Span is a sampled request's span.
 type Span struct{ span oteltrace.Span }
 
-// A Request is what its span says of a request.
+// A Request has the attributes of a request's span.
 type Request struct {
-	Log     string // the name of the log that it was for
-	Method  string // "other" for one that HTTP does not define
-	Route   string // the pattern of its route; empty for none
+	Log     string // its name
+	Method  string // "other" for a method that HTTP does not define
+	Route   string // pattern; empty for none
 	Status  int
 	Peer    netip.Addr
 	ID      string
-	Key     string    // the name of the caller's key; may be empty
-	AuditID uuid.UUID // of the record that it wrote, if any
+	Key     string    // name of the caller's key; may be empty
+	AuditID uuid.UUID // of the new record; may be zero
 }
 
-// End ends the span of a request that was answered.
+// End ends the span, after the response.
 func (s *Span) End(r Request) {
 	name, method := r.Method, r.Method
 	if method == "other" {
-		name, method = "HTTP", "_OTHER" // as OpenTelemetry has it
+		name, method = "HTTP", "_OTHER" // as OpenTelemetry requires
 	}
 	attributes := []attribute.KeyValue{
 		semconv.HTTPRequestMethodKey.String(method), semconv.HTTPResponseStatusCode(r.Status),
@@ -70,8 +70,8 @@ func (s *Span) End(r Request) {
 	s.span.End()
 }
 
-// ID returns the id of the trace that a request is part of: that of its span, nil if it is not
-// sampled, or of the trace context that its caller sent. It is empty if there is none.
+// ID returns a request's trace id: from its span, if sampled, else from the caller's trace context. It
+// returns "" if neither exists.
 func ID(r *http.Request, s *Span) string {
 	if s != nil {
 		return s.span.SpanContext().TraceID().String()
@@ -82,12 +82,10 @@ func ID(r *http.Request, s *Span) string {
 	return ""
 }
 
-// traceparent is the header of a W3C trace context. Its companion tracestate is for those who pass
-// requests on.
+// traceparent is the header of a W3C trace context. Only a proxy needs its companion tracestate.
 const traceparent = "Traceparent"
 
-// parent returns the trace context that a caller sent. It is not valid if there is none, or if it is
-// malformed.
+// parent returns the caller's trace context, which is invalid if missing or malformed.
 func parent(h http.Header) oteltrace.SpanContext {
 	values := h[traceparent]
 	if len(values) != 1 {

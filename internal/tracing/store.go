@@ -13,8 +13,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// StartAppend begins the span of the wait for a commit, within that of the request in ctx. trace is
-// for [ledger.Entry]; it is nil if the request is not sampled. Call end with how the append ended.
+// StartAppend begins the span of the wait for a commit, below the request's span in ctx. trace is for
+// [ledger.Entry]; it is nil if the request is not sampled. Call end with the append's error.
 func (t *Tracer) StartAppend(ctx context.Context) (trace any, end func(error)) {
 	if !sampled(ctx) {
 		return nil, func(error) {}
@@ -23,14 +23,13 @@ func (t *Tracer) StartAppend(ctx context.Context) (trace any, end func(error)) {
 	return span, func(err error) { finish(span, err) }
 }
 
-// Store returns a store that makes a span of each read that a sampled request needs, and of each
-// append of a batch that has a record of one. The engine is named as OpenTelemetry does: sqlite or
-// postgresql.
+// Store returns a store with spans for the reads of sampled requests, and for batches with their
+// records. The engine is OpenTelemetry's name: sqlite or postgresql.
 func (t *Tracer) Store(store ledger.Store, engine string) ledger.Store {
 	return &tracedStore{Store: store, tracer: t.tracer, engine: engine}
 }
 
-// A tracedStore is a store with spans. What is not listed here serves no single request.
+// A tracedStore adds spans to the methods that serve single requests.
 type tracedStore struct {
 	ledger.Store
 	tracer oteltrace.Tracer
@@ -58,8 +57,8 @@ func (s *tracedStore) AppendNext(ctx context.Context, next func(ledger.Head) (*l
 	return err
 }
 
-// A commit is the span of a batch. It is a child of the first sampled request's, so that a trace is
-// whole, and is linked with the others both ways.
+// A commit is a batch's span. It is a child of the first sampled request's span, and is linked both
+// ways with the spans of the others.
 type commit struct{ span oteltrace.Span } // nil if no request of the batch is sampled
 
 func (c *commit) start(ctx context.Context, s *tracedStore, batch *ledger.Batch) context.Context {
@@ -137,10 +136,10 @@ func (s *tracedStore) start(ctx context.Context, operation string) (context.Cont
 		oteltrace.WithAttributes(semconv.DBSystemNameKey.String(s.engine), semconv.DBOperationName(operation)))
 }
 
-// sampled reports whether a request with a span is being handled.
+// sampled reports whether ctx belongs to a sampled request.
 func sampled(ctx context.Context) bool { return oteltrace.SpanFromContext(ctx).IsRecording() }
 
-// finish ends a span. The text of an error stays in the log.
+// finish ends a span. It does not export the error's text, which may have secrets.
 func finish(span oteltrace.Span, err error) {
 	if err != nil {
 		span.SetStatus(codes.Error, "")

@@ -1,10 +1,9 @@
-// Package tracing sends spans of some requests to an OpenTelemetry collector: the request, its wait
-// for the commit of its record, and what is read from and written to the store.
+// Package tracing sends spans of sampled requests to an OpenTelemetry collector: the request, its wait
+// for a commit, and its reads and writes of the store.
 //
-// A [Tracer] is made only where an exporter is configured, and everything that uses one has nil, or
-// no hook at all, otherwise. [Tracer.StartRequest] decides whether a request is sampled; within one
-// that is not, no span begins. Spans name operations, routes and ids that are public, and never have
-// paths, queries, headers, claims or the texts of errors, where secrets may stand.
+// A [Tracer] exists only with an exporter; its users have nil otherwise. [Tracer.StartRequest] decides
+// whether a request is sampled. Spans name operations, routes and public ids. They never contain
+// paths, queries, headers, claims or error texts, which may have secrets.
 package tracing
 
 import (
@@ -30,26 +29,25 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// ratio is the part of requests that are sampled, unless OTEL_TRACES_SAMPLER says otherwise.
+// ratio is the fraction of sampled requests, unless OTEL_TRACES_SAMPLER is set.
 const ratio = 0.01
 
-// fromCallers is how many requests a second are sampled among those whose callers sent a trace
-// context. They choose its id and its flag, and could otherwise have every request sampled.
-const fromCallers = 100
+// maxFromCallers limits the sampled requests a second with a trace context from the caller, who could
+// otherwise have every request sampled.
+const maxFromCallers = 100
 
-// flushTime is how long a collector that does not answer holds up the end of the service.
-const flushTime = 5 * time.Second
+// flushTimeout limits the export of the last spans when the service stops.
+const flushTimeout = 5 * time.Second
 
-// A Tracer makes spans and exports them in the background. A full queue drops spans.
+// A Tracer makes spans and exports them in the background. It drops spans when its queue is full.
 type Tracer struct {
 	tracer      oteltrace.Tracer
 	provider    *trace.TracerProvider
 	fromCallers *rate.Limiter
 }
 
-// New returns a tracer that exports to the collector that the environment names, or nil if it names
-// none. OpenTelemetry reads the environment itself; here it is checked for what that would replace by
-// a default.
+// New returns a tracer for the collector in the environment, or nil without one. It rejects values
+// that OpenTelemetry, which reads the environment itself, would replace by defaults.
 func New(ctx context.Context, env func(string) string, version string, logger *slog.Logger) (*Tracer, error) {
 	endpoint := cmp.Or(env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), env("OTEL_EXPORTER_OTLP_ENDPOINT"))
 	if endpoint == "" || env("OTEL_TRACES_EXPORTER") == "none" || strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") {
@@ -58,8 +56,7 @@ func New(ctx context.Context, env func(string) string, version string, logger *s
 	if err := check(endpoint, env); err != nil {
 		return nil, err
 	}
-	// Its messages go to standard error past our log, with the values of variables, which may be
-	// secrets.
+	// OpenTelemetry's logger writes values of variables, which may be secrets, to standard error.
 	otel.SetLogger(logr.Discard())
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { logger.Warn("tracing", "error", err) }))
 	client, err := otlptracehttp.New(ctx)
@@ -77,12 +74,11 @@ func New(ctx context.Context, env func(string) string, version string, logger *s
 	}
 	provider := trace.NewTracerProvider(options...)
 	return &Tracer{
-		tracer: provider.Tracer("riffle"), provider: provider, fromCallers: rate.NewLimiter(fromCallers, fromCallers),
+		tracer: provider.Tracer("riffle"), provider: provider, fromCallers: rate.NewLimiter(maxFromCallers, maxFromCallers),
 	}, nil
 }
 
-// check returns an error if traces would be sent elsewhere, or as something else, than the
-// environment says.
+// check returns an error if OpenTelemetry would ignore a value of the environment.
 func check(endpoint string, env func(string) string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -94,7 +90,7 @@ func check(endpoint string, env func(string) string) error {
 	}
 	if part := env("OTEL_TRACES_SAMPLER_ARG"); part != "" {
 		if n, err := strconv.ParseFloat(part, 64); err != nil || !(n >= 0 && n <= 1) {
-			return fmt.Errorf("OTEL_TRACES_SAMPLER_ARG must be a part of all requests, from 0 to 1 such as 0.05, got %q", part)
+			return fmt.Errorf("OTEL_TRACES_SAMPLER_ARG must be the fraction of sampled requests, from 0 to 1 such as 0.05, got %q", part)
 		}
 	}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"} {
@@ -105,18 +101,17 @@ func check(endpoint string, env func(string) string) error {
 	return nil
 }
 
-// Shutdown exports the spans that wait, until ctx is done or flushTime is over.
+// Shutdown exports the queued spans, until ctx is done or flushTimeout has passed.
 func (t *Tracer) Shutdown(ctx context.Context) {
 	if t == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	_ = t.provider.Shutdown(ctx) // what fails is logged by the exporter
+	_ = t.provider.Shutdown(ctx) // the exporter logs errors
 }
 
-// An exporter logs when spans cannot be exported, and when they can be again, instead of each
-// failure.
+// An exporter logs the first failure of a series, and the next success.
 type exporter struct {
 	trace.SpanExporter
 	logger  *slog.Logger

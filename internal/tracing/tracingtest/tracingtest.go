@@ -1,4 +1,4 @@
-// Package tracingtest has a receiver of spans for tests.
+// Package tracingtest has an OpenTelemetry collector for tests.
 package tracingtest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A Collector receives spans over OTLP, as an OpenTelemetry collector does.
+// A Collector receives spans over OTLP.
 type Collector struct {
 	*httptest.Server
 
@@ -27,14 +27,14 @@ type Collector struct {
 	refusals int
 }
 
-// New starts a collector, which ends with the test.
+// New starts a collector that runs until the test ends.
 func New(t *testing.T) *Collector {
 	t.Helper()
 	c := &Collector{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/traces", func(w http.ResponseWriter, r *http.Request) {
 		if err := c.receive(r.Body); err != nil {
-			t.Errorf("what the collector got: %v", err)
+			t.Errorf("the request to the collector: %v", err)
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -63,44 +63,44 @@ func (c *Collector) receive(body io.Reader) error {
 	if c.refusals > 0 {
 		return nil
 	}
-	for _, of := range request.GetResourceSpans() {
-		c.resource = of.GetResource().GetAttributes()
-		for _, scope := range of.GetScopeSpans() {
+	for _, spans := range request.GetResourceSpans() {
+		c.resource = spans.GetResource().GetAttributes()
+		for _, scope := range spans.GetScopeSpans() {
 			c.spans = append(c.spans, scope.GetSpans()...)
 		}
 	}
 	return nil
 }
 
-// Refuse has the collector answer 500 so many times.
+// Refuse answers the next requests with 500.
 func (c *Collector) Refuse(times int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refusals = times
 }
 
-// Spans returns the spans that have been accepted.
+// Spans returns the accepted spans.
 func (c *Collector) Spans() []*tracepb.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
 }
 
-// Resource returns what the last spans said of the service.
+// Resource returns the attributes of the last spans' resource.
 func (c *Collector) Resource() map[string]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return texts(c.resource)
 }
 
-// Received returns all bytes that have arrived.
+// Received returns all received bytes.
 func (c *Collector) Received() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return bytes.Clone(c.received)
 }
 
-// Attributes returns the attributes of a span as texts.
+// Attributes returns a span's attributes as texts.
 func Attributes(span *tracepb.Span) map[string]string { return texts(span.GetAttributes()) }
 
 func texts(list []*commonpb.KeyValue) map[string]string {
