@@ -51,5 +51,5 @@ USER 65532:65532
 VOLUME ["/data"]
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 CMD ["/server", "-healthcheck"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 CMD ["/server", "--healthcheck"]
 ENTRYPOINT ["/server"]

@@ -99,7 +99,7 @@ func Start(t testing.TB, flags ...string) string {
 	if err := Build(t.Context(), Repository(t), folder, "./cmd/server"); err != nil {
 		t.Fatal(err)
 	}
-	flags = append([]string{"-addr", "localhost:0", "-data", filepath.Join(folder, "data")}, flags...)
+	flags = append([]string{"--addr", "localhost:0", "--data", filepath.Join(folder, "data")}, flags...)
 	program := filepath.Join(folder, "server")
 	return "http://" + Run(t, exec.CommandContext(context.WithoutCancel(t.Context()), program, flags...)).Address //nolint:gosec // built above
 }

@@ -7,20 +7,8 @@ import (
 	"slices"
 
 	"riffle/internal/config"
-	"riffle/internal/dealer"
 	"riffle/internal/logs"
 )
-
-// addLogFlags adds the settings of one log to f, at their defaults.
-func addLogFlags(f *flag.FlagSet, l *logs.Settings) {
-	f.StringVar(&l.Create, "create", logs.CreateAuto, "`when` to begin a new log: auto, if there is none; never, so that the service refuses to start without its log")
-	f.StringVar(&l.Store, "store", "", "`URL` of a PostgreSQL database for the log, postgres://user@host/name (default SQLite in the data folder)")
-	f.StringVar(&l.Key, "key", "", "`file` of the log's private key, created with the log; all replicas of a log need it (default log.key in the data folder)")
-	f.StringVar(&l.SeedKeyFile, "seed-key", "", "`file` of the key that encrypts seeds, created with the log; all replicas of a log need it. RIFFLE_SEED_KEY holds the key itself, 64 hex digits (default seed.key beside the log's key)")
-	f.StringVar(&l.Origin, "origin", "", "`name` of a new log in its checkpoints, such as riffle.example/poker (default riffle/ and random digits)")
-	f.DurationVar(&l.Deadline, "deadline", dealer.DefaultDeadline, "time to live of a commitment; an unused one is then void")
-	f.StringVar(&l.Decks, "decks", "", "`folder` of your own deck types, one JSON file each")
-}
 
 // newLog adds a log besides the main one, and returns its settings for the configuration file to set.
 func (o *options) newLog() map[string]config.Setting {

@@ -107,7 +107,7 @@ func (a *API) checkRequest(w http.ResponseWriter, r *http.Request) error {
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !a.hosts.Load().Allow(local, r.Host) && !healthCheck {
-		return newProblem(http.StatusMisdirectedRequest, "The service does not answer under the name in the Host header. Use a name that it has, such as localhost on its own machine; the operator adds others with -hosts.")
+		return newProblem(http.StatusMisdirectedRequest, "The service does not answer under the name in the Host header. Use a name that it has, such as localhost on its own machine; the operator adds others with --hosts.")
 	}
 	return nil
 }

@@ -400,7 +400,7 @@ func TestDocumentedLimitsAreTheDefaults(t *testing.T) {
 			return true
 		}
 		if from, to := call.Args[2].Pos(), call.Args[2].End(); string(source[fset.Position(from).Offset:fset.Position(to).Offset]) == "dealer.DefaultDeadline" {
-			defaults["-"+strings.Trim(name.Value, `"`)] = uint64(dealer.DefaultDeadline.Seconds())
+			defaults["--"+strings.Trim(name.Value, `"`)] = uint64(dealer.DefaultDeadline.Seconds())
 			return true
 		}
 		value, err := types.Eval(fset, nil, token.NoPos, string(source[fset.Position(call.Args[2].Pos()).Offset:fset.Position(call.Args[2].End()).Offset]))
@@ -408,11 +408,11 @@ func TestDocumentedLimitsAreTheDefaults(t *testing.T) {
 			return true // a string or a duration
 		}
 		if n, exact := constant.Uint64Val(constant.ToInt(value.Value)); exact {
-			defaults["-"+strings.Trim(name.Value, `"`)] = n
+			defaults["--"+strings.Trim(name.Value, `"`)] = n
 		}
 		return true
 	})
-	rows := regexp.MustCompile("(?m)^ *\\| `(-[a-z-]+)` \\| ([0-9,]+) \\|").FindAllStringSubmatch(string(riffle.Contract), -1)
+	rows := regexp.MustCompile("(?m)^ *\\| `(--[a-z-]+)` \\| ([0-9,]+) \\|").FindAllStringSubmatch(string(riffle.Contract), -1)
 	for _, row := range rows {
 		documented, err := strconv.ParseUint(strings.ReplaceAll(row[2], ",", ""), 10, 64)
 		if err != nil {
@@ -422,7 +422,7 @@ func TestDocumentedLimitsAreTheDefaults(t *testing.T) {
 			t.Errorf("the contract says that %s is %d, the default is %d", row[1], documented, value)
 		}
 	}
-	for _, name := range []string{"-max-items", "-max-results", "-max-body", "-memory", "-queue", "-deadline"} {
+	for _, name := range []string{"--max-items", "--max-results", "--max-body", "--memory", "--queue", "--deadline"} {
 		if !slices.ContainsFunc(rows, func(row []string) bool { return row[1] == name }) {
 			t.Errorf("the contract does not document %s", name)
 		}

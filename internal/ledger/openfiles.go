@@ -90,7 +90,7 @@ func (o OpenFiles) Check() error {
 
 // restoreHint tells the operator how to restore a file.
 const restoreHint = "Put the folder back as it was, or restore a backup, before you start again; " +
-	"with -create=never the service starts only if the log is there"
+	"with --create=never the service starts only if the log is there"
 
 // writable returns an error if the file must not be written. It checks the mode because access(2)
 // ignores it for the superuser.
