@@ -1,8 +1,6 @@
-// Package config reads riffle.yaml, the configuration file of the service, and says where in the
-// file each mistake is.
+// Package config reads riffle.yaml, the service's configuration file, and locates each mistake in it.
 //
-// [Read] hands the value of each key to the [Setting] of that name and collects everything that is
-// wrong with the file in a [File], so that an operator sees all mistakes at once.
+// [Read] passes the value of each key to its [Setting], and collects all mistakes in a [File].
 package config
 
 import (
@@ -21,34 +19,33 @@ import (
 	"riffle/internal/suggest"
 )
 
-// MaxSize is the size of the largest file that is read, in bytes.
+// MaxSize is the limit on a file's size, in bytes.
 const MaxSize = 1 << 20
 
-// A Setting is what a key of the file sets.
+// A Setting receives the value of a key.
 type Setting struct {
-	List bool                     // whether the key takes a list; its values are joined with commas
-	Set  func(value string) error // why a value is refused becomes a mistake
+	List bool                     // the key accepts a list, whose values Set gets joined with commas
+	Set  func(value string) error // its error becomes a mistake
 }
 
-// A File is a configuration file that was read. The zero value is one that sets nothing.
+// A File is a parsed configuration file. The zero value sets nothing.
 type File struct {
-	Keys      []access.Key  // who may do what; without any, all may
-	Anonymous *access.Grant // what callers without a key may do; nil if the file does not say
-	TLS       *TLS          // where the certificate comes from, with mistakes as well; nil for plain HTTP
-	Logs      []*Log        // those beside the main one
+	Keys      []access.Key
+	Anonymous *access.Grant // nil if the file has no such key
+	TLS       *TLS          // nil for plain HTTP
+	Logs      []*Log        // the logs besides the main one
 
 	path     string
-	values   map[string]position // where the value of each setting is
+	values   map[string]position // of the settings
 	mistakes Mistakes
-	logNames []*yaml.Node // of the logs that callers are for
+	logNames []*yaml.Node // names of logs in keys and anonymous
 }
 
 type position struct{ line, column int }
 
-// Read reads the file at path, whose keys are the names of settings, "keys", "anonymous",
-// "tls" and "logs". It calls newLog for each of the logs, whose keys are the names of the settings that it returns,
-// "name" and "retired". The file has mistakes if it cannot be read, has no valid YAML, or anything in it has no meaning; see
-// [File.Err].
+// Read reads the file at path, whose keys are the names of settings, "keys", "anonymous", "tls" and
+// "logs". It calls newLog for each log, whose keys are the names of the returned settings, "name" and
+// "retired". [File.Err] returns the mistakes, including a file that cannot be read.
 func Read(path string, settings map[string]Setting, newLog func() map[string]Setting) *File {
 	f := &File{path: path, values: map[string]position{}}
 	text, err := readFile(path)
@@ -60,15 +57,14 @@ func Read(path string, settings map[string]Setting, newLog func() map[string]Set
 	return f
 }
 
-// readFile returns the text of a regular file of at most MaxSize bytes. Its errors do not name the
-// file.
+// readFile reads a regular file of at most MaxSize bytes. Its errors do not name the file.
 func readFile(path string) (text []byte, err error) {
 	defer func() {
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
 			err = failed.Err
 		}
 	}()
-	info, err := os.Stat(path) // before it is opened, since opening a named pipe would wait for a writer
+	info, err := os.Stat(path) // opening a named pipe would wait for a writer
 	switch {
 	case err != nil:
 		return nil, err
@@ -91,8 +87,8 @@ func readFile(path string) (text []byte, err error) {
 
 var errTooLarge = fmt.Errorf("the file has more than %d bytes", MaxSize)
 
-// Refuse adds a mistake: the service cannot run with what the file gives one of the settings, of
-// which it has at least one; "tls" counts as a setting. Otherwise Refuse returns false and adds nothing.
+// Refuse adds err as a mistake at the first of the settings that the file has, or at "tls". It returns
+// false if the file has none of them.
 func (f *File) Refuse(err error, settings ...string) bool {
 	for _, name := range settings {
 		if at, ok := f.values[name]; ok {
@@ -103,7 +99,7 @@ func (f *File) Refuse(err error, settings ...string) bool {
 	return false
 }
 
-// Err returns the [Mistakes] in the file, or nil if it has none.
+// Err returns the file's [Mistakes], or nil.
 func (f *File) Err() error {
 	if len(f.mistakes) == 0 {
 		return nil
@@ -119,7 +115,7 @@ func (f *File) mistake(at position, format string, args ...any) {
 	f.mistakes = append(f.mistakes, Mistake{Path: f.path, Line: at.line, Column: at.column, Text: text})
 }
 
-// Mistakes are all that is wrong with a file, in the order of the file.
+// Mistakes are the mistakes in a file, in its order.
 type Mistakes []Mistake
 
 // Error returns one line for each mistake.
@@ -131,10 +127,10 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// A Mistake is one thing that is wrong with a file.
+// A Mistake is one mistake in a file.
 type Mistake struct {
 	Path         string
-	Line, Column int // both count characters from 1; 0 if the mistake is the file as a whole
+	Line, Column int // in characters from 1; 0 for the whole file
 	Text         string
 }
 

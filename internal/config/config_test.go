@@ -278,7 +278,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for name, value := range got {
 			if strings.HasPrefix(name, "log ") {
-				continue // its position is that of a log
+				continue // its position is in the log
 			}
 			if file.Refuse(errors.New("test"), name); file.Err() == nil {
 				t.Errorf("%q sets %s to %q, at no position", text, name, value)

@@ -12,15 +12,14 @@ import (
 	"riffle/internal/access"
 )
 
-// readKeys reads the list of keys.
 func (f *File) readKeys(list *yaml.Node) {
 	if !f.isList("keys", list) {
 		return
 	}
-	if len(list.Content) == 0 { // no keys would let everybody do everything
+	if len(list.Content) == 0 { // it would permit everything
 		f.mistake(at(list), "keys has no key; leave it out if callers need none")
 	}
-	names, hashes := map[string]int{}, map[access.Digest]int{} // the lines they are in
+	names, hashes := map[string]int{}, map[access.Digest]int{} // their lines
 	for _, node := range list.Content {
 		var key access.Key
 		before := len(f.mistakes)
@@ -46,7 +45,7 @@ func (f *File) readKeys(list *yaml.Node) {
 			if !ok {
 				return
 			}
-			if err != nil || len(hash) != sha256.Size { // it may be the token, so the mistake does not show it
+			if err != nil || len(hash) != sha256.Size { // text may be the token, which is secret
 				f.mistake(at(value), "sha256 must be the SHA-256 of the token, %d hex digits", 2*sha256.Size)
 				return
 			}
@@ -71,17 +70,16 @@ func (f *File) readKeys(list *yaml.Node) {
 	}
 }
 
-// readAnonymous reads what callers without a key may do.
 func (f *File) readAnonymous(value *yaml.Node) {
 	f.Anonymous = &access.Grant{}
 	f.mapping(value, "anonymous", f.grant(f.Anonymous))
 }
 
-// grant returns the functions that read what a caller may do, and how often.
+// grant returns the functions that read the keys of a grant.
 func (f *File) grant(g *access.Grant) map[string]func(*yaml.Node) {
 	return map[string]func(*yaml.Node){
 		"may":     func(value *yaml.Node) { g.May = f.scopes(value) },
-		"logs":    func(value *yaml.Node) { g.Logs = f.logsOf(value) },
+		"logs":    func(value *yaml.Node) { g.Logs = f.grantedLogs(value) },
 		"rate":    func(value *yaml.Node) { g.Requests = f.number("rate", value) },
 		"burst":   func(value *yaml.Node) { g.Burst = int(f.whole("burst", value)) },
 		"records": func(value *yaml.Node) { g.Records = f.number("records", value) },
@@ -89,8 +87,8 @@ func (f *File) grant(g *access.Grant) map[string]func(*yaml.Node) {
 	}
 }
 
-// logsOf returns the names of the logs that a grant is for, which have to exist.
-func (f *File) logsOf(value *yaml.Node) []string {
+// grantedLogs returns the names of a grant's logs. checkLogNames checks them later.
+func (f *File) grantedLogs(value *yaml.Node) []string {
 	names := f.texts("logs", value)
 	if len(names) == len(value.Content) {
 		f.logNames = append(f.logNames, value.Content...)
@@ -101,7 +99,7 @@ func (f *File) logsOf(value *yaml.Node) []string {
 	return names
 }
 
-// number returns a number from 0.
+// number reads a number from 0.
 func (f *File) number(name string, value *yaml.Node) float64 {
 	text, ok := f.scalar(name, value)
 	if !ok {
@@ -115,7 +113,7 @@ func (f *File) number(name string, value *yaml.Node) float64 {
 	return n
 }
 
-// whole returns a whole number from 0.
+// whole reads a whole number from 0.
 func (f *File) whole(name string, value *yaml.Node) int32 {
 	text, ok := f.scalar(name, value)
 	if !ok {
@@ -129,7 +127,7 @@ func (f *File) whole(name string, value *yaml.Node) int32 {
 	return int32(n)
 }
 
-// scopes returns the scopes in a list.
+// scopes reads a list of scopes.
 func (f *File) scopes(value *yaml.Node) (scopes []access.Scope) {
 	var known []string
 	for _, scope := range access.Scopes() {
@@ -149,7 +147,7 @@ func (f *File) scopes(value *yaml.Node) (scopes []access.Scope) {
 	return scopes
 }
 
-// texts returns the texts in a list, which is not nil.
+// texts reads a list of single values. The result is not nil.
 func (f *File) texts(name string, list *yaml.Node) []string {
 	texts := []string{}
 	if f.isList(name, list) {
@@ -162,7 +160,7 @@ func (f *File) texts(name string, list *yaml.Node) []string {
 	return texts
 }
 
-// isList reports whether a value is a list, and otherwise adds a mistake.
+// isList reports whether a value is a list, or adds a mistake.
 func (f *File) isList(name string, value *yaml.Node) bool {
 	if !f.isPlain(value) {
 		return false

@@ -8,21 +8,20 @@ import (
 	"riffle/internal/access"
 )
 
-// A Log is a log beside the main one.
+// A Log is a log besides the main one.
 type Log struct {
 	Name    string
-	Retired bool // it answers reads only
+	Retired bool // serve reads only
 
 	at     position            // of the name
-	values map[string]position // where the value of each setting is
+	values map[string]position // of the settings
 }
 
-// readLogs reads the list of logs, each with settings of its own.
 func (f *File) readLogs(list *yaml.Node, newLog func() map[string]Setting) {
 	if !f.isList("logs", list) {
 		return
 	}
-	lines := map[string]int{} // that the names are in
+	lines := map[string]int{} // by name
 	for _, node := range list.Content {
 		l := &Log{at: at(node), values: map[string]position{}}
 		before := len(f.mistakes)
@@ -43,7 +42,7 @@ func (f *File) readLogs(list *yaml.Node, newLog func() map[string]Setting) {
 	}
 }
 
-// logName reads the name of a log, which no other log has.
+// logName reads a log's name, which must be unique.
 func (f *File) logName(value *yaml.Node, lines map[string]int) string {
 	name, ok := f.scalar("name", value)
 	if !ok {
@@ -64,7 +63,7 @@ func (f *File) logName(value *yaml.Node, lines map[string]int) string {
 	return ""
 }
 
-// boolean returns true or false.
+// boolean reads true or false.
 func (f *File) boolean(name string, value *yaml.Node) bool {
 	text, ok := f.scalar(name, value)
 	if ok && text != "true" && text != "false" {
@@ -73,7 +72,7 @@ func (f *File) boolean(name string, value *yaml.Node) bool {
 	return text == "true"
 }
 
-// checkLogNames adds a mistake for each log that a key is for and that there is not.
+// checkLogNames adds a mistake for each unknown log in keys and anonymous.
 func (f *File) checkLogNames() {
 	names := []string{access.MainLog}
 	for _, l := range f.Logs {
@@ -86,7 +85,7 @@ func (f *File) checkLogNames() {
 	}
 }
 
-// RefuseLog adds a mistake: the service cannot run with what the file gives a setting of a log.
+// RefuseLog adds err as a mistake at a log's setting, or at its name if the file does not set it.
 func (f *File) RefuseLog(l *Log, err error, setting string) {
 	where, ok := l.values[setting]
 	if !ok {

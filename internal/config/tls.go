@@ -8,21 +8,20 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// TLS says where the certificate of the service comes from: two files, or an authority.
+// TLS is the source of the certificate: two files, or an authority.
 type TLS struct {
 	Cert, Key string // PEM files
-	ACME      *ACME  // nil if there are files
+	ACME      *ACME  // nil for files
 }
 
-// ACME says for which names an authority issues certificates (RFC 8555).
+// ACME configures certificates from an authority (RFC 8555).
 type ACME struct {
 	Hosts     []string
-	Email     string // for the authority to write to; may be empty
-	Cache     string // the folder of the account and the certificates; empty for one in the data folder
-	Directory string // the URL of the authority; empty for Let's Encrypt
+	Email     string // contact for the authority; may be empty
+	Cache     string // folder of account and certificates; empty for one in the data folder
+	Directory string // the authority's URL; empty for Let's Encrypt
 }
 
-// readTLS reads where the certificate comes from.
 func (f *File) readTLS(value *yaml.Node) {
 	t := &TLS{}
 	f.TLS, f.values["tls"] = t, at(value)
@@ -72,7 +71,7 @@ func (f *File) readACME(value *yaml.Node) *ACME {
 	return a
 }
 
-// isDomain reports whether a text is a host name of several labels, in the form of certificates.
+// isDomain reports whether a name can be in a certificate: lower case, with several labels.
 func isDomain(name string) bool {
 	labels := strings.Split(name, ".")
 	_, notAddress := netip.ParseAddr(name)
@@ -80,7 +79,7 @@ func isDomain(name string) bool {
 		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == ""
 }
 
-// text returns a function that reads a single value.
+// text returns a function that reads a single value into to.
 func (f *File) text(name string, to *string) func(*yaml.Node) {
 	return func(value *yaml.Node) { *to, _ = f.scalar(name, value) }
 }

@@ -16,11 +16,11 @@ import (
 	"riffle/internal/suggest"
 )
 
-// read reads the text of the file: one document, which is a mapping.
+// read parses the file: one document with a mapping.
 //
-// What YAML would let a file mean in more than one way is a mistake: duplicate keys, anchors and
-// aliases, tags, several documents, and keys without a value. So is a file without any key: an
-// editor or a full disk may have truncated it, and without keys for callers all is open.
+// Ambiguous YAML is a mistake: duplicate keys, anchors and aliases, tags, several documents, and keys
+// without a value. So is a file without any key, which may be truncated: without keys for callers,
+// everything is permitted.
 func (f *File) read(text []byte, settings map[string]Setting, newLog func() map[string]Setting) {
 	if !f.checkText(text) {
 		return
@@ -53,8 +53,8 @@ func (f *File) read(text []byte, settings map[string]Setting, newLog func() map[
 	}
 }
 
-// checkText reports the first character that cannot be in the file. The YAML library would not say
-// where it is, and would decode UTF-16.
+// checkText adds a mistake for the first invalid character. The YAML library would not locate it, and
+// would decode UTF-16.
 func (f *File) checkText(text []byte) bool {
 	where := position{1, 1}
 	for rest := text; len(rest) > 0; {
@@ -78,7 +78,7 @@ func (f *File) checkText(text []byte) bool {
 	return true
 }
 
-// syntaxMistake reports why the text is not YAML, which ends the reading of the file.
+// syntaxMistake adds a mistake for a syntax error of the YAML library.
 func (f *File) syntaxMistake(text []byte, err error) {
 	e, ok := errors.AsType[*yaml.LoadError](err)
 	if !ok {
@@ -95,7 +95,7 @@ func (f *File) syntaxMistake(text []byte, err error) {
 	f.mistake(where, "%s", message)
 }
 
-// characterAt returns the character at a position, or 0 if the text ends before.
+// characterAt returns the character at a position, or 0 after the end.
 func characterAt(text []byte, where position) rune {
 	lines := strings.SplitN(string(text), "\n", where.line+1)
 	if where.line > len(lines) {
@@ -108,7 +108,7 @@ func characterAt(text []byte, where position) rune {
 	return characters[where.column-1]
 }
 
-// mapping hands the value of each key to the function of that name. What the mapping is, is said in
+// mapping passes the value of each key to the function of that name. what names the mapping in
 // mistakes.
 func (f *File) mapping(node *yaml.Node, what string, keys map[string]func(*yaml.Node)) {
 	if !f.isPlain(node) {
@@ -118,7 +118,7 @@ func (f *File) mapping(node *yaml.Node, what string, keys map[string]func(*yaml.
 		f.mistake(at(node), "%s must have keys and values, such as %s: ...", what, slices.Min(slices.Collect(maps.Keys(keys))))
 		return
 	}
-	lines := map[string]int{} // of the keys so far
+	lines := map[string]int{} // by key
 	for i := 0; i < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if !f.isPlain(key) {
@@ -141,7 +141,8 @@ func (f *File) mapping(node *yaml.Node, what string, keys map[string]func(*yaml.
 	}
 }
 
-// setIn sets a setting from a value or, if it takes one, a list of values, and notes where it is.
+// setIn sets a setting from a value, or a list of values if it accepts one, and adds its position to
+// values.
 func (f *File) setIn(values map[string]position, name string, setting Setting, value *yaml.Node) {
 	var text string
 	var ok bool
@@ -159,7 +160,7 @@ func (f *File) setIn(values map[string]position, name string, setting Setting, v
 	}
 }
 
-// list returns the values in a list, joined with commas.
+// list reads a list of single values, joined with commas.
 func (f *File) list(name string, list *yaml.Node) (text string, ok bool) {
 	if !f.isPlain(list) {
 		return "", false
@@ -176,7 +177,7 @@ func (f *File) list(name string, list *yaml.Node) (text string, ok bool) {
 	return strings.Join(values, ","), len(f.mistakes) == before
 }
 
-// scalar returns the text of a single value.
+// scalar reads the text of a single value.
 func (f *File) scalar(name string, value *yaml.Node) (text string, ok bool) {
 	switch {
 	case !f.isPlain(value):
@@ -194,7 +195,7 @@ func (f *File) scalar(name string, value *yaml.Node) (text string, ok bool) {
 
 var kinds = map[yaml.Kind]string{yaml.SequenceNode: "a list", yaml.MappingNode: "keys and values"}
 
-// isPlain reports whether a node means what it says, and otherwise adds a mistake.
+// isPlain reports whether a node has no anchor, alias or tag, or adds a mistake.
 func (f *File) isPlain(node *yaml.Node) bool {
 	switch {
 	case node.Kind == yaml.AliasNode || node.Anchor != "":
@@ -207,12 +208,12 @@ func (f *File) isPlain(node *yaml.Node) bool {
 	return false
 }
 
-// isEmpty reports whether a document has no content at all.
+// isEmpty reports whether a document has no content.
 func isEmpty(root *yaml.Node) bool { return root.ShortTag() == "!!null" && root.Value == "" }
 
 func at(node *yaml.Node) position { return position{node.Line, node.Column} }
 
-// unknown says that a name is not one of names, and which it may have been meant to be.
+// unknown returns the mistake for a name that is not in names, with the nearest of them or with all.
 func unknown(what, name string, names []string) string {
 	if meant := suggest.Nearest(name, names); meant != "" {
 		return fmt.Sprintf("unknown %s %.80q; did you mean %s?", what, name, meant)
