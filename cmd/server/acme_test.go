@@ -19,8 +19,7 @@ import (
 	"time"
 )
 
-// pebbleVersion is that of Let's Encrypt's small authority for tests, and of the name server that
-// belongs to it.
+// pebbleVersion is the version of Let's Encrypt's small authority for tests, and of its name server.
 const pebbleVersion = "v2.10.1"
 
 // freeAddr returns a loopback address whose port is free.

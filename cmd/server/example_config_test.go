@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestExampleConfig reads deploy/riffle.yaml, which sets the log level alone, and then without its
-// comment marks, which sets every flag to its default.
+// TestExampleConfig reads deploy/riffle.yaml unchanged, which sets only the log level, and with every
+// comment mark removed, which sets every flag to its default.
 func TestExampleConfig(t *testing.T) {
 	t.Parallel()
 	const example = "../../deploy/riffle.yaml"

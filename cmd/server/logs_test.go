@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -169,83 +168,6 @@ func TestLostLogAmongOthers(t *testing.T) {
 	s.stop()
 }
 
-// TestLogPutBackAmongOthers puts older copies of the folders of two logs under the running service,
-// store and second copy of the checkpoint alike: one has fewer records than were answered, the other
-// was continued elsewhere and has more. To go on from either would sign a second history.
-func TestLogPutBackAmongOthers(t *testing.T) {
-	t.Parallel()
-	l, _ := configured(t, twoLogs)
-	l.data = filepath.Join(t.TempDir(), "data")
-	s := l.start(t)
-	s.in("poker").load(2, 3, smallShuffle)
-	s.in("bridge").load(2, 3, smallShuffle)
-	s.stop()
-	elsewhere := l
-	elsewhere.data = filepath.Join(t.TempDir(), "data")
-	if err := os.CopyFS(elsewhere.data, os.DirFS(l.data)); err != nil {
-		t.Fatal(err)
-	}
-	other := elsewhere.start(t)
-	other.in("bridge").load(2, 20, smallShuffle)
-	other.stop()
-
-	s = l.start(t)
-	answered := map[string][]shuffled{}
-	for _, name := range []string{"poker", "bridge"} {
-		answered[name] = s.in(name).load(2, 5, smallShuffle).answered
-	}
-	folder := func(data, name string) string { return filepath.Join(data, "logs", name) }
-	exchange := func() {
-		t.Helper()
-		for name := range answered {
-			for _, move := range [][2]string{
-				{folder(l.data, name), folder(l.data, name) + ".away"},
-				{folder(elsewhere.data, name), folder(l.data, name)},
-				{folder(l.data, name) + ".away", folder(elsewhere.data, name)},
-			} {
-				if err := os.Rename(move[0], move[1]); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}
-	exchange()
-	for name, want := range map[string]string{
-		"poker":  "the store has 6 records, and what this process last signed or saw is a signed checkpoint of 16: the store lost records",
-		"bridge": "The store and what this process last signed or saw are of two histories",
-	} {
-		until(t, "the log "+name+" is refused", func() bool {
-			return slices.ContainsFunc(s.messages("ERROR"), func(m map[string]any) bool {
-				return m["log"] == name && m["msg"] == "opening a log failed; it is tried again" && strings.Contains(fmt.Sprint(m["error"]), want)
-			})
-		})
-		s.in(name).post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable)
-		s.in(name).get("/log/checkpoint").problem(t, http.StatusServiceUnavailable)
-		s.in(name).get("/readyz").problem(t, http.StatusServiceUnavailable)
-	}
-	s.shuffle(smallShuffle)
-	if _, ok := s.logged("INFO", "the log is open again"); ok {
-		t.Errorf("a log that was put back is open again:\n%s", s.log)
-	}
-
-	exchange()
-	for name := range answered {
-		until(t, "the log "+name+" is served again", func() bool { return s.in(name).get("/readyz").status == http.StatusOK })
-		answered[name] = append(answered[name], s.in(name).load(2, 5, smallShuffle).answered...)
-		s.in(name).checkLog("fault", answered[name])
-	}
-	s.stop()
-
-	// The copies have learned what was signed, so that a restart does not continue them either.
-	exchange()
-	s = l.start(t)
-	for name := range answered {
-		s.in(name).post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable)
-	}
-	s.shuffle(smallShuffle)
-	s.stop()
-}
-
 // TestNoLogOpens starts with failing logs only, and then with one that opens.
 func TestNoLogOpens(t *testing.T) {
 	t.Parallel()
@@ -330,27 +252,6 @@ func TestRemovedLog(t *testing.T) {
 	s.in("bridge").get("/decks").problem(t, http.StatusNotFound)
 	if _, ok := s.logged("WARN", "a folder has a log that the configuration does not name, and that is not served"); !ok {
 		t.Errorf("no warning of the folder:\n%s", s.log)
-	}
-}
-
-// TestLogsWithOneKeyAreRefused copies the folder of a log: two histories would have one key.
-func TestLogsWithOneKeyAreRefused(t *testing.T) {
-	t.Parallel()
-	l, _ := configured(t, twoLogs)
-	l.data = filepath.Join(t.TempDir(), "data")
-	l.start(t).stop()
-	bridge := filepath.Join(l.data, "logs", "bridge")
-	if err := os.RemoveAll(bridge); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(bridge, os.DirFS(filepath.Join(l.data, "logs", "poker"))); err != nil {
-		t.Fatal(err)
-	}
-	s := l.start(t)
-	statuses := []int{s.in("poker").get("/readyz").status, s.in("bridge").get("/readyz").status}
-	slices.Sort(statuses)
-	if !slices.Equal(statuses, []int{200, 503}) || !strings.Contains(s.log.String(), "its key is also the key of the log") {
-		t.Errorf("two logs with one key answer %v:\n%s", statuses, s.log)
 	}
 }
 

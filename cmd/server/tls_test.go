@@ -197,7 +197,7 @@ func TestHTTP2TakesPlaces(t *testing.T) {
 	if open != 3 { // one address has half of the places, and each takes 16
 		t.Errorf("%d connections of one address may use HTTP/2, want 3", open)
 	}
-	if n := s.metric("riffle_http2_connections", ""); int(n) != open+1 { // that of the test
+	if n := s.metric("riffle_http2_connections", ""); int(n) != open+1 { // including the connection of s.metric
 		t.Errorf("%v connections that may use HTTP/2 are counted, want %d", n, open+1)
 	}
 	polite := s.from("127.0.0.3", true)

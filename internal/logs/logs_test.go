@@ -226,39 +226,73 @@ func TestLostLogStaysClosed(t *testing.T) {
 	})
 }
 
-// TestOlderCopyStaysClosed puts an older copy of a failed log's folder in its place. Continuing it
-// would sign a second history.
-func TestOlderCopyStaysClosed(t *testing.T) {
+// TestLogPutBackAmongOthers exchanges the folders of two logs for copies: poker's has fewer records,
+// and bridge's was continued elsewhere. Continuing either would sign a second history.
+func TestLogPutBackAmongOthers(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	folder, elsewhere := t.TempDir(), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
+		names := []string{"poker", "bridge"}
 		f := newFakeOpener(t)
-		mustClose(t, f.mustStart(folder, access.MainLog, "poker"))
-		poker := FolderFor(folder, "poker")
-		if err := os.CopyFS(poker+".copy", os.DirFS(poker)); err != nil {
+		s := f.mustStart(folder, access.MainLog, "poker", "bridge")
+		f.append(s, names, "first", 1)
+		mustClose(t, s)
+		if err := os.CopyFS(elsewhere, os.DirFS(folder)); err != nil {
 			t.Fatal(err)
 		}
-		s := f.mustStart(folder, access.MainLog, "poker")
-		if _, err := s.find("poker").services.Log.Append(ledgertest.Entries("answered", 1)[0]); err != nil {
-			t.Fatal(err)
+		s = f.mustStart(elsewhere, access.MainLog, "poker", "bridge")
+		f.append(s, names[1:], "elsewhere", 5)
+		mustClose(t, s)
+		exchange := func() {
+			for _, name := range names {
+				original, other := FolderFor(folder, name), FolderFor(elsewhere, name)
+				mustRename(t, original, original+".away")
+				mustRename(t, other, original)
+				mustRename(t, original+".away", other)
+			}
 		}
-		mustRename(t, poker, poker+".away")
-		mustRename(t, poker+".copy", poker)
+
+		s = f.mustStart(folder, access.MainLog, "poker", "bridge")
+		f.append(s, names, "answered", 2)
+		exchange()
 		f.fail(s, "poker", nil)
+		f.fail(s, "bridge", nil)
 		time.Sleep(5 * time.Minute)
-		if s.isOpen("poker") || !strings.Contains(f.log.String(), "the store lost records") {
-			t.Errorf("an older copy was opened:\n%s", f.log.String())
+		for name, want := range map[string]string{"poker": "the store lost records", "bridge": "are of two histories"} {
+			if s.isOpen(name) || !strings.Contains(f.log.String(), want) {
+				t.Errorf("a copy of %s was opened, or there is no error with %q:\n%s", name, want, f.log.String())
+			}
 		}
-		mustRename(t, poker, poker+".copy")
-		mustRename(t, poker+".away", poker)
+		exchange()
 		time.Sleep(2 * time.Minute)
-		if !s.isOpen("poker") {
-			t.Error("the log is still closed after its folder was put back")
-		} else if size, _ := s.find("poker").services.Log.Sizes(); size != 1 {
-			t.Errorf("the log has %d records, want 1", size)
+		for _, name := range names {
+			if !s.isOpen(name) {
+				t.Errorf("%s is still closed after its folder was put back", name)
+			} else if size, _ := s.find(name).services.Log.Sizes(); size != 3 {
+				t.Errorf("%s has %d records, want 3", name, size)
+			}
+		}
+		mustClose(t, s)
+
+		exchange() // the refused copies have the process's checkpoint now, so a restart refuses them
+		s = f.mustStart(folder, access.MainLog, "poker", "bridge")
+		if s.isOpen("poker") || s.isOpen("bridge") {
+			t.Error("a restart opened a copy")
 		}
 		mustClose(t, s)
 	})
+}
+
+// append adds n records to each of the logs.
+func (f *fakeOpener) append(s *Set, names []string, label string, n int) {
+	f.t.Helper()
+	for _, name := range names {
+		for _, entry := range ledgertest.Entries(name+label, n) {
+			if _, err := s.find(name).services.Log.Append(entry); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+	}
 }
 
 func mustRename(t *testing.T, from, to string) {
