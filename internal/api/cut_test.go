@@ -52,7 +52,7 @@ func TestCutCard(t *testing.T) {
 		t.Errorf("the cut is %d, want 103", *fixed.Cut)
 	}
 	ask(at+"/draw", `{"count":4}`)
-	if got := s.send(t, post(t, at+"/reshuffle", `{}`)); got.status != http.StatusUnprocessableEntity || !strings.Contains(got.body, "of these 100 it lies") {
+	if got := s.send(t, post(t, at+"/reshuffle", `{}`)); got.status != http.StatusUnprocessableEntity || !strings.Contains(got.body, "past the end of these 100 cards") {
 		t.Errorf("a cut card where no card lies: %d %s", got.status, got.body)
 	}
 	if fits := ask(at+"/reshuffle", `{"cut":50}`); *fits.Cut != 50 || *fits.AtCut {

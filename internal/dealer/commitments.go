@@ -21,15 +21,15 @@ type Status string
 // The statuses of a commitment.
 const (
 	StatusOpen Status = "open"       // it can be used
-	StatusLate Status = "late"       // its deadline has passed, and the log does not say so yet
+	StatusLate Status = "late"       // its deadline has passed, but it is not logged as void yet
 	StatusUsed Status = "used"       // a shuffle or a shoe used it
-	StatusVoid Status = journal.Void // its deadline passed before it was used, and the log says so
+	StatusVoid Status = journal.Void // it was logged as void after its deadline
 )
 
 // Statuses returns all statuses.
 func Statuses() []Status { return []Status{StatusOpen, StatusLate, StatusUsed, StatusVoid} }
 
-// A Commitment is a seed and a statement that were fixed before the client seed was known.
+// A Commitment fixes a seed and a statement before the client seed is known.
 type Commitment struct {
 	ID        uuid.UUID
 	LogIndex  uint64
@@ -37,31 +37,31 @@ type Commitment struct {
 	Hash      audit.Commitment
 	Deadline  time.Time
 	Status    Status
-	ClosedBy  uuid.UUID // the record that used it or says that it is void; Nil before there is one
+	ClosedBy  uuid.UUID // the record that used or voided it; Nil while there is no such record
 }
 
-// ErrNoCommitment is for an id that no commitment has.
+// ErrNoCommitment is for an unknown commitment id.
 var ErrNoCommitment = errors.New("there is no such commitment")
 
-// A CommitmentClosedError is for a commitment that can no longer be used.
+// A CommitmentClosedError is for a commitment that was used or whose deadline has passed.
 type CommitmentClosedError struct{ Commitment }
 
 func (e *CommitmentClosedError) Error() string {
 	return fmt.Sprintf("the commitment %s is %s", e.ID, e.Status)
 }
 
-// committed is a commitment with what is needed to use it.
+// committed is a commitment with its seed.
 type committed struct {
 	index  uint64
 	record *audit.Record
 	seed   rng.Seed
 }
 
-// maxOpen bounds the caches of open commitments of all logs: a few megabytes. The cache spares the shuffle that
-// uses a commitment reading it back. Another replica may have used it; the append detects that.
+// maxOpen is the capacity of the caches of open commitments, over all logs: a few megabytes. A
+// cached commitment may have been used by another replica; the append detects that.
 const maxOpen = 1 << 14
 
-// commitment returns the commitment as it is right after it was made.
+// commitment returns the public part, with the status open.
 func (c *committed) commitment() *Commitment {
 	return &Commitment{
 		ID: c.record.ID, LogIndex: c.index, Statement: c.record.Statement, Hash: c.record.Commitment,
@@ -69,8 +69,8 @@ func (c *committed) commitment() *Commitment {
 	}
 }
 
-// Commit draws a seed for a request and logs the commitment to both, or replays the first attempt.
-// Errors are those of [Dealer.Shuffle].
+// Commit draws a seed for a request and logs a commitment to both, or replays the first attempt. It
+// fails like [Dealer.Shuffle].
 func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 	replay := func(first *journal.Stored) (*Commitment, error) {
 		return (&committed{index: first.Index, record: first.Record}).commitment(), nil
@@ -103,8 +103,7 @@ func (d *Dealer) Commit(ctx context.Context, r *Request) (*Commitment, error) {
 	})
 }
 
-// Commitment returns the commitment with the id. The error is [ErrNoCommitment] or one of the
-// ledger's.
+// Commitment returns the commitment with an id. The error is [ErrNoCommitment] or a ledger error.
 func (d *Dealer) Commitment(ctx context.Context, id uuid.UUID) (*Commitment, error) {
 	stored, err := d.readCommitment(ctx, id)
 	if err != nil {
@@ -114,7 +113,7 @@ func (d *Dealer) Commitment(ctx context.Context, id uuid.UUID) (*Commitment, err
 	return c, d.findStatus(ctx, c, d.journal.Now())
 }
 
-// readCommitment reads the record of a commitment.
+// readCommitment returns a commitment's record.
 func (d *Dealer) readCommitment(ctx context.Context, id uuid.UUID) (*journal.Stored, error) {
 	stored, err := d.journal.ByID(ctx, id)
 	if errors.Is(err, ledger.ErrNotFound) || err == nil && stored.Kind != audit.KindCommitment {
@@ -123,7 +122,7 @@ func (d *Dealer) readCommitment(ctx context.Context, id uuid.UUID) (*journal.Sto
 	return stored, err
 }
 
-// findStatus fills in the status of a commitment at a time: the record that holds its claim tells.
+// findStatus sets a commitment's status at a time, from the record that holds its claim.
 func (d *Dealer) findStatus(ctx context.Context, c *Commitment, at time.Time) error {
 	holder, err := d.journal.ByClaim(ctx, journal.CommitmentClaim(c.ID))
 	switch {
@@ -145,7 +144,7 @@ func (d *Dealer) findStatus(ctx context.Context, c *Commitment, at time.Time) er
 	return nil
 }
 
-// findCommitment returns a commitment to use. Only its use shows whether it is still open.
+// findCommitment returns a commitment to use, which may have been used already: see use.
 func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, error) {
 	if c, ok := d.open.Get(id); ok {
 		return c, nil
@@ -161,12 +160,12 @@ func (d *Dealer) findCommitment(ctx context.Context, id uuid.UUID) (*committed, 
 	return &committed{index: stored.Index, record: stored.Record, seed: seed}, nil
 }
 
-// use appends the record that uses a commitment. The error is a [*CommitmentClosedError] if the commitment
-// was used before, or if its deadline has passed.
+// use appends a record that uses a commitment. The error is a [*CommitmentClosedError] if the
+// commitment was used, or if its deadline has passed.
 func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index uint64, err error) {
 	id := c.record.ID
 	claim := journal.CommitmentClaim(id)
-	if !e.Record.Time.Before(c.record.Deadline) { // in place of a race with the void record
+	if !e.Record.Time.Before(c.record.Deadline) { // avoids a race with the void record
 		return 0, d.checkOpen(ctx, c, e.Record.Time)
 	}
 	done, err := d.journal.Begin(claim)
@@ -186,17 +185,17 @@ func (d *Dealer) use(ctx context.Context, c *committed, e *journal.Entry) (index
 	case err == nil:
 		d.open.Delete(id)
 		d.options.Observe(Used)
-	// Another process was first, and what it appended may have the reference, too.
+	// Another process may have used it, with the same reference.
 	case journal.Conflicts(err, claim) || errors.As(err, &notUnique):
 		d.open.Delete(id)
-		if settled := d.checkOpen(ctx, c, e.Record.Time); settled != nil {
-			return 0, settled
+		if closed := d.checkOpen(ctx, c, e.Record.Time); closed != nil {
+			return 0, closed
 		}
 	}
 	return index, err
 }
 
-// checkOpen returns a [*CommitmentClosedError] unless the commitment is open at a time.
+// checkOpen returns a [*CommitmentClosedError] if the commitment is not open at a time.
 func (d *Dealer) checkOpen(ctx context.Context, c *committed, at time.Time) error {
 	found := c.commitment()
 	if err := d.findStatus(ctx, found, at); err != nil || found.Status == StatusOpen {
@@ -208,8 +207,8 @@ func (d *Dealer) checkOpen(ctx context.Context, c *committed, at time.Time) erro
 	return &CommitmentClosedError{*found}
 }
 
-// Commitments returns commitments in the order in which they were made, at most limit, after the
-// one with the id: those of a status, or all if it is empty.
+// Commitments returns at most limit commitments after an id, oldest first. An empty status selects
+// all.
 func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID, limit int) ([]Commitment, error) {
 	q := ledger.ClaimQuery{Prefix: journal.Commitments, Limit: limit}
 	switch status {
@@ -240,7 +239,7 @@ func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID
 			if err != nil {
 				return nil, err
 			}
-			if status == "" || c.Status == status { // an open claim may be late, or used in the meantime
+			if status == "" || c.Status == status { // an open claim may be late, or used in between
 				list = append(list, *c)
 			}
 			if len(list) == limit {
@@ -254,18 +253,18 @@ func (d *Dealer) Commitments(ctx context.Context, status Status, after uuid.UUID
 	}
 }
 
-// CountCommitments returns how many commitments are open and how many are late.
+// CountCommitments returns the number of open and of late commitments.
 func (d *Dealer) CountCommitments(ctx context.Context) (open, late uint64, err error) {
 	return d.journal.CountDue(ctx, journal.Commitments)
 }
 
-// ExpireCommitments logs late commitments as void and returns how many there were.
+// ExpireCommitments logs late commitments as void and returns their number.
 func (d *Dealer) ExpireCommitments(ctx context.Context) (expired int, err error) {
 	return d.journal.Expire(ctx, journal.Commitments, d.void)
 }
 
-// void logs that the commitment of a claim was not used in time. The error is
-// [journal.ErrInFlight] if a request is using it.
+// void logs that a claim's commitment was not used in time. The error is [journal.ErrInFlight] if a
+// request is using it.
 func (d *Dealer) void(ctx context.Context, claim *ledger.Claim) error {
 	id, err := journal.ClaimID(claim, journal.Commitments)
 	if err != nil {

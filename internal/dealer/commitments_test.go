@@ -19,7 +19,7 @@ import (
 	"riffle/internal/plan"
 )
 
-// commit commits to a shuffle of five numbers.
+// commit makes a commitment to a shuffle of five numbers.
 func commit(t *testing.T, d *Dealer, key *journal.Key) *Commitment {
 	t.Helper()
 	c, err := d.Commit(t.Context(), &Request{Request: plan.Request{Size: ptr(5), Reference: "committed"}, Key: key})
@@ -36,8 +36,7 @@ func use(t *testing.T, d *Dealer, c *Commitment) error {
 	return err
 }
 
-// A committed shuffle has the statement and the seed of the commitment, which are in the log before
-// it, and a client seed that was not known then.
+// A shuffle that uses a commitment has its statement and seed, and a client seed chosen later.
 func TestCommittedShuffle(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	shown := disclosure.New(d.journal, d.rules)
@@ -134,8 +133,7 @@ func TestCommitmentInUseIsInFlight(t *testing.T) {
 	}
 }
 
-// A commitment that is being used is not made void, and one whose deadline has passed is refused
-// without a race for its claim.
+// A commitment in use is not voided. After the deadline, a use fails before it conflicts.
 func TestCommitmentInUseDoesNotExpire(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	c := commit(t, d, nil)
@@ -157,7 +155,7 @@ func TestCommitmentInUseDoesNotExpire(t *testing.T) {
 	}
 }
 
-// Two dealers on one store are two replicas. Each has cached as open what the other uses.
+// Two dealers on one store are two replicas, each with a stale cache.
 func TestCommitmentIsUsedOnceThroughReplicas(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	late := 0
@@ -257,7 +255,7 @@ func TestCommitmentExpires(t *testing.T) {
 	if err := use(t, d, made[2]); !errors.As(err, &settled) || settled.Status != StatusVoid {
 		t.Errorf("used when it is void: %v", err)
 	}
-	now = made[0].Deadline.Add(-time.Second) // a clock that is set back opens nothing again
+	now = made[0].Deadline.Add(-time.Second) // setting the clock back does not reopen any
 	if err := use(t, d, made[3]); !errors.As(err, &settled) || settled.Status != StatusVoid {
 		t.Errorf("used when it is void, and the clock was set back: %v", err)
 	}
@@ -356,7 +354,7 @@ func TestRefusedUseLeavesTheCommitmentOpen(t *testing.T) {
 	}
 }
 
-// A seed that was exchanged in the commitment's sidecar deals nothing.
+// The seed in the commitment's sidecar was replaced.
 func TestCommitmentWithAnotherSeedIsNotUsed(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	c := commit(t, d, nil)

@@ -1,10 +1,9 @@
 // Package dealer makes shuffles and commitments, each in one call.
 //
-// [Dealer.Shuffle] checks the request, replays it if it is a retry, draws a seed or takes that of a
-// commitment, appends the record and only then returns a [Shuffle], from which the orders follow by
-// calculation. Whatever fails on the way, there is no shuffle. [Dealer.Commit] does the first half
-// beforehand: it logs the commitment to a seed and a statement, and the shuffle that uses it adds a
-// client seed that was not known then.
+// [Dealer.Shuffle] checks a request, draws a seed or takes it from a commitment, appends the record
+// and returns a [Shuffle], which calculates the orders. A retry is replayed. If any step fails,
+// there is no shuffle. [Dealer.Commit] logs a commitment to a seed and a statement in advance; the
+// shuffle that uses it adds a client seed chosen afterwards.
 package dealer
 
 import (
@@ -24,7 +23,7 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// An Event is something that a dealer reports to its observer.
+// An Event is reported to Options.Observe.
 type Event int
 
 // The events of commitments.
@@ -32,17 +31,17 @@ const (
 	Committed Event = iota // a commitment was made
 	Used                   // a commitment was used
 	Voided                 // a commitment was logged as void
-	Late                   // a request wanted to use a commitment after its deadline
+	Late                   // a request tried to use a commitment after its deadline
 )
 
-// Options of a dealer. The zero value of a field stands for its default.
+// Options configures New.
 type Options struct {
-	Deadline time.Duration // until when a commitment can be used; 10 minutes
+	Deadline time.Duration // time to use a commitment; default [DefaultDeadline]
 	Observe  func(Event)   // called on events; may be nil
-	Logs     int           // how many logs share the memory for open commitments; 1
+	Logs     int           // number of logs that share the memory for open commitments; default 1
 }
 
-// DefaultDeadline is the time in which a commitment can be used unless the operator says otherwise.
+// DefaultDeadline is the default of Options.Deadline.
 const DefaultDeadline = 10 * time.Minute
 
 // A Dealer makes shuffles and commitments. It may be used concurrently.
@@ -53,7 +52,7 @@ type Dealer struct {
 	open    *cache.Cache[uuid.UUID, *committed]
 }
 
-// New returns a dealer that checks requests by rules and records in a journal.
+// New returns a dealer that checks requests by rules and appends records to a journal.
 func New(j *journal.Journal, rules *plan.Rules, options Options) *Dealer {
 	if options.Deadline == 0 {
 		options.Deadline = DefaultDeadline
@@ -67,14 +66,14 @@ func New(j *journal.Journal, rules *plan.Rules, options Options) *Dealer {
 // A Request asks for a shuffle or a commitment.
 type Request struct {
 	plan.Request
-	Key *journal.Key // identifies retries; nil for a request that cannot be repeated
+	Key *journal.Key // identifies retries; nil for a request that cannot be retried
 
-	// Reserve is called with what is going to be shuffled, before it is drawn or replayed; if a request
-	// loses a race to its own retry, for both. Its error ends the request. It may be nil.
+	// Reserve may be nil. It is called with the statement before the shuffle is drawn or replayed,
+	// and twice for a request that loses a race with its own retry. Its error ends the request.
 	Reserve func(*audit.Statement) error
 }
 
-// ReserveFor calls Reserve for what the statement says.
+// ReserveFor calls Reserve if it is set.
 func (r *Request) ReserveFor(s *audit.Statement) error {
 	if r.Reserve == nil {
 		return nil
@@ -82,20 +81,20 @@ func (r *Request) ReserveFor(s *audit.Statement) error {
 	return r.Reserve(s)
 }
 
-// A Shuffle is a durable record with the orders that follow from it. It is not for concurrent use.
+// A Shuffle is a durable record with its orders. It is not safe for concurrent use.
 type Shuffle struct {
 	AuditID    uuid.UUID
 	LogIndex   uint64
 	Statement  audit.Statement // with its seed
 	Commitment audit.Commitment
-	Deck       *deck.Deck // nil unless a deck was shuffled
+	Deck       *deck.Deck // nil if no deck was shuffled
 	Copies     uint64     // of the deck
 	stream     *rng.Stream
 }
 
-// Shuffle makes a shuffle, or replays that of the first attempt. The error is an [*order.Invalid],
+// Shuffle makes a shuffle, or replays the first attempt's. The error is a [*plan.Invalid],
 // [ErrNoCommitment], a [*CommitmentClosedError], a [*ledger.NotUniqueError], [journal.ErrInFlight],
-// [journal.ErrKeyReused], that of Reserve, or one of the ledger or the source of randomness.
+// [journal.ErrKeyReused], Reserve's error, or an error of the ledger or the source of randomness.
 func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 	replay := func(first *journal.Stored) (*Shuffle, error) { return d.replay(ctx, r, first) }
 	return journal.Once(ctx, d.journal, r.Key, replay, func() (*Shuffle, error) {
@@ -130,7 +129,7 @@ func (d *Dealer) Shuffle(ctx context.Context, r *Request) (*Shuffle, error) {
 	})
 }
 
-// replay returns the shuffle that the first attempt of a request has recorded.
+// replay returns the shuffle recorded by a request's first attempt.
 func (d *Dealer) replay(ctx context.Context, r *Request, first *journal.Stored) (*Shuffle, error) {
 	if first.Kind != audit.KindShuffle {
 		return nil, fmt.Errorf("%w: record %d is a %s, and its request was a shuffle", ledger.ErrCorrupt, first.Index, first.Kind)
@@ -151,31 +150,30 @@ func (d *Dealer) replay(ctx context.Context, r *Request, first *journal.Stored) 
 	return s, err
 }
 
-// A Draft is a checked order on its way into the log.
+// A Draft is a checked plan before its record is appended.
 type Draft struct {
 	Plan *plan.Plan
 	Seed rng.Seed // nil before [Dealer.Seed]
 
-	committed *committed // the commitment that it uses; nil for none
+	committed *committed // the commitment to use, or nil
 }
 
-// Prepare checks a request. Nothing is drawn yet. The error is an [*order.Invalid],
-// [ErrNoCommitment], or one of the ledger's.
+// Prepare checks a request and draws nothing. The error is a [*plan.Invalid], [ErrNoCommitment] or
+// a ledger error.
 func (d *Dealer) Prepare(ctx context.Context, r *plan.Request) (*Draft, error) {
 	if r.CommitmentID == uuid.Nil {
-		o, err := d.rules.Check(r, nil)
-		return &Draft{Plan: o}, err
+		p, err := d.rules.Check(r, nil)
+		return &Draft{Plan: p}, err
 	}
 	c, err := d.findCommitment(ctx, r.CommitmentID)
 	if err != nil {
 		return nil, err
 	}
-	o, err := d.rules.Check(r, c.record)
-	return &Draft{Plan: o, committed: c}, err
+	p, err := d.rules.Check(r, c.record)
+	return &Draft{Plan: p, committed: c}, err
 }
 
-// Seed draws the seed of a draft, or takes that of its commitment. The error is one of the source
-// of randomness.
+// Seed draws the draft's seed, or takes the commitment's.
 func (d *Dealer) Seed(t *Draft) (err error) {
 	if t.committed != nil {
 		t.Seed = t.committed.seed
@@ -185,8 +183,7 @@ func (d *Dealer) Seed(t *Draft) (err error) {
 	return err
 }
 
-// Record returns the record of a draft, as one of a kind. It panics if the draft has no seed yet.
-// The error is one of the source of randomness.
+// Record returns a record of a kind for a draft. It panics if the draft has no seed.
 func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
 	if len(t.Seed) == 0 {
 		panic("dealer: a record of a draft without a seed")
@@ -207,9 +204,9 @@ func (d *Dealer) Record(kind audit.Kind, t *Draft) (*audit.Record, error) {
 	return record, nil
 }
 
-// Append appends the record of a draft: with its seed, or using its commitment, whose sidecar has
-// the seed. The errors are those of [journal.Journal.Append], [journal.ErrInFlight] and a
-// [*CommitmentClosedError].
+// Append appends a draft's record. The seed is stored in its sidecar, or stays in its commitment's.
+// The error is a [*CommitmentClosedError], [journal.ErrInFlight] or an error of
+// [journal.Journal.Append].
 func (d *Dealer) Append(ctx context.Context, t *Draft, e *journal.Entry) (index uint64, err error) {
 	e.Reference, e.Unique = e.Record.Statement.Reference, t.Plan.Request.UniqueReference
 	if t.committed != nil {
@@ -234,16 +231,15 @@ func (s *Shuffle) Release() {
 	s.stream = nil
 }
 
-// Positions returns the drawn part of shuffle number r, as positions in the input. It may use
-// scratch, which may be an earlier result or nil.
+// Positions returns the drawn input positions of the shuffle with a number below Repeat. It may
+// reuse scratch, an earlier result or nil.
 func (s *Shuffle) Positions(number uint64, scratch []uint64) []uint64 {
 	s.stream.Seek(number)
 	return shuffle.Positions(s.Statement.Algorithm, s.Statement.Size, s.Statement.Draw, s.stream, scratch)
 }
 
-// Order returns the drawn part of shuffle number r of the elements of a, of which there are as many
-// as the statement's size: those at [Shuffle.Positions]. It may use a, whose content is undefined
-// afterwards.
+// Order shuffles a, whose length is the statement's size, and returns the drawn prefix, which may
+// share memory with a: the elements at [Shuffle.Positions].
 func Order[T any](s *Shuffle, number uint64, a []T) []T {
 	s.stream.Seek(number)
 	return shuffle.Order(s.Statement.Algorithm, a, int(s.Statement.Draw), s.stream)

@@ -53,7 +53,7 @@ func mustShuffle(t *testing.T, d *Dealer, r *Request) *Shuffle {
 	return made
 }
 
-// An interrupted source of randomness calls by before it is read for the first time.
+// interrupted is a source of randomness that calls by before its first read.
 type interrupted struct {
 	once sync.Once
 	by   func()
@@ -64,11 +64,11 @@ func (r *interrupted) Read(p []byte) (int, error) {
 	return rand.Read(p)
 }
 
-// overtake has by happen once a request of the dealer is about to draw a seed.
+// overtake runs by when the next request is about to draw a seed.
 func overtake(d *Dealer, by func()) { d.journal.Random = &interrupted{by: by} }
 
-// The record in the store, with the seed of the answer, replays by the reference implementation to
-// the order that was answered.
+// The reference implementation replays the stored record, with the returned seed, to the same
+// order.
 func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 	d, _ := newDealer(t, Options{})
 	for _, alg := range shuffle.Algorithms() {
@@ -176,12 +176,12 @@ func TestRefusedRequestsAreNotWritten(t *testing.T) {
 	mustShuffle(t, d, keyed("key", plan.Request{Size: ptr(5)})) // the key is still free
 }
 
-// A generator that fails, at any byte that it is asked for, leaves no record and no shuffle.
+// If the generator fails at any byte, there is no record and no shuffle.
 func TestNoRandomnessNoShuffle(t *testing.T) {
 	d, s := newDealer(t, Options{})
-	const needed = 2*rng.BlockSize + 10 // seed and id of 52 cards
+	const needed = 2*rng.BlockSize + 10 // seed and id for 52 cards
 	broken := errors.New("the generator failed")
-	// Every one of the first few bytes, and a sample of the rest.
+	// All of the first bytes, and a sample of the rest.
 	for n := int64(0); n < needed; n += 1 + n/8 {
 		d.journal.Random = io.MultiReader(io.LimitReader(rand.Reader, n), failing{broken})
 		made, err := d.Shuffle(t.Context(), ask(plan.Request{Deck: "standard52"}))
@@ -246,7 +246,7 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 		t.Errorf("%d records were written", n)
 	}
 
-	// A commitment stays open, and a replay reserves what it needs.
+	// After a failed Reserve the commitment is still open. A replay calls Reserve too.
 	c := commit(t, d, nil)
 	use := keyed("use", plan.Request{CommitmentID: c.ID, ClientSeed: "x"})
 	use.Reserve = func(*audit.Statement) error { return full }
@@ -273,7 +273,7 @@ func TestReserveComesBeforeTheDraw(t *testing.T) {
 	}
 }
 
-// A retry gets what the first attempt was answered, through whatever process.
+// A retry gets the first attempt's response through any process.
 func TestRetryOfAShuffleIsReplayed(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	other := New(s.Journal(t), d.rules, Options{})
@@ -296,7 +296,7 @@ func TestRetryOfAShuffleIsReplayed(t *testing.T) {
 		if s.Size(t) != before {
 			t.Errorf("%s: a retry made a record", name)
 		}
-		// At the same moment, another process attempts the request, and is first.
+		// Another process makes the same request first.
 		if r.CommitmentID != uuid.Nil {
 			r.CommitmentID = contested.ID
 		}
@@ -318,7 +318,7 @@ func TestRetryOfAShuffleIsReplayed(t *testing.T) {
 	}
 }
 
-// checkSame checks that a replayed shuffle is that of the first attempt.
+// checkSame checks that a replay equals the first attempt.
 func checkSame(t *testing.T, name string, again, first *Shuffle) {
 	t.Helper()
 	codes := func(s *Shuffle) []string {
@@ -338,7 +338,7 @@ func checkSame(t *testing.T, name string, again, first *Shuffle) {
 	}
 }
 
-// The claim of a key was moved to a record that answered another kind of request.
+// The key's claim was moved to a record of another kind.
 func TestRetryIsNotAnsweredFromAnotherKindOfRecord(t *testing.T) {
 	d, _ := newDealer(t, Options{})
 	if _, err := d.Commit(t.Context(), keyed("key", plan.Request{Size: ptr(5)})); err != nil {
@@ -349,7 +349,7 @@ func TestRetryIsNotAnsweredFromAnotherKindOfRecord(t *testing.T) {
 	}
 }
 
-// deckFile is a deck type of two cards. The code of the second is to be filled in.
+// deckFile is a deck type of two cards, without the second card's code.
 const deckFile = `{
   "type": "mine", "name": {"en": "Mine", "zh": "我的"}, "family": "french", "size": 2,
   "cards": [
@@ -427,7 +427,7 @@ func TestUniqueReference(t *testing.T) {
 	_, err := d.Commit(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "committed", UniqueReference: true}))
 	isTaken("a commitment that is to be unique", err, c.ID)
 
-	// Of many at once, one is accepted, and it is the first.
+	// Of concurrent requests, exactly one succeeds, and its record is the first.
 	other := New(s.Journal(t), d.rules, Options{})
 	var wait sync.WaitGroup
 	outcomes := make([]error, 24)
@@ -461,8 +461,7 @@ func TestUniqueReference(t *testing.T) {
 	}
 }
 
-// A commitment and the shuffle that uses it are one attempt, if there is no other, before or
-// between them. It does not matter which process made the commitment.
+// A commitment and the shuffle that uses it are one attempt, whichever process made the commitment.
 func TestUniqueReferenceWithACommitment(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	other := New(s.Journal(t), d.rules, Options{})
@@ -491,7 +490,7 @@ func TestUniqueReferenceWithACommitment(t *testing.T) {
 			if refused != errors.As(err, &taken) || !refused && err != nil || refused && taken.First != first {
 				t.Errorf("the use after %s, %s: %v, want refused %v because of %s", sequence, name, err, refused, first)
 			}
-			// This process has what the other one used as open in its cache, although its log has it.
+			// This process has the used commitment in its cache as open.
 			mustShuffle(t, d, ask(plan.Request{Size: ptr(5)}))
 			_, err = d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: used, ClientSeed: "x", UniqueReference: true}))
 			var settled *CommitmentClosedError

@@ -1,9 +1,8 @@
-// Package disclosure decides what may be shown of a record, and to whom.
+// Package disclosure decides which parts of a record may be shown.
 //
-// A record is public and its seed is not, until it is revealed: by a caller who has it, by the
-// request itself, or by the close of its shoe. [Service.Audit] shows a record with its seed if that
-// is public, [Service.Prove] adds the proof that the record is in the log, [Service.Verify] replays
-// it, and [Service.Reveal] makes a seed public for good.
+// A record is public, but its seed is secret until revealed: by a caller who has it, by the request
+// itself, or by closing its shoe. [Service.Audit] shows a record, [Service.Prove] proves that it is
+// in the log, [Service.Verify] replays it, and [Service.Reveal] reveals a seed.
 package disclosure
 
 import (
@@ -25,33 +24,32 @@ import (
 var (
 	// ErrWrongSeed is for a seed that is not the record's.
 	ErrWrongSeed = errors.New("this is not the seed of the record")
-	// ErrNoSeed is for a record of a kind that has no seed to show. That of a commitment is shown
-	// with the shuffle that used it.
+	// ErrNoSeed is for a kind of record without a seed of its own to show. A commitment's seed is
+	// shown with the shuffle that used it.
 	ErrNoSeed = errors.New("a record of this kind has no seed")
 )
 
-// A Service answers for records. It may be used concurrently.
+// A Service shows records. It may be used concurrently.
 type Service struct {
 	journal *journal.Journal
 	rules   *plan.Rules
-	reveals singleflight.Group // by the record, so that they do not race for its claim
+	reveals singleflight.Group // by record id, so that concurrent reveals of a record do not conflict
 }
 
-// New returns a service over a journal. The rules know the decks of its records.
+// New returns a service over a journal. The rules know the records' decks.
 func New(j *journal.Journal, rules *plan.Rules) *Service {
 	return &Service{journal: j, rules: rules}
 }
 
-// An Audit is what may be shown of a record.
+// An Audit is the public part of a record.
 type Audit struct {
 	ID       uuid.UUID
 	LogIndex uint64
 	Record   []byte   // the exact bytes
-	Seed     rng.Seed // nil unless it is public
+	Seed     rng.Seed // nil while it is secret
 }
 
-// Audit returns the record with the id. The error is [ledger.ErrNotFound] or another of the
-// ledger's.
+// Audit returns the record with an id. The error is [ledger.ErrNotFound] or another ledger error.
 func (s *Service) Audit(ctx context.Context, id uuid.UUID) (*Audit, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err != nil {
@@ -60,7 +58,7 @@ func (s *Service) Audit(ctx context.Context, id uuid.UUID) (*Audit, error) {
 	return s.show(ctx, stored)
 }
 
-// Audits returns the records of a reference in log order, at most limit, from a log index on.
+// Audits returns at most limit records of a reference in log order, starting at a log index.
 func (s *Service) Audits(ctx context.Context, reference string, from uint64, limit int) ([]*Audit, error) {
 	list, err := s.journal.ByReference(ctx, reference, from, limit)
 	if err != nil {
@@ -86,8 +84,8 @@ func (s *Service) show(ctx context.Context, stored *journal.Stored) (*Audit, err
 	return a, err
 }
 
-// isPublic reports whether the seed of a record is public. That of a random draw from a shoe always
-// is: it only says which positions were drawn, and so does the record.
+// isPublic reports whether a record's seed is public. The seed of a random draw from a shoe always
+// is, since the record lists the drawn positions anyway.
 func (s *Service) isPublic(ctx context.Context, stored *journal.Stored) (bool, error) {
 	switch {
 	case stored.Kind == audit.KindShoe:
@@ -109,7 +107,7 @@ func (s *Service) isPublic(ctx context.Context, stored *journal.Stored) (bool, e
 	return true, nil
 }
 
-// isClosed reports whether the shoe with the first record is closed.
+// isClosed reports whether a shoe, named by its first record, is closed.
 func (s *Service) isClosed(ctx context.Context, first uuid.UUID) (bool, error) {
 	last, err := s.journal.LastOfShoe(ctx, first)
 	if err != nil {
@@ -118,10 +116,9 @@ func (s *Service) isClosed(ctx context.Context, first uuid.UUID) (bool, error) {
 	return last.Kind == audit.KindClose && last.IsOfShoe(first), nil
 }
 
-// Reveal makes the seed of a shuffle public for good, if seed is it: only those who were given the
-// answer know that. The reveal is a record of its own; a second one changes nothing. The key may be
-// nil. The error is [ErrWrongSeed], [ErrNoSeed], [journal.ErrInFlight], [journal.ErrKeyReused] or
-// one of the ledger's.
+// Reveal makes a shuffle's seed public for good. The caller proves the right to do so by sending
+// the seed. It appends a record; further reveals change nothing. The key may be nil. The error is
+// [ErrWrongSeed], [ErrNoSeed], [journal.ErrInFlight], [journal.ErrKeyReused] or a ledger error.
 func (s *Service) Reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *journal.Key) (*Audit, error) {
 	reveal := func() (*Audit, error) { return s.reveal(ctx, id, seed, key) }
 	return journal.Once(ctx, s.journal, key, func(*journal.Stored) (*Audit, error) { return reveal() }, reveal)
@@ -134,15 +131,14 @@ func (s *Service) reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *
 		return nil, err
 	case stored.Kind != audit.KindShuffle:
 		return nil, ErrNoSeed
-	case !journal.Opens(seed, stored.Record): // whatever the sidecar holds: the commitment decides
+	case !journal.Opens(seed, stored.Record): // even if the sidecar is damaged
 		return nil, ErrWrongSeed
 	}
-	// What is revealed must be there to be shown.
+	// After the reveal, every reader needs the stored seed.
 	if _, err := s.journal.Seed(ctx, stored); err != nil {
 		return nil, err
 	}
-	// Of callers who reveal the record at once, the first does it for all, whether it stays or not.
-	// Like any append it is waited for, so that the request which commits it is charged for it.
+	// Concurrent reveals share one append, which continues if the first caller leaves.
 	_, err, _ = s.reveals.Do(id.String(), func() (any, error) {
 		return nil, s.publish(context.WithoutCancel(ctx), stored, key)
 	})
@@ -152,7 +148,7 @@ func (s *Service) reveal(ctx context.Context, id uuid.UUID, seed rng.Seed, key *
 	return &Audit{ID: stored.ID, LogIndex: stored.Index, Record: stored.Bytes, Seed: seed}, nil
 }
 
-// publish logs that a seed is public, unless it is. Another process may do so first.
+// publish logs that a seed is public, if no process has done so.
 func (s *Service) publish(ctx context.Context, stored *journal.Stored, key *journal.Key) error {
 	public, err := s.isPublic(ctx, stored)
 	if err != nil || public {

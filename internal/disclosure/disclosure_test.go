@@ -20,7 +20,7 @@ import (
 	"riffle/internal/rng"
 )
 
-// A service discloses what its dealer and its shoes have recorded.
+// service is a Service with the dealer and shoes that make its records.
 type service struct {
 	*disclosure.Service
 	store   *journaltest.Store
@@ -34,7 +34,7 @@ func newService(t *testing.T) *service {
 	return newServiceOn(t, journaltest.New(t))
 }
 
-// newServiceOn returns a service on a store, as another process would have it.
+// newServiceOn returns a service on a store, like another process.
 func newServiceOn(t *testing.T, s *journaltest.Store) *service {
 	t.Helper()
 	j, rules := s.Journal(t), journaltest.Rules(t)
@@ -51,7 +51,7 @@ func (s *service) shuffle(t *testing.T, r plan.Request) *dealer.Shuffle {
 	return made
 }
 
-// revealed makes a shuffle, reveals it and returns the id of the reveal.
+// revealed reveals a new shuffle and returns the reveal's id.
 func (s *service) revealed(t *testing.T, reference string) (*dealer.Shuffle, uuid.UUID) {
 	t.Helper()
 	made := s.shuffle(t, plan.Request{Deck: "standard52", Reference: reference})
@@ -206,8 +206,7 @@ func TestRetryOfARevealIsReplayed(t *testing.T) {
 	}
 }
 
-// The log proves records and not sidecars. A seed that was changed there is not shown, and not
-// used.
+// A seed that was changed in its sidecar is neither shown nor used.
 func TestSeedHasToOpenItsCommitment(t *testing.T) {
 	for _, v := range []struct {
 		name   string
@@ -250,7 +249,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 		if after := s.store.Size(t); after != before {
 			t.Errorf("%s: %d records, and %d before a reveal that has nothing to show", v.name, after, before)
 		}
-		// A secret seed is not read to show its record.
+		// Showing a record does not read a secret seed.
 		if a, err := s.Audit(t.Context(), secret.AuditID); err != nil || a.Seed != nil {
 			t.Errorf("%s: showing what is secret: %+v, %v", v.name, a, err)
 		}
@@ -263,8 +262,7 @@ func TestSeedHasToOpenItsCommitment(t *testing.T) {
 	}
 }
 
-// The commitment alone says which seed reveals: whoever can change the sidecar cannot reveal with
-// another seed.
+// A changed sidecar does not allow a reveal with another seed.
 func TestRevealIsDecidedByTheCommitment(t *testing.T) {
 	s := newService(t)
 	made, other := s.shuffle(t, plan.Request{Deck: "standard52"}), s.shuffle(t, plan.Request{Deck: "standard52"})
@@ -279,7 +277,7 @@ func TestRevealIsDecidedByTheCommitment(t *testing.T) {
 	}
 }
 
-// A claim that was moved in the store to another reveal does not reveal what nobody has revealed.
+// A claim that was moved to another record's reveal does not make the seed public.
 func TestMovedClaimRevealsNothing(t *testing.T) {
 	s := newService(t)
 	secret := s.shuffle(t, plan.Request{Deck: "standard52"})
@@ -302,8 +300,7 @@ func TestMovedClaimRevealsNothing(t *testing.T) {
 	}
 }
 
-// Of callers who reveal a record at once, one does it for all, also if that one leaves: it is what
-// the record is charged to.
+// Concurrent reveals append one record, charged to the first caller even if it leaves.
 func TestRevealsAtOnceAreOne(t *testing.T) {
 	s := newService(t)
 	made := s.shuffle(t, plan.Request{Deck: "standard52"})
@@ -345,7 +342,7 @@ func TestRevealsAtOnceAreOne(t *testing.T) {
 	}
 }
 
-// committed are the records that a request commits. It implements [journal.Observer].
+// committed collects a request's records. It implements [journal.Observer].
 type committed []uuid.UUID
 
 func (c *committed) Committed(id uuid.UUID) { *c = append(*c, id) }

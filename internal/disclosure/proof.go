@@ -15,16 +15,16 @@ import (
 	"riffle/internal/ledger/proof"
 )
 
-// A Proof is all that is needed to check a record offline.
+// A Proof is everything needed to check a record offline.
 type Proof struct {
 	Audit
 	ClientSeed string           // the record's; empty for none
-	Inclusion  *proof.Inclusion // of the record, under a published checkpoint
-	LogKey     string           // checks the checkpoint
+	Inclusion  *proof.Inclusion // of the record, in a published checkpoint
+	LogKey     string           // the checkpoint's verifier key
 }
 
-// Prove returns the proof that the record with the id is in the log. The error is one of the
-// ledger's; [ledger.ErrNotPublished] passes.
+// Prove proves that a record is in the log. The error is the ledger's;
+// [ledger.ErrNotPublished] is temporary.
 func (s *Service) Prove(ctx context.Context, id uuid.UUID) (*Proof, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, er
 	if err != nil {
 		return nil, err
 	}
-	// The store found the record by an index that the log does not prove.
+	// The store may have returned another record: its index on ids is not proven.
 	if _, err := inclusion.Check(stored.Bytes, verifier); err != nil {
 		return nil, fmt.Errorf("%w: record %d: %w", ledger.ErrCorrupt, stored.Index, err)
 	}
@@ -55,9 +55,9 @@ func (s *Service) prove(ctx context.Context, stored *journal.Stored) (*Proof, er
 	return &Proof{Audit: *a, ClientSeed: stored.ClientSeed, Inclusion: inclusion, LogKey: key}, nil
 }
 
-// ProveShoe calls each with the proof of every record of the shoe with the secret id, from the
-// first to the last, within limits. It does so only once all of them can be proven. The error is
-// [journal.ErrNoShoe], one of the ledger's, or that of limits or each.
+// ProveShoe calls each with the proof of every record of the shoe with a secret id, in order. It
+// begins once all records can be proven. The error is [journal.ErrNoShoe], a ledger error, or an
+// error of limits or each.
 func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, limits Limits, each func(*Proof) error) error {
 	indexes, err := s.history(ctx, id, limits)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, limits Limits, ea
 		}
 		return s.prove(ctx, stored)
 	}
-	if _, err := prove(indexes[len(indexes)-1]); err != nil { // then all are published
+	if _, err := prove(indexes[len(indexes)-1]); err != nil { // earlier records are published before later ones
 		return err
 	}
 	for _, index := range indexes {
@@ -88,8 +88,8 @@ func (s *Service) ProveShoe(ctx context.Context, id uuid.UUID, limits Limits, ea
 	return nil
 }
 
-// history returns the log indexes of a shoe's records, from the first to the last. It follows the
-// states in their sidecars back from the record that holds the shoe's claim.
+// history returns the log indexes of a shoe's records in order. It follows the previous indexes in
+// the sidecars, starting from the record that holds the shoe's claim.
 func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) ([]uint64, error) {
 	first, stored, err := s.journal.EndsOfShoe(ctx, id)
 	if err != nil {
@@ -127,9 +127,10 @@ func (s *Service) history(ctx context.Context, id uuid.UUID, limits Limits) ([]u
 	}
 }
 
-// Verify replays a record with the seed in its sidecar, within limits, and compares a shuffle with
-// the commitment that it used. Up to positions of the replayed orders are returned, once the seed
-// is public: they are the cards. The error is [ErrNoSeed], one of the ledger's, or that of limits.
+// Verify replays a record with the stored seed, within limits, and checks that it agrees with its
+// commitment, if it used one. Once the seed is public, it also returns the first positions of the
+// replayed orders, which are the cards. The error is [ErrNoSeed], a ledger error or an error of
+// limits.
 func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64, limits Limits) (*Audit, *audit.Verification, error) {
 	stored, err := s.journal.ByID(ctx, id)
 	if err != nil {
@@ -151,7 +152,7 @@ func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64, li
 	if err := begin(ctx, limits, ofReplay(&stored.Statement)); err != nil {
 		return nil, nil, err
 	}
-	// Without a seed, it reports that none opens the commitment.
+	// A damaged seed is nil here, and becomes a failed step.
 	v, err := audit.Verify(stored.Bytes, seed, positions, func() error { return wait(ctx, limits) })
 	if err != nil {
 		return nil, nil, err
@@ -174,8 +175,8 @@ func (s *Service) Verify(ctx context.Context, id uuid.UUID, positions uint64, li
 	return a, v, nil
 }
 
-// addStep adds a step that failed if err is not nil. It returns an error that says nothing about
-// the record: the store cannot be reached or has no reader free, or the caller left.
+// addStep adds a step, which failed if err is not nil. It returns only errors that say nothing
+// about the record: an unreachable or busy store, or a done ctx.
 func addStep(ctx context.Context, v *audit.Verification, name, detail string, err error) error {
 	if errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrOverloaded) || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
@@ -188,7 +189,7 @@ func addStep(ctx context.Context, v *audit.Verification, name, detail string, er
 	return nil
 }
 
-// checkUse compares a shuffle with its commitment, and says where that is in the log.
+// checkUse checks that a shuffle agrees with its commitment, and returns the step's detail.
 func (s *Service) checkUse(ctx context.Context, stored *journal.Stored) (string, error) {
 	commitment, err := s.journal.ByID(ctx, stored.CommitmentID)
 	if err != nil {

@@ -61,7 +61,7 @@ func TestProve(t *testing.T) {
 	}
 	s.store.Tamper = func(e *ledger.Stored) {
 		e.Record = bytes.Replace(e.Record, []byte(`"size":9`), []byte(`"size":8`), 1)
-		// The store has this hash beside the record; it is not taken from the tree.
+		// The stored leaf hash differs from the tree's.
 		e.Hash = tlog.RecordHash(e.Record)
 	}
 	if _, err := s.Prove(t.Context(), secret.AuditID); !errors.Is(err, ledger.ErrCorrupt) {
@@ -73,7 +73,7 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// A record that cannot be read back is durable and not proven. Once it can be, the proof is there.
+// A durable record that cannot be read back is not proven until it can.
 func TestProveWaitsForTheCheckpoint(t *testing.T) {
 	store := journaltest.New(t)
 	readable := make(chan struct{})
@@ -130,7 +130,7 @@ func TestVerifyComparesWithTheCommitment(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s.store.Tamper = func(e *ledger.Stored) {
 		if e.ID == c.ID {
-			cancel() // the caller leaves while the commitment is read
+			cancel() // the caller leaves
 		}
 	}
 	if _, v, err := s.Verify(ctx, made.AuditID, 0, nil); !errors.Is(err, context.Canceled) {
@@ -159,7 +159,7 @@ func (s *service) apply(t *testing.T, id uuid.UUID, c liveshoes.Change) *livesho
 
 var drawRandom = liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Random, To: shoe.Dealt}
 
-// The seeds of a shoe become public when it is closed. That of a random draw always is.
+// Closing a shoe makes its seeds public; the seed of a random draw always is.
 func TestSeedsOfAShoeArePublicOnceItIsClosed(t *testing.T) {
 	s := newService(t)
 	made := s.create(t, plan.Request{Deck: "standard52"})
@@ -292,7 +292,7 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 		return got, err
 	}
 	var replacement *liveshoes.Result
-	s.store.Tamper = func(*ledger.Stored) { // right after the first record was looked up
+	s.store.Tamper = func(*ledger.Stored) { // after the lookup of the first record
 		s.store.Tamper = nil
 		replacement, err = s.shoes.Replace(t.Context(), id, &liveshoes.Request{Request: dealer.Request{Request: plan.Request{Deck: "standard54"}}})
 		if err != nil {
@@ -302,8 +302,8 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 	if got, err := prove(); err != nil || !slices.Equal(got, []uuid.UUID{replacement.AuditID}) {
 		t.Errorf("proven are %s, %v, want %s", got, err, replacement.AuditID)
 	}
-	// The claim of the owner was moved back to the shoe that was replaced. Its first record holds
-	// only the claim of its key.
+	// The owner's claim was moved back to the replaced shoe, whose first record now holds only
+	// its key's claim.
 	keys, err := s.store.Claims(t.Context(), ledger.ClaimQuery{Prefix: "key ", Limit: 10})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// checkRoot seals the cards of a record again and compares the root.
+// checkRoot seals a record's cards again and compares the root.
 func (s *Service) checkRoot(ctx context.Context, stored *journal.Stored, seed rng.Seed) error {
 	first := stored
 	if stored.Kind == audit.KindReshuffle {

@@ -12,19 +12,19 @@ import (
 	"riffle/internal/shoe"
 )
 
-// A Checker checks what the log does not prove: that the sidecar and the claims of each record
-// agree with it. It reads a store that nobody writes to.
+// A Checker checks that each record's sidecar and claims agree with the record, which the log does
+// not prove. The store must not change meanwhile.
 type Checker struct {
-	// Decrypt returns the sidecar of an entry; nil if the key is not known, and then seeds,
-	// idempotency keys and the states of shoes are not checked.
+	// Decrypt returns an entry's sidecar. If it is nil, the checker skips seeds, idempotency keys
+	// and shoe states.
 	Decrypt func(*ledger.Stored) ([]byte, error)
-	// ByID and ByClaim return the entry that has an id or holds a claim, or [ledger.ErrNotFound].
+	// ByID and ByClaim return an entry by its id or claim, or [ledger.ErrNotFound].
 	ByID    func(ctx context.Context, id uuid.UUID) (*ledger.Stored, error)
 	ByClaim func(ctx context.Context, name string) (*ledger.Stored, error)
 }
 
-// Unchecked returns the prefix of claims that the checker cannot tell anything about, which without
-// Decrypt are those of idempotency keys; empty for none.
+// Unchecked returns the prefix of the claims that cannot be checked, which are idempotency keys if
+// there is no Decrypt; empty if all can be checked.
 func (c *Checker) Unchecked() string {
 	if c.Decrypt == nil {
 		return keyClaims
@@ -33,11 +33,11 @@ func (c *Checker) Unchecked() string {
 }
 
 // Entry checks one entry and returns the claims that it must hold. The error wraps
-// [ledger.ErrCorrupt]; claims are returned beside an error as far as they are known.
+// [ledger.ErrCorrupt]; the claims found so far are returned with it.
 //
-// It checks the id, the reference of a record with a statement, that the seed opens the commitment
-// and that other records have none, and that the use of a commitment agrees with it. The references
-// of reveals and voids are those of other records and are not checked.
+// It checks the id, the reference of a record with a statement, that only the right records have a
+// seed and the seed opens the commitment, and that a shuffle agrees with the commitment it used. It
+// does not check the references of reveals and voids, which repeat another record's.
 func (c *Checker) Entry(ctx context.Context, e *ledger.Stored) (claims []ledger.Claim, err error) {
 	s, err := parse(e, nil)
 	if err != nil {
@@ -84,29 +84,30 @@ func corrupt(s *Stored, format string, args ...any) error {
 	return fmt.Errorf("%w: record %d "+format, append([]any{ledger.ErrCorrupt, s.Index}, args...)...)
 }
 
-// holder returns the record that holds a claim. The error is [ledger.ErrNotFound] or another.
+// holder returns the record that holds a claim, or [ledger.ErrNotFound].
 func (c *Checker) holder(ctx context.Context, claim string) (*Stored, error) {
 	return parse(c.ByClaim(ctx, claim))
 }
 
 // commitmentClaims returns the claim that a commitment holds until it is used or void.
 func (c *Checker) commitmentClaims(ctx context.Context, s *Stored) ([]ledger.Claim, error) {
-	own := ledger.Claim{Name: CommitmentClaim(s.ID), Due: s.Deadline.UnixMicro()}
-	holder, err := c.holder(ctx, own.Name)
+	claim := ledger.Claim{Name: CommitmentClaim(s.ID), Due: s.Deadline.UnixMicro()}
+	holder, err := c.holder(ctx, claim.Name)
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
 		return nil, corrupt(s, "is a commitment whose claim no record holds")
 	case err != nil:
 		return nil, err
 	case holder.Index == s.Index:
-		return []ledger.Claim{own}, nil
+		return []ledger.Claim{claim}, nil
 	case holder.CommitmentID != s.ID:
 		return nil, corrupt(s, "is a commitment whose claim record %d holds without having used it", holder.Index)
 	}
 	return nil, nil
 }
 
-// shoeClaims returns the claims that a record of a shoe still holds, and checks the shoe's state.
+// shoeClaims checks the state in a shoe's record, and returns the claims that the record still
+// holds.
 func (c *Checker) shoeClaims(ctx context.Context, s *Stored) (claims []ledger.Claim, err error) {
 	first := firstOf(s.Record)
 	var state *ShoeState
@@ -144,7 +145,7 @@ func (c *Checker) shoeClaims(ctx context.Context, s *Stored) (claims []ledger.Cl
 	return claims, err
 }
 
-// firstOf returns the id of the first record of the shoe that a record is of.
+// firstOf returns the id of the first record of a record's shoe.
 func firstOf(record *audit.Record) uuid.UUID {
 	if record.Kind == audit.KindShoe {
 		return record.ID
@@ -152,7 +153,8 @@ func firstOf(record *audit.Record) uuid.UUID {
 	return record.AuditID
 }
 
-// lastClaim returns the claim on a shoe that its last record holds. Without the key, state is nil.
+// lastClaim returns the claim on a shoe as its last record must hold it. state is nil without
+// Decrypt.
 func lastClaim(last *Stored, first uuid.UUID, state *ShoeState) ledger.Claim {
 	claim := ledger.Claim{Name: ShoeClaim(first)}
 	switch {
@@ -161,14 +163,14 @@ func lastClaim(last *Stored, first uuid.UUID, state *ShoeState) ledger.Claim {
 	case !last.Expires.IsZero():
 		claim.Due = last.Expires.UnixMicro()
 	case last.Kind != audit.KindClose && last.Kind != audit.KindExpire:
-		// An earlier record says when the shoe expires, and without the key it is not known which.
+		// Only the encrypted state says when the shoe expires.
 		claim.Status, claim.Due = last.entry.Claims[0].Status, last.entry.Claims[0].Due
 	}
 	return claim
 }
 
-// Claim returns the claim on a shoe as a record with this state holds it: due when the shoe
-// expires, and with the status open as long as it is open and never expires.
+// Claim returns the claim on a shoe in this state: due when the shoe expires, or with the status
+// open if it is open and never expires.
 func (s *ShoeState) Claim(first uuid.UUID) ledger.Claim {
 	claim := ledger.Claim{Name: ShoeClaim(first)}
 	switch {
@@ -181,7 +183,7 @@ func (s *ShoeState) Claim(first uuid.UUID) ledger.Claim {
 	return claim
 }
 
-// checkShoeState checks the state of a shoe in the sidecar of a record, and returns it.
+// checkShoeState checks the shoe state in a record's sidecar, and returns it.
 func (c *Checker) checkShoeState(ctx context.Context, s *Stored, first uuid.UUID) (*ShoeState, error) {
 	sidecar, err := c.sidecar(s)
 	if err != nil {
@@ -219,7 +221,7 @@ func (c *Checker) sidecar(s *Stored) (*Sidecar, error) {
 	return sidecar, nil
 }
 
-// checkUse checks that a shuffle agrees with the commitment that it used.
+// checkUse checks that a shuffle agrees with the commitment it used.
 func (c *Checker) checkUse(ctx context.Context, s *Stored) error {
 	entry, err := c.ByID(ctx, s.CommitmentID)
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -237,7 +239,7 @@ func (c *Checker) checkUse(ctx context.Context, s *Stored) error {
 	return nil
 }
 
-// checkSidecar checks the seed in the sidecar of a record, and returns the key of its request.
+// checkSidecar checks the seed in a record's sidecar, and returns the request's key.
 func (c *Checker) checkSidecar(s *Stored, hasSeed bool) (*Key, error) {
 	if c.Decrypt == nil {
 		return nil, nil

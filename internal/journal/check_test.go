@@ -22,7 +22,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// entry returns the entry of a record with its sidecar decrypted.
+// entry returns a record's entry and its decrypted sidecar.
 func entry(t *testing.T, s *journaltest.Store, j *journal.Journal, id uuid.UUID) *ledger.Stored {
 	t.Helper()
 	list, err := s.Range(t.Context(), 0, 1000)
@@ -39,18 +39,18 @@ func entry(t *testing.T, s *journaltest.Store, j *journal.Journal, id uuid.UUID)
 	return &list[at]
 }
 
-// checkers returns a checker of decrypted entries, and one that does not see their sidecars.
+// checkers returns a checker with Decrypt and one without.
 func checkers(j *journal.Journal) (whole, blind *journal.Checker) {
 	decrypted := func(e *ledger.Stored) ([]byte, error) { return e.Sidecar, nil }
 	return &journal.Checker{Decrypt: decrypted, ByID: j.Log.ByID, ByClaim: j.Log.ByClaim},
 		&journal.Checker{ByID: j.Log.ByID, ByClaim: j.Log.ByClaim}
 }
 
-// A damage is done to one entry.
+// A damage changes one entry.
 type damage struct {
-	name, detail string // what is done, and a part of the error
+	name, detail string // the change, and part of the error
 	id           uuid.UUID
-	hidden       bool // it can only be found in the sidecar
+	hidden       bool // only the sidecar reveals it
 	do           func(*ledger.Stored)
 }
 

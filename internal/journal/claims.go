@@ -18,32 +18,31 @@ import (
 	"riffle/internal/shoe"
 )
 
-// The names of claims begin with what they are on. A claim is held by one record at a time, so that
-// of two records that want it one is refused.
+// Prefixes of claim names. One record holds a claim at a time, so concurrent changes conflict.
 const (
-	keyClaims   = "key "        // an idempotency key: held by the record that its request made
-	revealClaim = "reveal "     // held by the record that reveals the seed of another
-	Commitments = "commitment " // held by the commitment, then by its use or its void
-	Shoes       = "shoe "       // held by the last change of a shoe; due when the shoe expires
+	keyClaims   = "key "        // an idempotency key; held by the record of its request
+	revealClaim = "reveal "     // a seed; held by the record that reveals it
+	Commitments = "commitment " // a commitment; held by its record, then by the record that uses or voids it
+	Shoes       = "shoe "       // a shoe; held by the record of its last change, and due when the shoe expires
 )
 
-// RevealClaim is on the seed of a record.
+// RevealClaim names the claim on a record's seed.
 func RevealClaim(id uuid.UUID) string { return revealClaim + id.String() }
 
-// CommitmentClaim is on the use of a commitment.
+// CommitmentClaim names the claim on a commitment.
 func CommitmentClaim(id uuid.UUID) string { return Commitments + id.String() }
 
-// ShoeClaim is on the next change of a shoe, which is named by its first record.
+// ShoeClaim names the claim on a shoe, which is identified by its first record.
 func ShoeClaim(first uuid.UUID) string { return Shoes + first.String() }
 
-// OwnerClaim is held by the first record of the shoe with the id. Only a digest of the id is
-// stored: whoever has the id has the shoe.
+// OwnerClaim names the claim on a shoe's secret id, held by the shoe's first record. Only a digest
+// is stored, since the id gives access to the shoe.
 func OwnerClaim(id uuid.UUID) string {
 	digest := sha256.Sum256(id[:])
 	return keyClaims + Shoes + hex.EncodeToString(digest[:])
 }
 
-// ClaimID returns the id in the name of a claim. The error is [ledger.ErrCorrupt].
+// ClaimID returns the id in a claim's name. The error is [ledger.ErrCorrupt].
 func ClaimID(claim *ledger.Claim, prefix string) (uuid.UUID, error) {
 	id, err := uuid.Parse(strings.TrimPrefix(claim.Name, prefix))
 	if err != nil {
@@ -52,12 +51,12 @@ func ClaimID(claim *ledger.Claim, prefix string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// A Counter counts claims: a log, or the store of one that is not open.
+// A Counter counts claims: an open log, or a closed log's store.
 type Counter interface {
 	CountClaims(ctx context.Context, q ledger.ClaimQuery) (uint64, error)
 }
 
-// CountDue returns how many claims with a prefix are due later, and how many are overdue.
+// CountDue returns the number of claims with a prefix that are due later, and of those overdue.
 func (j *Journal) CountDue(ctx context.Context, prefix string) (later, overdue uint64, err error) {
 	return countDue(ctx, j.Log, prefix, j.Now())
 }
@@ -72,8 +71,7 @@ func countDue(ctx context.Context, c Counter, prefix string, now time.Time) (lat
 	return all - min(overdue, all), overdue, err
 }
 
-// CountShoes returns how many shoes are open at a time, of which each has a claim with the status
-// open or a due time.
+// CountShoes returns the number of open shoes. The claim of each has the status open or a due time.
 func CountShoes(ctx context.Context, c Counter, now time.Time) (uint64, error) {
 	lasting, err := c.CountClaims(ctx, ledger.ClaimQuery{Prefix: Shoes, Done: true, Status: string(shoe.Open)})
 	if err != nil {
@@ -83,15 +81,14 @@ func CountShoes(ctx context.Context, c Counter, now time.Time) (uint64, error) {
 	return lasting + expiring, err
 }
 
-// expireAtOnce is how many claims expire concurrently, so that they share a few commits of the log.
-const expireAtOnce = 256
+// expireBatch is the number of claims that expire concurrently, sharing a few log commits.
+const expireBatch = 256
 
-// Expire calls expire for every claim with a prefix that is overdue, and returns how many expired.
-// An [ErrInFlight] or [ledger.ErrClaimed] of expire means that the claim is used at the last moment.
-// It is passed over, as is one whose record could not be read among so many other reads
-// ([ledger.ErrOverloaded]).
+// Expire calls expire for every overdue claim with a prefix, and returns the number that expired.
+// It skips claims for which expire returns [ErrInFlight], [ledger.ErrClaimed] or
+// [ledger.ErrOverloaded]: they are in use, or the store is too busy to read their record.
 func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context.Context, *ledger.Claim) error) (expired int, err error) {
-	q := ledger.ClaimQuery{Prefix: prefix, DueBy: j.Now().UnixMicro(), Limit: expireAtOnce}
+	q := ledger.ClaimQuery{Prefix: prefix, DueBy: j.Now().UnixMicro(), Limit: expireBatch}
 	for ctx.Err() == nil {
 		claims, err := j.Log.Claims(ctx, q)
 		if err != nil || len(claims) == 0 {
@@ -110,18 +107,17 @@ func (j *Journal) Expire(ctx context.Context, prefix string, expire func(context
 			return expired, err
 		}
 		if len(outcomes) == 0 {
-			return expired, nil // those that are still due are left to the next sweep
+			return expired, nil // the next sweep retries the skipped claims
 		}
 		expired += len(outcomes)
 	}
 	return expired, ctx.Err()
 }
 
-// sweepEvery is the time between two looks for what has expired.
+// sweepEvery is the interval of Sweep.
 const sweepEvery = time.Second
 
-// Sweep calls each of the functions once a second until the context ends. Errors are reported, and
-// tried again the next time.
+// Sweep calls each function once a second until ctx is done, and reports errors.
 func Sweep(ctx context.Context, report func(error), expire ...func(context.Context) (int, error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -139,7 +135,7 @@ func Sweep(ctx context.Context, report func(error), expire ...func(context.Conte
 	}
 }
 
-// IsShoeClaim reports whether a claim is on a shoe, by its first record or by its id.
+// IsShoeClaim reports whether a claim is on a shoe or its secret id.
 func IsShoeClaim(name string) bool {
 	return strings.HasPrefix(name, Shoes) || strings.HasPrefix(name, keyClaims+Shoes)
 }

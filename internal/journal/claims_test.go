@@ -42,7 +42,7 @@ func TestClaimsHaveTheirNamesInStores(t *testing.T) {
 	}
 }
 
-// appendDue appends n records that hold claims which are due at a time, or never.
+// appendDue appends n records with claims that are due at a time, or never.
 func appendDue(t *testing.T, j *journal.Journal, prefix string, n int, due time.Time) {
 	t.Helper()
 	at := int64(0)
@@ -90,12 +90,12 @@ func TestExpireEndsEveryOverdueClaim(t *testing.T) {
 	var once, overload sync.Once
 	n, err := j.Expire(t.Context(), "thing ", func(ctx context.Context, c *ledger.Claim) error {
 		busy := false
-		overload.Do(func() { busy = true }) // one comes again when fewer read
+		overload.Do(func() { busy = true }) // the store is too busy once
 		if busy {
 			return ledger.ErrOverloaded
 		}
 		var race error
-		once.Do(func() { race = end(ctx, other, c) }) // one is used at the last moment
+		once.Do(func() { race = end(ctx, other, c) }) // another process takes one claim first
 		if race != nil {
 			return race
 		}
@@ -141,7 +141,7 @@ func TestSweepExpiresEverySecond(t *testing.T) {
 			expire("a", func() error { return failure }),
 			expire("b", func() error {
 				if time.Since(start) == 3*time.Second {
-					cancel() // what failed for that reason is not reported
+					cancel() // errors after cancel are not reported
 					return ctx.Err()
 				}
 				return nil

@@ -1,12 +1,11 @@
-// Package journal keeps audit records over the ledger, each with an encrypted sidecar.
+// Package journal stores audit records in the ledger, each with an encrypted sidecar.
 //
-// The ledger stores bytes in order. The journal knows what they mean: a record is public, and its
-// [Sidecar] holds what only the caller may have, the seed, the digest of the request's idempotency
-// key and the state of a shoe. Both are written in one transaction together with the claims that
-// make a request, a commitment or a shoe change hands exactly once.
+// A record is public. Its [Sidecar] holds secrets for the caller: the seed, the digest of the
+// request's idempotency key and the shoe state. Record, sidecar and claims are written in one
+// transaction.
 //
-// Start with [Journal.Append], which writes an [Entry], and [Once], which answers a request that
-// carries an idempotency key: whoever uses it never sees how a retry is replayed.
+// Start with [Journal.Append], which writes an [Entry], and [Once], which makes a request
+// idempotent by its key.
 package journal
 
 import (
@@ -27,11 +26,11 @@ import (
 // A Journal appends records to a ledger and finds them again. It may be used concurrently.
 type Journal struct {
 	Log    *ledger.Log
-	Random io.Reader        // the operating system's generator: seeds and ids come from it
-	Now    func() time.Time // time.Now, but in tests
+	Random io.Reader        // the operating system's generator, for seeds and ids
+	Now    func() time.Time // time.Now, except in tests
 
-	// TraceAppend, unless nil, is called before an append with the context of its request. trace goes
-	// to the store; end is called with how the append ended.
+	// TraceAppend may be nil. It is called before each append with the request's context; trace is
+	// passed to the store, and end receives the error of the append.
 	TraceAppend func(ctx context.Context) (trace any, end func(error))
 
 	inFlight inFlight
@@ -42,44 +41,44 @@ func New(log *ledger.Log, random io.Reader, now func() time.Time) *Journal {
 	return &Journal{Log: log, Random: random, Now: now}
 }
 
-// An Entry is a record to append, with what belongs to it.
+// An Entry is a record to append, with its sidecar and claims.
 type Entry struct {
 	Record    *audit.Record
-	Reference string // to find the record by; may be empty
+	Reference string // index key of the record; may be empty
 	Sidecar   Sidecar
-	Claims    []ledger.Claim // besides that of the sidecar's key
-	Unique    bool           // refuse if there is another attempt at the reference
+	Claims    []ledger.Claim // in addition to the claim on the sidecar's key
+	Unique    bool           // reject if another attempt has the reference
 }
 
-// A Stored record has its place in the log.
+// A Stored record is a record with its position in the log.
 type Stored struct {
 	*audit.Record
 	Index     uint64
 	Reference string
-	Bytes     []byte // the exact bytes that are in the log
+	Bytes     []byte // the record's exact bytes in the log
 
 	entry *ledger.Stored
 }
 
-// NewRecord returns a record of a kind with a new id and the time.
+// NewRecord returns a record of a kind with a new id and the current time.
 func (j *Journal) NewRecord(kind audit.Kind) (*audit.Record, error) {
 	r := &audit.Record{Kind: kind}
 	return r, j.Identify(r)
 }
 
-// Identify gives a record a new id and the time.
+// Identify gives a record a new id and the current time.
 func (j *Journal) Identify(r *audit.Record) (err error) {
-	r.Time = j.Now().UTC().Truncate(time.Microsecond) // as it is written
+	r.Time = j.Now().UTC().Truncate(time.Microsecond) // the precision of the record's text
 	r.ID, err = newID(r.Time, j.Random)
 	return err
 }
 
-// NewSeed draws a seed that is long enough for a draw out of a size.
+// NewSeed draws a seed with enough blocks for a draw from size items.
 func (j *Journal) NewSeed(size, draw uint64) (rng.Seed, error) {
 	return rng.NewSeed(j.Random, rng.Blocks(size, draw))
 }
 
-// newID returns a UUIDv7 (RFC 9562, 5.7) whose 74 free bits are all random, so that ids cannot be
+// newID returns a UUIDv7 (RFC 9562, 5.7) whose other 74 bits are random, so that ids cannot be
 // guessed from each other.
 func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
 	if _, err := io.ReadFull(random, id[6:]); err != nil {
@@ -93,18 +92,17 @@ func newID(now time.Time, random io.Reader) (id uuid.UUID, err error) {
 	return id, nil
 }
 
-// recordSize is room for most records, in bytes.
+// recordSize is enough for most records, in bytes.
 const recordSize = 1024
 
-// Append writes an entry and returns the index of its record once that survives power loss. The
-// error is one of the ledger's: a [*ledger.NotUniqueError] names the first attempt at the
-// reference, and a [*ledger.ClaimError] the claim that another record holds.
+// Append writes an entry and returns its log index once the record is durable. The error is one of
+// the ledger's: a [*ledger.NotUniqueError] names the first attempt at the reference, a
+// [*ledger.ClaimError] the conflicting claim.
 //
-// A shuffle and the commitment that it uses are one attempt. Any other record of a reference comes
-// after an attempt at it, so an entry is unique if no record but its commitment has the reference.
+// A shuffle and its commitment are one attempt: an entry is unique if only its commitment has the
+// same reference.
 //
-// Like [ledger.Log.Append] it cannot be canceled: ctx says which request it is for, and who observes
-// that one (see [Observed]).
+// Like [ledger.Log.Append] it cannot be canceled; ctx only names the request (see [Observed]).
 func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error) {
 	var trace any
 	if j.TraceAppend != nil {
@@ -124,47 +122,46 @@ func (j *Journal) Append(ctx context.Context, e *Entry) (index uint64, err error
 	return index, err
 }
 
-// An Observer is told which records a request commits and replays, while the request is handled and
-// before its answer begins. What the service appends by itself has no observer.
+// An Observer is notified of the records that a request commits or replays, before its response
+// begins. Records that the service appends on its own have no observer.
 type Observer interface {
 	Committed(id uuid.UUID) // the record is durable
-	Replayed(id uuid.UUID)  // the request is a retry, and the first attempt has committed the record
+	Replayed(id uuid.UUID)  // the request is a retry; its first attempt committed the record
 }
 
 type observerKey struct{}
 
-// Observed returns the context of a request with its observer.
+// Observed returns a request's context with an observer.
 func Observed(ctx context.Context, o Observer) context.Context {
 	return context.WithValue(ctx, observerKey{}, o)
 }
 
-// observerOf returns the observer of a request; nil for none.
+// observerOf returns the request's observer, or nil.
 func observerOf(ctx context.Context) Observer {
 	o, _ := ctx.Value(observerKey{}).(Observer)
 	return o
 }
 
-// ByID returns the record with the id. The error is [ledger.ErrNotFound] or another of the
-// ledger's.
+// ByID returns the record with an id. The error is [ledger.ErrNotFound] or another ledger error.
 func (j *Journal) ByID(ctx context.Context, id uuid.UUID) (*Stored, error) {
 	return parse(j.Log.ByID(ctx, id))
 }
 
-// At returns the record at an index of the log. Errors are those of ByID.
+// At returns the record at a log index. It fails like ByID.
 func (j *Journal) At(ctx context.Context, index uint64) (*Stored, error) {
 	return parse(j.Log.At(ctx, index))
 }
 
-// ByClaim returns the record that holds the claim. Errors are those of ByID.
+// ByClaim returns the record that holds a claim. It fails like ByID.
 func (j *Journal) ByClaim(ctx context.Context, claim string) (*Stored, error) {
 	return parse(j.Log.ByClaim(ctx, claim))
 }
 
-// ErrNoShoe is for an id that no shoe has.
+// ErrNoShoe is for an unknown shoe id.
 var ErrNoShoe = errors.New("there is no such shoe")
 
-// FirstOfShoe returns the first record of the shoe with the secret id. The error is [ErrNoShoe] or
-// one of the ledger's.
+// FirstOfShoe returns the first record of the shoe with a secret id. The error is [ErrNoShoe] or a
+// ledger error.
 func (j *Journal) FirstOfShoe(ctx context.Context, id uuid.UUID) (*Stored, error) {
 	first, err := j.ByClaim(ctx, OwnerClaim(id))
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -173,8 +170,8 @@ func (j *Journal) FirstOfShoe(ctx context.Context, id uuid.UUID) (*Stored, error
 	return first, err
 }
 
-// LastOfShoe returns the record that holds the claim of the shoe with the first record: its last
-// change, or the first record of a shoe that replaced it. Errors are the ledger's.
+// LastOfShoe returns the record that holds the claim on a shoe, named by its first record: its last
+// change, or the first record of the shoe that replaced it.
 func (j *Journal) LastOfShoe(ctx context.Context, first uuid.UUID) (*Stored, error) {
 	last, err := j.ByClaim(ctx, ShoeClaim(first))
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -183,8 +180,8 @@ func (j *Journal) LastOfShoe(ctx context.Context, first uuid.UUID) (*Stored, err
 	return last, err
 }
 
-// EndsOfShoe returns the first and the last record of the shoe with the secret id. It looks again
-// each time the shoe was replaced in the meantime. The error is [ErrNoShoe] or one of the ledger's.
+// EndsOfShoe returns the first and last record of the shoe with a secret id, and reads again if the
+// shoe is replaced in between. The error is [ErrNoShoe] or a ledger error.
 func (j *Journal) EndsOfShoe(ctx context.Context, id uuid.UUID) (first, last *Stored, err error) {
 	for replaced := uuid.Nil; ; replaced = first.ID {
 		if first, err = j.FirstOfShoe(ctx, id); err != nil {
@@ -202,7 +199,7 @@ func (j *Journal) EndsOfShoe(ctx context.Context, id uuid.UUID) (first, last *St
 	}
 }
 
-// ByReference returns at most limit records of a reference in log order, from an index on.
+// ByReference returns at most limit records of a reference in log order, starting at an index.
 func (j *Journal) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]*Stored, error) {
 	entries, err := j.Log.ByReference(ctx, reference, from, limit)
 	if err != nil {
@@ -217,7 +214,7 @@ func (j *Journal) ByReference(ctx context.Context, reference string, from uint64
 	return list, nil
 }
 
-// parse reads the record of an entry. The error is [ledger.ErrCorrupt] if it is not well-formed.
+// parse parses an entry's record. The error is [ledger.ErrCorrupt] if it is malformed.
 func parse(e *ledger.Stored, err error) (*Stored, error) {
 	if err != nil {
 		return nil, err
@@ -229,7 +226,7 @@ func parse(e *ledger.Stored, err error) (*Stored, error) {
 	return &Stored{Record: record, Index: e.Index, Reference: e.Reference, Bytes: e.Record, entry: e}, nil
 }
 
-// Sidecar decrypts the sidecar of a record. The error is [ledger.ErrCorrupt].
+// Sidecar decrypts a record's sidecar. The error is [ledger.ErrCorrupt].
 func (j *Journal) Sidecar(s *Stored) (*Sidecar, error) {
 	text, err := j.Log.Sidecar(s.entry)
 	if err != nil {
@@ -238,10 +235,9 @@ func (j *Journal) Sidecar(s *Stored) (*Sidecar, error) {
 	return decodeSidecar(s.Kind, text)
 }
 
-// Seed returns the seed of a shuffle, a commitment, or another record that has one. A shuffle that
-// used a commitment has its seed in the commitment's sidecar. The log proves records and not
-// sidecars, so the seed is returned only if it opens the record's commitment; otherwise the error
-// is [ledger.ErrCorrupt].
+// Seed returns a record's seed, which is in the commitment's sidecar if the record used one. The
+// log proves records but not sidecars, so Seed checks the seed against the record's commitment. The
+// error is [ledger.ErrCorrupt] if they do not match.
 func (j *Journal) Seed(ctx context.Context, s *Stored) (rng.Seed, error) {
 	holder := s
 	if s.UsesCommitment() {
@@ -262,7 +258,7 @@ func (j *Journal) Seed(ctx context.Context, s *Stored) (rng.Seed, error) {
 	return sidecar.Seed, nil
 }
 
-// Opens reports whether a seed is the one that a record commits to.
+// Opens reports whether a seed matches a record's commitment.
 func Opens(seed rng.Seed, record *audit.Record) bool {
 	statement := record.Statement
 	statement.Seed = seed
@@ -273,8 +269,8 @@ func errNotOpened(index uint64) error {
 	return fmt.Errorf("%w: the seed of record %d does not open its commitment", ledger.ErrCorrupt, index)
 }
 
-// CheckCommitted returns an error unless record, at an index of the log, is an honest use of a
-// commitment that was logged before it.
+// CheckCommitted returns an error if record, at a log index, does not agree with its commitment, or
+// was logged before it.
 func CheckCommitted(commitment *Stored, record *audit.Record, index uint64) error {
 	if err := record.CheckCommitted(commitment.Record); err != nil {
 		return err

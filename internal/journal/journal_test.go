@@ -125,7 +125,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// The log is in the order in which records were appended, whatever the clock says.
+// Log order is append order, even if the clock jumps.
 func TestClockDoesNotDisorderTheLog(t *testing.T) {
 	s := journaltest.New(t)
 	j := s.Journal(t)
@@ -137,7 +137,7 @@ func TestClockDoesNotDisorderTheLog(t *testing.T) {
 	clocks := []time.Time{
 		start, start, start, // stopped
 		start.Add(-time.Hour), start.Add(-time.Hour), start.AddDate(-20, 0, 0), time.Unix(0, 0), // back
-		start.AddDate(10, 0, 0), start.AddDate(10, 0, 0), // ten years on
+		start.AddDate(10, 0, 0), start.AddDate(10, 0, 0), // jumped ahead
 		start.Add(time.Second),
 	}
 	for want, now := range clocks {

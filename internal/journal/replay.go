@@ -14,24 +14,23 @@ import (
 
 // Errors of a request that carries an idempotency key.
 var (
-	// ErrInFlight is for a request whose first attempt is still in flight, or that needs a
-	// commitment or a shoe which another request is using at the moment.
+	// ErrInFlight is for a retry whose first attempt is still in flight, or a request whose
+	// commitment another request is using.
 	ErrInFlight = errors.New("a request for the same thing is in flight")
-	// ErrKeyReused is for an idempotency key that came with a different request before.
+	// ErrKeyReused is for an idempotency key that was used for a different request.
 	ErrKeyReused = errors.New("the idempotency key belongs to another request")
 	// ErrOtherCaller is for an idempotency key that another caller has used.
 	ErrOtherCaller = errors.New("the idempotency key belongs to another caller")
 )
 
-// A Key identifies the retries of one request: the digests of its idempotency key and of all that
-// the request says, and the name of its caller. It is stored in the sidecar of the record that the
-// request made.
+// A Key identifies the retries of one request. It holds digests of the idempotency key and the
+// request, and the caller's name. The record's sidecar stores it.
 type Key struct {
 	key, request [sha256.Size]byte
-	caller       string // empty for none; in request, if the key was read from a sidecar
+	caller       string // empty for none; folded into request in a key that was read from a sidecar
 }
 
-// NewKey returns the key of a request, whose parts are hashed one after the other.
+// NewKey returns the key of a request, given in parts that are hashed in order.
 func NewKey(key string, request ...[]byte) *Key {
 	k := &Key{key: sha256.Sum256([]byte(key))}
 	h := sha256.New()
@@ -42,20 +41,20 @@ func NewKey(key string, request ...[]byte) *Key {
 	return k
 }
 
-// By returns the key of a request of the caller with a name, which may be empty, so that no other
-// caller's request is a retry of it.
+// By returns the key for a named caller, so that another caller's request is no retry of it. The
+// name may be empty.
 func (k *Key) By(name string) *Key { return &Key{k.key, k.request, name} }
 
 const (
-	// callerMark begins the digest of a request whose caller has a name. Any other begins so once in
-	// 2^64 requests.
+	// callerMark begins the request digest of a named caller. Another digest begins with it by
+	// chance, once in 2^64 requests.
 	callerMark = "caller:\x00"
-	// callerSize is where the digest of the name ends that follows the mark.
+	// callerSize is the length of the mark and the digest of the caller's name after it.
 	callerSize = len(callerMark) + 8
 )
 
-// digest returns the stored digest of the request. If the caller has a name it is the mark, a digest
-// of the name, and one of name and request.
+// digest returns the request digest to store. For a named caller it is the mark, a digest of the
+// name, and a digest of name and request.
 func (k *Key) digest() [sha256.Size]byte {
 	if k.caller == "" {
 		return k.request
@@ -68,8 +67,8 @@ func (k *Key) digest() [sha256.Size]byte {
 	return digest
 }
 
-// checkFirst returns nil if k is the key of a retry of the request with the key first. The error is
-// [ErrKeyReused] or [ErrOtherCaller]. Where the first caller had no name, a retry may come from any.
+// checkFirst returns an error if k is not a retry of the request with the key first: [ErrKeyReused]
+// or [ErrOtherCaller]. Any caller may retry a request that had no named caller.
 func (k *Key) checkFirst(first *Key) error {
 	mine, caller := k.digest(), first.request[:callerSize]
 	switch {
@@ -81,10 +80,10 @@ func (k *Key) checkFirst(first *Key) error {
 	return ErrKeyReused
 }
 
-// claim returns the name of the claim that the record of the request holds.
+// claim names the claim on the key.
 func (k *Key) claim() string { return keyClaims + hex.EncodeToString(k.key[:]) }
 
-// claims returns the claims of a key, which may be nil.
+// claims returns the key's claims. The key may be nil.
 func (k *Key) claims() []ledger.Claim {
 	if k == nil {
 		return nil
@@ -92,10 +91,10 @@ func (k *Key) claims() []ledger.Claim {
 	return []ledger.Claim{{Name: k.claim()}}
 }
 
-// Once answers a request exactly once for its key, which may be nil. The first attempt runs do. A
-// retry runs replay with the record that the first attempt appended, also where that was through
-// another process at the same moment. The error is [ErrInFlight], [ErrKeyReused],
-// [ErrOtherCaller], one of the ledger's, or that of do or replay.
+// Once runs a request once for its key. The first attempt runs do; a retry runs replay with the
+// first attempt's record, even if another process appended it concurrently. Without a key it runs
+// do. The error is [ErrInFlight], [ErrKeyReused], [ErrOtherCaller], a ledger error, or an error of
+// do or replay.
 func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored) (T, error), do func() (T, error)) (T, error) {
 	var none T
 	if key == nil {
@@ -120,11 +119,11 @@ func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored)
 		return none, err
 	}
 	result, err := do()
-	if err == nil || j.Log.Err() != nil { // a log that failed may not hold what can be read from it
+	if err == nil || j.Log.Err() != nil { // the store of a failed log may not be durable
 		return result, err
 	}
-	// Whatever do failed with, the cause may be that another process has answered the request: it
-	// has used the commitment, taken the last card or closed the shoe.
+	// Another process may have handled the request first: used the commitment, say, or taken the
+	// last card.
 	first, lookup := j.firstAttempt(ctx, key)
 	switch {
 	case lookup == nil:
@@ -135,8 +134,8 @@ func Once[T any](ctx context.Context, j *Journal, key *Key, replay func(*Stored)
 	return result, err
 }
 
-// firstAttempt returns the record that holds the claim of a key. The error is [ledger.ErrNotFound],
-// [ErrKeyReused], [ErrOtherCaller] or another of the ledger's.
+// firstAttempt returns the record that holds the key's claim. The error is [ledger.ErrNotFound],
+// [ErrKeyReused], [ErrOtherCaller] or another ledger error.
 func (j *Journal) firstAttempt(ctx context.Context, key *Key) (*Stored, error) {
 	first, err := j.ByClaim(ctx, key.claim())
 	if err != nil {
@@ -161,15 +160,14 @@ func Conflicts(err error, claim string) bool {
 	return errors.As(err, &conflict) && conflict.Name == claim
 }
 
-// inFlight holds the claims that requests of this process are working on.
+// inFlight holds the claims in use by this process's requests.
 type inFlight struct {
 	mu     sync.Mutex
 	claims map[string]bool
 }
 
 // Begin marks a claim as in flight in this process until done is called. The error is
-// [ErrInFlight]. It spares two requests at once a race for the claim; other processes do not see
-// it.
+// [ErrInFlight]. It avoids conflicts within the process; other processes do not see it.
 func (j *Journal) Begin(claim string) (done func(), err error) {
 	f := &j.inFlight
 	f.mu.Lock()

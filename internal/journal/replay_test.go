@@ -16,7 +16,7 @@ import (
 	"riffle/internal/ledger"
 )
 
-// appendReveal appends a record of the simplest kind and returns its id.
+// appendReveal appends a reveal, the simplest record, and returns its id.
 func appendReveal(j *journal.Journal, e *journal.Entry) (uuid.UUID, error) {
 	record, err := j.NewRecord(audit.KindReveal)
 	if err != nil {
@@ -30,13 +30,13 @@ func appendReveal(j *journal.Journal, e *journal.Entry) (uuid.UUID, error) {
 	return record.ID, nil
 }
 
-// An answer is what a request got.
+// An answer is the result of a request.
 type answer struct {
 	id       uuid.UUID // of its record
 	replayed bool
 }
 
-// request answers a request with a key once. before is called in its first attempt; it may be nil.
+// request runs Once with a key. The first attempt calls before, which may be nil.
 func request(ctx context.Context, j *journal.Journal, key *journal.Key, before func()) (answer, error) {
 	replay := func(first *journal.Stored) (answer, error) { return answer{first.ID, true}, nil }
 	return journal.Once(ctx, j, key, replay, func() (answer, error) {
@@ -99,8 +99,7 @@ func TestOnceRefusesAKeyOfAnotherRequest(t *testing.T) {
 	}
 }
 
-// Two processes attempt a request at the same moment: both look for the key before either has
-// appended.
+// Two processes look up the key before either has appended.
 func TestOnceReplaysTheWinnerOfARace(t *testing.T) {
 	s := journaltest.New(t)
 	j, other := s.Journal(t), s.Journal(t)
@@ -122,8 +121,7 @@ func TestOnceReplaysTheWinnerOfARace(t *testing.T) {
 	}
 }
 
-// The loser of a race may fail before it appends: the shoe that it wants to close is closed by
-// then.
+// The loser of a race may fail before its append: the shoe to close is closed already.
 func TestOnceReplaysTheWinnerWhateverTheLoserFailedWith(t *testing.T) {
 	s := journaltest.New(t)
 	j, other := s.Journal(t), s.Journal(t)
@@ -146,7 +144,7 @@ func TestOnceReplaysTheWinnerWhateverTheLoserFailedWith(t *testing.T) {
 	}
 }
 
-// What can be read from a store whose commit failed may not be durable.
+// A record read from a store whose commit failed may not be durable.
 func TestOnceReplaysNothingFromALogThatFailed(t *testing.T) {
 	s := journaltest.New(t)
 	j, other := s.Journal(t), s.Journal(t)
@@ -221,7 +219,7 @@ func TestOnceAttemptsAgainAfterAFailure(t *testing.T) {
 			t.Errorf("a failed attempt got %d, %v", got, err)
 		}
 	}
-	// Another claim than the key's was contested: that is the caller's to handle.
+	// The caller handles conflicts on other claims.
 	conflict := &ledger.ClaimError{Name: "shoe"}
 	if _, err := journal.Once(t.Context(), j, key, replay, func() (int, error) { return 0, conflict }); !errors.Is(err, conflict) {
 		t.Errorf("an attempt with another conflict: %v", err)
@@ -241,7 +239,7 @@ func TestOnceDoesNothingUnlessItKnowsThatItIsFirst(t *testing.T) {
 	}
 }
 
-// keyClaim is the name of the claim on an idempotency key, as it is in stores.
+// keyClaim returns the stored name of the claim on an idempotency key.
 func keyClaim(key string) string {
 	digest := sha256.Sum256([]byte(key))
 	return "key " + hex.EncodeToString(digest[:])
@@ -284,7 +282,7 @@ func TestBeginMarksAClaimAsInFlight(t *testing.T) {
 	done()
 }
 
-// Only the caller of a request retries it, or anybody if the caller had no name.
+// Only a named caller can retry its requests; anyone can retry an anonymous one.
 func TestKeysBelongToTheirCallers(t *testing.T) {
 	s := journaltest.New(t)
 	j, other := s.Journal(t), s.Journal(t)

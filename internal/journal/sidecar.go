@@ -17,39 +17,37 @@ import (
 	"riffle/internal/shoe"
 )
 
-// A Sidecar is stored encrypted beside a record: what only the caller may have.
+// A Sidecar is the encrypted data stored beside a record, for the caller only.
 type Sidecar struct {
-	Seed rng.Seed   // nil if the record has none, or if its commitment's sidecar has it
-	Key  *Key       // nil if the request carried no idempotency key
-	Shoe *ShoeState // nil unless the record is of a shoe
+	Seed rng.Seed   // nil if the record has no seed, or shares its commitment's
+	Key  *Key       // nil for a request without an idempotency key
+	Shoe *ShoeState // nil if the record is not of a shoe
 }
 
-// A ShoeState is a shoe after one of its records. The first record adds what the shoe is made of,
-// and a record that sealed cards adds their order.
+// A ShoeState is a shoe after one of its records.
 type ShoeState struct {
 	Layout   *shoe.Layout `json:"layout"`
-	Seals    []uint64     `json:"seals"`              // log indexes of the layout's seals
-	Previous uint64       `json:"previous"`           // log index of the record before
+	Seals    []uint64     `json:"seals"`              // log indexes of the records of the layout's seals
+	Previous uint64       `json:"previous"`           // log index of the previous record
 	Status   shoe.Status  `json:"status"`             // after the record
 	Shuffled bool         `json:"shuffled,omitempty"` // whether the deck was ever shuffled
 	Expires  time.Time    `json:"expires,omitzero"`   // zero for never
 	TTL      int64        `json:"keep,omitempty"`     // seconds from each change; 0 for a fixed expiry
 
-	Order []uint32  `json:"order,omitempty"` // of a sealing: the number of the card at each position
-	ID    uuid.UUID `json:"id,omitzero"`     // of a first record: the secret id of the shoe
-	Items []string  `json:"items,omitempty"` // of a first record: the caller's items, as JSON
+	Order []uint32  `json:"order,omitempty"` // card number at each position; only if the record sealed cards
+	ID    uuid.UUID `json:"id,omitzero"`     // the shoe's secret id; only in its first record
+	Items []string  `json:"items,omitempty"` // the caller's items as JSON; only in the first record
 }
 
-// keyed is the last byte of a sidecar with a key. Seeds are whole blocks of 32 bytes, so the length
-// tells the two forms apart.
+// keyed is the last byte of a sidecar with a key. Seeds are blocks of 32 bytes, so the length shows
+// whether there is a key.
 const keyed = 1
 
-// lengthSize is the number of bytes before the state of a shoe that say how long it is.
+// lengthSize is the size of the length before a shoe state, in bytes.
 const lengthSize = 4
 
-// encode returns the sidecar as it is encrypted; nil if there is nothing to store: the JSON of a
-// shoe's state behind its length, the seed, and for a request with a key the digests of key and
-// request and the byte 01.
+// encode returns the plaintext of the sidecar, nil if it is empty: the shoe state as JSON after its
+// length, the seed, and for a request with a key the digests of key and request and the byte 01.
 func (s *Sidecar) encode() []byte {
 	var b []byte
 	if s.Shoe != nil {
@@ -66,7 +64,7 @@ func (s *Sidecar) encode() []byte {
 	return append(b, keyed)
 }
 
-// decodeSidecar reads the sidecar of a record of a kind. The error is [ledger.ErrCorrupt].
+// decodeSidecar decodes the sidecar of a record of a kind. The error is [ledger.ErrCorrupt].
 func decodeSidecar(kind audit.Kind, b []byte) (*Sidecar, error) {
 	if kind != audit.KindShoe && !kind.ChangesShoe() {
 		return decodeSeedAndKey(b)
@@ -109,16 +107,15 @@ func decodeSeedAndKey(b []byte) (*Sidecar, error) {
 	return s, nil
 }
 
-// SetIndex completes the state with the log index of its own record, which was not known when the
-// state was written: that record made the last seal if the state has an order.
+// SetIndex adds the log index of the state's own record, which is unknown when the state is
+// encoded. A record with an order made the last seal.
 func (s *ShoeState) SetIndex(index uint64) {
 	if n := len(s.Seals); s.Order != nil && n > 0 {
 		s.Seals[n-1] = index
 	}
 }
 
-// appendJSON appends the state as json.Marshal does, which takes several times as long. It is
-// written with every card that is drawn.
+// appendJSON appends the same JSON as json.Marshal, several times faster. Every draw encodes it.
 func (s *ShoeState) appendJSON(b []byte) []byte {
 	b = s.Layout.AppendJSON(append(b, `{"layout":`...))
 	b = append(b, `,"seals":[`...)

@@ -124,7 +124,7 @@ func TestShoeStateIsEncodedAsByJSONMarshal(t *testing.T) {
 func TestSetIndexCompletesTheLastSeal(t *testing.T) {
 	for want, s := range map[string]*ShoeState{
 		"[3 9]": {Seals: []uint64{3, 0}, Order: []uint32{0}},
-		"[3 4]": {Seals: []uint64{3, 4}}, // of a record that sealed nothing
+		"[3 4]": {Seals: []uint64{3, 4}}, // the record sealed nothing
 		"[]":    {Order: []uint32{0}},
 	} {
 		s.SetIndex(9)
@@ -152,7 +152,7 @@ func TestIDsAreUUIDv7(t *testing.T) {
 	}
 }
 
-// Digests computed with Python's hashlib.
+// Python's hashlib computed the digests.
 func TestStoredDigestOfARequest(t *testing.T) {
 	for caller, want := range map[string]string{
 		"":      "cbbb835724df1723b418d67008168a8d46d25ff08b4229dc1d6a6e6508b72a0b",

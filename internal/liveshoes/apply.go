@@ -294,7 +294,7 @@ func (p *pending) cutFor(size uint64) (*shoe.Cut, error) {
 		return nil, nil
 	}
 	if err := checkCut(before, size); err != nil {
-		return nil, plan.Refuse("/cut", "the cut card lay further down than there are cards now: say with cut behind how many of these %d it lies", size)
+		return nil, plan.Refuse("/cut", "cut is required: the previous cut position is past the end of these %d cards", size)
 	}
 	return before, nil
 }

@@ -27,7 +27,7 @@ func (s *Service) choose(ctx context.Context, p *pending) (shoe.Cards, error) {
 		return there, &shoe.ShortError{Have: there.Len(), Want: count}
 	}
 	if count == 0 {
-		return there, plan.Refuse("/count", "count is at least 1")
+		return there, plan.Refuse("/count", "count must be at least 1; got 0")
 	}
 	if p.Taken != shoe.Random {
 		return layout.Take(p.From, p.Taken, count)
@@ -49,7 +49,7 @@ func (s *Service) chooseNamed(ctx context.Context, p *pending, there shoe.Cards)
 	case len(p.Cards) == 0 && p.Kind == audit.KindAdd:
 		return shoe.Cards{}, nil
 	case len(p.Cards) == 0:
-		return there, plan.Refuse("/cards", "name at least 1 card, or leave cards out for all of them")
+		return there, plan.Refuse("/cards", "cards must name at least 1 card; omit cards to take all of them")
 	}
 	numbers, err := s.numbers(ctx, p.from, there)
 	if err != nil {

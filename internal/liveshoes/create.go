@@ -138,13 +138,13 @@ func (s *Service) prepare(ctx context.Context, r *Request) (*dealer.Draft, error
 	unsealed := r.Draw != nil && *r.Draw == 0
 	switch {
 	case statement.Size < 1 || statement.Size > shoe.MaxCards:
-		return nil, plan.Refuse("", "a shoe has 1 to %d cards, and this would have %d", shoe.MaxCards, statement.Size)
+		return nil, plan.Refuse("", "a shoe must have 1 to %d cards; this one would have %d", shoe.MaxCards, statement.Size)
 	case statement.Repeat != 1 || len(statement.Hands) > 0 || statement.Draw != statement.Size && !unsealed:
-		return nil, plan.Refuse("/commitment_id", "a shoe uses a commitment to one shuffle of a whole deck: without hands, draw and repeat")
+		return nil, plan.Refuse("/commitment_id", "commitment_id must name a commitment to one shuffle of a whole deck, without hands, draw and repeat")
 	case bytes > MaxItemBytes:
-		return nil, plan.Refuse("/items", "the items of a shoe have at most %d bytes together; seal names or numbers in place of long items", MaxItemBytes)
+		return nil, plan.Refuse("/items", "items must have at most %d bytes together in a shoe; got %d", MaxItemBytes, bytes)
 	case r.Expires < 0 || r.TTL < 0 || lifetime > MaxExpiry || lifetime%time.Second != 0:
-		return nil, plan.Refuse("/expires_in", "a shoe expires after 1 to %d seconds", MaxExpiry/time.Second)
+		return nil, plan.Refuse("/expires_in", "expires_in must be from 1 to %d seconds", MaxExpiry/time.Second)
 	}
 	if r.Cut != nil {
 		if err := checkCut(r.Cut, statement.Size); err != nil {
@@ -164,9 +164,9 @@ func checkCut(c *shoe.Cut, size uint64) error {
 	case c.Fits(size):
 		return nil
 	case size < 2:
-		return plan.Refuse("/cut", "a cut card lies between two cards, and here are %d; leave cut out", size)
+		return plan.Refuse("/cut", "cut requires at least 2 cards, and there are %d; omit cut", size)
 	}
-	return plan.Refuse("/cut", "cut is how many of the %d cards lie before the cut card, from 1 to %d, or a range of such numbers; got %s", size, size-1, got)
+	return plan.Refuse("/cut", "cut must be the number of cards before the cut card, from 1 to %d, or a range such as [1,%d]; got %s", size-1, size-1, got)
 }
 
 // cutCard returns where the cut card lies in the order that a record makes with its seed; nil for

@@ -1,16 +1,17 @@
 package plan
 
 import (
-	"slices"
+	"cmp"
+	"fmt"
 
 	"riffle/internal/audit"
 )
 
-// fillIn returns a copy of the request in which the members it left out are as committed to.
+// fillIn returns a copy of the request with its omitted members taken from the commitment.
 func fillIn(request *Request, committed *audit.Record) (*Request, error) {
 	r, s := *request, &committed.Statement
 	if r.ClientSeed == "" {
-		return nil, Refuse("/client_seed", "a commitment is used with a client seed that was not known when it was made")
+		return nil, Refuse("/client_seed", "client_seed is required with commitment_id; use one that was not known when the commitment was made")
 	}
 	name, copies, isDeck := audit.DeckOf(s.Input)
 	if r.Items == nil && r.Deck == "" && r.Size == nil {
@@ -20,38 +21,29 @@ func fillIn(request *Request, committed *audit.Record) (*Request, error) {
 		case s.Input == audit.RangeInput:
 			r.Size = &s.Size
 		default:
-			return nil, Refuse("/items", "send the items again: the service stores only their digest")
+			return nil, Refuse("/items", "items is required: the service stores only the digest of the committed items")
 		}
 	}
-	if isDeck && r.Deck == name && r.Decks == nil {
-		r.Decks = &copies
-	}
-	if isDeck && r.Deck == name && r.Parameters == nil {
-		r.Parameters = committed.Parameters
-	}
-	if r.Algorithm == "" {
-		r.Algorithm = string(s.Algorithm)
-	}
-	if r.Draw == nil {
-		r.Draw = &s.Draw
-	}
-	if r.Repeat == nil {
-		r.Repeat = &s.Repeat
+	if isDeck && r.Deck == name {
+		r.Decks = cmp.Or(r.Decks, &copies)
+		if r.Parameters == nil {
+			r.Parameters = committed.Parameters
+		}
 	}
 	if r.Hands == nil && r.Preset == "" {
 		r.Hands = s.Hands
 	}
-	if r.Reference == "" {
-		r.Reference = s.Reference
-	}
+	r.Algorithm = cmp.Or(r.Algorithm, string(s.Algorithm))
+	r.Draw = cmp.Or(r.Draw, &s.Draw)
+	r.Repeat = cmp.Or(r.Repeat, &s.Repeat)
+	r.Reference = cmp.Or(r.Reference, s.Reference)
 	if r.UniqueReference && r.Reference == "" {
-		return nil, Refuse("/unique_reference", "the commitment has no reference that could be unique")
+		return nil, Refuse("/unique_reference", "unique_reference requires a reference, and the commitment has none")
 	}
 	return &r, nil
 }
 
-// compareInput returns an error that names the member by which the input differs from the one
-// committed to.
+// compareInput returns an error that names the input member which differs from the commitment.
 func compareInput(p *Plan, record *audit.Record) error {
 	r, got, committed := p.Request, &p.Statement, &record.Statement
 	if got.Input == committed.Input && got.Size == committed.Size {
@@ -60,9 +52,9 @@ func compareInput(p *Plan, record *audit.Record) error {
 	pointer := "/size"
 	switch {
 	case r.Items != nil && p.ItemsDigest != record.ItemsDigest && record.ItemsDigest != "":
-		return Refuse("/items_salt", "the items committed to are salted: send the same items_salt again, as only their digest is stored")
+		return Refuse("/items_salt", "items_salt is required: send the salt of the committed items again, since only their digest is stored")
 	case r.Items != nil && p.ItemsDigest != record.ItemsDigest:
-		return Refuse("/items_salt", "the items committed to are not salted; leave items_salt out")
+		return Refuse("/items_salt", "items_salt must be omitted: the committed items are not salted")
 	case r.Items != nil:
 		pointer = "/items"
 	case r.Deck != "":
@@ -73,25 +65,24 @@ func compareInput(p *Plan, record *audit.Record) error {
 			pointer = "/parameters"
 		}
 	}
-	return Refuse(pointer, "the commitment is to %s, of %d; leave out what was committed to, but for items, or make another commitment", committed.Input, committed.Size)
+	return Refuse(pointer, "the commitment is to %s, of size %d; omit the committed members, except items, or make another commitment", committed.Input, committed.Size)
 }
 
-// compare returns an error that names the first member that differs from the commitment.
+// compare returns an error that names the first other member which differs from the commitment.
 func compare(got, committed *audit.Statement) error {
-	differs := func(pointer string, got, committed any) error {
-		return Refuse(pointer, "the commitment is to %v, and this is %v; leave out what was committed to, or make another commitment", committed, got)
-	}
-	switch {
-	case got.Algorithm != committed.Algorithm:
-		return differs("/algorithm", got.Algorithm, committed.Algorithm)
-	case got.Draw != committed.Draw:
-		return differs("/draw", got.Draw, committed.Draw)
-	case got.Repeat != committed.Repeat:
-		return differs("/repeat", got.Repeat, committed.Repeat)
-	case !slices.Equal(got.Hands, committed.Hands):
-		return differs("/hands", got.Hands, committed.Hands)
-	case got.Reference != committed.Reference:
-		return differs("/reference", got.Reference, committed.Reference)
+	for _, m := range []struct {
+		name           string
+		got, committed any
+	}{
+		{"algorithm", got.Algorithm, committed.Algorithm},
+		{"draw", got.Draw, committed.Draw},
+		{"repeat", got.Repeat, committed.Repeat},
+		{"hands", fmt.Sprint(got.Hands), fmt.Sprint(committed.Hands)},
+		{"reference", got.Reference, committed.Reference},
+	} {
+		if m.got != m.committed {
+			return Refuse("/"+m.name, "%s is %v, but the commitment has %v; omit the committed members, except items, or make another commitment", m.name, m.got, m.committed)
+		}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"riffle/internal/suggest"
 )
 
-// checkDeck finds the deck that a request names.
+// checkDeck sets the plan's deck, with the statement's input and size.
 func (r *Rules) checkDeck(p *Plan) error {
 	q := p.Request
 	kind, ok := r.Decks.Type(q.Deck)
@@ -35,14 +35,14 @@ func (r *Rules) checkDeck(p *Plan) error {
 		most = min(most, q.MaxCards/uint64(p.Deck.Size()))
 	}
 	if p.Copies < 1 || p.Copies > most {
-		return Refuse("/decks", "decks is from 1 to %d for a deck of %d; got %d", most, p.Deck.Size(), p.Copies)
+		return Refuse("/decks", "decks must be from 1 to %d for a deck of %d; got %d", most, p.Deck.Size(), p.Copies)
 	}
 	p.Statement.Size = p.Copies * uint64(p.Deck.Size())
 	p.Statement.Input = r.inputLine(p.Deck, p.Copies)
 	return nil
 }
 
-// presetHands returns the hand sizes that a deck type has under the name in the request.
+// presetHands returns the hand sizes of the request's preset.
 func presetHands(p *Plan) ([]uint64, error) {
 	sizes, err := p.Deck.HandsFrom(int(p.Copies), p.Request.Preset)
 	if preset := (*deck.PresetError)(nil); errors.As(err, &preset) {
@@ -57,7 +57,7 @@ func presetHands(p *Plan) ([]uint64, error) {
 	return hands, nil
 }
 
-// A DeckChangedError is for a record of a deck whose type has other cards today.
+// A DeckChangedError reports that a deck type's cards have changed since a record was made.
 type DeckChangedError struct {
 	AuditID uuid.UUID
 	Type    string
@@ -67,7 +67,7 @@ func (e *DeckChangedError) Error() string {
 	return fmt.Sprintf("the deck type %s has changed since the record %s", e.Type, e.AuditID)
 }
 
-// DeckOf returns the deck of a record and its number of copies; nil if the record is of no deck.
+// DeckOf returns the deck of a record and its number of copies; nil if the record is not of a deck.
 // The error is a [*DeckChangedError].
 func (r *Rules) DeckOf(record *audit.Record) (*deck.Deck, uint64, error) {
 	name, copies, ok := audit.DeckOf(record.Statement.Input)
@@ -86,8 +86,8 @@ func (r *Rules) DeckOf(record *audit.Record) (*deck.Deck, uint64, error) {
 	return cards, copies, nil
 }
 
-// inputLine returns the input line of a statement for copies of a deck. Lines of single copies of
-// shared decks are cached.
+// inputLine returns a statement's input line for copies of a deck. It caches the lines of single
+// decks without parameters.
 func (r *Rules) inputLine(cards *deck.Deck, copies uint64) string {
 	kind := cards.Type()
 	if shared, _ := kind.Deck(nil); copies != 1 || cards != shared {
@@ -101,7 +101,7 @@ func (r *Rules) inputLine(cards *deck.Deck, copies uint64) string {
 	return line
 }
 
-// escape makes a name a token of a JSON pointer.
+// escape returns a name as a token of a JSON pointer (RFC 6901).
 func escape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -1,9 +1,8 @@
-// Package plan checks what a caller asks for before anything is drawn or recorded.
+// Package plan checks requests before anything is drawn or recorded.
 //
-// A [Request] is what the caller sent. [Rules] check it against the deck types and the limits and
-// return a [Plan]: the statement that the record will carry, without its seed, and the deck
-// behind it. Nothing here reads a store, a clock or randomness, so a request that cannot be done
-// costs nothing but its check.
+// [Rules] check a [Request] against deck types and limits and return a [Plan]: the record's
+// statement without its seed, and the deck. The package reads no store, clock or randomness, so
+// rejecting a request costs nothing else.
 package plan
 
 import (
@@ -18,49 +17,49 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// A Request asks for a shuffle of one of three inputs: Items, Deck or Size.
+// A Request asks for a shuffle of exactly one of Items, Deck and Size.
 type Request struct {
 	Items     *Items // the caller's own items
-	ItemsSalt string // hides the items from who guesses their digest; empty for none
+	ItemsSalt string // hides the items from anyone who guesses their digest; empty for none
 
 	Deck       string         // a deck type; empty for none
 	Decks      *uint64        // copies of the deck; one if nil
-	MaxCards   uint64         // of all copies; 0 for what the rules allow
+	MaxCards   uint64         // limit for all copies together; 0 for the limit of the rules
 	Parameters map[string]int // of the deck type
 
 	Size *uint64 // the numbers from 0 to Size-1
 
 	Algorithm  string   // empty for the default, fisher-yates
-	Draw       *uint64  // how many items to answer; all if nil
-	DrawText   string   // as the caller wrote a draw that is out of any range; Draw is larger than any size then
+	Draw       *uint64  // number of items to return; all if nil
+	DrawText   string   // the draw as sent, if it does not fit in Draw; Draw then exceeds every size
 	Hands      []uint64 // hand sizes; nil for none
-	Preset     string   // name of hand sizes that the deck type defines; empty for none
+	Preset     string   // name of the deck type's hand sizes; empty for none
 	Repeat     *uint64  // number of independent shuffles; one if nil
 	ClientSeed string
 	Reference  string
 	RevealNow  bool
 
-	CommitmentID    uuid.UUID // the commitment to use, which fills omitted members; or Nil
-	UniqueReference bool      // refuse if there is another attempt at the reference
+	CommitmentID    uuid.UUID // the commitment to use, or Nil; it fills in omitted members
+	UniqueReference bool      // reject if another record already has the reference
 }
 
-// Items describes the caller's items by count and digest. Their values never leave the API.
+// Items describes the caller's items by count and digest. The API keeps the values.
 type Items struct {
 	Count  uint64
-	Digest [sha256.Size]byte // of the JSON array without insignificant white space
+	Digest [sha256.Size]byte // of the JSON array without insignificant whitespace
 }
 
 // A Plan is a request that passed all checks.
 type Plan struct {
-	Request   *Request        // with the members that its commitment filled in
+	Request   *Request        // with the members filled in by its commitment
 	Statement audit.Statement // without its seed
 	Deck      *deck.Deck      // nil unless a deck is shuffled
 	Copies    uint64          // of the deck
 
-	ItemsDigest string // the rule by which the digest of items was taken; empty for the plain one
+	ItemsDigest string // name of the digest rule for items; empty for the unsalted one
 }
 
-// Parameters returns those of the deck type, or nil.
+// Parameters returns the deck's parameters, or nil.
 func (p *Plan) Parameters() map[string]int {
 	if p.Deck == nil {
 		return nil
@@ -68,7 +67,7 @@ func (p *Plan) Parameters() map[string]int {
 	return p.Deck.Parameters()
 }
 
-// Elements returns how many elements a shuffle by the statement holds in memory at once.
+// Elements returns the number of elements that a shuffle holds in memory.
 func Elements(s *audit.Statement) uint64 {
 	if s.Input == audit.RangeInput && shuffle.Few(s.Algorithm, s.Size, s.Draw) {
 		return s.Draw
@@ -79,10 +78,12 @@ func Elements(s *audit.Statement) uint64 {
 // A FieldError says what is wrong with one member of a request.
 type FieldError struct {
 	Pointer string // JSON pointer (RFC 6901) into the request
-	Detail  string // what is wrong and what is accepted
+	// Detail says what is wrong and what is accepted, without a final full stop. If it blames a
+	// value it begins with the member's name: "draw must be from 0 to 52; got 60".
+	Detail string
 }
 
-// An Invalid is the error for a well-formed request that cannot be done.
+// An Invalid is the error for a well-formed request that the rules reject.
 type Invalid struct{ Fields []FieldError }
 
 func (e *Invalid) Error() string {

@@ -31,17 +31,17 @@ func ptr(n uint64) *uint64 { return &n }
 
 func items(n uint64) *Items { return &Items{Count: n, Digest: sha256.Sum256([]byte("[]"))} }
 
-// commit returns the record of a commitment to a request, as the dealer makes it.
+// commit returns the record of a commitment to a request.
 func commit(t *testing.T, rules *Rules, r *Request) *audit.Record {
 	t.Helper()
-	o, err := rules.Check(r, nil)
+	p, err := rules.Check(r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &audit.Record{ID: uuid.UUID{7}, Kind: audit.KindCommitment, Statement: o.Statement, Parameters: o.Parameters()}
+	return &audit.Record{ID: uuid.UUID{7}, Kind: audit.KindCommitment, Statement: p.Statement, Parameters: p.Parameters()}
 }
 
-// checkRefused checks that an error is about one member of a request.
+// checkRefused checks that an error blames one member of a request.
 func checkRefused(t *testing.T, name string, err error, pointer, detail string) {
 	t.Helper()
 	var invalid *Invalid
@@ -83,15 +83,15 @@ func TestCheckMakesTheStatement(t *testing.T) {
 			1,
 		},
 	} {
-		o, err := rules.Check(&v.request, nil)
+		p, err := rules.Check(&v.request, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if v.copies > 0 {
-			v.want.Input = audit.DeckInput("standard52", v.copies, o.Deck.Codes())
+			v.want.Input = audit.DeckInput("standard52", v.copies, p.Deck.Codes())
 		}
-		if !reflect.DeepEqual(o.Statement, v.want) || o.Copies != v.copies || (o.Deck != nil) != (v.copies > 0) {
-			t.Errorf("%s: %+v of %d copies of %v, want %+v of %d", name, o.Statement, o.Copies, o.Deck, v.want, v.copies)
+		if !reflect.DeepEqual(p.Statement, v.want) || p.Copies != v.copies || (p.Deck != nil) != (v.copies > 0) {
+			t.Errorf("%s: %+v of %d copies of %v, want %+v of %d", name, p.Statement, p.Copies, p.Deck, v.want, v.copies)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"sattolo of one", "/algorithm", "at least two items", Request{Size: ptr(1), Algorithm: "sattolo"}},
 		{"draw above size", "/draw", "from 0 to 5", Request{Size: ptr(5), Draw: ptr(6)}},
 		{"too many items", "/items", "at most 1000000", Request{Items: items(1_000_001)}},
-		{"size without draw", "/size", "say with draw", Request{Size: ptr(1_000_001)}},
+		{"size without draw", "/size", "set draw to the number", Request{Size: ptr(1_000_001)}},
 		{"draw above limit", "/draw", "at most 1000000", Request{Size: ptr(huge >> 11), Draw: ptr(1_000_001)}},
 		{"size above 2^53-1", "/size", "at most 9007199254740991", Request{Size: ptr(1 << 53), Draw: ptr(1)}},
 		{"sattolo of a long range", "/algorithm", "can stop early", Request{Size: ptr(1_000_001), Draw: ptr(1), Algorithm: "sattolo"}},
@@ -127,23 +127,23 @@ func TestCheckRefuses(t *testing.T) {
 		{"no repeat", "/repeat", "at least 1", Request{Size: ptr(2), Repeat: ptr(0)}},
 		{"repeat above limit", "/repeat", "at most 10000000", Request{Size: ptr(1000), Repeat: ptr(10_001)}},
 		{"repeat that overflows", "/repeat", "at most 10000000", Request{Size: ptr(4), Repeat: ptr(huge)}},
-		{"repeat that no verifier replays", "/repeat", "repeat is at most 49 here; got 200", Request{Size: ptr(1_000_000), Draw: ptr(1), Repeat: ptr(200), Algorithm: "durstenfeld"}},
+		{"repeat that no verifier replays", "/repeat", "repeat must be at most 49 here; got 200", Request{Size: ptr(1_000_000), Draw: ptr(1), Repeat: ptr(200), Algorithm: "durstenfeld"}},
 		{"repeat of nothing", "/repeat", "at most 10000000", Request{Size: ptr(0), Repeat: ptr(huge)}},
-		{"hands above the deck", "/hands", "more than the 52", Request{Deck: "standard52", Hands: []uint64{27, 26}}},
-		{"hands that overflow", "/hands", "more than the 52", Request{Deck: "standard52", Hands: []uint64{huge, huge}}},
-		{"hands that overflow together", "/hands", "more than the 52", Request{Deck: "standard52", Hands: []uint64{1, math.MaxUint64}}},
-		{"hands above the draw", "/hands", "more than the 12", Request{Deck: "standard52", Draw: ptr(12), Hands: []uint64{13}}},
-		{"empty hand", "/hands/1", "at least 1", Request{Size: ptr(5), Hands: []uint64{1, 0}}},
+		{"hands above the deck", "/hands", "more than the 52 drawn", Request{Deck: "standard52", Hands: []uint64{27, 26}}},
+		{"hands that overflow", "/hands", "more than the 52 drawn", Request{Deck: "standard52", Hands: []uint64{huge, huge}}},
+		{"hands that overflow together", "/hands", "more than the 52 drawn", Request{Deck: "standard52", Hands: []uint64{1, math.MaxUint64}}},
+		{"hands above the draw", "/hands", "more than the 12 drawn", Request{Deck: "standard52", Draw: ptr(12), Hands: []uint64{13}}},
+		{"empty hand", "/hands/1", "at least 1; got 0", Request{Size: ptr(5), Hands: []uint64{1, 0}}},
 		{"too many hands", "/hands", "at most 1000", Request{Size: ptr(5000), Hands: slices.Repeat([]uint64{1}, 1001)}},
 		{"unknown preset", "/hands", "", Request{Deck: "standard52", Preset: "poker"}},
-		{"preset of items", "/hands", "only deck types", Request{Items: items(52), Preset: "bridge"}},
-		{"preset above the draw", "/hands", "more than the 51", Request{Deck: "standard52", Draw: ptr(51), Preset: "bridge"}},
-		{"unique without a reference", "/unique_reference", "give the reference", Request{Size: ptr(5), UniqueReference: true}},
+		{"preset of items", "/hands", "only with deck", Request{Items: items(52), Preset: "bridge"}},
+		{"preset above the draw", "/hands", "more than the 51 drawn", Request{Deck: "standard52", Draw: ptr(51), Preset: "bridge"}},
+		{"unique without a reference", "/unique_reference", "requires a reference", Request{Size: ptr(5), UniqueReference: true}},
 	} {
-		o, err := rules.Check(&v.request, nil)
+		p, err := rules.Check(&v.request, nil)
 		checkRefused(t, v.name, err, v.pointer, v.detail)
-		if o != nil {
-			t.Errorf("%s: there is an order beside the error: %+v", v.name, o)
+		if p != nil {
+			t.Errorf("%s: a plan and an error: %+v", v.name, p)
 		}
 	}
 }
@@ -181,23 +181,23 @@ func TestUseOfACommitmentLeavesOutWhatWasCommittedTo(t *testing.T) {
 		c := commit(t, rules, r)
 		use := &Request{CommitmentID: c.ID, ClientSeed: "late", Items: r.Items, UniqueReference: r.UniqueReference}
 		before := *use
-		o, err := rules.Check(use, c)
+		p, err := rules.Check(use, c)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if !reflect.DeepEqual(o.Statement, c.Statement) || !reflect.DeepEqual(o.Parameters(), c.Parameters) {
-			t.Errorf("%s: %+v with %v, want %+v with %v", name, o.Statement, o.Parameters(), c.Statement, c.Parameters)
+		if !reflect.DeepEqual(p.Statement, c.Statement) || !reflect.DeepEqual(p.Parameters(), c.Parameters) {
+			t.Errorf("%s: %+v with %v, want %+v with %v", name, p.Statement, p.Parameters(), c.Statement, c.Parameters)
 		}
-		if o.Request.ClientSeed != "late" || o.Request.Reference != r.Reference {
-			t.Errorf("%s: the request is %+v", name, o.Request)
+		if p.Request.ClientSeed != "late" || p.Request.Reference != r.Reference {
+			t.Errorf("%s: the request is %+v", name, p.Request)
 		}
 		if !reflect.DeepEqual(*use, before) {
 			t.Errorf("%s: the caller's request was changed to %+v", name, use)
 		}
 		whole := *r
 		whole.CommitmentID, whole.ClientSeed = c.ID, "late"
-		if o, err = rules.Check(&whole, c); err != nil || !reflect.DeepEqual(o.Statement, c.Statement) {
-			t.Errorf("%s, with all members sent again: %+v, %v", name, o, err)
+		if p, err = rules.Check(&whole, c); err != nil || !reflect.DeepEqual(p.Statement, c.Statement) {
+			t.Errorf("%s, with all members sent again: %+v, %v", name, p, err)
 		}
 	}
 }
@@ -245,14 +245,14 @@ func TestDeckOfARecordHasTheCardsOfThatTime(t *testing.T) {
 		{Deck: "mahjong136", Decks: ptr(3)},
 		{Deck: "undercover", Parameters: map[string]int{"players": 7}},
 	} {
-		o, err := rules.Check(r, nil)
+		p, err := rules.Check(r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // the input line of a shared deck is cached
-			record := &audit.Record{Statement: o.Statement, Parameters: o.Parameters()}
+			record := &audit.Record{Statement: p.Statement, Parameters: p.Parameters()}
 			cards, copies, err := rules.DeckOf(record)
-			if err != nil || copies != o.Copies || !slices.Equal(cards.Codes(), o.Deck.Codes()) {
+			if err != nil || copies != p.Copies || !slices.Equal(cards.Codes(), p.Deck.Codes()) {
 				t.Errorf("%s: %d copies of %v, %v", r.Deck, copies, cards, err)
 			}
 		}
@@ -264,7 +264,7 @@ func TestDeckOfARecordHasTheCardsOfThatTime(t *testing.T) {
 	}
 }
 
-// deckFile is a deck type of two cards. The code of the second is to be filled in.
+// deckFile is a deck type of two cards, without the second card's code.
 const deckFile = `{
   "type": "mine", "name": {"en": "Mine", "zh": "我的"}, "family": "french", "size": 2,
   "cards": [

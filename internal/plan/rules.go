@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -15,26 +16,26 @@ import (
 
 // Limits bound what one request may ask for.
 type Limits struct {
-	Items   uint64 // items that can be shuffled, and items that can be drawn
-	Results uint64 // repeat times draw
+	Items   uint64 // most items to shuffle, and most items to draw
+	Results uint64 // most results: repeat times draw
 }
 
-const maxHands = 1000 // the list of hands is part of the record
+const maxHands = 1000 // the record lists all hands
 
 // Rules check requests. They may be used concurrently.
 type Rules struct {
 	Decks  *deck.Catalogue
 	Limits Limits
 
-	inputs sync.Map // input lines of single decks: their digest costs more than most of a shuffle
+	inputs sync.Map // *deck.Deck to its input line; hashing the cards costs more than most of a shuffle
 }
 
-// Check returns the plan of a request. committed is the record of the commitment that
-// the request uses, nil if it uses none: members that the request left out are taken from it, and
-// the others must agree with it. The error is an [*Invalid].
+// Check returns the plan of a request. If the request uses a commitment, committed is its record:
+// omitted members are filled in from it, and the others must agree with it. The error is an
+// [*Invalid].
 func (r *Rules) Check(request *Request, committed *audit.Record) (*Plan, error) {
 	if request.UniqueReference && request.Reference == "" && committed == nil {
-		return nil, Refuse("/unique_reference", "give the reference that is to be unique")
+		return nil, Refuse("/unique_reference", "unique_reference requires a reference")
 	}
 	if committed != nil {
 		filled, err := fillIn(request, committed)
@@ -79,7 +80,7 @@ func (r *Rules) check(p *Plan, committed *audit.Record) error {
 	return CheckMovable(s.Algorithm, s.Size)
 }
 
-// Algorithm returns the algorithm of a name, the default for an empty one. The error is an
+// Algorithm returns the algorithm with a name; fisher-yates if the name is empty. The error is an
 // [*Invalid].
 func Algorithm(name string) (shuffle.Algorithm, error) {
 	if name == "" {
@@ -96,15 +97,15 @@ func Algorithm(name string) (shuffle.Algorithm, error) {
 	return algorithm, nil
 }
 
-// CheckMovable refuses Sattolo's algorithm for a single item, which it cannot move.
+// CheckMovable rejects Sattolo's algorithm for a single item, which it cannot move.
 func CheckMovable(algorithm shuffle.Algorithm, size uint64) error {
 	if algorithm == shuffle.AlgorithmSattolo && size == 1 {
-		return Refuse("/algorithm", "sattolo moves every item, which a single one cannot do; use another algorithm or at least two items")
+		return Refuse("/algorithm", "algorithm sattolo moves every item, so it needs at least two items; use another algorithm for one")
 	}
 	return nil
 }
 
-// checkInput finds what is shuffled, and its size.
+// checkInput sets the statement's input and size.
 func (r *Rules) checkInput(p *Plan) error {
 	q, s := p.Request, &p.Statement
 	inputs := 0
@@ -119,11 +120,11 @@ func (r *Rules) checkInput(p *Plan) error {
 	case q.Deck == "" && q.Decks != nil:
 		return Refuse("/decks", "decks counts copies of a deck; name one in deck")
 	case q.Deck == "" && q.Parameters != nil:
-		return Refuse("/parameters", "parameters belong to a deck type; name one in deck")
+		return Refuse("/parameters", "parameters requires a deck type; name one in deck")
 	case q.Deck == "" && q.Preset != "":
-		return Refuse("/hands", "only deck types have named hands; give a list of hand sizes such as [13,13,13,13]")
+		return Refuse("/hands", "hands can be a preset name only with deck; give an array of sizes such as [13,13,13,13]")
 	case q.Items == nil && q.ItemsSalt != "":
-		return Refuse("/items_salt", "items_salt belongs to items; give them, or leave it out")
+		return Refuse("/items_salt", "items_salt requires items; give both, or omit items_salt")
 	case q.Items != nil:
 		digest := q.Items.Digest
 		if q.ItemsSalt != "" {
@@ -131,12 +132,12 @@ func (r *Rules) checkInput(p *Plan) error {
 		}
 		s.Size, s.Input = q.Items.Count, audit.ItemsInput(digest)
 		if s.Size > r.Limits.Items {
-			return Refuse("/items", "there are %d items, and at most %d can be shuffled; a draw of few out of many needs only size and draw", s.Size, r.Limits.Items)
+			return Refuse("/items", "items has %d elements, and at most %d can be shuffled; to draw a few of many, send size and draw instead", s.Size, r.Limits.Items)
 		}
 	case q.Size != nil:
 		s.Size, s.Input = *q.Size, audit.RangeInput
 		if s.Size > audit.MaxSize {
-			return Refuse("/size", "size is at most %d", uint64(audit.MaxSize))
+			return Refuse("/size", "size must be at most %d; got %d", uint64(audit.MaxSize), s.Size)
 		}
 	default:
 		return r.checkDeck(p)
@@ -144,8 +145,7 @@ func (r *Rules) checkInput(p *Plan) error {
 	return nil
 }
 
-// checkDraw finds how many items are drawn, and how often. It runs before memory is taken for
-// any.
+// checkDraw sets the statement's draw and repeat, before any memory is reserved for them.
 func (r *Rules) checkDraw(s *audit.Statement, q *Request) error {
 	s.Draw, s.Repeat = s.Size, 1
 	if q.Draw != nil {
@@ -158,26 +158,23 @@ func (r *Rules) checkDraw(s *audit.Statement, q *Request) error {
 	limits := r.Limits
 	switch {
 	case s.Draw > s.Size:
-		got := strconv.FormatUint(s.Draw, 10)
-		if q.DrawText != "" {
-			got = q.DrawText
-		}
-		return Refuse("/draw", "draw is from 0 to %d here; got %s", s.Size, got)
+		got := cmp.Or(q.DrawText, strconv.FormatUint(s.Draw, 10))
+		return Refuse("/draw", "draw must be from 0 to %d; got %s", s.Size, got)
 	case s.Draw > limits.Items && q.Draw == nil:
-		return Refuse("/size", "at most %d can be answered; say with draw how many of the %d you need", limits.Items, s.Size)
+		return Refuse("/size", "size is %d, but at most %d can be drawn; set draw to the number you need", s.Size, limits.Items)
 	case s.Draw > limits.Items:
-		return Refuse("/draw", "draw is at most %d", limits.Items)
+		return Refuse("/draw", "draw must be at most %d; got %d", limits.Items, s.Draw)
 	case s.Size > limits.Items && s.Algorithm != shuffle.AlgorithmFisherYates:
-		return Refuse("/algorithm", "%s has to go through all %d items, and at most %d can be shuffled; fisher-yates can stop early", s.Algorithm, s.Size, limits.Items)
+		return Refuse("/algorithm", "algorithm %s shuffles all %d items, and at most %d can be shuffled; use fisher-yates, which can stop early", s.Algorithm, s.Size, limits.Items)
 	case s.Repeat < 1:
-		return Refuse("/repeat", "repeat is at least 1")
+		return Refuse("/repeat", "repeat must be at least 1; got 0")
 	case overflow > 0 || results > limits.Results || s.Repeat > limits.Results:
-		return Refuse("/repeat", "repeat times draw is at most %d; split the request", limits.Results)
+		return Refuse("/repeat", "repeat times draw must be at most %d; split the request", limits.Results)
 	}
 	return checkCost(s, q)
 }
 
-// checkCost refuses what no verifier has to replay.
+// checkCost rejects a shuffle that verifiers need not replay, because it takes too many steps.
 func checkCost(s *audit.Statement, q *Request) error {
 	cost := s.Cost()
 	if cost <= audit.MaxCost {
@@ -186,7 +183,7 @@ func checkCost(s *audit.Statement, q *Request) error {
 	one := *s
 	one.Repeat = 1
 	if most := audit.MaxCost / one.Cost(); most > 0 {
-		return Refuse("/repeat", "repeat is at most %d here; got %d. Replaying it would take %d steps, and verifiers replay up to %d", most, s.Repeat, cost, audit.MaxCost)
+		return Refuse("/repeat", "repeat must be at most %d here; got %d, which takes %d steps to replay, and verifiers replay at most %d", most, s.Repeat, cost, audit.MaxCost)
 	}
 	pointer := "/size"
 	switch {
@@ -195,10 +192,10 @@ func checkCost(s *audit.Statement, q *Request) error {
 	case q.Deck != "":
 		pointer = "/decks"
 	}
-	return Refuse(pointer, "replaying a shuffle of %d takes %d steps, and verifiers replay up to %d; shuffle fewer, or let fisher-yates draw less than a sixteenth", s.Size, cost, audit.MaxCost)
+	return Refuse(pointer, "replaying a shuffle of %d takes %d steps, and verifiers replay at most %d; shuffle fewer, or draw less than a sixteenth with fisher-yates", s.Size, cost, audit.MaxCost)
 }
 
-// checkHands finds how the drawn items are divided.
+// checkHands sets the statement's hands.
 func checkHands(p *Plan) error {
 	s := &p.Statement
 	s.Hands = p.Request.Hands
@@ -210,15 +207,15 @@ func checkHands(p *Plan) error {
 		s.Hands = sizes
 	}
 	if len(s.Hands) > maxHands {
-		return Refuse("/hands", "there are %d hands, and at most %d can be dealt", len(s.Hands), maxHands)
+		return Refuse("/hands", "hands has %d sizes, and at most %d can be dealt", len(s.Hands), maxHands)
 	}
 	dealt := uint64(0)
 	for i, n := range s.Hands {
 		switch {
 		case n < 1:
-			return Refuse(fmt.Sprintf("/hands/%d", i), "a hand has at least 1 item")
+			return Refuse(fmt.Sprintf("/hands/%d", i), "hands must be sizes of at least 1; got 0")
 		case n > s.Draw-dealt:
-			return Refuse("/hands", "the hands hold more than the %d drawn", s.Draw)
+			return Refuse("/hands", "hands must hold no more than the %d drawn items", s.Draw)
 		}
 		dealt += n
 	}

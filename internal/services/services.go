@@ -1,4 +1,4 @@
-// Package services combines the services over one open log.
+// Package services builds the services over one log. Logs share none of them.
 package services
 
 import (
@@ -15,14 +15,14 @@ import (
 	"riffle/internal/plan"
 )
 
-// Options configures [New]. Random is required; the zero value of another field selects its default.
+// Options configures New.
 type Options struct {
-	Random            io.Reader          // the operating system's generator
-	Now               func() time.Time   // time.Now
-	Deadline          time.Duration      // time to live of a commitment; dealer.DefaultDeadline
+	Random            io.Reader          // the operating system's generator; required
+	Now               func() time.Time   // default time.Now
+	Deadline          time.Duration      // time to use a commitment; default dealer.DefaultDeadline
 	ObserveCommitment func(dealer.Event) // may be nil
-	ObserveShoe       func(audit.Kind)   // called for each record of a shoe; may be nil
-	Logs              int                // number of logs that share the memory for caches; 1
+	ObserveShoe       func(audit.Kind)   // called with the kind of each shoe record; may be nil
+	Logs              int                // number of logs that share the cache memory; default 1
 
 	// TraceAppend is [journal.Journal.TraceAppend]; may be nil.
 	TraceAppend func(context.Context) (trace any, end func(error))
@@ -37,7 +37,7 @@ type Services struct {
 	Disclosure *disclosure.Service
 }
 
-// New returns the services over a log.
+// New returns the services over a log. They check requests by rules.
 func New(log *ledger.Log, rules *plan.Rules, o Options) *Services {
 	if o.Now == nil {
 		o.Now = time.Now

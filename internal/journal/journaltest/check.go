@@ -7,8 +7,8 @@ import (
 	"riffle/internal/ledger"
 )
 
-// Check checks every entry of the store through a journal, with its sidecar and again without, and
-// that there are no other claims than those that the entries hold.
+// Check checks every entry of the store, with and without its sidecar, and that the store holds no
+// claims besides the entries'.
 func (s *Store) Check(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	for _, decrypt := range []func(*ledger.Stored) ([]byte, error){j.Log.Sidecar, nil} {
@@ -27,7 +27,7 @@ func (s *Store) Check(t *testing.T, j *journal.Journal) {
 	}
 }
 
-// checkEntry checks one entry and returns how many claims it holds.
+// checkEntry checks one entry and returns the number of its claims.
 func checkEntry(t *testing.T, j *journal.Journal, c *journal.Checker, index uint64) uint64 {
 	t.Helper()
 	e, err := j.Log.At(t.Context(), index)

@@ -1,5 +1,4 @@
-// Package journaltest sets up journals over real stores for the tests of the packages that use
-// them.
+// Package journaltest opens journals on real stores for tests of other packages.
 package journaltest
 
 import (
@@ -21,12 +20,12 @@ import (
 	"riffle/internal/plan"
 )
 
-// A Store is a SQLite store in a temporary directory. It can be tampered with, as by somebody who
-// can write to the database. Set its fields only while nothing reads them.
+// A Store is a SQLite store in a temporary directory whose answers a test can tamper with. Set its
+// fields only while nothing reads them.
 type Store struct {
 	ledger.Store
 	Tamper    func(*ledger.Stored) // changes entries found by id, claim or reference; may be nil
-	Moved     map[string]string    // moved claims, each to the record that holds another
+	Moved     map[string]string    // claim names that ByClaim replaces by another
 	Reading   func() error         // called before records are read back; may be nil
 	Appending func() error         // called before a batch is appended; may be nil
 
@@ -37,7 +36,7 @@ type Store struct {
 	mu     sync.Mutex // held by the log that is appending
 }
 
-// New returns a new store. It is closed at the end of the test.
+// New returns an empty store, which is closed at the end of the test.
 func New(t *testing.T) *Store {
 	t.Helper()
 	folder := t.TempDir()
@@ -53,14 +52,14 @@ func New(t *testing.T) *Store {
 	return &Store{Store: sound, Random: rand.Reader, Now: time.Now, folder: folder}
 }
 
-// Open returns a journal on a new store that nobody tampers with.
+// Open returns a journal on a new store.
 func Open(t *testing.T) *journal.Journal {
 	t.Helper()
 	return New(t).Journal(t)
 }
 
-// Journal returns a journal with a log of its own on the store. Two of them know as much of each
-// other as two processes. They are closed at the end of the test.
+// Journal returns a journal with its own log on the store. Two journals share no memory, like two
+// processes. Both are closed at the end of the test.
 func (s *Store) Journal(t *testing.T) *journal.Journal {
 	t.Helper()
 	log, err := ledger.Open(t.Context(), s, ledger.Options{
@@ -77,8 +76,8 @@ func (s *Store) Journal(t *testing.T) *journal.Journal {
 	return journal.New(log, s.Random, func() time.Time { return s.Now() })
 }
 
-// Rules returns rules over the built-in decks, by which at most 1,000,000 items are shuffled and
-// 10,000,000 results are answered.
+// Rules returns rules over the built-in decks with limits of 1,000,000 items and 10,000,000
+// results.
 func Rules(t *testing.T) *plan.Rules {
 	t.Helper()
 	decks, err := deck.Builtin()
@@ -88,7 +87,7 @@ func Rules(t *testing.T) *plan.Rules {
 	return &plan.Rules{Decks: decks, Limits: plan.Limits{Items: 1_000_000, Results: 10_000_000}}
 }
 
-// Size returns how many records the store has.
+// Size returns the number of records in the store.
 func (s *Store) Size(t *testing.T) uint64 {
 	t.Helper()
 	head, err := s.Head(t.Context())
@@ -110,14 +109,14 @@ func (s *Store) Append(ctx context.Context, b ledger.Batch) error {
 	return s.Store.Append(ctx, b)
 }
 
-// AppendNext appends a batch while the other logs on the store have to wait.
+// AppendNext appends a batch; other logs on the store wait.
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return ledger.AppendFromHead(ctx, s.Store, next)
 }
 
-// Close does nothing: the store outlives each of its logs.
+// Close does nothing, since the store outlives its logs.
 func (*Store) Close() error { return nil }
 
 // ByID returns the entry with the id after tampering.
@@ -145,7 +144,7 @@ func (s *Store) ByReference(ctx context.Context, reference string, from uint64, 
 	return list, err
 }
 
-// Records reads records back, unless Reading fails.
+// Records reads records back, or returns Reading's error.
 func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
 	if s.Reading != nil {
 		if err := s.Reading(); err != nil {
