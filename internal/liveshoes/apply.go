@@ -16,35 +16,35 @@ import (
 	"riffle/internal/shoe"
 )
 
-// A Change is something to do to a shoe.
+// A Change is one change of a shoe.
 type Change struct {
 	Kind audit.Kind // draw, add, return, reshuffle, close or expire
 
-	From     shoe.Place // where cards are taken, or sealed anew
-	Taken    shoe.End   // how they are chosen there
-	Count    *uint64    // how many, unless they are named; one if nil
-	Cards    []CardName // the named cards; with [shoe.Named] and nil, all that are there. An add may have none
-	To       shoe.Place // where they are put
-	Put      shoe.End   // and at which end
+	From     shoe.Place // where cards are taken, or shuffled
+	Taken    shoe.End   // how they are chosen
+	Count    *uint64    // number of cards if they are not named; one if nil
+	Cards    []CardName // names for [shoe.Named]: nil takes all cards, and only an add may be empty
+	To       shoe.Place // where the cards go
+	Put      shoe.End   // the end of To where they are put
 	Openings bool       // return the cards with their openings
 
 	Algorithm  string // of a shuffle; fisher-yates if empty
 	ClientSeed string // of a reshuffle
-	// Cut is the cut card of a reshuffle of the deck or of all cards: at a position, or a range to
-	// draw it from. If nil, it is put where it was before, or drawn again from the same range.
+	// Cut is the cut card of a reshuffle of the deck or all cards: a position, or a range to draw
+	// it from. If nil, the previous position or range is used again.
 	Cut *shoe.Cut
 
-	IfVersion uint64       // the version to change; 0 for any
-	Key       *journal.Key // identifies retries; nil for a change that cannot be repeated
+	IfVersion uint64       // required version of the shoe; 0 for any
+	Key       *journal.Key // identifies retries; nil for a change that cannot be retried
 }
 
-// A CardName names a card of a shoe: by its number or, if only one card there has it, by its code.
+// A CardName names a card by its number, or by its code if only one card at the place has it.
 type CardName struct {
 	Number *uint64
 	Code   string
 }
 
-// A Result is a change whose record is durable.
+// A Result is a change with a durable record.
 type Result struct {
 	AuditID  uuid.UUID
 	LogIndex uint64
@@ -53,9 +53,9 @@ type Result struct {
 	Cards    []Card // those that were moved, in the order in which they were taken
 }
 
-// Apply makes a change of the shoe with the id in one record, or replays the first attempt. If
-// there is an error, nothing was changed: [journal.ErrNoShoe], a [*ClosedError], a [*VersionError],
-// a [*CardsError], an [*order.Invalid], an error of the package shoe, [journal.ErrInFlight],
+// Apply makes a change of the shoe with an id in one record, or replays the first attempt. On an
+// error nothing was changed: [journal.ErrNoShoe], a [*ClosedError], a [*VersionError], a
+// [*CardsError], a [*plan.Invalid], an error of package shoe, [journal.ErrInFlight],
 // [journal.ErrKeyReused], or an error of the source of randomness or the ledger.
 func (s *Service) Apply(ctx context.Context, id uuid.UUID, c *Change) (*Result, error) {
 	return s.once(ctx, c.Key, c.Openings, func() (*Result, error) {
@@ -63,14 +63,13 @@ func (s *Service) Apply(ctx context.Context, id uuid.UUID, c *Change) (*Result, 
 	})
 }
 
-// Update makes the change that plan returns for the shoe as it is, or replays the first attempt of
-// the key, which may be nil. plan is called again whenever the shoe was changed in the meantime, so
-// that its answer, be it a change or an error, is always about the shoe as it is. If plan returns
-// nil, nothing is recorded, and the result is the shoe as it is.
-func (s *Service) Update(ctx context.Context, id uuid.UUID, key *journal.Key, plan func(*Shoe) (*Change, error)) (*Result, error) {
+// Update makes the change that decide returns for the current shoe, or replays the first attempt
+// with the key, which may be nil. If another process changes the shoe first, decide is called
+// again. If it returns nil, nothing is recorded and the result is the current shoe.
+func (s *Service) Update(ctx context.Context, id uuid.UUID, key *journal.Key, decide func(*Shoe) (*Change, error)) (*Result, error) {
 	return s.once(ctx, key, false, func() (*Result, error) {
 		return s.update(ctx, id, func(now *state) (*Change, error) {
-			c, err := plan(s.shoe(now, s.journal.Now()))
+			c, err := decide(s.shoe(now, s.journal.Now()))
 			if c != nil {
 				c.Key = key
 			}
@@ -79,46 +78,46 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, key *journal.Key, pl
 	})
 }
 
-// once is [journal.Once] for a request about shoes.
+// once is [journal.Once] for requests about shoes.
 func (s *Service) once(ctx context.Context, key *journal.Key, openings bool, do func() (*Result, error)) (*Result, error) {
 	return journal.Once(ctx, s.journal, key, func(first *journal.Stored) (*Result, error) {
 		return s.replay(ctx, first, openings)
 	}, do)
 }
 
-// replay returns the result of the change that the first attempt recorded.
+// replay returns the result recorded by the first attempt.
 func (s *Service) replay(ctx context.Context, first *journal.Stored, openings bool) (*Result, error) {
-	held, err := s.stateOf(first)
+	after, err := s.stateOf(first)
 	if err != nil {
 		return nil, err
 	}
-	begun := first
+	begin := first
 	if first.Kind != audit.KindShoe {
-		if begun, err = s.journal.ByID(ctx, first.AuditID); err != nil {
+		if begin, err = s.journal.ByID(ctx, first.AuditID); err != nil {
 			return nil, err
 		}
 	}
-	made, err := s.stateOf(begun)
+	initial, err := s.stateOf(begin)
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.newBase(begun, made)
+	b, err := s.newBase(begin, initial)
 	if err != nil {
 		return nil, err
 	}
-	return s.result(ctx, &state{base: b, ShoeState: held, id: first.ID, index: first.Index}, first.Record, openings)
+	return s.result(ctx, &state{base: b, ShoeState: after, id: first.ID, index: first.Index}, first.Record, openings)
 }
 
-// update makes the change that plan returns. A refusal that rests on a cached state is only final
-// once the state was read: another process may have changed the shoe.
-func (s *Service) update(ctx context.Context, id uuid.UUID, plan func(*state) (*Change, error)) (*Result, error) {
+// update makes the change that decide returns. An error based on a cached state is not final, since
+// the state may be stale: update then reads the state and tries again.
+func (s *Service) update(ctx context.Context, id uuid.UUID, decide func(*state) (*Change, error)) (*Result, error) {
 	release, err := s.locks.acquire(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	if current := s.cached(id); current != nil {
-		p, err := s.pending(ctx, current, plan)
+		p, err := s.prepareChange(ctx, current, decide)
 		if err == nil && p != nil {
 			result, err := s.commit(ctx, p)
 			if !isConflict(err) {
@@ -131,7 +130,7 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, plan func(*state) (*
 		if err != nil {
 			return nil, err
 		}
-		p, err := s.pending(ctx, current, plan)
+		p, err := s.prepareChange(ctx, current, decide)
 		if err != nil {
 			return nil, err
 		}
@@ -148,12 +147,11 @@ func isConflict(err error) bool {
 	return errors.As(err, &conflict) && journal.IsShoeClaim(conflict.Name)
 }
 
-// maxBackoff is the longest pause of retry, which begins with a millisecond.
+// maxBackoff is the longest pause of retry; the first is up to 1 ms.
 const maxBackoff = 20 * time.Millisecond
 
-// retry calls try until it has no conflict with another process. Its pauses grow, and the clock
-// makes them differ between processes. It gives up only when ctx is done: at each conflict, another
-// process has made progress.
+// retry calls try until it has no conflict or ctx is done. The clock spreads its growing pauses
+// between processes. It needs no limit, because each conflict is another process's progress.
 func retry(ctx context.Context, try func() (*Result, error)) (*Result, error) {
 	for backoff := time.Millisecond; ; backoff = min(2*backoff, maxBackoff) {
 		result, err := try()
@@ -170,19 +168,29 @@ func retry(ctx context.Context, try func() (*Result, error)) (*Result, error) {
 	}
 }
 
-// pending is a change on its way into the log.
-type pending struct {
+// pendingChange is a checked change before its record is appended.
+type pendingChange struct {
 	*Change
 	from   *state
 	record *audit.Record
-	seed   rng.Seed           // nil unless the change shuffles
-	next   *journal.ShoeState // after the change
+	seed   rng.Seed           // nil if the change draws nothing at random
+	next   *journal.ShoeState // the state after the change
 }
 
-// pending checks the change that plan returns and makes its record. It is nil if there is nothing
-// to change.
-func (s *Service) pending(ctx context.Context, from *state, plan func(*state) (*Change, error)) (*pending, error) {
-	c, err := plan(from)
+// moves lists the kinds of changes, each with the function that completes its record and next state.
+var moves = map[audit.Kind]func(*Service, context.Context, *pendingChange) error{
+	audit.KindDraw:      (*Service).move,      // takes cards out of the deck or a pile
+	audit.KindAdd:       (*Service).move,      // puts cards from outside the deck onto a pile
+	audit.KindReturn:    (*Service).move,      // puts cards back into the deck
+	audit.KindReshuffle: (*Service).reshuffle, // seals the cards of a place in a new order
+	audit.KindClose:     (*Service).end,       // makes the seeds public
+	audit.KindExpire:    (*Service).end,       // stops dealing; the shoe can still be closed
+}
+
+// prepareChange checks the change that decide returns and makes its record. It returns nil if there
+// is nothing to change.
+func (s *Service) prepareChange(ctx context.Context, from *state, decide func(*state) (*Change, error)) (*pendingChange, error) {
+	c, err := decide(from)
 	if c == nil || err != nil {
 		return nil, err
 	}
@@ -192,21 +200,11 @@ func (s *Service) pending(ctx context.Context, from *state, plan func(*state) (*
 	record := &audit.Record{Kind: c.Kind, AuditID: from.base.first.ID, Commitment: from.base.first.Commitment}
 	next := *from.ShoeState
 	next.Previous, next.Order, next.ID, next.Items = from.index, nil, uuid.Nil, nil
-	p := &pending{Change: c, from: from, record: record, next: &next}
-	switch c.Kind {
-	case audit.KindReshuffle:
-		err = s.reshuffle(ctx, p)
-	case audit.KindClose:
-		p.end(shoe.Closed)
-	case audit.KindExpire:
-		p.end(shoe.Expired)
-	default:
-		err = s.move(ctx, p)
+	p := &pendingChange{Change: c, from: from, record: record, next: &next}
+	if err := moves[c.Kind](s, ctx, p); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = s.journal.Identify(record)
-	}
-	if err != nil {
+	if err := s.journal.Identify(record); err != nil {
 		return nil, err
 	}
 	record.Version = next.Layout.Version
@@ -214,7 +212,7 @@ func (s *Service) pending(ctx context.Context, from *state, plan func(*state) (*
 	return p, nil
 }
 
-// check returns an error unless the shoe takes the change now.
+// check returns an error if the shoe cannot take the change now.
 func (s *Service) check(from *state, c *Change) error {
 	ends := c.Kind == audit.KindClose || c.Kind == audit.KindExpire
 	switch {
@@ -228,14 +226,18 @@ func (s *Service) check(from *state, c *Change) error {
 	return nil
 }
 
-// end is a change after which nothing is dealt.
-func (p *pending) end(status shoe.Status) {
-	p.next.Layout, p.next.Status = p.from.Layout.End(), status
+// end closes or expires the shoe.
+func (*Service) end(_ context.Context, p *pendingChange) error {
+	p.next.Layout, p.next.Status = p.from.Layout.End(), shoe.Closed
+	if p.Kind == audit.KindExpire {
+		p.next.Status = shoe.Expired
+	}
 	p.next.Expires, p.next.TTL = time.Time{}, 0
+	return nil
 }
 
-// move is a change that moves cards.
-func (s *Service) move(ctx context.Context, p *pending) (err error) {
+// move takes cards from one place and puts them at another.
+func (s *Service) move(ctx context.Context, p *pendingChange) (err error) {
 	r := p.record
 	r.From, r.Taken, r.To, r.Put = p.From, p.Taken, p.To, p.Put
 	if r.Cards, err = s.choose(ctx, p); err != nil {
@@ -245,8 +247,8 @@ func (s *Service) move(ctx context.Context, p *pending) (err error) {
 	return err
 }
 
-// reshuffle is a change that seals the cards of a place in a new order.
-func (s *Service) reshuffle(ctx context.Context, p *pending) error {
+// reshuffle seals the cards of a place in a new order.
+func (s *Service) reshuffle(ctx context.Context, p *pendingChange) error {
 	cards, err := p.from.Layout.At(p.From)
 	if err != nil {
 		return err
@@ -283,9 +285,9 @@ func (s *Service) reshuffle(ctx context.Context, p *pending) error {
 	return nil
 }
 
-// cutFor returns the cut card of a reshuffle of size cards: that of the change, or the one before.
-// Fewer than two cards have none.
-func (p *pending) cutFor(size uint64) (*shoe.Cut, error) {
+// cutFor returns the cut card for a reshuffle of size cards: the change's, or the previous one.
+// Fewer than two cards have no cut card.
+func (p *pendingChange) cutFor(size uint64) (*shoe.Cut, error) {
 	if p.Cut != nil {
 		return p.Cut, checkCut(p.Cut, size)
 	}
@@ -299,8 +301,8 @@ func (p *pending) cutFor(size uint64) (*shoe.Cut, error) {
 	return before, nil
 }
 
-// shuffle draws some of size cards by an order of the change's own, from a new seed.
-func (s *Service) shuffle(p *pending, size, count uint64) ([]uint64, error) {
+// shuffle draws count of size cards with a new seed for the change.
+func (s *Service) shuffle(p *pendingChange, size, count uint64) ([]uint64, error) {
 	algorithm, err := plan.Algorithm(p.Algorithm)
 	if err == nil {
 		err = plan.CheckMovable(algorithm, size)
@@ -319,9 +321,9 @@ func (s *Service) shuffle(p *pending, size, count uint64) ([]uint64, error) {
 	return draw(p.record, p.seed)
 }
 
-// prolong lets a shoe with a time to live expire later. It adds a hundredth, so that not every
-// change moves the expiry, by which the store sorts.
-func (p *pending) prolong() {
+// prolong moves the expiry of a shoe with a time to live. It adds a hundredth, so that not every
+// change has to update the claim's due time, which the store indexes.
+func (p *pendingChange) prolong() {
 	ttl := time.Duration(p.next.TTL) * time.Second
 	if ttl > 0 && p.next.Expires.Before(p.record.Time.Add(ttl)) {
 		p.next.Expires = p.record.Time.Add(ttl + ttl/100).Truncate(time.Microsecond)
@@ -329,8 +331,8 @@ func (p *pending) prolong() {
 	}
 }
 
-// commit appends a pending change.
-func (s *Service) commit(ctx context.Context, p *pending) (*Result, error) {
+// commit appends a pending change and caches the new state.
+func (s *Service) commit(ctx context.Context, p *pendingChange) (*Result, error) {
 	b, before := p.from.base, p.from.Claim(p.from.base.first.ID)
 	claim := p.next.Claim(b.first.ID)
 	claim.Unchanged = claim == before
@@ -354,7 +356,7 @@ func (s *Service) commit(ctx context.Context, p *pending) (*Result, error) {
 	return s.result(ctx, after, p.record, p.Openings)
 }
 
-// result returns a change and the shoe after it.
+// result returns a change with the shoe after it.
 func (s *Service) result(ctx context.Context, after *state, record *audit.Record, openings bool) (*Result, error) {
 	cards, err := s.cards(ctx, after, record.Cards, openings)
 	if err != nil {

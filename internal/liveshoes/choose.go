@@ -9,8 +9,8 @@ import (
 	"riffle/internal/shoe"
 )
 
-// choose returns the cards that a change takes, in the order in which it takes them.
-func (s *Service) choose(ctx context.Context, p *pending) (shoe.Cards, error) {
+// choose returns the cards that a change takes, in order.
+func (s *Service) choose(ctx context.Context, p *pendingChange) (shoe.Cards, error) {
 	layout := p.from.Layout
 	there, err := layout.At(p.From)
 	if err != nil {
@@ -39,8 +39,8 @@ func (s *Service) choose(ctx context.Context, p *pending) (shoe.Cards, error) {
 	return layout.Pick(p.From, positions)
 }
 
-// chooseNamed returns the cards that a change names, or all that are there if it names none.
-func (s *Service) chooseNamed(ctx context.Context, p *pending, there shoe.Cards) (shoe.Cards, error) {
+// chooseNamed returns the named cards, or all cards at the place if the change names none.
+func (s *Service) chooseNamed(ctx context.Context, p *pendingChange, there shoe.Cards) (shoe.Cards, error) {
 	switch {
 	case p.Cards == nil && there.Len() == 0:
 		return there, &shoe.ShortError{Have: 0, Want: 1}
@@ -75,7 +75,7 @@ func (n CardName) String() string {
 	return n.Code
 }
 
-// search finds cards at one place of a shoe by their names, each card once.
+// search finds cards at one place by name, each at most once.
 type search struct {
 	faces    *shoe.Faces
 	byNumber map[uint64]int
@@ -83,7 +83,7 @@ type search struct {
 	taken    []bool
 }
 
-// newSearch returns a search among cards, by their numbers in the order in which they lie.
+// newSearch returns a search among cards, given by their numbers in order.
 func newSearch(faces *shoe.Faces, numbers []uint64) *search {
 	f := &search{faces: faces, byNumber: map[uint64]int{}, byCode: map[string][]int{}, taken: make([]bool, len(numbers))}
 	for place, number := range numbers {
@@ -95,8 +95,7 @@ func newSearch(faces *shoe.Faces, numbers []uint64) *search {
 	return f
 }
 
-// take returns the place of a card that was not taken before. A code that several cards have is
-// ambiguous.
+// take returns the index of an untaken card. A code shared by several is ambiguous.
 func (f *search) take(name CardName) (place int, ambiguous, found bool) {
 	var places []int
 	if name.Number != nil {

@@ -17,18 +17,17 @@ import (
 	"riffle/internal/shuffle"
 )
 
-// A Request asks for a shoe: of a whole deck, once, without hands. A Draw of 0 leaves the cards in
-// the order of the input, unsealed, until they are reshuffled.
+// A Request asks for a shoe of a whole deck, shuffled once and without hands. A Draw of 0 leaves
+// the cards in input order, unsealed, until they are reshuffled.
 type Request struct {
 	dealer.Request
-	Items   []string      // the caller's items as JSON; nil unless the shoe is of items
-	Expires time.Duration // from now, at a fixed time; 0 for never
-	TTL     time.Duration // in place of Expires: from the last change, or up to a hundredth later
-	Cut     *shoe.Cut     // the cut card: at a position, or a range to draw it from; nil for none
+	Items   []string      // the caller's items as JSON; nil for other inputs
+	Expires time.Duration // from creation; 0 for never
+	TTL     time.Duration // instead of Expires: from the last change, or up to a hundredth longer
+	Cut     *shoe.Cut     // a position, or a range to draw it from; nil for no cut card
 }
 
-// Create seals a deck, or replays the first attempt. The errors are those of
-// [dealer.Dealer.Shuffle].
+// Create seals a deck, or replays the first attempt. It fails like [dealer.Dealer.Shuffle].
 func (s *Service) Create(ctx context.Context, r *Request) (*Result, error) {
 	return s.once(ctx, r.Key, false, func() (*Result, error) {
 		draft, err := s.prepare(ctx, r)
@@ -39,8 +38,8 @@ func (s *Service) Create(ctx context.Context, r *Request) (*Result, error) {
 	})
 }
 
-// Replace seals a deck as a new shoe that takes over the id of another one, as it is when replaced.
-// The errors are [journal.ErrNoShoe] and those of [Service.Create].
+// Replace seals a deck as a new shoe that takes over the id of an old one. It fails with
+// [journal.ErrNoShoe] or like [Service.Create].
 func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *Request) (*Result, error) {
 	return s.once(ctx, r.Key, false, func() (*Result, error) {
 		draft, err := s.prepare(ctx, r)
@@ -62,8 +61,7 @@ func (s *Service) Replace(ctx context.Context, id uuid.UUID, r *Request) (*Resul
 	})
 }
 
-// create appends the first record of a shoe: one with a new id, or one that replaces old under its
-// id.
+// create appends the first record of a shoe. If old is not nil, the new shoe takes over its id.
 func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *dealer.Draft, old *state) (*Result, error) {
 	err := s.dealer.Seed(draft)
 	if err != nil {
@@ -82,42 +80,42 @@ func (s *Service) create(ctx context.Context, id uuid.UUID, r *Request, draft *d
 	if record.Cut, err = cutCard(r.Cut, record, draft.Seed); err != nil {
 		return nil, err
 	}
-	held := &journal.ShoeState{
+	initial := &journal.ShoeState{
 		ID: id, Layout: shoe.New(record.Statement.Size, shuffled).WithCut(record.Cut), Seals: []uint64{0},
 		Status: shoe.Open, Shuffled: shuffled, Items: r.Items, TTL: int64(r.TTL / time.Second),
 	}
 	if lifetime := r.Expires + r.TTL; lifetime > 0 {
-		held.Expires = record.Time.Add(lifetime)
-		record.Expires = held.Expires
+		initial.Expires = record.Time.Add(lifetime)
+		record.Expires = initial.Expires
 	}
-	if held.Order, err = newOrder(record, draft.Seed); err != nil {
+	if initial.Order, err = newOrder(record, draft.Seed); err != nil {
 		return nil, err
 	}
-	claims := []ledger.Claim{{Name: journal.OwnerClaim(id)}, held.Claim(record.ID)}
+	claims := []ledger.Claim{{Name: journal.OwnerClaim(id)}, initial.Claim(record.ID)}
 	if old != nil {
 		record.AuditID = old.base.first.ID
 		claims[0].Taken, claims[0].From = true, old.base.index
 		claims = append(claims, ledger.Claim{Name: journal.ShoeClaim(old.base.first.ID), Taken: true, From: old.index})
 	}
 	stored := &journal.Stored{Record: record}
-	b, err := s.newBase(stored, held)
+	b, err := s.newBase(stored, initial)
 	if err != nil {
 		return nil, err
 	}
 	if shuffled {
 		sealing := b.seals[1]
-		sealing.tree = audit.Seal(draft.Seed, record.Commitment, b.faces.Texts(held.Order))
+		sealing.tree = audit.Seal(draft.Seed, record.Commitment, b.faces.Texts(initial.Order))
 		root := sealing.tree.Root()
 		record.Root = &root
 	}
 	index, err := s.dealer.Append(ctx, draft, &journal.Entry{
-		Record: record, Sidecar: journal.Sidecar{Key: r.Key, Shoe: held}, Claims: claims,
+		Record: record, Sidecar: journal.Sidecar{Key: r.Key, Shoe: initial}, Claims: claims,
 	})
 	if err != nil {
 		return nil, err
 	}
-	b.index, held.Seals[0] = index, index
-	created := &state{base: b, ShoeState: held, id: record.ID, index: index}
+	b.index, initial.Seals[0] = index, index
+	created := &state{base: b, ShoeState: initial, id: record.ID, index: index}
 	s.store(created)
 	s.observe(audit.KindShoe)
 	return s.result(ctx, created, record, false)
@@ -154,7 +152,7 @@ func (s *Service) prepare(ctx context.Context, r *Request) (*dealer.Draft, error
 	return draft, r.ReserveFor(statement)
 }
 
-// checkCut returns an error unless the cut card fits into an order of size cards.
+// checkCut returns an error if the cut card does not fit into size cards.
 func checkCut(c *shoe.Cut, size uint64) error {
 	got := fmt.Sprint(c.At)
 	if c.IsDrawn() {
@@ -169,8 +167,8 @@ func checkCut(c *shoe.Cut, size uint64) error {
 	return plan.Refuse("/cut", "cut must be the number of cards before the cut card, from 1 to %d, or a range such as [1,%d]; got %s", size-1, size-1, got)
 }
 
-// cutCard returns where the cut card lies in the order that a record makes with its seed; nil for
-// none.
+// cutCard returns the cut card of a record, drawn with the record's seed if a range is wanted; nil
+// for none.
 func cutCard(wanted *shoe.Cut, record *audit.Record, seed rng.Seed) (*shoe.Cut, error) {
 	if wanted == nil || !wanted.IsDrawn() {
 		return wanted, nil
@@ -184,8 +182,8 @@ func cutCard(wanted *shoe.Cut, record *audit.Record, seed rng.Seed) (*shoe.Cut, 
 	return &shoe.Cut{At: audit.DrawCut(wanted, stream), From: wanted.From, To: wanted.To}, nil
 }
 
-// newOrder returns the order of the cards that a record seals, or that of the input if nothing of
-// it is drawn.
+// newOrder returns the card number at each position: the record's shuffle, or input order if it
+// draws nothing.
 func newOrder(record *audit.Record, seed rng.Seed) ([]uint32, error) {
 	s := &record.Statement
 	numbers := make([]uint32, s.Size)
@@ -202,7 +200,7 @@ func newOrder(record *audit.Record, seed rng.Seed) ([]uint32, error) {
 	return numbers, err
 }
 
-// draw returns the positions that a record draws with its seed.
+// draw returns the positions drawn by a record with its seed.
 func draw(record *audit.Record, seed rng.Seed) ([]uint64, error) {
 	stream, err := dealer.Stream(record, seed)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// A process serves the shoes of a store.
+// process is one of several processes over a store.
 type process struct {
 	*Service
 	store     *journaltest.Store
@@ -43,7 +43,7 @@ func newProcessOn(t *testing.T, s *journaltest.Store) *process {
 	return &process{New(j, d, rules, Options{}), s, disclosure.New(j, rules)}
 }
 
-// other returns another process on the same store, which knows nothing of this one.
+// other returns another process on the same store, without shared memory.
 func (p *process) other(t *testing.T) *process {
 	t.Helper()
 	return newProcessOn(t, p.store)
@@ -116,7 +116,7 @@ func numbersOf(cards []Card) (numbers []uint64) {
 	return numbers
 }
 
-// An interrupted source of randomness calls by before it is read for the first time.
+// interrupted is a source of randomness that calls by before its first read.
 type interrupted struct {
 	once sync.Once
 	by   func()
@@ -127,11 +127,11 @@ func (r *interrupted) Read(b []byte) (int, error) {
 	return rand.Read(b)
 }
 
-// overtake has by happen once a request of the process is about to make its record.
+// overtake runs by when the process is about to make its next record.
 func overtake(p *process, by func()) { p.journal.Random = &interrupted{by: by} }
 
-// The order is nowhere outside the store before it is drawn: not in records, and not in what is
-// disclosed. A card that was drawn is proven alone, and after the shoe is closed all of them are.
+// Neither records nor disclosures leak the order of undrawn cards. A drawn card is proven alone;
+// closing the shoe proves all of them.
 func TestShoeIsSealed(t *testing.T) {
 	p := newProcess(t)
 	made := create(t, p, ask(plan.Request{Deck: "standard52", ClientSeed: "c", Reference: "sealed"}))
@@ -212,7 +212,7 @@ func TestShoeIsSealed(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// A retry gets the first cards, also through another process, and draws no others.
+// A retry gets the same cards through any process, and draws no others.
 func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
@@ -249,8 +249,8 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// Two processes attempt one request at the same moment. What the second one would do again, it
-// could not: the shoe is closed by then, or empty.
+// Two processes handle one request concurrently. The second cannot repeat the change, because the
+// shoe is closed or empty by then.
 func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
@@ -283,7 +283,7 @@ func TestRetriesAtTheSameMomentAreReplayed(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// What cannot be done changes nothing.
+// Rejected changes leave the shoe unchanged.
 func TestApplyRefuses(t *testing.T) {
 	p := newProcess(t)
 	processes := []*process{p, p.other(t)}
@@ -347,7 +347,7 @@ func TestApplyRefuses(t *testing.T) {
 	if _, err := p.Apply(t.Context(), single, &Change{Kind: audit.KindReshuffle, From: shoe.All, Algorithm: "sattolo"}); !at("/algorithm")(err) {
 		t.Errorf("sattolo of a single card: %v", err)
 	}
-	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 3}) // the version that it is at
+	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All, IfVersion: 3}) // the current version
 }
 
 func TestCreateRefuses(t *testing.T) {
@@ -409,7 +409,7 @@ func TestReserveComesBeforeTheShoe(t *testing.T) {
 	if s := get(t, p, made.Shoe.ID); s.First.ID != made.AuditID || p.store.Size(t) != 1 {
 		t.Errorf("the shoe is %+v, and there are %d records", s, p.store.Size(t))
 	}
-	// It is called once, however often the shoe is changed in the meantime.
+	// It is called once, even if the shoe changes meanwhile.
 	other := p.other(t)
 	full, calls = nil, 0
 	overtake(p, func() { apply(t, other, made.Shoe.ID, drawing(1)) })
@@ -418,7 +418,7 @@ func TestReserveComesBeforeTheShoe(t *testing.T) {
 	}
 }
 
-// A shoe expires at its time, or that long after its last change, and can still be closed.
+// A shoe expires at a fixed time, or some time after its last change. It can still be closed.
 func TestShoeExpires(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
@@ -486,8 +486,7 @@ func TestShoeExpires(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// A time to live begins again with a change, but not with each: the expiry is up to a hundredth
-// late.
+// A change moves the expiry only once a hundredth of the time to live has passed.
 func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 	p := newProcess(t)
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -524,7 +523,7 @@ func TestTTLMovesTheExpiryNowAndThen(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// Two processes end the same overdue shoes, and somebody replaces one of them.
+// Two processes expire the same shoes while one of them is replaced.
 func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
@@ -557,7 +556,7 @@ func TestExpireLeavesWhatOthersChanged(t *testing.T) {
 	if _, err := p.Replace(t.Context(), made[1].Shoe.ID, &Request{Request: ask(plan.Request{Size: ptr(6)}).Request, Expires: time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(time.Second) // the shoe that replaced it is overdue, too
+	now = now.Add(time.Second) // now its replacement is overdue
 	if err := p.expire(t.Context(), &ledger.Claim{Name: journal.ShoeClaim(made[1].AuditID)}); !errors.Is(err, ledger.ErrClaimed) {
 		t.Errorf("expiring a shoe that was replaced by one that is overdue: %v", err)
 	}
@@ -627,13 +626,13 @@ func TestShoeOfAUniqueReference(t *testing.T) {
 	if _, err := p.Create(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "one", UniqueReference: true})); !errors.As(err, &taken) || taken.First != made.AuditID {
 		t.Errorf("a second shoe: %v", err)
 	}
-	apply(t, p, made.Shoe.ID, drawing(1)) // whose record has the reference, too
+	apply(t, p, made.Shoe.ID, drawing(1)) // its record has the same reference
 	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: plan.Request{Size: ptr(5), Reference: "one", UniqueReference: true}}); !errors.As(err, &taken) || taken.First != made.AuditID {
 		t.Errorf("a shuffle: %v", err)
 	}
 }
 
-// A draw of 0 leaves the cards in the order of the input: nothing about them is secret or sealed.
+// A draw of 0 leaves the cards in input order, neither secret nor sealed.
 func TestDrawOfNothingLeavesTheCardsInOrder(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
@@ -725,7 +724,7 @@ func TestCardsAreNamedByCode(t *testing.T) {
 	if _, err := p.Apply(t.Context(), id, &c); !errors.As(err, &wrong) || !wrong.Ambiguous || wrong.Name != "10S" {
 		t.Errorf("a code that two cards have: %v", err)
 	}
-	// Once one of the two is named by its number, the code names the other.
+	// After one of the two is named by number, the code is unambiguous.
 	c = returning(append(named(ten), CardName{Code: "10S"}))
 	back := apply(t, p, id, c)
 	if len(back.Cards) != 2 || back.Cards[0].Number != ten || back.Cards[1].Card.Code != "TS" || back.Cards[1].Number == ten {
@@ -750,7 +749,7 @@ func TestCardsAreNamedByCode(t *testing.T) {
 	}
 }
 
-// A cut card and an empty pile are in the store, where every process finds them.
+// The store keeps cut cards and empty piles.
 func TestCutsAndEmptyPilesAreStored(t *testing.T) {
 	p := newProcess(t)
 	r := ask(plan.Request{Deck: "standard52"})

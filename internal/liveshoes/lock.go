@@ -7,17 +7,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// locks serialize the changes of a shoe within this process, so that they do not race for its
+// locks serialize the changes of each shoe within this process, which avoids conflicts on its
 // claim.
 type locks struct {
 	mu   sync.Mutex
 	list map[uuid.UUID]*lock
 }
 
-// lock is held by whoever has put a value into the channel, which has room for one.
+// lock is the lock of one shoe.
 type lock struct {
-	held chan struct{}
-	refs int // the holder and those who wait; guarded by locks.mu
+	held chan struct{} // capacity 1; full while locked
+	refs int           // the holder and waiters; guarded by locks.mu
 }
 
 // acquire waits until the caller may change the shoe id, or ctx is done.

@@ -16,7 +16,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// A model of a shoe knows where every card is. The order of the deck is not known.
+// model is the expected state of a shoe, except for the deck's order.
 type model struct {
 	deck  map[uint64]bool
 	dealt []uint64
@@ -36,7 +36,7 @@ func without(list, numbers []uint64) []uint64 {
 	return slices.DeleteFunc(list, func(n uint64) bool { return slices.Contains(numbers, n) })
 }
 
-// remove removes cards from wherever they are outside of the deck.
+// remove removes cards from places outside the deck.
 func (m *model) remove(numbers []uint64) {
 	m.dealt = without(m.dealt, numbers)
 	for name, cards := range m.piles {
@@ -44,7 +44,7 @@ func (m *model) remove(numbers []uint64) {
 	}
 }
 
-// put puts cards where a change puts them.
+// put puts cards at a change's destination.
 func (m *model) put(c *Change, pile string, numbers []uint64) {
 	switch {
 	case c.To == shoe.Dealt:
@@ -80,7 +80,7 @@ func (m *model) compare(t *testing.T, p *process, id uuid.UUID) {
 	}
 }
 
-// A walk makes random changes of one shoe through several processes.
+// walk makes random changes of one shoe through several processes.
 type walk struct {
 	t      *testing.T
 	random *mathrand.Rand
@@ -176,7 +176,7 @@ func (w *walk) drawFromPile(pile string, end shoe.End, count uint64) {
 	m.dealt = append(m.dealt, numbers...)
 }
 
-// add puts dealt cards, or those of other piles, on a pile.
+// add puts cards on a pile, dealt ones or cards of other piles.
 func (w *walk) add(pile string, put shoe.End, count uint64) {
 	w.t.Helper()
 	m := w.model
@@ -253,9 +253,8 @@ func (w *walk) reshuffle() {
 	apply(w.t, w.by, w.id, Change{Kind: audit.KindReshuffle, From: from})
 }
 
-// Whatever is done to shoes, through two processes that know nothing of each other: every card is
-// in one place, each place has the cards that were put there in their order, and the whole log
-// checks.
+// Random changes through two processes: every card is at one place, in the expected order, and the
+// whole log checks.
 func TestShoesLoseNoCard(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
@@ -297,7 +296,7 @@ func TestShoesLoseNoCard(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// Many at once, through two processes: every card is drawn once, and no draw fails.
+// Concurrent draws through two processes all succeed and draw each card once.
 func TestConcurrentDraws(t *testing.T) {
 	p := newProcess(t)
 	processes := []*process{p, p.other(t)}

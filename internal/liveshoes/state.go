@@ -14,7 +14,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// state is a shoe after one of its records. It never changes.
+// state is a shoe after one of its records. It is immutable.
 type state struct {
 	base *base
 	*journal.ShoeState
@@ -22,29 +22,29 @@ type state struct {
 	index uint64    // of the record in the log
 }
 
-// base is what all states of a shoe share.
+// base is shared by all states of a shoe.
 type base struct {
-	id    uuid.UUID // the secret id of the shoe
+	id    uuid.UUID // the shoe's secret id
 	first *audit.Record
 	index uint64 // of the first record in the log
 	faces *shoe.Faces
 
 	mu    sync.Mutex
-	seals map[uint64]*sealing // by version, as far as they were read
+	seals map[uint64]*sealing // by version; filled when read
 }
 
 // sealing is an order of cards that a record committed to.
 type sealing struct {
 	id    uuid.UUID // of the record
-	order []uint32  // the number of the card at each position
+	order []uint32  // card number at each position
 	tree  *audit.Sealed
 }
 
-// cost returns about how many bytes a state takes in the cache.
+// cost returns the approximate size of a cached state, in bytes.
 func (s *state) cost() int {
 	const (
 		fixed = 1024
-		card  = 4 + 32 + 2*32 // its number in the order, its salt, and the hashes over it
+		card  = 4 + 32 + 2*32 // its number in the order, its salt, and its share of the tree
 	)
 	cost := fixed + s.base.faces.Bytes()
 	for i := range s.Layout.Piles {
@@ -56,27 +56,26 @@ func (s *state) cost() int {
 	return cost
 }
 
-// overdue reports whether the time of an open shoe has passed.
+// overdue reports whether an open shoe's expiry has passed.
 func (s *state) overdue(now time.Time) bool {
 	return s.Status == shoe.Open && !s.Expires.IsZero() && !now.Before(s.Expires)
 }
 
-// cached returns the state of a shoe as this process last saw it, or nil. It is only a hint:
-// another process may have changed the shoe since, which the append of the next change detects.
+// cached returns the last state seen by this process, or nil. It may be stale, which the next
+// change detects when it is appended.
 func (s *Service) cached(id uuid.UUID) *state {
 	found, _ := s.states.Get(id)
 	return found
 }
 
-// store caches a state, unless a newer one is cached.
+// store caches a state if no newer one is cached.
 func (s *Service) store(new *state) {
 	if old := s.cached(new.base.id); old == nil || old.index <= new.index {
 		s.states.Put(new.base.id, new, new.cost())
 	}
 }
 
-// read reads the state of a shoe from the store. The error is [journal.ErrNoShoe] or one of the
-// ledger's.
+// read reads a shoe's state from the store. The error is [journal.ErrNoShoe] or a ledger error.
 func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	if old := s.cached(id); old != nil {
 		last, err := s.journal.LastOfShoe(ctx, old.base.first.ID)
@@ -98,46 +97,46 @@ func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	return s.stateAfter(b, last)
 }
 
-// baseOf returns the base of the shoe with the id, which a record has to begin.
+// baseOf returns the base of the shoe with a secret id and its first record.
 func (s *Service) baseOf(id uuid.UUID, first *journal.Stored) (*base, error) {
-	held, err := s.stateOf(first)
+	saved, err := s.stateOf(first)
 	if err != nil {
 		return nil, err
 	}
-	if first.Kind != audit.KindShoe || held.ID != id {
+	if first.Kind != audit.KindShoe || saved.ID != id {
 		return nil, fmt.Errorf("%w: record %d holds the claim of a shoe that it does not begin", ledger.ErrCorrupt, first.Index)
 	}
-	return s.newBase(first, held)
+	return s.newBase(first, saved)
 }
 
-// stateAfter returns the state of a shoe after its last record, and caches it.
+// stateAfter returns the state after a shoe's last record, and caches it.
 func (s *Service) stateAfter(b *base, last *journal.Stored) (*state, error) {
-	held, err := s.stateOf(last)
+	saved, err := s.stateOf(last)
 	if err != nil {
 		return nil, err
 	}
 	if !last.IsOfShoe(b.first.ID) {
 		return nil, fmt.Errorf("%w: record %d holds the claim of the shoe %s and has not changed it", ledger.ErrCorrupt, last.Index, b.first.ID)
 	}
-	found := &state{base: b, ShoeState: held, id: last.ID, index: last.Index}
+	found := &state{base: b, ShoeState: saved, id: last.ID, index: last.Index}
 	s.store(found)
 	return found, nil
 }
 
-// newBase returns the base of the shoe that a record begins.
-func (s *Service) newBase(first *journal.Stored, held *journal.ShoeState) (*base, error) {
+// newBase returns the base of a shoe with its first record and initial state.
+func (s *Service) newBase(first *journal.Stored, saved *journal.ShoeState) (*base, error) {
 	cards, _, err := s.rules.DeckOf(first.Record)
 	if err != nil {
 		return nil, err
 	}
 	b := &base{
-		id: held.ID, first: first.Record, index: first.Index,
-		faces: shoe.NewFaces(cards, held.Items), seals: map[uint64]*sealing{},
+		id: saved.ID, first: first.Record, index: first.Index,
+		faces: shoe.NewFaces(cards, saved.Items), seals: map[uint64]*sealing{},
 	}
-	return b, b.addSealing(1, first.ID, held)
+	return b, b.addSealing(1, first.ID, saved)
 }
 
-// stateOf returns the state of a shoe in the sidecar of one of its records.
+// stateOf decrypts the shoe state of a record.
 func (s *Service) stateOf(stored *journal.Stored) (*journal.ShoeState, error) {
 	sidecar, err := s.journal.Sidecar(stored)
 	if err != nil {
@@ -150,64 +149,64 @@ func (s *Service) stateOf(stored *journal.Stored) (*journal.ShoeState, error) {
 	return sidecar.Shoe, nil
 }
 
-// addSealing remembers the order that a record sealed. The error is [ledger.ErrCorrupt].
-func (b *base) addSealing(version uint64, id uuid.UUID, held *journal.ShoeState) error {
-	seal, found := held.Layout.Seal(version)
-	if !found || uint64(len(held.Order)) != seal.Size {
+// addSealing caches the order sealed by a record. The error is [ledger.ErrCorrupt].
+func (b *base) addSealing(version uint64, id uuid.UUID, saved *journal.ShoeState) error {
+	seal, found := saved.Layout.Seal(version)
+	if !found || uint64(len(saved.Order)) != seal.Size {
 		return fmt.Errorf("%w: the sidecar of the record %s does not have the order that it sealed", ledger.ErrCorrupt, id)
 	}
-	for _, number := range held.Order {
+	for _, number := range saved.Order {
 		if uint64(number) >= b.first.Statement.Size {
 			return fmt.Errorf("%w: the sidecar of the record %s has cards that the shoe does not have", ledger.ErrCorrupt, id)
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.seals[version] = &sealing{id: id, order: held.Order}
+	b.seals[version] = &sealing{id: id, order: saved.Order}
 	return nil
 }
 
-// sealing returns the order that a version of the shoe sealed.
-func (s *Service) sealing(ctx context.Context, of *state, version uint64) (*sealing, error) {
-	b := of.base
+// sealing returns the order sealed at a version of the shoe.
+func (s *Service) sealing(ctx context.Context, current *state, version uint64) (*sealing, error) {
+	b := current.base
 	b.mu.Lock()
 	found := b.seals[version]
 	b.mu.Unlock()
 	if found != nil {
 		return found, nil
 	}
-	for i := range of.Layout.Seals {
-		if of.Layout.Seals[i].Version != version || i >= len(of.Seals) {
+	for i := range current.Layout.Seals {
+		if current.Layout.Seals[i].Version != version || i >= len(current.Seals) {
 			continue
 		}
-		stored, err := s.journal.At(ctx, of.Seals[i])
+		stored, err := s.journal.At(ctx, current.Seals[i])
 		if err != nil {
 			return nil, err
 		}
-		held, err := s.stateOf(stored)
+		saved, err := s.stateOf(stored)
 		if err != nil {
 			return nil, err
 		}
 		if !stored.IsOfShoe(b.first.ID) {
 			break
 		}
-		if err := b.addSealing(version, stored.ID, held); err != nil {
+		if err := b.addSealing(version, stored.ID, saved); err != nil {
 			return nil, err
 		}
-		return s.sealing(ctx, of, version)
+		return s.sealing(ctx, current, version)
 	}
 	return nil, fmt.Errorf("%w: the shoe %s has no record of its sealing %d", ledger.ErrCorrupt, b.first.ID, version)
 }
 
-// tree returns the tree over the cards of a sealing.
-func (s *Service) tree(ctx context.Context, b *base, of *sealing) (*audit.Sealed, error) {
+// tree returns the Merkle tree over a sealing's cards.
+func (s *Service) tree(ctx context.Context, b *base, sealed *sealing) (*audit.Sealed, error) {
 	b.mu.Lock()
-	found := of.tree
+	found := sealed.tree
 	b.mu.Unlock()
 	if found != nil {
 		return found, nil
 	}
-	stored, err := s.journal.ByID(ctx, of.id)
+	stored, err := s.journal.ByID(ctx, sealed.id)
 	if err != nil {
 		return nil, err
 	}
@@ -215,33 +214,33 @@ func (s *Service) tree(ctx context.Context, b *base, of *sealing) (*audit.Sealed
 	if err != nil {
 		return nil, err
 	}
-	tree := audit.Seal(seed, stored.Commitment, b.faces.Texts(of.order))
+	tree := audit.Seal(seed, stored.Commitment, b.faces.Texts(sealed.order))
 	if stored.Root == nil || tree.Root() != *stored.Root {
-		return nil, fmt.Errorf("%w: the order in the sidecar of the record %s is not the one that it sealed", ledger.ErrCorrupt, of.id)
+		return nil, fmt.Errorf("%w: the order in the sidecar of the record %s is not the one that it sealed", ledger.ErrCorrupt, sealed.id)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	of.tree = tree
+	sealed.tree = tree
 	return tree, nil
 }
 
-// locate returns the sealing that a reference is to, and the number of its card.
-func (s *Service) locate(ctx context.Context, of *state, ref shoe.Ref) (*sealing, uint64, error) {
-	found, err := s.sealing(ctx, of, ref.Seal)
+// locate returns a reference's sealing and card number.
+func (s *Service) locate(ctx context.Context, current *state, ref shoe.Ref) (*sealing, uint64, error) {
+	found, err := s.sealing(ctx, current, ref.Seal)
 	if err != nil {
 		return nil, 0, err
 	}
 	if ref.Position >= uint64(len(found.order)) {
-		return nil, 0, fmt.Errorf("%w: the shoe %s has no card %d in its sealing %d", ledger.ErrCorrupt, of.base.first.ID, ref.Position, ref.Seal)
+		return nil, 0, fmt.Errorf("%w: the shoe %s has no card %d in its sealing %d", ledger.ErrCorrupt, current.base.first.ID, ref.Position, ref.Seal)
 	}
 	return found, uint64(found.order[ref.Position]), nil
 }
 
-// numbers returns the numbers of cards.
-func (s *Service) numbers(ctx context.Context, of *state, cards shoe.Cards) ([]uint64, error) {
+// numbers returns the cards' numbers.
+func (s *Service) numbers(ctx context.Context, current *state, cards shoe.Cards) ([]uint64, error) {
 	numbers := make([]uint64, 0, cards.Len())
 	for ref := range cards.All() {
-		_, number, err := s.locate(ctx, of, ref)
+		_, number, err := s.locate(ctx, current, ref)
 		if err != nil {
 			return nil, err
 		}

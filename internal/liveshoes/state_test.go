@@ -80,7 +80,7 @@ func TestLockIsHeldByOneAtATime(t *testing.T) {
 				t.Fatalf("%d hold the lock", len(acquired))
 			}
 			(<-acquired)()
-			synctest.Wait() // the one who waited holds it
+			synctest.Wait() // the waiter holds the lock
 			acquire()       // waits
 		}
 		(<-acquired)()
@@ -161,7 +161,7 @@ func TestCacheHoldsTheNewestState(t *testing.T) {
 	}
 }
 
-// What is not cached is read from the store.
+// States that are not cached are read from the store.
 func TestShoesWithoutACache(t *testing.T) {
 	p := newProcess(t)
 	p.states = cache.New[uuid.UUID, *state](1)
@@ -251,12 +251,12 @@ func TestShoeWhoseClaimsWereMovedIsCorrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys = slices.DeleteFunc(keys, func(c ledger.Claim) bool { return journal.IsShoeClaim(c.Name) })
-	// It is held by the first record of the shoe that was replaced.
+	// The first record of the replaced shoe holds it.
 	p.store.Moved = map[string]string{owner: keys[0].Name}
 	check("the owner's back to the shoe that was replaced")
 }
 
-// The order in a sidecar is not the one that was sealed.
+// A sidecar has another order than was sealed.
 func TestShoeWithAnotherOrderIsCorrupt(t *testing.T) {
 	p := newProcess(t)
 	made := create(t, p, ask(plan.Request{Deck: "standard52"}))

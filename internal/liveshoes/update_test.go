@@ -16,7 +16,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// drawAll plans to draw what is left in the deck, and notes the versions that it was called for.
+// drawAll draws all remaining cards, and appends each version that it is called for.
 func drawAll(versions *[]uint64) func(*Shoe) (*Change, error) {
 	return func(now *Shoe) (*Change, error) {
 		*versions = append(*versions, now.Version)
@@ -35,7 +35,7 @@ func TestUpdatePlansAgainAfterAnotherProcessChangedTheShoe(t *testing.T) {
 	if err != nil || len(result.Cards) != 42 || result.Shoe.Version != 3 || !slices.Equal(versions, []uint64{1, 2}) {
 		t.Errorf("%+v, %v, planned for versions %d", result, err, versions)
 	}
-	// The shoe changes while it is planned for, and again.
+	// The shoe changes twice while the change is decided.
 	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
 	versions = nil
 	plan := drawAll(&versions)
@@ -70,7 +70,7 @@ func TestUpdateOfNothingRecordsNothing(t *testing.T) {
 	if !slices.Equal(versions, []uint64{1, 2}) || p.store.Size(t) != before {
 		t.Errorf("planned for versions %d; there are %d records, and were %d", versions, p.store.Size(t), before)
 	}
-	// What there is nothing to do about in a cached state may have to be done now.
+	// With a stale state there is nothing to do, but with the stored one there is.
 	apply(t, other, id, drawing(10)) // p has cached version 2
 	result, err = p.Update(t.Context(), id, key, func(now *Shoe) (*Change, error) {
 		if now.Version == 2 {
@@ -110,7 +110,7 @@ func TestUpdateIsReplayedWithoutAPlan(t *testing.T) {
 	}
 }
 
-// What a process refuses by what it has cached, it refuses only if it is so in the store.
+// A stale cached state is no reason to reject a change.
 func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
@@ -121,7 +121,7 @@ func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 	if result := apply(t, p, id, drawing(1)); result.Shoe.Remaining != 51 {
 		t.Errorf("drawn from a deck that was empty: %+v", result.Shoe)
 	}
-	// Each is refused by what p has cached from before the change of the other one.
+	// Each is impossible in p's stale state.
 	for name, v := range map[string]struct{ before, then Change }{
 		"a card in the deck": {drawing(51), returning(named(numbersOf(drawn.Cards)...))},
 		"a pile": {
@@ -145,7 +145,7 @@ func TestRefusalsAreOfTheShoeAsItIs(t *testing.T) {
 		t.Errorf("drawn from a shoe that was closed: %+v", result.Shoe)
 	}
 
-	// The same goes for what a plan refuses.
+	// Errors of decide are not final either.
 	apply(t, other, id, Change{Kind: audit.KindReshuffle, From: shoe.All})
 	empty := errors.New("empty")
 	var versions []uint64
@@ -177,7 +177,7 @@ func TestUpdateGivesUpWithItsCaller(t *testing.T) {
 		if plans++; plans == 5 {
 			cancel()
 		}
-		apply(t, other, id, drawing(1)) // is first each time
+		apply(t, other, id, drawing(1)) // wins each race
 		c := drawing(1)
 		return &c, nil
 	})
@@ -189,8 +189,7 @@ func TestUpdateGivesUpWithItsCaller(t *testing.T) {
 	}
 }
 
-// A shoe that replaces another has its id, and nothing more is dealt from the one before, by any
-// process.
+// A replacement takes over the id, and no process deals from the old shoe any more.
 func TestReplace(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
@@ -216,7 +215,7 @@ func TestReplace(t *testing.T) {
 	p.store.Check(t, p.journal)
 }
 
-// A replacement is of the shoe as it is, whatever others do to it in the meantime.
+// Replace uses the current shoe, even if others change it concurrently.
 func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
 	p := newProcess(t)
 	other := p.other(t)
@@ -236,7 +235,7 @@ func TestReplaceAfterAnotherProcessChangedTheShoe(t *testing.T) {
 	if next, err = p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(4)})); err != nil || next.Record.AuditID != theirs.AuditID {
 		t.Fatalf("after a replacement: %+v, %v", next, err)
 	}
-	// And a change of a shoe that is replaced in the meantime is of the new one.
+	// A change that races with a replacement changes the new shoe.
 	overtake(other, func() {
 		if next, err = p.Replace(t.Context(), id, ask(plan.Request{Size: ptr(5)})); err != nil {
 			t.Error(err)
