@@ -20,8 +20,7 @@ import (
 	"riffle/internal/suggest"
 )
 
-// answer is a response. Its fields are in the order of the JSON; which ones are set depends on the
-// path.
+// answer is a response, with its fields in the order of the JSON.
 type answer struct {
 	Success   bool
 	DeckID    string          // empty for none
@@ -36,7 +35,7 @@ type answer struct {
 // card is a card in an answer.
 type card struct {
 	code string
-	base string // of the URL of its picture: see request
+	base string // of the picture URL: see request
 }
 
 type pile struct {
@@ -44,24 +43,24 @@ type pile struct {
 	Cards     []card // nil for none
 }
 
-// newAnswer returns what every answer about a deck has.
+// newAnswer returns an answer with the fields that all answers about a deck have.
 func newAnswer(r *liveshoes.Result) *answer {
 	return &answer{Success: true, DeckID: deckID(r.Shoe.ID), AuditID: r.AuditID}
 }
 
-// remaining adds how many cards are in the deck.
+// remaining adds the number of cards in the deck.
 func (a *answer) remaining(s *liveshoes.Shoe) *answer {
 	a.Remaining = &s.Remaining
 	return a
 }
 
-// shuffled adds whether the deck was shuffled, which answers about whole decks have.
+// shuffled adds remaining, and whether the deck was shuffled.
 func (a *answer) shuffled(s *liveshoes.Shoe) *answer {
 	a.remaining(s).Shuffled = &s.Shuffled
 	return a
 }
 
-// piles adds how many cards each pile has.
+// piles adds the size of each pile.
 func (a *answer) piles(s *liveshoes.Shoe) *answer {
 	a.Piles = map[string]pile{}
 	for _, p := range s.Piles {
@@ -70,13 +69,12 @@ func (a *answer) piles(s *liveshoes.Shoe) *answer {
 	return a
 }
 
-// cards adds cards.
 func (a *answer) cards(q *request, cards []liveshoes.Card) *answer {
 	a.Cards = q.show(cards)
 	return a
 }
 
-// show returns cards as answers have them.
+// show converts cards for an answer.
 func (q *request) show(cards []liveshoes.Card) []card {
 	list := make([]card, len(cards))
 	for i := range cards {
@@ -85,13 +83,14 @@ func (q *request) show(cards []liveshoes.Card) []card {
 	return list
 }
 
-// valueNames and suitNames are the names of the first and the second character of a code.
+// valueNames and suitNames name the first and second character of a code.
 var (
 	valueNames = map[byte]string{'A': "ACE", '0': "10", 'J': "JACK", 'Q': "QUEEN", 'K': "KING", 'X': "JOKER"}
 	suitNames  = map[byte]string{'S': "SPADES", 'D': "DIAMONDS", 'C': "CLUBS", 'H': "HEARTS", '1': "BLACK", '2': "RED"}
 )
 
-// append appends the answer as the other service formats JSON: a space after each comma and colon.
+// append appends the answer's JSON in the original service's format: a space after each comma and
+// colon.
 func (a *answer) append(b []byte) []byte {
 	b = append(b, `{"success": `...)
 	b = strconv.AppendBool(b, a.Success)
@@ -147,7 +146,7 @@ func appendCards(b []byte, cards []card) []byte {
 	return append(b, ']')
 }
 
-// append appends the card with its name and the URLs of its pictures.
+// append appends the card with its names and picture URLs.
 func (c *card) append(b []byte) []byte {
 	value, suit, name := "", "", backName
 	if _, known := places[c.code]; known {
@@ -168,17 +167,17 @@ func (c *card) append(b []byte) []byte {
 	return append(appendText(append(b, `, "suit": `...), suit), '}')
 }
 
-// appendText appends a JSON string. Invalid UTF-8 of the caller becomes U+FFFD.
+// appendText appends a JSON string. Invalid UTF-8 becomes U+FFFD.
 func appendText(b []byte, text string) []byte {
-	b, _ = jsontext.AppendQuote(b, text) // appends the text also with an error about its encoding
+	b, _ = jsontext.AppendQuote(b, text) // it also appends text with invalid UTF-8
 	return b
 }
 
-// write sends the text of an answer.
+// write sends an answer.
 func write(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store") // a GET draws cards, too
+	h.Set("Cache-Control", "no-store") // even a GET draws cards
 	send(w, status, text)
 }
 
@@ -192,7 +191,7 @@ func send(w http.ResponseWriter, status int, body []byte) {
 	}
 }
 
-// refusal is an error with the status and the text of its answer.
+// refusal is an error with its status and text.
 type refusal struct {
 	status     int
 	text       string
@@ -206,13 +205,13 @@ func refuse(status int, format string, args ...any) *refusal {
 	return &refusal{status: status, text: fmt.Sprintf(format, args...)}
 }
 
-// of adds the audit id of the deck.
-func (e *refusal) of(s *liveshoes.Shoe) *refusal {
+// at adds the deck's audit id.
+func (e *refusal) at(s *liveshoes.Shoe) *refusal {
 	e.auditID = s.ChangedBy
 	return e
 }
 
-// Error texts of the other service.
+// Error texts of the original service.
 const (
 	noDeck      = "Deck ID does not exist."
 	notEnough   = "Not enough cards remaining to draw %s additional"

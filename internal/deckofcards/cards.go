@@ -11,8 +11,7 @@ import (
 	"riffle/internal/plan"
 )
 
-// The codes of cards are value and suit, with 0 for ten. A new deck has them in this order, with
-// the jokers last.
+// A card's code is value and suit, with 0 for ten. A new deck is in this order, with jokers last.
 const (
 	ranks  = "A234567890JQK"
 	suits  = "SDCH"
@@ -20,7 +19,7 @@ const (
 	jokers = 2
 )
 
-// sorted are all codes in the order of a new deck.
+// sorted lists all codes in the order of a new deck.
 var sorted = func() (codes []string) {
 	for _, suit := range suits {
 		for _, rank := range ranks {
@@ -30,7 +29,7 @@ var sorted = func() (codes []string) {
 	return append(codes, "X1", "X2")
 }()
 
-// places are the positions of the codes in that order.
+// places maps each code to its position in sorted.
 var places = func() map[string]int {
 	places := map[string]int{}
 	for i, code := range sorted {
@@ -39,7 +38,7 @@ var places = func() map[string]int {
 	return places
 }()
 
-// codesOf returns the codes of a whole deck.
+// codesOf returns the codes of a full deck.
 func codesOf(withJokers bool) []string {
 	if withJokers {
 		return sorted
@@ -47,7 +46,7 @@ func codesOf(withJokers bool) []string {
 	return sorted[:plain]
 }
 
-// codeOf reads a code in any case. A ten may also be written T or 10.
+// codeOf parses a code in any case. Ten may also be T or 10.
 func codeOf(word string) (code string, known bool) {
 	code = strings.ToUpper(word)
 	if suit, isTen := strings.CutPrefix(code, "10"); isTen {
@@ -59,8 +58,8 @@ func codeOf(word string) (code string, known bool) {
 	return code, known
 }
 
-// nameOf returns the code of a card. The item of a shoe that was created through another API may be
-// no code and is returned as it is.
+// nameOf returns a card's code. A shoe created through another API may have items that are no
+// codes, which nameOf returns unchanged.
 func nameOf(c *liveshoes.Card) string {
 	text := c.Item
 	if c.Card != nil {
@@ -74,7 +73,7 @@ func nameOf(c *liveshoes.Card) string {
 	return text
 }
 
-// setItems asks for a deck of codes as items, all of them once for each copy.
+// setItems makes r a request for copies of the codes as items.
 func setItems(r *liveshoes.Request, codes []string, copies uint64) {
 	for range copies {
 		for _, code := range codes {
@@ -90,8 +89,8 @@ const (
 	type54 = "standard54"
 )
 
-// isDeck reports whether a shoe is a deck of this API: of standard cards, or of items and with the
-// lifetime of this API.
+// isDeck reports whether a shoe is a deck of this API: standard cards, or items with this API's
+// lifetime.
 func isDeck(s *liveshoes.Shoe) bool {
 	name, _, ofType := audit.DeckOf(s.First.Statement.Input)
 	if ofType {
@@ -100,15 +99,15 @@ func isDeck(s *liveshoes.Shoe) bool {
 	return s.First.Statement.Input != audit.RangeInput && s.First.Expires.Sub(s.First.Time) == lifetime
 }
 
-// makeup is what a deck consists of.
+// makeup is the composition of a deck.
 type makeup struct {
-	whole  bool // all cards; otherwise cards that a request named, and the other fields are unknown
+	whole  bool // a full deck; otherwise the other fields are unknown
 	jokers bool
 	copies uint64
 }
 
-// makeupOf returns what the deck of a shoe consists of. A whole deck that was created unshuffled is
-// of items and recognized by their digest.
+// makeupOf returns a shoe's makeup. It recognizes an unshuffled full deck by the digest of its
+// items.
 func makeupOf(s *liveshoes.Shoe) makeup {
 	if name, copies, ofType := audit.DeckOf(s.First.Statement.Input); ofType {
 		return makeup{true, name == type54, copies}
@@ -128,10 +127,10 @@ func makeupOf(s *liveshoes.Shoe) makeup {
 	return makeup{jokers: true, copies: 1}
 }
 
-// sortCards sorts cards as a new deck has them, copy by copy.
+// sortCards sorts cards in the order of a new deck, copy by copy.
 func sortCards(cards []liveshoes.Card) {
 	slices.SortStableFunc(cards, func(a, b liveshoes.Card) int {
-		if a.Card == nil || b.Card == nil { // items are numbered in that order
+		if a.Card == nil || b.Card == nil { // item numbers are in that order
 			return int(a.Number) - int(b.Number)
 		}
 		if a.Card.Instance != b.Card.Instance {

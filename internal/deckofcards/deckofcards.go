@@ -1,10 +1,10 @@
-// Package deckofcards serves shoes under the API of deckofcardsapi.com, so that its clients work
-// when only their base URL changes.
+// Package deckofcards serves shoes under the API of deckofcardsapi.com, so that its clients only
+// have to change their base URL.
 //
-// Paths, parameters, fields in their order, error texts and statuses are those of that service;
-// docs/deckofcardsapi.md lists them, and every known difference. A deck is a shoe: its deck_id is
-// the secret id of the shoe, what is done to it is a record, and the additional field audit_id of
-// each answer names that record.
+// Paths, parameters, field order, error texts and statuses follow that service;
+// docs/deckofcardsapi.md lists them and every known difference. A deck is a shoe: its deck_id is
+// the shoe's secret id, each change is a record, and the additional field audit_id names the
+// record.
 //
 // A handler reads a [request], acts through [API.update] and returns an answer.
 package deckofcards
@@ -22,7 +22,7 @@ import (
 	"riffle/internal/quota"
 )
 
-// lifetime is the time to live of a deck after its last change.
+// lifetime is a deck's time to live after its last change.
 const lifetime = 14 * 24 * time.Hour
 
 // Options of an API. All are needed but Reject.
@@ -34,71 +34,70 @@ type Options struct {
 	Reject func(w http.ResponseWriter, err error) // called for every request that is answered 503
 }
 
-// A Log is where the decks of a request are.
+// A Log holds the decks of a request.
 type Log struct {
 	Shoes  *liveshoes.Service
-	Decks  *deck.Catalogue // whose pictures are served
-	Prefix string          // of its paths; empty for the default log
-	Caller string          // the name of the request's key; empty for none
+	Decks  *deck.Catalogue // for pictures
+	Prefix string          // of the log's paths; empty for the default log
+	Caller string          // name of the request's key; empty for none
 }
 
-// An API answers requests. Its routes are mounted by [API.Routes].
+// An API handles requests. [API.Routes] mounts its routes.
 type API struct{ Options }
 
 // New returns the API.
 func New(o Options) *API { return &API{o} }
 
-// Pictures mounts the pictures of the cards on a router.
+// Pictures mounts the card pictures on a router.
 func (a *API) Pictures(r chi.Router) {
 	r.Handle("/static/img/{file}", http.HandlerFunc(a.picture))
 }
 
-// Routes mounts the decks on a router: everything under /api/. Each path is served
-// with and without a slash at its end, since a redirect would lose the body of a POST.
+// Routes mounts everything under /api/ on a router, with and without a trailing slash: a redirect
+// would lose the body of a POST.
 func (a *API) Routes(r chi.Router) {
-	either := func(pattern string, h handler) {
-		serve := a.handle(h)
-		r.Handle(pattern, serve)
-		r.Handle(pattern+"/", serve)
+	for _, route := range []struct {
+		pattern string
+		handler handler
+	}{
+		{"/api/new", handler{a.newDeck, true}},
+		{"/api/shuffle", handler{a.newShuffled, true}},
+		{"/api/shuffle/{deck_id}", handler{a.shuffle, true}},
+		{"/api/draw/{deck_id}", handler{a.draw, true}},
+		{"/api/deck/new", handler{a.newDeck, true}},
+		{"/api/deck/new/shuffle", handler{a.newShuffled, true}},
+		{"/api/deck/new/draw", handler{a.newDraw, true}},
+		{"/api/deck/{deck_id}", handler{a.info, false}},
+		{"/api/deck/{deck_id}/shuffle", handler{a.shuffle, true}},
+		{"/api/deck/{deck_id}/draw", handler{a.draw, true}},
+		{"/api/deck/{deck_id}/draw/{location}", handler{a.draw, true}},
+		{"/api/deck/{deck_id}/return", handler{a.returnToDeck, true}},
+		{"/api/deck/{deck_id}/pile/{pile}/add", handler{a.addToPile, true}},
+		{"/api/deck/{deck_id}/pile/{pile}/list", handler{a.listPile, false}},
+		{"/api/deck/{deck_id}/pile/{pile}/shuffle", handler{a.shufflePile, true}},
+		{"/api/deck/{deck_id}/pile/{pile}/draw", handler{a.drawFromPile, true}},
+		{"/api/deck/{deck_id}/pile/{pile}/draw/{location}", handler{a.drawFromPile, true}},
+		{"/api/deck/{deck_id}/pile/{pile}/return", handler{a.returnPile, true}},
+	} {
+		serve := a.handle(route.handler)
+		r.Handle(route.pattern, serve)
+		r.Handle(route.pattern+"/", serve)
 	}
-	changes := func(pattern string, f func(*request) (*answer, error)) { either(pattern, handler{f, true}) }
-	reads := func(pattern string, f func(*request) (*answer, error)) { either(pattern, handler{f, false}) }
-
-	changes("/api/new", a.newDeck)
-	changes("/api/shuffle", a.newShuffled)
-	changes("/api/shuffle/{deck_id}", a.shuffle)
-	changes("/api/draw/{deck_id}", a.draw)
-
-	changes("/api/deck/new", a.newDeck)
-	changes("/api/deck/new/shuffle", a.newShuffled)
-	changes("/api/deck/new/draw", a.newDraw)
-	reads("/api/deck/{deck_id}", a.info)
-	changes("/api/deck/{deck_id}/shuffle", a.shuffle)
-	changes("/api/deck/{deck_id}/draw", a.draw)
-	changes("/api/deck/{deck_id}/draw/{location}", a.draw)
-	changes("/api/deck/{deck_id}/return", a.returnToDeck)
-	changes("/api/deck/{deck_id}/pile/{pile}/add", a.addToPile)
-	reads("/api/deck/{deck_id}/pile/{pile}/list", a.listPile)
-	changes("/api/deck/{deck_id}/pile/{pile}/shuffle", a.shufflePile)
-	changes("/api/deck/{deck_id}/pile/{pile}/draw", a.drawFromPile)
-	changes("/api/deck/{deck_id}/pile/{pile}/draw/{location}", a.drawFromPile)
-	changes("/api/deck/{deck_id}/pile/{pile}/return", a.returnPile)
-
 	r.Handle("/api/*", a.handle(handler{nowhere, false}))
 }
 
-// nowhere answers unknown paths.
+// nowhere rejects unknown paths.
 func nowhere(*request) (*answer, error) {
 	return nil, refuse(http.StatusNotFound, "There is nothing at this path. A deck begins at /api/deck/new/shuffle/.")
 }
 
-// handler is a function that answers requests, and whether it changes decks, which HEAD must not.
+// handler answers requests. HEAD is rejected if it changes decks.
 type handler struct {
 	answer  func(*request) (*answer, error)
 	changes bool
 }
 
-// handle returns the http.Handler of a handler.
+// handle adapts a handler to net/http.
 func (a *API) handle(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		allowAll(w)
@@ -124,7 +123,7 @@ func (a *API) handle(h handler) http.Handler {
 			return
 		}
 		text := found.append(make([]byte, 0, 512))
-		if !h.changes { // what a change answers was charged before
+		if !h.changes { // a change reserved memory for its answer before
 			if err := lease.Grow(int64(len(text))); err != nil {
 				a.fail(w, r, err)
 				return
@@ -134,7 +133,7 @@ func (a *API) handle(h handler) http.Handler {
 	})
 }
 
-// allowAll lets pages of any origin read the answer.
+// allowAll lets pages of any origin read the response.
 func allowAll(w http.ResponseWriter) { w.Header().Set("Access-Control-Allow-Origin", "*") }
 
 // preflight answers a CORS preflight request.

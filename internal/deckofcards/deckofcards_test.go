@@ -175,8 +175,8 @@ var (
 )
 
 // TestAnswers tests every route, parameter and error text. Each row is a request and its whole
-// answer. D is the id of the deck that was made last. At the end of an answer + stands for the
-// audit_id, and - for none. The body of a POST follows its path.
+// answer. D is the id of the latest deck; at the end of an answer, + means any audit_id and - none.
+// The body of a POST follows its path.
 func TestAnswers(t *testing.T) {
 	s := newSite(t)
 	id := ""
@@ -197,15 +197,15 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/draw/D?count=9", 200, `{"success": true, "deck_id": "D", "cards": <4S 5S 6S 7S 8S 9S 0S JS QS>, "remaining": 40+`},
 		{"POST /api/deck/D/draw/ count=2", 200, `{"success": true, "deck_id": "D", "cards": <KS AD>, "remaining": 38+`},
 		{"POST /api/deck/D/draw?count=2", 200, `{"success": true, "deck_id": "D", "cards": <2D 3D>, "remaining": 36+`},
-		{"PUT /api/deck/D/draw/?count=%201_0", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		{"PUT /api/deck/D/draw/?count=%201_0", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
 		{"PUT /api/deck/D/draw/?count=%20%2B1%20", 200, `{"success": true, "deck_id": "D", "cards": <4D>, "remaining": 35+`},
 		{"DELETE /api/deck/D/draw/", 200, `{"success": true, "deck_id": "D", "cards": <5D>, "remaining": 34+`},
 		{"PATCH /api/deck/D/draw/?count=3&count=1", 200, `{"success": true, "deck_id": "D", "cards": <6D>, "remaining": 33+`},
 		{"GET /api/deck/D/draw/?count=0", 200, `{"success": true, "deck_id": "D", "cards": [], "remaining": 33+`},
-		{"GET /api/deck/D/draw/?count=-1", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/D/draw/?count=undefined", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/D/draw/?count=", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/nope/draw/?count=x", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/D/draw/?count=-1", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/D/draw/?count=undefined", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/D/draw/?count=", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/nope/draw/?count=x", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
 		{"GET /api/deck/D/draw/bottom/?count=2", 200, `{"success": true, "deck_id": "D", "cards": <KH QH>, "remaining": 31+`},
 		{"GET /api/deck/D/draw/top?count=1", 200, `{"success": true, "deck_id": "D", "cards": <7D>, "remaining": 30+`},
 		{"GET /api/deck/D/draw/?count=30", 200, `{"success": true, "deck_id": "D", "cards": <8D 9D 0D JD QD KD AC 2C 3C 4C 5C 6C 7C 8C 9C 0C JC QC KC AH 2H 3H 4H 5H 6H 7H 8H 9H 0H JH>, "remaining": 0+`},
@@ -223,14 +223,14 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/deck/new/shuffle/?deck_count=21", 200, `{"success": false, "error": "The max number of Decks is 20."-`},
 		{"GET /api/deck/new/?deck_count=0", 200, `{"success": false, "error": "The min number of Decks is 1."-`},
 		{"GET /api/deck/new/?deck_count=-99999999999999999999", 200, `{"success": false, "error": "The min number of Decks is 1."-`},
-		{"GET /api/deck/new/?deck_count=1.5", 400, `{"success": false, "error": "deck_count has to be a whole number, such as deck_count=2."-`},
+		{"GET /api/deck/new/?deck_count=1.5", 400, `{"success": false, "error": "deck_count must be a whole number, such as deck_count=2."-`},
 		{"GET /api/deck/nope/shuffle/?deck_count=21", 200, `{"success": false, "error": "The max number of Decks is 20."-`},
 		{"GET /api/deck/nope/shuffle/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
 		{"GET /api/deck/new/draw/?count=0", 200, `{"success": true, "deck_id": "D", "cards": [], "remaining": 52+`},
 		{"GET /api/deck/new/draw/?count=0&jokers_enabled=true&deck_count=30", 200, `{"success": true, "deck_id": "D", "cards": [], "remaining": 1620+`},
 		{"GET /api/deck/new/draw/?deck_count=79", 200, `{"success": false, "error": "The max number of Decks is 78."-`},
 		{"GET /api/deck/new/draw/?deck_count=0", 200, `{"success": false, "error": "The min number of Decks is 1."-`},
-		{"GET /api/deck/new/draw/?count=x", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/new/draw/?count=x", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
 		// Unknown decks, and paths that are no routes.
 		{"GET /api/deck/0123456789ab/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
 		{"GET /api/deck/shuffle/", 404, `{"success": false, "error": "Deck ID does not exist."-`},
@@ -299,8 +299,8 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/deck/D/pile/b/draw/?count=4", 404, `{"success": false, "error": "Not enough cards remaining to draw 4 additional"+`},
 		{"GET /api/deck/D/pile/b/draw/bottom/?count=4", 404, `{"success": false, "error": "Not enough cards remaining to draw 4 additional"+`},
 		{"GET /api/deck/D/pile/b/draw/random/?count=4", 404, `{"success": false, "error": "Not enough cards remaining to draw 4 additional"+`},
-		{"GET /api/deck/D/pile/b/draw/?count=0", 400, `{"success": false, "error": "count has to be a whole number of 1 or more, such as count=2."-`},
-		{"GET /api/deck/D/pile/b/draw/?count=x", 400, `{"success": false, "error": "count has to be a whole number of 1 or more, such as count=2."-`},
+		{"GET /api/deck/D/pile/b/draw/?count=0", 400, `{"success": false, "error": "count must be a whole number of 1 or more, such as count=2."-`},
+		{"GET /api/deck/D/pile/b/draw/?count=x", 400, `{"success": false, "error": "count must be a whole number of 1 or more, such as count=2."-`},
 		{"GET /api/deck/D/pile/c/draw/?count=x", 404, `{"success": false, "error": "The pile, c does not exist."+`},
 		{"GET /api/deck/D/pile/c/shuffle/", 404, `{"success": false, "error": "The pile, c does not exist."+`},
 		{"GET /api/deck/D/pile/c/return/", 404, `{"success": false, "error": "The pile, c does not exist."+`},
@@ -320,9 +320,9 @@ func TestAnswers(t *testing.T) {
 		{"GET /api/deck/D/draw/?count=5", 200, `{"success": true, "deck_id": "D", "cards": <X2 8S 6S 3S 5S>, "remaining": 0+`},
 		{"GET /api/deck/D/draw/?count=%2B018446744073709551617", 200, `{"success": false, "deck_id": "D", "cards": [], "remaining": 0, "error": "Not enough cards remaining to draw 18446744073709551617 additional"+`},
 		{"GET /api/deck/D/draw/?count=" + strings.Repeat("9", 4300), 200, `{"success": false, "deck_id": "D", "cards": [], "remaining": 0, "error": "Not enough cards remaining to draw ` + strings.Repeat("9", 4300) + ` additional"+`},
-		{"GET /api/deck/D/draw/?count=" + strings.Repeat("9", 4301), 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/D/draw/?count=18446744073709551617x", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
-		{"GET /api/deck/D/draw/?count=-18446744073709551617", 400, `{"success": false, "error": "count has to be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/D/draw/?count=" + strings.Repeat("9", 4301), 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/D/draw/?count=18446744073709551617x", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
+		{"GET /api/deck/D/draw/?count=-18446744073709551617", 400, `{"success": false, "error": "count must be a whole number of 0 or more, such as count=2."-`},
 		{"GET /api/deck/D/pile/b/draw/Random/", 200, `{"success": true, "deck_id": "D", "cards": <4S>, "piles": {"a": {"remaining": 0}, "b": {"remaining": 0}}+`},
 		{"GET /api/deck/D/pile/b/add/?cards=3S,4S,5S", 200, `{"success": true, "deck_id": "D", "remaining": 0, "piles": {"a": {"remaining": 0}, "b": {"remaining": 3}}+`},
 		{"GET /api/deck/D/pile/b/draw/top/?count=2", 200, `{"success": true, "deck_id": "D", "cards": <4S 5S>, "piles": {"a": {"remaining": 0}, "b": {"remaining": 1}}+`},

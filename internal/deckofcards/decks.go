@@ -12,13 +12,13 @@ import (
 	"riffle/internal/shoe"
 )
 
-// maxDecks is how many copies a new deck may have. One that is drawn from at once may have as many
-// as a shoe holds.
+// maxDecks is the most copies in a new deck. A deck that is created by a draw is only limited by
+// the shoe's size.
 const maxDecks = 20
 
-// update changes the deck of the request. plan returns the change to make of the deck as it is, nil
-// for none, and is called again if the deck was changed in the meantime.
-func (a *API) update(q *request, plan func(*liveshoes.Shoe) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
+// update changes the request's deck. decide returns the change for the current deck, or nil for
+// none, and is called again if the deck changed concurrently.
+func (a *API) update(q *request, decide func(*liveshoes.Shoe) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
 	if q.id == uuid.Nil {
 		return nil, journal.ErrNoShoe
 	}
@@ -26,20 +26,20 @@ func (a *API) update(q *request, plan func(*liveshoes.Shoe) (*liveshoes.Change, 
 		if s.Status != shoe.Open || !isDeck(s) {
 			return nil, journal.ErrNoShoe
 		}
-		return plan(s)
+		return decide(s)
 	})
 }
 
-// look returns the deck of the request as it is.
+// look returns the request's deck unchanged.
 func (a *API) look(q *request) (*liveshoes.Result, error) {
-	q.key = nil // nothing is changed that a retry could replay
+	q.key = nil // a read has nothing to replay
 	return a.update(q, func(*liveshoes.Shoe) (*liveshoes.Change, error) { return nil, nil })
 }
 
-// newDeck answers /api/deck/new/: a deck in the order of a new one.
+// newDeck handles /api/deck/new/: a deck in the order of a new one.
 func (a *API) newDeck(q *request) (*answer, error) { return a.create(q, false) }
 
-// newShuffled answers /api/deck/new/shuffle/.
+// newShuffled handles /api/deck/new/shuffle/.
 func (a *API) newShuffled(q *request) (*answer, error) { return a.create(q, true) }
 
 func (a *API) create(q *request, shuffled bool) (*answer, error) {
@@ -66,7 +66,7 @@ func (a *API) create(q *request, shuffled bool) (*answer, error) {
 	return newAnswer(result).shuffled(&result.Shoe), nil
 }
 
-// newRequest asks for a deck with the lifetime of this API.
+// newRequest returns a request for a deck with this API's lifetime.
 func newRequest(shuffled bool) *liveshoes.Request {
 	r := &liveshoes.Request{TTL: lifetime}
 	if !shuffled {
@@ -75,8 +75,8 @@ func newRequest(shuffled bool) *liveshoes.Request {
 	return r
 }
 
-// whole asks for a deck of all cards. A shuffled one is of a deck type. One in the order of this
-// API, which is not that of the type, is of items.
+// whole returns a request for a full deck. A shuffled one is of a deck type; an unshuffled one is
+// of items, because this API orders cards differently.
 func whole(m makeup, shuffled bool) *liveshoes.Request {
 	r := newRequest(shuffled)
 	switch {
@@ -90,7 +90,7 @@ func whole(m makeup, shuffled bool) *liveshoes.Request {
 	return r
 }
 
-// partial asks for a deck of the named cards.
+// partial returns a request for a deck of the named cards.
 func partial(named []string, withJokers bool, copies uint64, shuffled bool) (*liveshoes.Request, error) {
 	var codes []string
 	for _, code := range named {
@@ -109,7 +109,7 @@ func partial(named []string, withJokers bool, copies uint64, shuffled bool) (*li
 	return r, nil
 }
 
-// info answers /api/deck/{deck_id}/.
+// info handles /api/deck/{deck_id}/.
 func (a *API) info(q *request) (*answer, error) {
 	result, err := a.look(q)
 	if err != nil {
@@ -118,8 +118,8 @@ func (a *API) info(q *request) (*answer, error) {
 	return newAnswer(result).shuffled(&result.Shoe), nil
 }
 
-// shuffle answers /api/deck/{deck_id}/shuffle/: of what remains, or of all cards, which come back
-// from wherever they are.
+// shuffle handles /api/deck/{deck_id}/shuffle/: it shuffles the remaining cards, or returns all
+// cards and shuffles them.
 func (a *API) shuffle(q *request) (*answer, error) {
 	var result *liveshoes.Result
 	var err error
@@ -136,11 +136,11 @@ func (a *API) shuffle(q *request) (*answer, error) {
 	return newAnswer(result).shuffled(&result.Shoe), nil
 }
 
-// errReplace is for a deck that is to have other cards.
+// errReplace ends an update whose deck must be replaced.
 var errReplace = errors.New("the deck is to be replaced")
 
-// reset shuffles all cards of a deck. If it is to have other cards, or was shuffled too often, a
-// new shoe replaces it.
+// reset shuffles all cards of a deck. A new shoe replaces the deck if its cards change, or if it
+// was shuffled too often.
 func (a *API) reset(q *request) (*liveshoes.Result, error) {
 	copies, err := q.decks(maxDecks)
 	if err != nil {
@@ -159,7 +159,7 @@ func (a *API) reset(q *request) (*liveshoes.Result, error) {
 		if !said {
 			withJokers = was.jokers
 		}
-		if was.whole { // the number of copies is not known of a deck of named cards
+		if was.whole { // the number of copies of a partial deck is unknown
 			copies = was.copies
 		}
 		switch {
@@ -188,12 +188,12 @@ func (a *API) reset(q *request) (*liveshoes.Result, error) {
 	return q.log.Shoes.Replace(q.ctx, q.id, replacement)
 }
 
-// worn refuses to shuffle a deck that was shuffled as often as a shoe can be.
+// worn rejects a deck that was shuffled as often as a shoe can be.
 func worn(s *liveshoes.Shoe) error {
-	return refuse(http.StatusBadRequest, "A deck and its piles are shuffled at most %d times. Begin another one at /api/deck/new/shuffle/.", shoe.MaxSeals).of(s)
+	return refuse(http.StatusBadRequest, "A deck and its piles are shuffled at most %d times. Begin another one at /api/deck/new/shuffle/.", shoe.MaxSeals).at(s)
 }
 
-// newDraw answers /api/deck/new/draw/: a new shuffled deck and its first cards.
+// newDraw handles /api/deck/new/draw/: it shuffles a new deck and draws cards.
 func (a *API) newDraw(q *request) (*answer, error) {
 	count, err := q.count(0)
 	if err != nil {
@@ -214,7 +214,7 @@ func (a *API) newDraw(q *request) (*answer, error) {
 	return a.take(q, count)
 }
 
-// draw answers /api/deck/{deck_id}/draw/, and the same with an end or at random.
+// draw handles /api/deck/{deck_id}/draw/, with or without a location.
 func (a *API) draw(q *request) (*answer, error) {
 	count, err := q.count(0)
 	if err != nil {
@@ -223,7 +223,7 @@ func (a *API) draw(q *request) (*answer, error) {
 	return a.take(q, count)
 }
 
-// take draws cards from the deck, or as many as there are.
+// take draws count cards, or all if fewer remain.
 func (a *API) take(q *request, count uint64) (*answer, error) {
 	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		n := min(count, s.Remaining)
@@ -242,8 +242,8 @@ func (a *API) take(q *request, count uint64) (*answer, error) {
 	return drawn, nil
 }
 
-// returnToDeck answers /api/deck/{deck_id}/return/: cards that were drawn and are on no pile go to
-// the bottom of the deck.
+// returnToDeck handles /api/deck/{deck_id}/return/: drawn cards that are on no pile go to the
+// bottom of the deck.
 func (a *API) returnToDeck(q *request) (*answer, error) {
 	named, given, err := q.cards()
 	if err != nil {
@@ -267,7 +267,7 @@ func (a *API) returnToDeck(q *request) (*answer, error) {
 	return newAnswer(result).remaining(&result.Shoe), nil
 }
 
-// moveCards returns the change that moves cards; nil if there are none.
+// moveCards returns the change that moves cards, or nil for no cards.
 func moveCards(kind audit.Kind, from shoe.Place, cards []liveshoes.Card, to shoe.Place, put shoe.End) *liveshoes.Change {
 	if len(cards) == 0 {
 		return nil
@@ -279,8 +279,8 @@ func moveCards(kind audit.Kind, from shoe.Place, cards []liveshoes.Card, to shoe
 	return c
 }
 
-// pick returns those of the cards that are named by their codes, in the order of the codes. A code
-// picks one card; unknown codes are skipped.
+// pick returns the cards with the given codes, in the order of the codes. Each code picks one card;
+// unknown codes are skipped.
 func pick(cards []liveshoes.Card, codes []string) (picked []liveshoes.Card) {
 	byCode := map[string][]liveshoes.Card{}
 	for i := range cards {

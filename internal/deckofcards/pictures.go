@@ -13,25 +13,25 @@ import (
 
 //go:generate go run render.go
 
-// raster has the pictures as PNG, by the codes of the cards.
+// raster holds the PNG pictures, named by card code.
 //
 //go:embed img/*.png
 var raster embed.FS
 
-// picturePath is where pictures are.
+// picturePath is the URL path of the pictures.
 const picturePath = "/static/img/"
 
-// Names of pictures that are no codes.
+// Picture names that are not card codes.
 const (
 	backName = "back"
-	// The other service has this name for AD, because ad blockers hide AD.png.
+	// The original service renames AD, because ad blockers hide AD.png.
 	aceOfDiamonds = "aceDiamonds"
-	anyJoker      = "XX"  // a joker in colours, which no card has as its code
+	anyJoker      = "XX"  // a joker in colours
 	tenOfClubs    = "0C2" // a second picture of 0C, only as SVG
 	family        = "french"
 )
 
-// picture answers /static/img/{file}.
+// picture handles /static/img/{file}.
 func (a *API) picture(w http.ResponseWriter, r *http.Request) {
 	allowAll(w)
 	switch r.Method {
@@ -52,13 +52,12 @@ func (a *API) picture(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", media)
 	a.Cache(w, "max-age=86400")
-	// A picture that is opened by itself is a document of this service, and needs nothing but
-	// itself.
+	// An SVG opened as a page must not load or run anything.
 	h.Set("Content-Security-Policy", "default-src 'none'")
 	send(w, http.StatusOK, drawn)
 }
 
-// draws returns a picture and its media type; nil if there is none of that name.
+// draws returns a picture and its media type, or nil if the name is unknown.
 func draws(decks *deck.Catalogue, file string) (drawn []byte, media string) {
 	name, kind, _ := strings.Cut(file, ".")
 	switch name {
@@ -83,7 +82,7 @@ func draws(decks *deck.Catalogue, file string) (drawn []byte, media string) {
 	case "png":
 		drawn, err := raster.ReadFile("img/" + name + ".png")
 		if err != nil {
-			panic(err) // there is one of each code
+			panic(err) // every code has a picture
 		}
 		return drawn, "image/png"
 	case "svg":

@@ -11,7 +11,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// place returns the place of the request's pile.
+// place returns the request's pile as a place.
 func (q *request) place() (shoe.Place, error) {
 	if !shoe.IsName(q.pile) {
 		return "", refuse(http.StatusNotFound, "A pile is named by 1 to %d letters, digits, hyphens and underscores.", shoe.MaxName)
@@ -19,17 +19,17 @@ func (q *request) place() (shoe.Place, error) {
 	return shoe.OnPile(q.pile), nil
 }
 
-// updatePile changes a pile that must exist. plan is given the deck and the place of the pile.
-func (a *API) updatePile(q *request, plan func(*liveshoes.Shoe, shoe.Place) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
+// updatePile changes an existing pile. decide receives the deck and the pile's place.
+func (a *API) updatePile(q *request, decide func(*liveshoes.Shoe, shoe.Place) (*liveshoes.Change, error)) (*liveshoes.Result, error) {
 	place, err := q.place()
 	if err != nil {
 		return nil, err
 	}
 	return a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		if !hasPile(s, q.pile) {
-			return nil, refuse(http.StatusNotFound, noPile, q.pile).of(s)
+			return nil, refuse(http.StatusNotFound, noPile, q.pile).at(s)
 		}
-		return plan(s, place)
+		return decide(s, place)
 	})
 }
 
@@ -37,8 +37,8 @@ func hasPile(s *liveshoes.Shoe, name string) bool {
 	return slices.ContainsFunc(s.Piles, func(p liveshoes.Pile) bool { return p.Name == name })
 }
 
-// addToPile answers /api/deck/{deck_id}/pile/{pile}/add/: cards go onto the pile from wherever they
-// are outside the deck. A new pile is created even if no card goes there.
+// addToPile handles /api/deck/{deck_id}/pile/{pile}/add/: it moves cards from outside the deck to
+// the pile. It creates a new pile even if no card is moved.
 func (a *API) addToPile(q *request) (*answer, error) {
 	place, err := q.place()
 	if err != nil {
@@ -52,28 +52,28 @@ func (a *API) addToPile(q *request) (*answer, error) {
 	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		now = s
 		if !given {
-			return nil, refuse(http.StatusNotFound, noCardNamed).of(s)
+			return nil, refuse(http.StatusNotFound, noCardNamed).at(s)
 		}
 		cards, err := q.log.Shoes.Cards(q.ctx, s, shoe.Out, false)
 		if err != nil {
 			return nil, err
 		}
 		picked := pick(cards, named)
-		if len(picked) == 0 && !hasPile(s, q.pile) { // the pile is created all the same
+		if len(picked) == 0 && !hasPile(s, q.pile) { // creates an empty pile
 			return &liveshoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, Cards: []liveshoes.CardName{}, To: place, Put: shoe.Top}, nil
 		}
 		return moveCards(audit.KindAdd, shoe.Out, picked, place, shoe.Top), nil
 	})
 	if errors.Is(err, shoe.ErrTooMany) {
-		return nil, refuse(http.StatusBadRequest, "A deck has at most %d piles. Use one of those.", shoe.MaxPiles).of(now)
+		return nil, refuse(http.StatusBadRequest, "A deck has at most %d piles. Use one of those.", shoe.MaxPiles).at(now)
 	} else if err != nil {
 		return nil, err
 	}
 	return newAnswer(result).remaining(&result.Shoe).piles(&result.Shoe), nil
 }
 
-// listPile answers /api/deck/{deck_id}/pile/{pile}/list/: its cards from the bottom, and the size
-// of each pile.
+// listPile handles /api/deck/{deck_id}/pile/{pile}/list/: the pile's cards from the bottom, and the
+// size of each pile.
 func (a *API) listPile(q *request) (*answer, error) {
 	place, err := q.place()
 	if err != nil {
@@ -94,7 +94,7 @@ func (a *API) listPile(q *request) (*answer, error) {
 	return listed, nil
 }
 
-// shufflePile answers /api/deck/{deck_id}/pile/{pile}/shuffle/.
+// shufflePile handles /api/deck/{deck_id}/pile/{pile}/shuffle/.
 func (a *API) shufflePile(q *request) (*answer, error) {
 	var now *liveshoes.Shoe
 	result, err := a.updatePile(q, func(s *liveshoes.Shoe, place shoe.Place) (*liveshoes.Change, error) {
@@ -109,8 +109,8 @@ func (a *API) shufflePile(q *request) (*answer, error) {
 	return newAnswer(result).remaining(&result.Shoe).piles(&result.Shoe), nil
 }
 
-// drawFromPile answers /api/deck/{deck_id}/pile/{pile}/draw/, and the same with an end or at
-// random. Named cards override both. Unlike from the deck, all cards are drawn or none.
+// drawFromPile handles /api/deck/{deck_id}/pile/{pile}/draw/, with or without a location. Named
+// cards override location and count. Unlike the deck's draw, it draws all requested cards or none.
 func (a *API) drawFromPile(q *request) (*answer, error) {
 	named, _, err := q.cards()
 	if err != nil {
@@ -125,7 +125,7 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 		if byName {
 			picked := pick(cards, named)
 			if lacks(picked, q.values["cards"]) {
-				return nil, refuse(http.StatusNotFound, notInPile, q.pile).of(s)
+				return nil, refuse(http.StatusNotFound, notInPile, q.pile).at(s)
 			}
 			return moveCards(audit.KindDraw, place, picked, shoe.Dealt, ""), nil
 		}
@@ -134,7 +134,7 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 			return nil, err
 		}
 		if count > uint64(len(cards)) {
-			return nil, q.notEnough(http.StatusNotFound).of(s)
+			return nil, q.notEnough(http.StatusNotFound).at(s)
 		}
 		return &liveshoes.Change{Kind: audit.KindDraw, From: place, Taken: q.end, Count: &count, To: shoe.Dealt}, nil
 	})
@@ -142,14 +142,14 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 		return nil, err
 	}
 	cards := slices.Clone(result.Cards)
-	if !byName && q.end == shoe.Top { // in the order in which they lay: the top one is the last
+	if !byName && q.end == shoe.Top { // from the bottom: the top card is the last
 		slices.Reverse(cards)
 	}
 	return newAnswer(result).cards(q, cards).piles(&result.Shoe), nil
 }
 
-// lacks reports whether a code of the list is not among the cards. Other spellings of a ten are no
-// codes of the other service, which ignores them.
+// lacks reports whether a code of the list is not among the cards. Like the original service, it
+// ignores other spellings of ten.
 func lacks(cards []liveshoes.Card, list string) bool {
 	count := map[string]int{}
 	for i := range cards {
@@ -165,8 +165,8 @@ func lacks(cards []liveshoes.Card, list string) bool {
 	return false
 }
 
-// returnPile answers /api/deck/{deck_id}/pile/{pile}/return/: the named cards of the pile, or all,
-// go to the bottom of the deck.
+// returnPile handles /api/deck/{deck_id}/pile/{pile}/return/: it moves the named cards, or all, to
+// the bottom of the deck.
 func (a *API) returnPile(q *request) (*answer, error) {
 	named, given, err := q.cards()
 	if err != nil {

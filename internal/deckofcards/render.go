@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Render makes img/*.png of the pictures that the package serves as SVG: 226 by 314 pixels, in at
-// most 256 colours. It needs rsvg-convert, of librsvg2-bin.
+// Render makes img/*.png from the package's SVG pictures: 226 by 314 pixels, at most 256 colours.
+// It needs rsvg-convert of librsvg2-bin.
 package main
 
 import (
@@ -61,8 +61,8 @@ func render(file string, svg []byte) error {
 	return os.WriteFile(file, out.Bytes(), 0o644)
 }
 
-// reduced returns the picture in its 256 most frequent colours. There are hardly more: what is not
-// plain is the edges of shapes.
+// reduced returns the picture in its 256 most frequent colours. Few others occur, at the edges of
+// shapes.
 func reduced(full image.Image) image.Image {
 	often := map[color.NRGBA]int{}
 	box := full.Bounds()

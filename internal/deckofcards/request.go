@@ -24,18 +24,18 @@ import (
 	"riffle/internal/shoe"
 )
 
-// maxBody is the longest body, in bytes.
+// maxBody is the size limit of a body, in bytes.
 const maxBody = 64 << 10
 
-// request is a request after it was read.
+// request is a parsed request.
 type request struct {
 	ctx    context.Context
 	log    Log
-	id     uuid.UUID // of the deck; Nil if the path has none, or one that no deck can have
+	id     uuid.UUID // of the deck; Nil if the path has no valid deck_id
 	pile   string
-	end    shoe.End          // from which cards are drawn
-	values map[string]string // the parameters of query and body, of those in known
-	base   string            // of picture URLs: scheme, host and the prefix of the log
+	end    shoe.End          // where cards are drawn
+	values map[string]string // known parameters of query and body
+	base   string            // of picture URLs: scheme, host and log prefix
 	key    *journal.Key      // identifies retries; nil without an Idempotency-Key
 	keyFor func(part string) *journal.Key
 }
@@ -79,8 +79,8 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, lease *budget.Lease) 
 	return q, nil
 }
 
-// newDeckKey is the part of a request that makes a new deck before it draws from it. Keys have no
-// spaces, so no other request has this key.
+// newDeckKey makes the key for the deck that newDraw creates before it draws. Keys have no spaces,
+// so no other request has it.
 const newDeckKey = " deck"
 
 // bodyError returns the refusal for a body that cannot be read.
@@ -91,25 +91,26 @@ func bodyError(err *httpjson.Error) *refusal {
 	return refuse(http.StatusBadRequest, "The body did not arrive whole. Send it again.")
 }
 
-// answerBytes returns the memory of an answer with as many cards as the request names or draws.
+// answerBytes estimates the memory of an answer, from the number of cards that the request names or
+// draws.
 func (q *request) answerBytes() int64 {
-	const card = 256 // with its names and paths, but not the base of the URLs of its three pictures
+	const card = 256 // with its names and paths, without the base of its three picture URLs
 	drawn, _ := q.count(0)
 	cards := min(max(drawn, uint64(strings.Count(q.values["cards"], ",")+1)), shoe.MaxCards)
 	return int64(cards) * int64(card+3*len(q.base))
 }
 
-// known are the parameters that the API has. Others are not kept.
+// known are the supported parameters; others are ignored.
 var known = []string{"cards", "count", "deck_count", "jokers_enabled", "remaining"}
 
-// add adds a parameter. Of one that comes several times, the last counts.
+// add sets a parameter. The last value counts.
 func (q *request) add(name, value string) {
 	if slices.Contains(known, name) {
 		q.values[name] = value
 	}
 }
 
-// addPairs adds what is well-formed of a query, or of a form like one.
+// addPairs adds the well-formed pairs of a query or form.
 func (q *request) addPairs(text string) {
 	for pair := range strings.SplitSeq(text, "&") {
 		name, value, _ := strings.Cut(pair, "=")
@@ -123,12 +124,11 @@ func (q *request) addPairs(text string) {
 	}
 }
 
-// addBody adds the parameters of a body, which override those of the query. A body of another type
-// is ignored.
+// addBody adds a body's parameters, which override the query's. It ignores other media types.
 func (q *request) addBody(contentType string, body []byte) error {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil {
-		return nil //nolint:nilerr // a type that cannot be read is one that has no parameters
+		return nil //nolint:nilerr // an invalid media type has no parameters
 	}
 	switch media {
 	case "application/x-www-form-urlencoded":
@@ -145,11 +145,11 @@ func (q *request) addBody(contentType string, body []byte) error {
 	return nil
 }
 
-// addParts adds the values of a multipart form, but not its files.
+// addParts adds the values of a multipart form, without files.
 func (q *request) addParts(form *multipart.Reader) error {
 	for {
 		part, err := form.NextPart()
-		if err == io.EOF { // wrapped, it is of a form that was cut off
+		if err == io.EOF { // a truncated form has a wrapped EOF
 			return nil
 		} else if err != nil {
 			return err
@@ -164,8 +164,7 @@ func (q *request) addParts(form *multipart.Reader) error {
 	}
 }
 
-// addJSON adds the members of an object: strings, numbers and booleans as text, lists joined by
-// commas.
+// addJSON adds an object's members: strings, numbers and booleans as text, lists joined by commas.
 func (q *request) addJSON(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -205,8 +204,8 @@ func (q *request) addJSON(body []byte) error {
 	return err
 }
 
-// textsOf reads a value as the text of a parameter, and a list as the texts in it, joined by commas.
-// Null and objects have none, but a list without any is given all the same.
+// textsOf reads a value as a parameter, and joins the texts of a list by commas. An empty list is
+// an empty text; null and objects are no text.
 func textsOf(d *jsontext.Decoder) (text string, given bool, err error) {
 	isList := d.PeekKind() == '['
 	if !isList {
@@ -233,9 +232,9 @@ func textsOf(d *jsontext.Decoder) (text string, given bool, err error) {
 	return joined.String(), true, err
 }
 
-// textOf reads a value as the text of a parameter. Null, lists and objects have none.
+// textOf reads a string, number or boolean as a parameter, and skips other values.
 func textOf(d *jsontext.Decoder) (text string, given bool, err error) {
-	switch d.PeekKind() { //nolint:exhaustive // the others have no text, or are no JSON
+	switch d.PeekKind() { //nolint:exhaustive // other kinds are no text, or no JSON
 	case '"', '0', 't', 'f':
 		token, err := d.ReadToken()
 		return token.String(), err == nil, err
@@ -243,7 +242,8 @@ func textOf(d *jsontext.Decoder) (text string, given bool, err error) {
 	return "", false, d.SkipValue()
 }
 
-// number returns an integer parameter, 1 if it is missing. The error says what it has to be.
+// number returns an integer parameter; 1 if it is missing. what describes valid values for the
+// error.
 func (q *request) number(name, what string) (int64, error) {
 	text, given := q.values[name]
 	if !given {
@@ -251,40 +251,40 @@ func (q *request) number(name, what string) (int64, error) {
 	}
 	text = strings.TrimSpace(text)
 	n, err := strconv.ParseInt(text, 10, 64)
-	// A number out of range becomes the largest or smallest, which no limit allows.
+	// ParseInt returns the nearest limit for a number out of range.
 	if err != nil && (!errors.Is(err, strconv.ErrRange) || !isInteger(text)) {
-		return 0, refuse(http.StatusBadRequest, "%s has to be %s, such as %s=2.", name, what, name)
+		return 0, refuse(http.StatusBadRequest, "%s must be %s, such as %s=2.", name, what, name)
 	}
 	return n, nil
 }
 
-// maxDigits is the most digits that Python, which the other service is written in, reads as a number.
+// maxDigits is the limit of Python, in which the original service is written.
 const maxDigits = 4300
 
-// isInteger reports whether a text is an integer of at most maxDigits digits.
+// isInteger reports whether text is an integer of at most maxDigits digits.
 func isInteger(text string) bool {
 	digits := strings.TrimLeft(text, "+-")
 	return len(text)-len(digits) <= 1 && digits != "" && len(digits) <= maxDigits && strings.Trim(digits, "0123456789") == ""
 }
 
-// notEnough refuses to draw more cards than there are. Its text has the count of the request, which
-// may exceed 64 bits.
+// notEnough rejects a draw of more cards than remain. It quotes the requested count, which may
+// exceed 64 bits.
 func (q *request) notEnough(status int) *refusal {
 	count := strings.TrimLeft(strings.TrimSpace(q.values["count"]), "+0")
 	return refuse(status, notEnough, cmp.Or(count, "1"))
 }
 
-// count returns how many cards to draw, at least so many.
+// count returns the number of cards to draw. Values below least are errors.
 func (q *request) count(least int64) (uint64, error) {
 	what := "a whole number of " + strconv.FormatInt(least, 10) + " or more"
 	n, err := q.number("count", what)
 	if err == nil && n < least {
-		err = refuse(http.StatusBadRequest, "count has to be %s, such as count=2.", what)
+		err = refuse(http.StatusBadRequest, "count must be %s, such as count=2.", what)
 	}
 	return uint64(max(n, 0)), err
 }
 
-// decks returns how many copies of a deck to use.
+// decks returns the number of deck copies, at most most.
 func (q *request) decks(most int64) (uint64, error) {
 	n, err := q.number("deck_count", "a whole number")
 	switch {
@@ -298,14 +298,14 @@ func (q *request) decks(most int64) (uint64, error) {
 	return uint64(n), nil
 }
 
-// flag returns whether a parameter is true, and whether it is true or false at all.
+// flag returns whether a parameter is true, and whether it is a boolean.
 func (q *request) flag(name string) (is, given bool) {
 	text := q.values[name]
 	is = strings.EqualFold(text, "true")
 	return is, is || strings.EqualFold(text, "false")
 }
 
-// cards returns the codes in the parameter cards, without unknown ones, and whether it was given.
+// cards returns the known codes in the parameter cards, and whether it was given.
 func (q *request) cards() (codes []string, given bool, err error) {
 	text, given := q.values["cards"]
 	for word := range strings.SplitSeq(text, ",") {
@@ -319,8 +319,8 @@ func (q *request) cards() (codes []string, given bool, err error) {
 	return codes, given, nil
 }
 
-// parseID reads a deck_id: 32 hexadecimal digits, or an id of /shoes as it is there. It is Nil if
-// no deck can have it.
+// parseID parses a deck_id: 32 hexadecimal digits, or a shoe id in canonical form. It returns Nil
+// for others.
 func parseID(text string) uuid.UUID {
 	id, err := uuid.Parse(text)
 	if err != nil || text != deckID(id) && text != id.String() {
@@ -329,10 +329,10 @@ func parseID(text string) uuid.UUID {
 	return id
 }
 
-// deckID returns the id of a shoe as a deck_id, which clients expect to be one word.
+// deckID returns a shoe's id as a deck_id, without hyphens.
 func deckID(id uuid.UUID) string { return strings.ReplaceAll(id.String(), "-", "") }
 
-// hostOf returns the scheme and host that the client has used.
+// hostOf returns the request's scheme and host.
 func hostOf(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
@@ -341,11 +341,11 @@ func hostOf(r *http.Request) string {
 	return scheme + "://" + r.Host
 }
 
-// maxKey is the length of the longest idempotency key, in characters.
+// maxKey is the length limit of an idempotency key.
 const maxKey = 255
 
-// keyOf returns the Idempotency-Key, bare or in double quotes; empty if there is none, or a
-// malformed one, for which clients that do not know the header are not refused.
+// keyOf returns the Idempotency-Key, bare or in double quotes. It is empty if missing or malformed:
+// clients of the original service do not know the header.
 func keyOf(h http.Header) string {
 	key := strings.Trim(h.Get("Idempotency-Key"), " \t")
 	if len(key) > 1 && key[0] == '"' && key[len(key)-1] == '"' {
