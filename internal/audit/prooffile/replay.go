@@ -152,7 +152,7 @@ func (c *checker) identify(given *Given, d *dealing) (Step, *cards) {
 	return items, cards
 }
 
-// root checks that the record's root is the root of the cards in their order.
+// root adds the step root: the root in the record commits to the cards in their order.
 func (c *checker) root(d *dealing) {
 	switch {
 	case c.Record.Root == nil:
@@ -166,7 +166,7 @@ func (c *checker) root(d *dealing) {
 	}
 }
 
-// sealed checks that the cards in the order have the record's root.
+// sealed checks that the root in the record commits to the cards in this order.
 func (e *Entry) sealed(order []uint64, of *cards) error {
 	texts := make([][]byte, len(order))
 	for i, number := range order {
