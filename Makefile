@@ -114,15 +114,13 @@ $(STATICCHECK):
 	go install honnef.co/go/tools/cmd/staticcheck@v0.8.1
 	mv $(BIN)/staticcheck $@
 
-<<<<<<< HEAD
 $(VALE):
 	go install github.com/errata-ai/vale/v3/cmd/vale@v3.19.0
 	mv $(BIN)/vale $@
-=======
+
 $(BIOME): web/package-lock.json
 	cd web && npm ci --ignore-scripts
 	touch $@
->>>>>>> 864c7bd (web: biome lints the pages and the client)
 
 $(DEADCODE):
 	go install golang.org/x/tools/cmd/deadcode@v0.50.0

@@ -30,12 +30,12 @@ func healthcheck(ctx context.Context, o *options) (err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+net.JoinHostPort(host, port)+"/readyz", nil) //nolint:gosec // the operator's address
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+net.JoinHostPort(host, port)+"/readyz", nil)
 	if err != nil {
 		return err
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the service itself
-	response, err := client.Do(request)                                                                        //nolint:gosec // as above
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 
 // noSuchPath answers requests to unknown paths. It redirects paths with a slash too many, and browsers that
 // omit the slash after a log's name. Otherwise it suggests the nearest path.
-func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
+func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request, _ *budget.Lease) error {
 	if to := cmp.Or(a.withoutSlash(r), a.pageOfLog(w, r)); to != "" {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Location", to)

@@ -16,7 +16,7 @@ import (
 const backName = "back"
 
 // drawCard answers GET /cards/{type}/{name}.svg.
-func (a *logAPI) drawCard(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
+func (a *logAPI) drawCard(w http.ResponseWriter, r *http.Request, _ *budget.Lease) error {
 	kind, query, err := a.deckType(r)
 	if err != nil {
 		return err

@@ -166,7 +166,7 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		p := newProblem(row.status, "%s", row.detail)
 		p.challenge = row.challenge
 		if row.pointer != "" && r.Method == http.MethodPost {
-			p.at(row.pointer)
+			return p.at(row.pointer)
 		}
 		return p
 	}
@@ -245,7 +245,7 @@ func problemTooExpensive() *problem {
 func problemOfBody(_ *http.Request, e *httpjson.Error) *problem {
 	p := newProblem(e.Status, "%s", e.Detail)
 	if e.Pointer != "" {
-		p.at(e.Pointer)
+		return p.at(e.Pointer)
 	}
 	return p
 }
@@ -280,7 +280,7 @@ func problemOfClosedShoe(_ *http.Request, e *liveshoes.ClosedError) *problem {
 func problemOfCount(r *http.Request, e *shoe.ShortError) *problem {
 	p := unprocessable("count is %d, but only %d cards remain. Nothing was taken; ask for fewer, or put cards there first.", e.Want, e.Have)
 	if strings.HasSuffix(r.URL.Path, "/draw") {
-		p.at("/count")
+		return p.at("/count")
 	}
 	return p
 }
