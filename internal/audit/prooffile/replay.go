@@ -24,13 +24,7 @@ type dealing struct {
 // A replay takes at most [audit.MaxCost] steps.
 func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 	if !c.Record.Deals() {
-		why := "a record of kind " + string(c.Record.Kind) + " has none"
-		if given.Order != nil {
-			c.add(StepOrder, Unchecked, "%s", why)
-		}
-		if given.Items != nil {
-			c.add(StepItems, Unchecked, "%s", why)
-		}
+		c.dealsNone(given)
 		return d
 	}
 	answered := given.Order.seedOf(c.Record)
@@ -46,18 +40,8 @@ func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 		return d
 	}
 
-	keep := uint64(0)
-	if given.Order != nil {
-		keep = given.Order.count
-		if c.Record.Statement.Hands != nil {
-			keep = math.MaxUint64 // it may be any hand
-		}
-	}
-	if c.Record.Kind != audit.KindShuffle {
-		keep = max(keep, shoe.MaxCards)
-	}
-	v, _ := audit.Verify(c.File.Record, c.File.Seed, keep, nil) // nothing interrupts it
-	for _, s := range v.Steps[1:] {                             // the first is the record, which has a step already
+	v, _ := audit.Verify(c.File.Record, c.File.Seed, c.wantedPositions(given.Order), nil) // nothing interrupts it
+	for _, s := range v.Steps[1:] {                                                       // the first is the record, which has a step already
 		state := OK
 		switch {
 		case s.Name == StepSeed:
@@ -87,6 +71,31 @@ func (c *checker) replay(given *Given, heldBack State) (d dealing) {
 	}
 	c.root(&d)
 	return d
+}
+
+// dealsNone adds the steps of a record without an order.
+func (c *checker) dealsNone(given *Given) {
+	why := "a record of kind " + string(c.Record.Kind) + " has none"
+	if given.Order != nil {
+		c.add(StepOrder, Unchecked, "%s", why)
+	}
+	if given.Items != nil {
+		c.add(StepItems, Unchecked, "%s", why)
+	}
+}
+
+// wantedPositions returns the number of replayed positions up to which the orders are needed.
+func (c *checker) wantedPositions(order *Order) (n uint64) {
+	if order != nil {
+		n = order.count
+		if c.Record.Statement.Hands != nil {
+			n = math.MaxUint64 // order may be any hand
+		}
+	}
+	if c.Record.Kind != audit.KindShuffle {
+		n = max(n, shoe.MaxCards)
+	}
+	return n
 }
 
 // heldBack adds the steps up to order of a record whose seed is secret.
