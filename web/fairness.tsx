@@ -3,6 +3,7 @@ import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {Distribution, Orders, Positions} from './lab/charts';
 import {Explain} from './lab/explain';
+import {ordersIn} from './lab/file';
 import {caught, factorial, judged, mostOrders, type Finding, type Measurement} from './lab/measure';
 import type {OwnJob, Sent} from './lab/own';
 import {Rings} from './lab/rings';
@@ -20,6 +21,7 @@ interface Setting {
   runs: number;
   code: string;
   linked?: boolean;
+  file?: File; // with the shuffle "file"
 }
 
 const example = `// a has the cards in order. Return it shuffled.
@@ -144,14 +146,31 @@ function Laboratory() {
     ends.current.push(end);
     document.body.append(frame);
   };
+  /** runFile measures the orders of a file, whose first line says how many items there are. */
+  const runFile = async (file: File, meter: Worker, job: Job) => {
+    let stopped = false,
+      begun = false;
+    ends.current.push(() => {
+      stopped = true;
+    });
+    try {
+      for await (const {n, orders, last} of ordersIn(file)) {
+        if (stopped) return;
+        if (!begun) meter.postMessage({...job, n} satisfies Job);
+        begun = true;
+        meter.postMessage({orders, last} satisfies Sorted, [orders.buffer]);
+      }
+    } catch (error) {
+      if (!stopped) fail((error as Error).message);
+    }
+  };
   const start = () => {
     stop();
     setProblem(undefined);
     setMeasurement(undefined);
     setMeasured(setting);
     setRunning(true);
-    history.replaceState(null, '', toLink(setting));
-    const {n, runs, shuffle} = setting,
+    const {n, runs, shuffle, file} = setting,
       meter = new Worker(trusted(fileOf('worker')), {type: 'module'});
     ends.current.push(() => meter.terminate());
     meter.onerror = () => fail(text('lab.broken'));
@@ -162,7 +181,10 @@ function Laboratory() {
       if (data.refused)
         setProblem(new Problem(data.refused.status, data.refused.message || text('problem.unreachable')));
     };
-    meter.postMessage({n, runs, shuffle, cyclic: shuffle === 'sattolo', prefix, token: token()} satisfies Job);
+    const job: Job = {n, runs, shuffle, cyclic: shuffle === 'sattolo', prefix, token: token()};
+    if (shuffle === 'file') return void runFile(file!, meter, job); // no link has the file
+    history.replaceState(null, '', toLink(setting));
+    meter.postMessage(job);
     if (shuffle === 'own') runOwn(setting, meter);
   };
   return (
@@ -188,7 +210,6 @@ interface ControlsProps {
 
 function Controls({setting, running, onChange, onStart, onStop}: ControlsProps) {
   const set = (change: Partial<Setting>) => onChange({...setting, ...change});
-  const number = (event: Event) => Number((event.currentTarget as HTMLInputElement).value);
   return (
     <form
       class="panel"
@@ -216,31 +237,19 @@ function Controls({setting, running, onChange, onStart, onStop}: ControlsProps) 
               ))}
             </optgroup>
             <option value="own">{text('lab.shuffle.own')}</option>
+            <option value="file">{text('lab.shuffle.file')}</option>
           </select>
         </label>
-        <label>
-          {text('lab.n')}
-          <input
-            type="number"
-            min="2"
-            max="136"
-            value={setting.n}
-            onInput={(event) => set({n: number(event)})}
-            required
-          />
-        </label>
-        <label>
-          {text('lab.runs')}
-          <input
-            type="number"
-            min="1"
-            max="1000000"
-            value={setting.runs}
-            onInput={(event) => set({runs: number(event)})}
-            required
-          />
-        </label>
+        {setting.shuffle === 'file' ? (
+          <label>
+            {text('lab.file')}
+            <input type="file" required onChange={(event) => set({file: event.currentTarget.files?.[0]})} />
+          </label>
+        ) : (
+          <Amounts n={setting.n} runs={setting.runs} set={set} />
+        )}
       </div>
+      {setting.shuffle === 'file' && <p class="quiet">{text('lab.file.help')}</p>}
       {setting.shuffle === 'own' && (
         <>
           <label>
@@ -268,6 +277,35 @@ function Controls({setting, running, onChange, onStart, onStop}: ControlsProps) 
         )}
       </div>
     </form>
+  );
+}
+
+interface AmountsProps {
+  n: number;
+  runs: number;
+  set: (change: Partial<Setting>) => void;
+}
+
+function Amounts({n, runs, set}: AmountsProps) {
+  const number = (event: Event) => Number((event.currentTarget as HTMLInputElement).value);
+  return (
+    <>
+      <label>
+        {text('lab.n')}
+        <input type="number" min="2" max="136" value={n} onInput={(event) => set({n: number(event)})} required />
+      </label>
+      <label>
+        {text('lab.runs')}
+        <input
+          type="number"
+          min="1"
+          max="1000000"
+          value={runs}
+          onInput={(event) => set({runs: number(event)})}
+          required
+        />
+      </label>
+    </>
   );
 }
 
@@ -324,9 +362,11 @@ function Results({measurement, setting, running}: {measurement: Measurement; set
             <button type="button" onClick={() => save('statistics.csv', 'text/csv', findingsCSV(measurement))}>
               CSV
             </button>
-            <a class="button" href={toLink(setting)}>
-              {text('lab.link')}
-            </a>
+            {setting.shuffle !== 'file' && (
+              <a class="button" href={toLink(setting)}>
+                {text('lab.link')}
+              </a>
+            )}
           </div>
         </div>
       </div>

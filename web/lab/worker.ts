@@ -3,7 +3,7 @@ import {Meter, type Measurement} from './measure';
 import {Refusal, send} from './service';
 import {algorithms, wrong} from './shuffles';
 
-/** A Job is what to run. Orders of a shuffle of the reader's own come as messages of their own. */
+/** A Job is what to run. Orders of the reader's own function or file come as messages of their own. */
 export interface Job {
   n: number;
   runs: number;
@@ -38,7 +38,7 @@ function report(done: boolean, refused?: Report['refused']): void {
 async function run({n, runs, shuffle, cyclic, prefix, token}: Job): Promise<void> {
   const counted = new Meter(n, cyclic);
   meter = counted;
-  if (shuffle === 'own') return; // see Orders
+  if (shuffle === 'own' || shuffle === 'file') return; // see Orders
   if (algorithms.includes(shuffle)) {
     while (counted.runs < runs) {
       const repeat = Math.min(runs - counted.runs, Math.floor(1_000_000 / n));

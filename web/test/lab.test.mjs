@@ -276,3 +276,55 @@ test('with keys, the laboratory asks for a token, and says that the service has 
   assert.equal(await page.locator('.problem').count(), 0);
   await close();
 });
+
+test('the laboratory measures the orders of a file, which stays in the browser', async () => {
+  const {page, wrong, close} = await open(browser, `${service.base}/fairness`);
+  const requests = [];
+  await page.locator('.verdict').first().waitFor();
+  await page.selectOption('form select', 'file');
+  page.on('request', (request) => requests.push(request.url()));
+  const run = async (text) => {
+    await page.setInputFiles('input[type=file]', {
+      name: 'orders.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from(text),
+    });
+    await page.click('button.main');
+  };
+  const lines = (shuffle, write) => {
+    const orders = ordersOf({shuffle, n: 5, runs: 20_000});
+    return Array.from({length: 20_000}, (_, i) => write([...orders.subarray(5 * i, 5 * i + 5)])).join('\n');
+  };
+  try {
+    for (const [shuffle, write, verdict] of [
+      ['sattolo', (a) => a.join(','), /Not fair: what 20,000 runs show/],
+      ['fair', (a) => JSON.stringify(a.map((card) => `card ${card}`)), /Nothing speaks against it: 20,000 runs/],
+      ['any-place', (a) => a.map((card) => card + 1).join(' '), /Not fair: what 20,000 runs show/],
+    ]) {
+      await run(lines(shuffle, write));
+      await page.locator('.verdict', {hasText: verdict}).waitFor();
+      assert.match(await page.locator('h2').first().textContent(), /A file of orders, 5 cards, 20,000 runs/);
+    }
+    for (const [text, problem] of [
+      ['', 'The file has no orders'],
+      ['1 2 3\n1 2 2', 'Line 2 must have every item'],
+      ['1 2 3\n1 2', 'Line 2 must have every item'],
+      ['1', 'The first line must have 2 to 256 different items'],
+      ['1 1', 'The first line must have'],
+      ['1,,2', 'Line 1 is no list'],
+      ['[[1,2],[2,1]]', 'Line 1 is no list'],
+      [`${'1 '.repeat(40_000)}`, 'A line is longer'],
+      [Buffer.from([0xff, 0xfe, 0x31]), 'not text in UTF-8'],
+    ]) {
+      await run(text);
+      await page.getByText(problem).waitFor();
+    }
+    assert.deepEqual(wrong, []);
+    assert.deepEqual(
+      requests.filter((url) => !url.startsWith(`${service.base}/static/`)),
+      [],
+    );
+  } finally {
+    await close();
+  }
+});
