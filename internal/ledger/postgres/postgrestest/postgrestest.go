@@ -146,6 +146,9 @@ func (c *Cluster) initialize(program string, args ...string) error {
 		return err
 	}
 	args = append(args, "-D", c.data(), "--no-sync")
+	// Another goroutine could end this thread, and with it the program: see command.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if out, err := c.command(context.Background(), program, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", program, err, out)
 	}
@@ -174,7 +177,7 @@ func Chown(path string) error {
 func (c *Cluster) data() string { return filepath.Join(c.folder, "data") }
 
 // command returns a command of PostgreSQL, run as the user postgres if this process is root's. The
-// kernel ends it with this process.
+// kernel ends it with the thread that starts it.
 func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	path := filepath.Join(c.binaries, name)
 	if os.Getuid() == 0 {
