@@ -1,6 +1,7 @@
 // The laboratory: runs a shuffle many times and shows whether it is fair.
 import {render} from 'preact';
 import {useEffect, useRef, useState} from 'preact/hooks';
+import {algorithms, cyclic as singleCycles} from './algorithms';
 import {Distribution, Orders, Positions} from './lab/charts';
 import {Explain} from './lab/explain';
 import {ordersIn} from './lab/file';
@@ -8,7 +9,7 @@ import {caught, factorial, judged, mostOrders, type Finding, type Measurement} f
 import type {OwnJob, Sent} from './lab/own';
 import {Rings} from './lab/rings';
 import {findingsCSV, ordersCSV, positionsCSV, Save, save} from './lab/save';
-import {algorithms, wrong} from './lab/shuffles';
+import {wrong} from './lab/shuffles';
 import type {Job, Orders as Sorted, Report} from './lab/worker';
 import {prefix, Problem, text, token} from './page';
 import {Refused} from './refused';
@@ -181,7 +182,7 @@ function Laboratory() {
       if (data.refused)
         setProblem(new Problem(data.refused.status, data.refused.message || text('problem.unreachable')));
     };
-    const job: Job = {n, runs, shuffle, cyclic: shuffle === 'sattolo', prefix, token: token()};
+    const job: Job = {n, runs, shuffle, cyclic: shuffle === singleCycles, prefix, token: token()};
     if (shuffle === 'file') return void runFile(file!, meter, job); // no link has the file
     history.replaceState(null, '', toLink(setting));
     meter.postMessage(job);
@@ -320,7 +321,7 @@ function nameOf(shuffle: string): string {
 function verdictOf({runs, findings, cyclic}: Measurement, shuffle: string): [state: string, words: string] {
   const [positions] = findings;
   if (caught(findings).length > 0) {
-    const single = shuffle === 'sattolo' && caught(cyclic ?? []).length === 0;
+    const single = shuffle === singleCycles && caught(cyclic ?? []).length === 0;
     return single
       ? ['unchecked', text('lab.verdict.single')]
       : ['failed', text('lab.verdict.caught', runs.toLocaleString())];

@@ -87,6 +87,3 @@ export const wrong: Record<string, Wrong> = {
     ]),
   ),
 };
-
-/** algorithms are the service's algorithms. */
-export const algorithms = ['fisher-yates', 'durstenfeld', 'inside-out', 'strike-out', 'sattolo'];

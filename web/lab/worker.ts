@@ -1,7 +1,8 @@
 // Runs a shuffle many times, and says now and then what it shows.
+import {algorithms} from '../algorithms';
 import {Meter, type Measurement} from './measure';
 import {Refusal, send} from './service';
-import {algorithms, wrong} from './shuffles';
+import {wrong} from './shuffles';
 
 /** A Job is what to run. Orders of the reader's own function or file come as messages of their own. */
 export interface Job {

@@ -1,9 +1,7 @@
 // The fields of a form that say what is shuffled: a deck type with its parameters, and its copies.
+import {algorithms} from '../algorithms';
 import type {DeckType} from '../decks';
 import {language, text} from '../page';
-
-/** algorithms are the service's algorithms, its default first. */
-const algorithms = ['fisher-yates', 'durstenfeld', 'inside-out', 'strike-out', 'sattolo'];
 
 /** An Order is how cards are shuffled. Members that are not given are left out. */
 export interface Order {
@@ -41,7 +39,7 @@ export function askedOf(type: DeckType, given: Form): Asked {
 /** orderOf returns what OrderFields ask for. */
 export function orderOf(given: Form): Order {
   const order: Order = {};
-  if (given('algorithm') !== 'fisher-yates') order.algorithm = given('algorithm');
+  if (given('algorithm') !== algorithms[0]) order.algorithm = given('algorithm');
   if (given('client_seed') !== '') order.client_seed = given('client_seed');
   return order;
 }
