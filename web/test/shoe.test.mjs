@@ -89,7 +89,7 @@ for (const [path, width, colorScheme] of [
     await button(page, 'Open the shoe').click();
     await left(page, 52);
     assert.match(page.url(), new RegExp(`${path}#shoe=[0-9a-f-]{36}$`));
-    assert.match(await page.locator('.deck').textContent(), /cut card lies behind 5/);
+    assert.match(await page.locator('.deck').textContent(), /cut card comes after 5/);
 
     await draw(page, 2, 'alice');
     await left(page, 50);
@@ -130,14 +130,14 @@ for (const [path, width, colorScheme] of [
     await page.reload({waitUntil: 'networkidle'});
     assert.deepEqual(await page.locator('.pile img').evaluateAll((images) => images.map(({src}) => src)), cards);
     assert.deepEqual(await page.locator('.moves li').allTextContents(), [
-      '52 cards were shuffled and sealed. The cut card lies behind 5. proof',
+      '52 cards were shuffled and sealed. The cut card comes after 5 cards. proof',
       '2 from the top of the deck to “alice”. proof',
       '1 from the top of the deck to “burn”. proof',
       '2 from the top of the deck to the dealt cards. proof',
       '1 from the cards outside the deck to “discard”. proof',
       '2 cards were shuffled and sealed again: “alice”. proof',
       '1 from the dealt cards to the deck. proof',
-      '52 cards were shuffled and sealed again: all cards. The cut card lies behind 5. proof',
+      '52 cards were shuffled and sealed again: all cards. The cut card comes after 5 cards. proof',
       '3 from the top of the deck to “bob”. proof',
     ]);
 
