@@ -84,7 +84,7 @@ for (const [path, width, colorScheme] of [
     });
     await page.addScriptTag({path: axe});
     await page.getByText('A shoe', {exact: true}).click();
-    await page.getByLabel('Cut card behind').fill('5');
+    await page.getByLabel('Cut card after').fill('5');
     await accessible(page);
     await button(page, 'Open the shoe').click();
     await left(page, 52);
