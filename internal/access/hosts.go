@@ -16,9 +16,8 @@ import (
 
 // Hosts are the accepted Host names. The zero value has none.
 //
-// They prevent DNS rebinding: a page on evil.example, a name that suddenly resolves to 127.0.0.1,
-// could send requests to a local service past the same-origin policy. Their Host is still
-// evil.example.
+// They prevent DNS rebinding: evil.example can change its address to 127.0.0.1, and then its page could
+// send requests to a local service past the same-origin policy. Their Host is still evil.example.
 type Hosts struct{ names map[string]bool }
 
 // ParseHosts parses names and IP addresses without ports, separated by commas, such as

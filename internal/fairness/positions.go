@@ -24,7 +24,7 @@ func (s *Positions) Add(order []uint8) {
 	}
 }
 
-// Expected returns how often each item should have come to each place; in single cycles, to each but
+// Expected returns the expected count of each item at each place; in single cycles, at each place except
 // its own.
 func (s *Positions) Expected() float64 {
 	if s.cyclic {
@@ -33,7 +33,7 @@ func (s *Positions) Expected() float64 {
 	return float64(s.Runs) / float64(s.N)
 }
 
-// Distance returns how far items come from their places on average, over how far they should.
+// Distance returns the average distance of items from their places, divided by the expected one.
 func (s *Positions) Distance() float64 {
 	sum := 0
 	for cell, c := range s.Counts {
@@ -82,7 +82,7 @@ func (s *Neighbours) Finding() Finding {
 	return Finding{Name: "neighbours", Runs: s.runs, Needed: enough * s.n, X: x, Freedom: freedom, P: ChiSquare(x, freedom)}
 }
 
-// Joined returns how often an item was followed by the next one, and how often that is expected.
+// Joined returns the count of items that the next item followed, and the expected count.
 func (s *Neighbours) Joined() (pairs int, expected float64) {
 	for item := range s.n - 1 {
 		pairs += s.follows[item*(s.n+1)+item+1]

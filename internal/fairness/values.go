@@ -2,11 +2,11 @@ package fairness
 
 import "math/bits"
 
-// leastMoments is from how many runs on the mean and the variance of a value are compared with the
-// normal law. With fewer its tails are too thin for values as lopsided as fixed points.
+// leastMoments is the least number of runs for comparing a value's mean and variance with the normal law.
+// Below it, the law's tails are too thin for lopsided values such as fixed points.
 const leastMoments = 20_000
 
-// Values counts how often an order has each value of something.
+// Values counts the orders with each value of a property, such as their number of cycles.
 type Values struct {
 	Name  string
 	Runs  int
@@ -26,7 +26,7 @@ func NewFixedPoints(n int) *Values { return NewValues("fixed_points", FixedPoint
 // NewCycles counts the cycles of the permutation.
 func NewCycles(n int) *Values { return NewValues("cycles", Cycles, CycleLaw(n)) }
 
-// newSingleCycle counts cycles where there should be one.
+// newSingleCycle counts the cycles of orders that should have one.
 func newSingleCycle(n int) *Values {
 	law := make([]float64, n+1)
 	law[1] = 1
@@ -91,8 +91,8 @@ func Moments(law []float64) (mean, variance, fourth float64) {
 	return mean, variance, fourth
 }
 
-// Successive counts the places that have the same item as in the run before. Of a fair shuffle, what
-// leads from each order to the next is a fair shuffle as well, and its fixed points are these places.
+// Successive counts the places with the same item as in the previous run. If the shuffle is fair, the
+// permutation from each order to the next is a fair shuffle too, and its fixed points are these places.
 type Successive struct {
 	Values
 	before []uint8
@@ -145,8 +145,8 @@ func Cycles(order []uint8) (number int) {
 	return number
 }
 
-// RisingSequences returns the number of passes through the deck that picking the items up in
-// ascending order takes.
+// RisingSequences returns the number of passes through the deck that pick up all items in ascending
+// order.
 func RisingSequences(order []uint8) int {
 	var place [MostItems]int
 	for position, item := range order {

@@ -8,9 +8,10 @@ import (
 	"slices"
 )
 
-// A Reference makes integers exactly as the specification words it, with no table and no early exit.
-// Of [NewReference], it reuses its memory: the integers are valid until the next call. It shares no code with [Stream], and replaces it wherever a result is checked. The
-// word size is a parameter so that tests can enumerate all words of a small size.
+// A Reference makes integers exactly as in the specification, without tables and early exits. It shares
+// no code with [Stream] and replaces it wherever a result is checked. The word size is a parameter, so
+// that tests can enumerate all words of a small size. Integers of a Reference from [NewReference] are
+// valid until the next call.
 type Reference struct {
 	// Bits is the word size, 9 to 64; riffle/1 has 64. The product of a group is at most
 	// 2^(Bits-8).

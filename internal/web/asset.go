@@ -14,13 +14,13 @@ import (
 	"sync"
 )
 
-// An asset is a file that pages refer to. Its name has a hash of its bytes, so it never changes. All
-// requests share the bytes, so that slow readers hold none of their own.
+// An asset is a script, style or document that pages load. Its name contains its hash, so it never
+// changes. All requests share its bytes, so slow readers cost no memory.
 type asset struct {
 	kind   string
 	policy string
 	plain  []byte
-	zipped func() []byte // compressed when it is asked for first
+	zipped func() []byte // compresses at the first call
 }
 
 // kinds are the media types of assets.
@@ -28,8 +28,8 @@ var kinds = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8",
 }
 
-// readAssets returns the embedded assets by name. workers are the names of those that are workers of
-// pages and do what pages may do. All others get nothing if a browser is led to them.
+// readAssets returns the embedded assets by name. The named workers get the policy of pages. Every other
+// asset can load and run nothing if somebody opens it as a page.
 func readAssets(workers ...string) (map[string]asset, error) {
 	found := map[string]asset{}
 	return found, fs.WalkDir(files, "static", func(name string, entry fs.DirEntry, err error) error {
@@ -53,13 +53,13 @@ func newAsset(kind, policy string, plain []byte) asset {
 	return asset{kind, policy, plain, sync.OnceValue(func() []byte { return compress(plain) })}
 }
 
-// scriptOf returns the script of a document that has nothing else, as bundle makes it.
+// scriptOf returns the script of a document made by bundle, which contains nothing else.
 func scriptOf(document []byte) ([]byte, bool) {
 	script, found := bytes.CutPrefix(document, []byte("<!doctype html><script>"))
 	return bytes.TrimSuffix(script, []byte("</script>\n")), found
 }
 
-// integrity returns the digest of a file in the form of subresource integrity.
+// integrity returns a file's digest as in Subresource Integrity.
 func integrity(file []byte) string {
 	digest := sha256.Sum256(file)
 	return "sha256-" + base64.StdEncoding.EncodeToString(digest[:])
@@ -68,12 +68,12 @@ func integrity(file []byte) string {
 func compress(plain []byte) []byte {
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
-	_, _ = w.Write(plain) // neither fails: a buffer takes everything
+	_, _ = w.Write(plain) // a buffer does not fail
 	_ = w.Close()
 	return zipped.Bytes()
 }
 
-// serve answers with the file, to be kept as caching says.
+// serve answers with the file. caching is its Cache-Control.
 func (file asset) serve(w http.ResponseWriter, r *http.Request, caching string) {
 	h := w.Header()
 	h.Set("Content-Type", file.kind)
@@ -86,5 +86,5 @@ func (file asset) serve(w http.ResponseWriter, r *http.Request, caching string) 
 		h.Set("Content-Encoding", "gzip")
 		body = file.zipped()
 	}
-	_, _ = w.Write(body) // a caller who has left needs no file
+	_, _ = w.Write(body) // an error means that the caller has left
 }

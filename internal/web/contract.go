@@ -8,12 +8,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A contract is the summary of openapi.yaml on the first page of the docs, before the viewer is
-// loaded.
+// A contract has the parts of openapi.yaml that are on the first page of the docs.
 type contract struct {
 	Info struct{ Title, Summary, Description string }
 	Tags []struct{ Name, Description string }
-	// Paths have the operations in the order of the file.
+	// Paths keeps the file's sequence of operations.
 	Paths yaml.Node
 }
 
@@ -25,11 +24,11 @@ type operation struct {
 	call                 string // method and path
 }
 
-// link is where the viewer shows the operation.
+// link is the operation's place in the viewer.
 func (o *operation) link() string { return "#/" + o.Tags[0] + "/" + o.ID }
 
-// readContract reads openapi.yaml as a document: its operations by their tags, each with a link that
-// opens the viewer, and then its text. Each operation is a section that a search finds.
+// readContract renders openapi.yaml as a document: the operations by tag, with links to the viewer, and
+// then its text. Each operation is a section for the search.
 func readContract(source []byte) (*document, []section, error) {
 	var c contract
 	if err := yaml.Unmarshal(source, &c); err != nil {

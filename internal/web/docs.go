@@ -19,7 +19,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// docs are the documents of the project as pages. They are written in English.
+// docs are the project's documents as pages, in English.
 type docs struct {
 	pages     map[string]*document // by their paths below /docs/, such as guides/shoes
 	contract  *document
@@ -29,7 +29,7 @@ type docs struct {
 	index     []byte            // the sections of all documents, as JSON, to be searched
 }
 
-// A document is a file in Markdown, read as HTML.
+// A document is a Markdown file as HTML.
 type document struct {
 	Path, Title string
 	body        []byte // HTML
@@ -43,8 +43,8 @@ type section struct {
 	Text    string `json:"text"`
 }
 
-// readDocs reads openapi.yaml and the documents in the folder docs of a file system. Their HTML is
-// safe: what Markdown has of HTML is left out.
+// readDocs renders openapi.yaml and the documents in the folder docs of a file system. The HTML is safe,
+// because HTML inside Markdown is dropped.
 func readDocs(files fs.FS, contract []byte) (*docs, error) {
 	d := &docs{pages: map[string]*document{}, pictures: map[string][]byte{}}
 	names, err := fs.Glob(files, "docs/*.md")
@@ -105,17 +105,17 @@ func readDocs(files fs.FS, contract []byte) (*docs, error) {
 	return d, err
 }
 
-// The cells of tables are aligned by an attribute, since the policy of pages refuses styles.
+// An attribute aligns table cells, because the policy of pages forbids inline styles.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.TaskList,
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 )
 
-// alert is how GitHub marks a quote as a note or a warning.
+// alert matches GitHub's mark of a note or a warning.
 var alert = regexp.MustCompile(`(?m)^> \[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]$`)
 
-// readDocument reads the document whose path below /docs/ is place.
+// readDocument renders the document with the path place below /docs/.
 func readDocument(place string, source []byte) (*document, []section, error) {
 	source = alert.ReplaceAllFunc(source, func(mark []byte) []byte {
 		kind := alert.FindSubmatch(mark)[1]
@@ -158,7 +158,8 @@ func readDocument(place string, source []byte) (*document, []section, error) {
 	return page, sections, nil
 }
 
-// link has the links of a document lead to pages. Those to other files of the project become text.
+// link turns a document's links to other documents into links to their pages. A link to any other file of
+// the project becomes text.
 func link(tree ast.Node, place string) error {
 	var links []*ast.Link
 	err := ast.Walk(tree, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -180,8 +181,8 @@ func link(tree ast.Node, place string) error {
 	return err
 }
 
-// target returns where a link leads in a document, or "" if there is no page: pages lie beside each
-// other as the files do. Other files of the project than the contract are no pages.
+// target returns the page for a link in a document, or "" if there is none. Pages have the paths of their
+// files without .md.
 func target(place, link string) string {
 	name, anchor, _ := strings.Cut(link, "#")
 	to := path.Join("docs", path.Dir(place), name)

@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// A kept file is one that the service worker serves without a network, if its bytes have one of the
-// digests.
+// A kept file is served by the service worker without a network, if its bytes have one of the digests.
 type kept struct {
 	Headers   map[string]string `json:"headers"`
 	Integrity string            `json:"integrity"`
 }
 
-// serveWorker answers with the service worker of the page that checks proofs. Before its script it
-// has the digests of the page and of its files. A browser stores this script where no page can write.
+// serveWorker answers with the service worker of /verify. Its first lines are the digests of the page and
+// its files. The browser stores this script in a place that pages cannot write to.
 func (p *Pages) serveWorker(w http.ResponseWriter, r *http.Request) {
 	prefix, page := p.prefix(w), pages[slices.IndexFunc(pages, func(p page) bool { return p.Script == "verify" })]
 	files := map[string]kept{}

@@ -1,9 +1,9 @@
 // Package web serves the pages: they show shuffles, and check them in the reader's browser.
 //
-// [Pages] is all of it. A page is a frame that the service fills in, with a title, a menu and the
-// names of its script and style, in the reader's language; the script draws the rest with what the
-// API answers. Scripts and styles are made of web/ by go generate and embedded. Nothing is loaded
-// from elsewhere, and nothing that a caller has sent is ever read as HTML.
+// [Pages] is all of it. The service fills a frame with a title, a menu and the names of the page's script
+// and style, in the reader's language. The script requests the rest from the API. go generate makes scripts
+// and styles from web/; they are embedded. Pages load nothing from other hosts and never treat a caller's
+// text as HTML.
 package web
 
 import (
@@ -27,8 +27,7 @@ import (
 var files embed.FS
 
 const (
-	// policy lets pages load what the service itself serves, and nothing else; images may also be
-	// drawn by the page.
+	// policy lets pages load files of the service only. A page may also draw images.
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types riffle-workers"
 
@@ -57,7 +56,7 @@ var pages = []page{
 	{"/docs", "contract", contractPolicy},
 }
 
-// languages are those that the pages speak, the default first.
+// languages are the languages of the pages, the default first.
 var languages = []language.Tag{language.English, language.Chinese}
 
 var matcher = language.NewMatcher(languages)
@@ -70,18 +69,17 @@ type Pages struct {
 	texts  map[string]map[string]string // by language and name
 	frame  *template.Template
 	assets map[string]asset
-	docs   func() *docs // read when they are asked for first
+	docs   func() *docs // reads them at the first call
 }
 
 // A view holds the data of a page's template.
 type view struct {
 	script, title, policy string
-	document              *document // that is there before the script runs; nil for none
+	document              *document // shown before the script runs; may be nil
 }
 
-// New returns the pages. prefix returns what the paths of the log begin with that a request is for,
-// such as /logs/poker; it is called with the writer of the answer. contract is openapi.yaml, and
-// documents have a folder docs, in Markdown.
+// New returns the pages. prefix returns the prefix of the requested log's paths, such as /logs/poker, from
+// the response's writer. contract is openapi.yaml. documents contains the folder docs, in Markdown.
 func New(prefix func(http.ResponseWriter) string, contract []byte, documents fs.FS) (*Pages, error) {
 	p := &Pages{prefix: prefix}
 	if err := read("static/names.json", &p.names); err != nil {
@@ -120,7 +118,7 @@ func read(name string, value any) error {
 	return nil
 }
 
-// Routes adds the pages but the first, and their files, to a router.
+// Routes adds all pages except the first, and their files, to a router.
 func (p *Pages) Routes(r chi.Router) {
 	get := func(pattern string, answer http.HandlerFunc) {
 		r.Get(pattern, answer)
@@ -151,7 +149,7 @@ func (p *Pages) Routes(r chi.Router) {
 	get("/verify-worker.js", p.serveWorker) // a service worker is for the paths beside its own
 }
 
-// ServeHTTP answers with the first page, which has the path of the service itself.
+// ServeHTTP answers with the first page, at /.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.serve(w, r, view{script: pages[0].Script, policy: pages[0].policy})
 }
@@ -167,14 +165,14 @@ func (p *Pages) serve(w http.ResponseWriter, r *http.Request, v view) {
 	h.Set("Content-Language", tag)
 	h.Set("Cache-Control", "no-cache")
 	h.Add("Vary", "Accept-Language, Cookie")
-	_, _ = w.Write(top) // a caller who has left needs no page
+	_, _ = w.Write(top) // an error means that the caller has left
 	if v.document != nil {
 		_, _ = w.Write(v.document.body) // which all requests share
 	}
 	_, _ = w.Write(bottom)
 }
 
-// headersOf returns the headers that a page has in each language, and without a network.
+// headersOf returns the headers of a page in every language, with and without a network.
 func headersOf(policy string) map[string]string {
 	return map[string]string{
 		"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer",
@@ -182,7 +180,7 @@ func headersOf(policy string) map[string]string {
 	}
 }
 
-// render returns what comes before and after the document of a page, in a language.
+// render returns the parts of a page before and after its document, in a language.
 func (p *Pages) render(tag, prefix string, v view) (top, bottom []byte) {
 	texts := p.texts[tag]
 	values := map[string]any{
@@ -202,8 +200,7 @@ func (p *Pages) execute(part string, values map[string]any) []byte {
 	return text.Bytes()
 }
 
-// language returns the language that a reader has chosen with the switch on the page, or that the
-// browser asks for.
+// language returns the reader's language: the one chosen on the page, or else the browser's.
 func (p *Pages) language(r *http.Request) language.Tag {
 	chosen := ""
 	if cookie, err := r.Cookie("language"); err == nil {
