@@ -181,7 +181,7 @@ func link(tree ast.Node, place string) error {
 	return err
 }
 
-// target returns the page for a link in a document, or "" if there is none. Pages have the paths of their
+// target returns the page for a link in a document, or "" for other files. Pages have the paths of their
 // files without .md.
 func target(place, link string) string {
 	name, anchor, _ := strings.Cut(link, "#")
