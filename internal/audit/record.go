@@ -49,46 +49,46 @@ const TimeFormat = "2006-01-02T15:04:05.000000Z"
 // the commitment covers the seed. The bytes of [Record.Append] are stored, hashed and served; they
 // are never encoded again from a parsed record.
 type Record struct {
-	ID         uuid.UUID
-	Time       time.Time
-	Kind       Kind
-	Commitment Commitment
+	ID         uuid.UUID  `json:"id"`
+	Time       time.Time  `json:"time"`
+	Kind       Kind       `json:"kind"`
+	Commitment Commitment `json:"commitment"`
 
 	// Of kinds with a statement, see [Record.States].
-	Statement  Statement      // without its seed
-	Parameters map[string]int // of the deck type, if it has any
+	Statement  Statement      `json:",embed"`     // without its seed
+	Parameters map[string]int `json:"parameters"` // of the deck type, if it has any
 	// ItemsDigest is the rule by which the digest in the input was taken of a caller's items; empty
 	// for the plain SHA-256. A later version may have rules other than [SaltedItems].
-	ItemsDigest string
+	ItemsDigest string `json:"items_digest"`
 
-	ClientSeed string    // of a shuffle, a shoe or a reshuffle; may be empty
-	RevealNow  bool      // of a shuffle: its seed is public from the start
-	Deadline   time.Time // of a commitment: it can be used before
+	ClientSeed string    `json:"client_seed"` // of a shuffle, a shoe or a reshuffle; may be empty
+	RevealNow  bool      `json:"reveal"`      // of a shuffle: its seed is public from the start
+	Deadline   time.Time `json:"deadline"`    // of a commitment: it can be used before
 
 	// CommitmentID is the record of the commitment that a void voids, or that a shuffle or a shoe
 	// used.
-	CommitmentID uuid.UUID
+	CommitmentID uuid.UUID `json:"commitment_id"`
 
 	// AuditID is the record whose seed a reveal makes public, the first record of the shoe that a
 	// record changes, or the first record of the shoe that a shoe replaces.
-	AuditID uuid.UUID
+	AuditID uuid.UUID `json:"audit_id"`
 
 	// Of a change of a shoe.
-	Version uint64     // the version of the shoe that it made, from 2
-	From    shoe.Place // where moved or reshuffled cards lay
-	Taken   shoe.End   // how moved cards were chosen
-	Cards   shoe.Cards // the moved cards, in the order in which they were taken
-	To      shoe.Place // where they were put
-	Put     shoe.End   // at which end; empty for dealt cards
+	Version uint64     `json:"version"` // the version of the shoe that it made, from 2
+	From    shoe.Place `json:"from"`    // where moved or reshuffled cards lay
+	Taken   shoe.End   `json:"taken"`   // how moved cards were chosen
+	Cards   shoe.Cards `json:"cards"`   // the moved cards, in the order in which they were taken
+	To      shoe.Place `json:"to"`      // where they were put
+	Put     shoe.End   `json:"put"`     // at which end; empty for dealt cards
 
 	// Expires is when the shoe expires, unless a later record says otherwise. It may be zero.
-	Expires time.Time
+	Expires time.Time `json:"expires"`
 
 	// Cut is where the cut card of a shoe or a reshuffle lies; nil for none.
-	Cut *shoe.Cut
+	Cut *shoe.Cut `json:"cut"`
 
 	// Root is the root over the sealed cards of a shoe or a reshuffle.
-	Root *tlog.Hash
+	Root *tlog.Hash `json:"root"`
 }
 
 // States reports whether the record has a statement.
@@ -174,10 +174,15 @@ func (r *Record) appendChange(b []byte) []byte {
 	}
 	b = append(b, `,"version":`...)
 	b = strconv.AppendUint(b, r.Version, 10)
-	for _, m := range [...]struct{ name, value string }{
-		{"from", string(r.From)}, {"taken", string(r.Taken)}, {"cards", r.Cards.String()}, {"to", string(r.To)}, {"put", string(r.Put)},
+	moves := r.Kind.moves()
+	for _, m := range [...]struct {
+		name, value string
+		belongs     bool
+	}{
+		{"from", string(r.From), moves || r.Kind == KindReshuffle}, {"taken", string(r.Taken), moves},
+		{"cards", r.Cards.String(), moves}, {"to", string(r.To), moves}, {"put", string(r.Put), moves},
 	} {
-		if m.value != "" {
+		if m.belongs && m.value != "" {
 			b = append(append(append(append(append(b, `,"`...), m.name...), `":"`...), m.value...), '"')
 		}
 	}
@@ -210,7 +215,7 @@ func (r *Record) appendStatement(b []byte) []byte {
 	b = strconv.AppendUint(b, s.Draw, 10)
 	b = append(b, `,"repeat":`...)
 	b = strconv.AppendUint(b, s.Repeat, 10)
-	if len(s.Hands) > 0 {
+	if len(s.Hands) > 0 && (r.Kind == KindShuffle || r.Kind == KindCommitment) {
 		b = append(appendUints(append(b, `,"hands":[`...), s.Hands), ']')
 	}
 	b = append(b, `,"input":`...)
@@ -218,7 +223,7 @@ func (r *Record) appendStatement(b []byte) []byte {
 	if r.ItemsDigest != "" && r.takesItems() {
 		b = appendString(append(b, `,"items_digest":`...), r.ItemsDigest)
 	}
-	if len(r.Parameters) > 0 {
+	if len(r.Parameters) > 0 && !r.Kind.ChangesShoe() {
 		parameters, err := json.Marshal(r.Parameters, json.Deterministic(true))
 		if err != nil {
 			panic("audit: integers do not marshal: " + err.Error())
