@@ -25,144 +25,123 @@ type Given struct {
 	Commitment []byte          // the proof files of the commitment that the record names: one, if nobody cheats
 }
 
-// An Entry is a proof file and its record.
-type Entry struct {
-	File   *File         // nil if it could not be read
-	Record *audit.Record // nil if it could not be read, or is of a kind that is not known here
-}
-
-// HeldBack reports whether an order follows from the record and its seed, and the file has no seed.
-func (e *Entry) HeldBack() bool {
-	return e.Record != nil && e.Record.Deals() && e.File.Seed == nil
-}
-
-// A checker checks one proof file. Its methods add one step each, in the order of docs/spec.md,
-// "Proof file"; [checker.replay] adds several. The three verifiers call those that they need.
-type checker struct {
-	*Steps
-	*Entry
-	key        note.Verifier
-	checkpoint checkpoint
-}
-
 // proof parses the file and compares its log key with the one given. It reports whether there is
 // anything to check.
-func (c *checker) proof(text []byte, given string) bool {
-	err := c.read(text)
-	if err == nil && given != "" && given != c.File.LogKey {
-		err = fmt.Errorf("the log of the file has the key %s, and the key given is %s", c.File.LogKey, given)
+func (r *Result) proof(text []byte) bool {
+	key, err := r.given.Key, r.read(text)
+	if err == nil && key != "" && key != r.File.LogKey {
+		err = fmt.Errorf("the log of the file has the key %s, and the key given is %s", r.File.LogKey, key)
 	}
 	if err != nil {
-		c.File = nil
+		r.File = nil
 	}
 	if errors.Is(err, ErrNoFile) {
-		c.add(StepProof, Unchecked, "%s", err)
+		r.add(StepProof, Unchecked, "%s", err)
 		return false
 	}
 	trust := "its log key is the one given"
-	if given == "" {
+	if key == "" {
 		trust = "no log key was given: the one in the file is used"
 	}
-	c.check(StepProof, err, "the file is well-formed; %s", trust)
+	r.check(StepProof, err, "the file is well-formed; %s", trust)
 	return err == nil
 }
 
-func (c *checker) read(text []byte) (err error) {
-	if c.File, err = Parse(text); err != nil {
+func (r *Result) read(text []byte) (err error) {
+	if r.File, err = Parse(text); err != nil {
 		return err
 	}
-	if c.key, err = Verifier(c.File.LogKey); err != nil {
+	if r.key, err = Verifier(r.File.LogKey); err != nil {
 		return err
 	}
-	c.checkpoint, err = unsigned(c.File.Inclusion.Checkpoint)
+	r.checkpoint, err = unsigned(r.File.Inclusion.Checkpoint)
 	return err
 }
 
 // record parses the record and compares it with the file. It reports whether the record can be
 // checked any further.
-func (c *checker) record() bool {
-	record, err := audit.ParseRecord(c.File.Record)
+func (r *Result) record() bool {
+	record, err := audit.ParseRecord(r.File.Record)
 	switch {
 	case errors.Is(err, audit.ErrUnknownKind):
-		c.add(StepRecord, Unchecked, "%s: a later version may be able to check it", err)
+		r.add(StepRecord, Unchecked, "%s: a later version may be able to check it", err)
 		return false
 	case err != nil:
-	case c.File.ClientSeed != record.ClientSeed:
+	case r.File.ClientSeed != record.ClientSeed:
 		err = errors.New("the client seed of the file is not that of the record")
-	case !record.Deals() && c.File.Seed != nil:
+	case !record.Deals() && r.File.Seed != nil:
 		err = fmt.Errorf("a record of kind %s has no seed, and the file has one", record.Kind)
 	}
 	if err != nil {
-		c.add(StepRecord, Wrong, "%s", err)
+		r.add(StepRecord, Wrong, "%s", err)
 		return false
 	}
-	c.Record = record
-	c.add(StepRecord, OK, "%s", describe(record))
+	r.Record = record
+	r.add(StepRecord, OK, "%s", describe(record))
 	return true
 }
 
 // inclusion checks that the record is in the tree of the checkpoint.
-func (c *checker) inclusion() {
-	p, tree := c.File.Inclusion, c.checkpoint.body
+func (r *Result) inclusion() {
+	p, tree := r.File.Inclusion, r.checkpoint.body
 	var err error
 	if p.Index >= tree.Size {
 		err = fmt.Errorf("the tree has %d records, and this is to be number %d, from 0", tree.Size, p.Index)
-	} else if !p.Leads(c.File.Record, tree) {
+	} else if !p.Leads(r.File.Record, tree) {
 		err = errors.New("the hashes do not lead from this record to the root of the checkpoint")
 	}
-	c.check(StepInclusion, err, "the record is number %d, from 0, of the %d in the tree", p.Index, tree.Size)
+	r.check(StepInclusion, err, "the record is number %d, from 0, of the %d in the tree", p.Index, tree.Size)
 }
 
 // signature checks that the key signed the checkpoint, for the log of its name.
-func (c *checker) signature() {
-	c.check(StepSignature, c.checkpoint.signedBy(c.key), "the checkpoint is signed with the key of %s", c.key.Name())
+func (r *Result) signature() {
+	r.check(StepSignature, r.checkpoint.signedBy(r.key), "the checkpoint is signed with the key of %s", r.key.Name())
 }
 
 // committed checks that an earlier commitment in the same log fixed the order of a shuffle or a
 // shoe, except for the client seed. No file can prove who knew the client seed when.
-func (c *checker) committed(proof []byte) {
-	id, named := c.Record.CommitmentID, c.Record.UsesCommitment()
+func (r *Result) committed() {
+	if r.Record == nil {
+		return
+	}
+	proof := r.given.Commitment
+	id, named := r.Record.CommitmentID, r.Record.UsesCommitment()
 	switch {
 	case proof == nil && named:
-		c.add(StepCommitted, Skipped, "the record names the commitment %s, of which no proof was given", id)
+		r.add(StepCommitted, Skipped, "the record names the commitment %s, of which no proof was given", id)
 	case proof != nil && !named:
-		c.add(StepCommitted, Unchecked, "the record names no commitment, and the proof of one was given")
+		r.add(StepCommitted, Unchecked, "the record names no commitment, and the proof of one was given")
 	case named:
 		var err error
 		for _, one := range Split(proof) { // each must be right, in any order
-			if wrong := c.uses(one); err == nil || wrong != nil && errors.Is(err, ErrNoFile) {
+			if wrong := r.uses(one); err == nil || wrong != nil && errors.Is(err, ErrNoFile) {
 				err = wrong
 			}
 		}
 		if errors.Is(err, ErrNoFile) {
-			c.add(StepCommitted, Unchecked, "%s", err)
+			r.add(StepCommitted, Unchecked, "%s", err)
 			return
 		}
-		c.check(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline", id)
+		r.check(StepCommitted, err, "the commitment %s is earlier in the same log: it fixed seed and statement, and was used before its deadline", id)
 	}
 }
 
 // uses checks that the text is the proof file of the commitment that the record used.
-func (c *checker) uses(proof []byte) error {
+func (r *Result) uses(proof []byte) error {
 	if _, err := Parse(proof); errors.Is(err, ErrNoFile) {
 		return fmt.Errorf("the proof of the commitment: %w", err)
 	}
-	commitment := &checker{Steps: &Steps{}, Entry: &Entry{}}
-	if commitment.proof(proof, c.File.LogKey) {
-		commitment.record()
-		commitment.inclusion()
-		commitment.signature()
-	}
+	commitment := checkFile(proof, &Given{Key: r.File.LogKey}, nil)
 	if failed := commitment.Failed(); failed != nil {
 		return fmt.Errorf("the proof of the commitment fails at the step %s: %s", failed.Name, failed.Detail)
 	}
 	if commitment.Record == nil {
 		return errors.New("the proof given is of no commitment")
 	}
-	if err := c.Record.CheckCommitted(commitment.Record); err != nil {
+	if err := r.Record.CheckCommitted(commitment.Record); err != nil {
 		return err
 	}
-	if index, used := commitment.File.Inclusion.Index, c.File.Inclusion.Index; index >= used {
+	if index, used := commitment.File.Inclusion.Index, r.File.Inclusion.Index; index >= used {
 		return fmt.Errorf("the commitment is number %d in the log, from 0, and so not before the shuffle, which is number %d", index, used)
 	}
 	return nil

@@ -14,100 +14,60 @@ import (
 	"riffle/internal/audit"
 )
 
-// A HandResult is what [VerifyHand] found.
-type HandResult struct {
-	Steps
-	Entry               // of the first record
-	Proven  int         // how many cards are proven
-	Others  int         // how many are not
-	Missing []uuid.UUID // the records that they name as sealed_by and that were not given
-	held    int         // how many seeds are held back
-	match   *Match
-}
-
-// HeldBack reports whether a seed is held back.
-func (r *HandResult) HeldBack() bool { return r.held > 0 }
-
 // VerifyHand verifies cards that were drawn from a shoe, [Given].Hand, by the proof files of the
 // records that sealed them: one for each order that was made of the shoe. It adds the steps of
 // docs/shoes.md, "One hand", which take no seed. If a file has a seed, it replays the order as well.
-func VerifyHand(texts [][]byte, given *Given) *HandResult {
-	r := &HandResult{}
-	s := &shoeChecker{ShoeResult: &ShoeResult{}, given: given}
-	s.checkFiles(texts, func(record *audit.Record) State {
+func VerifyHand(texts [][]byte, given *Given) *Result {
+	r := checkFiles(texts, given, func(record *audit.Record) State {
 		if record.Root != nil || record.Kind == audit.KindShoe {
 			return Skipped // only the hand must be proven
 		}
 		return Unchecked
 	})
-	files := s.files
-	r.match = files[0].match
-	s.Entry = files[0].Entry
-	r.Entry = s.Entry
-	defer func() { r.Steps = s.Steps }()
-	s.each(StepProof, "%d files are well-formed; %s", len(files), s.trust())
-	if !s.Has(StepProof, OK) {
+	r.inEvery(StepProof, "%d files are well-formed; %s", len(texts), r.trust())
+	if !r.Has(StepProof, OK) {
 		return r
 	}
-	s.each(StepRecord, "%d records that sealed cards of the hand", len(files))
-	if len(files) > 1 {
-		s.seeds()
-		s.replayed("commitment", "seed", "%s: each opens the commitment in its record%s")
-		s.replayed("keys", "order", "the keys of %s derived%s")
-		s.replayed(StepOrder, "order", "%s replayed%s")
-		s.ofFirst(StepItems)
-		s.ofFirst(StepRoot)
+	r.inEvery(StepRecord, "%d records that sealed cards of the hand", len(texts))
+	if len(texts) > 1 {
+		r.replayedAll()
 	} else {
-		for _, name := range []string{StepSeed, "commitment", "keys", StepOrder, StepItems, StepRoot} {
-			s.ofFirst(name)
+		for _, name := range []string{StepSeed, "commitment", "keys", StepOrder} {
+			r.ofFirst(name)
 		}
 	}
-	if s.Has(StepRecord, OK) {
-		r.held = s.heldBack()
-		r.hand(s)
+	r.ofFirst(StepItems)
+	r.ofFirst(StepRoot)
+	if r.Has(StepRecord, OK) {
+		r.handOfRecords()
 	}
-	s.each(StepInclusion, "every record is in the tree of its file")
-	s.each(StepSignature, "every checkpoint is signed with the key")
-	if s.Record != nil {
-		s.committed()
-	}
+	r.published()
 	return r
 }
 
-// each adds a step that the files have: a single file's step unchanged, or the common result of
-// several.
-func (s *shoeChecker) each(name, format string, args ...any) {
-	if len(s.files) > 1 {
-		s.inEvery(name, format, args...)
-		return
-	}
-	s.ofFirst(name)
-}
-
 // ofFirst adds a step of the first file, if it has one, or of another in which it fails.
-func (s *shoeChecker) ofFirst(name string) {
-	step := s.files[0].Find(name)
-	for _, f := range s.files[1:] {
+func (r *Result) ofFirst(name string) {
+	step := r.files[0].Find(name)
+	for _, f := range r.files[1:] {
 		if f.Has(name, Wrong) && (step == nil || step.State != Wrong) {
 			step = f.Find(name)
 		}
 	}
 	if step != nil {
-		s.Steps = append(s.Steps, *step)
+		r.Steps = append(r.Steps, *step)
 	}
 }
 
-// hand adds the step hand: whether the cards were sealed by the records at their positions.
-func (r *HandResult) hand(s *shoeChecker) {
-	h := s.given.Hand
+// handOfRecords adds the step hand for records that need not be of one shoe.
+func (r *Result) handOfRecords() {
 	var sealings []*sealing
-	firsts := map[uuid.UUID]*shoeFile{} // of shoes, which say which cards they are of
-	seals := map[uuid.UUID][]byte{}     // the records by their ids
-	for _, f := range s.files {
+	firsts := map[uuid.UUID]*Result{} // of shoes, which say which cards they are of
+	seals := map[uuid.UUID][]byte{}   // the records by their ids
+	for _, f := range r.files {
 		if f.Record.Kind == audit.KindShoe && firsts[f.Record.ID] == nil {
 			firsts[f.Record.ID] = f
 		}
-		made := f.sealing(f.dealing)
+		made := f.sealing()
 		if made == nil {
 			continue
 		}
@@ -115,7 +75,7 @@ func (r *HandResult) hand(s *shoeChecker) {
 		case same == nil:
 			seals[f.Record.ID] = f.File.Record
 		case !bytes.Equal(same, f.File.Record):
-			s.add(StepHand, Wrong, "two different records have the id %s", f.Record.ID)
+			r.add(StepHand, Wrong, "two different records have the id %s", f.Record.ID)
 			return
 		}
 		if first := firsts[f.Record.AuditID]; first != nil && f.Record.Kind == audit.KindReshuffle {
@@ -124,30 +84,38 @@ func (r *HandResult) hand(s *shoeChecker) {
 		sealings = append(sealings, made)
 	}
 	if sealings == nil {
-		r.Others = len(h.cards)
-		s.add(StepHand, Unchecked, "a record of kind %s has sealed no cards: give the proof of the record that sealed_by names", s.files[0].Record.Kind)
+		r.Others = len(r.given.Hand.cards)
+		r.add(StepHand, Unchecked, "a record of kind %s has sealed no cards: give the proof of the record that sealed_by names", r.Record.Kind)
 		return
 	}
+	r.hand(sealings, func(proven []string) string {
+		if len(proven) == 0 {
+			return "no card of the hand was sealed by this record: give the proof of the record that sealed_by names"
+		}
+		return fmt.Sprintf("%s; %d were sealed by other records", r.given.Hand.describe(proven), r.Others)
+	})
+}
+
+// hand adds the step hand: whether the cards were sealed at their positions. others says what is
+// missing if some were sealed elsewhere.
+func (r *Result) hand(sealings []*sealing, others func(proven []string) string) {
+	h := r.given.Hand
 	proven, missing, wrong := h.prove(sealings...)
 	r.Proven, r.Others, r.Missing = len(proven), len(h.cards)-len(proven), h.sealers(sealings...)
 	switch {
 	case wrong != nil:
-		s.add(StepHand, Wrong, "%s", wrong)
+		r.add(StepHand, Wrong, "%s", wrong)
 	case missing != nil:
-		s.add(StepHand, Unchecked, "%s", missing)
-	case len(proven) == 0:
-		s.add(StepHand, Unchecked, "no card of the hand was sealed by this record: give the proof of the record that sealed_by names")
+		r.add(StepHand, Unchecked, "%s", missing)
 	case r.Others > 0:
-		s.add(StepHand, Unchecked, "%s; %d were sealed by other records", h.describe(proven), r.Others)
+		r.add(StepHand, Unchecked, "%s", others(proven))
 	default:
-		s.add(StepHand, OK, "%s", h.describe(proven))
+		r.add(StepHand, OK, "%s", h.describe(proven))
 	}
 }
 
-// Sealers returns the records that sealed the cards, each once, in the order of the cards.
-func (h *Hand) Sealers() []uuid.UUID { return h.sealers() }
-
-// sealers returns the records that sealed the cards, except the ones in sealings.
+// sealers returns the records that sealed the cards, except the ones in sealings, each once, in the
+// order of the cards.
 func (h *Hand) sealers(but ...*sealing) (list []uuid.UUID) {
 	for _, c := range h.cards {
 		given := slices.ContainsFunc(but, func(s *sealing) bool { return s.record.ID == c.sealedBy })
@@ -216,20 +184,20 @@ type sealing struct {
 }
 
 // sealing returns the sealing of the record; nil if its kind has none.
-func (e *Entry) sealing(d dealing) *sealing {
-	s := &sealing{record: e.Record, cards: d.cards}
+func (r *Result) sealing() *sealing {
+	s := &sealing{record: r.Record, cards: r.cards}
 	switch {
-	case e.Record.Kind == audit.KindReshuffle: // the shoe's first record says which cards
-	case e.Record.Kind != audit.KindShoe:
+	case r.Record.Kind == audit.KindReshuffle: // the shoe's first record says which cards
+	case r.Record.Kind != audit.KindShoe:
 		return nil
 	default:
-		s.input = e.Record.Statement.Input
-		if e.Record.Root == nil { // it was not shuffled
-			for i := range e.Record.Statement.Size {
+		s.input = r.Record.Statement.Input
+		if r.Record.Root == nil { // it was not shuffled
+			for i := range r.Record.Statement.Size {
 				s.order = append(s.order, i)
 			}
-		} else if d.orders != nil {
-			s.order = d.orders[0]
+		} else if r.orders != nil {
+			s.order = r.orders[0]
 		}
 	}
 	return s

@@ -90,7 +90,7 @@ func TestUncheckedHands(t *testing.T) {
 	without[1].Salt, without[1].Path = "", nil
 	items := shoeGiven(t, open, handText(t, hands[open.name]))
 	for name, v := range map[string]struct {
-		r    checked
+		r    *prooffile.Result
 		want string
 	}{
 		"no salt and path":      {check([][]byte{every.files()[0].Text()}, shoeGiven(t, every, handText(t, without))), "ask for it with proof=true"},
@@ -113,7 +113,7 @@ func TestUncheckedHands(t *testing.T) {
 	}
 }
 
-func lastDetail(r checked) string {
+func lastDetail(r *prooffile.Result) string {
 	for _, s := range r.Steps {
 		if s.Name == prooffile.StepHand {
 			return s.Detail

@@ -186,36 +186,36 @@ func (i *Items) cards(ofDeck bool) *cards {
 
 // items returns the step items, which compares what was shuffled with the input of the record, and
 // the cards; nil if they are unknown.
-func (c *checker) items(given *Given) (Step, *cards) {
-	s := &c.Record.Statement
+func (r *Result) items() (Step, *cards) {
+	s := &r.Record.Statement
 	switch {
-	case c.Record.Kind.ChangesShoe():
+	case r.Record.Kind.ChangesShoe():
 		state := Skipped
-		if given.Items != nil {
+		if r.given.Items != nil {
 			state = Unchecked
 		}
 		return newStep(StepItems, state, "the record is of cards by the places where they lay: which they were, the proof of the whole shoe says"), numbers(s.Size)
-	case given.Items != nil:
-		return c.givenItems(given)
+	case r.given.Items != nil:
+		return r.givenItems()
 	case s.Input == audit.RangeInput:
 		return newStep(StepItems, OK, "the numbers from 0 on; there is nothing to compare"), numbers(s.Size)
 	case strings.HasPrefix(s.Input, "deck "):
-		return c.knownDeck(given.Decks)
+		return r.knownDeck(r.given.Decks)
 	}
 	return newStep(StepItems, Skipped, "not given; the record has their digest"), nil
 }
 
 // givenItems compares the digest of the items given with that in the record.
-func (c *checker) givenItems(given *Given) (Step, *cards) {
-	s, rule, items := &c.Record.Statement, c.Record.ItemsDigest, given.Items
-	digest := items.salted(given.ItemsSalt)
+func (r *Result) givenItems() (Step, *cards) {
+	s, rule, items := &r.Record.Statement, r.Record.ItemsDigest, r.given.Items
+	digest := items.salted(r.given.ItemsSalt)
 	words := strings.Fields(audit.ItemsInput(digest))
 	switch {
 	case rule != "" && rule != audit.SaltedItems:
 		return newStep(StepItems, Unchecked, "their digest was taken by the rule %s, which is not known here: a later version may be able to check it", rule), nil
-	case rule != "" && given.ItemsSalt == "":
+	case rule != "" && r.given.ItemsSalt == "":
 		return newStep(StepItems, Unchecked, "their digest is salted, and the salt was not given"), nil
-	case rule == "" && given.ItemsSalt != "":
+	case rule == "" && r.given.ItemsSalt != "":
 		return newStep(StepItems, Wrong, "a salt was given, and the record says that nothing is salted"), nil
 	case s.Input == audit.RangeInput:
 		return newStep(StepItems, Wrong, "the record is of a shuffle of the numbers from 0 on, and of no items"), nil
@@ -228,10 +228,10 @@ func (c *checker) givenItems(given *Given) (Step, *cards) {
 }
 
 // knownDeck compares the digest of a deck that comes with Riffle with that in the record.
-func (c *checker) knownDeck(decks *deck.Catalogue) (Step, *cards) {
-	s := &c.Record.Statement
+func (r *Result) knownDeck(decks *deck.Catalogue) (Step, *cards) {
+	s := &r.Record.Statement
 	words := strings.Fields(s.Input)
-	d := c.deck(decks)
+	d := r.deck(decks)
 	if d == nil {
 		return newStep(StepItems, Skipped, "there is no such deck type %s here: the codes of its cards can be given as items", words[1]), nil
 	}
@@ -248,8 +248,8 @@ func (c *checker) knownDeck(decks *deck.Catalogue) (Step, *cards) {
 }
 
 // deck returns the deck of the record; nil if it has none, or one that does not come with Riffle.
-func (c *checker) deck(decks *deck.Catalogue) *deck.Deck {
-	words := strings.Fields(c.Record.Statement.Input)
+func (r *Result) deck(decks *deck.Catalogue) *deck.Deck {
+	words := strings.Fields(r.Record.Statement.Input)
 	if words[0] != "deck" || decks == nil {
 		return nil
 	}
@@ -257,7 +257,7 @@ func (c *checker) deck(decks *deck.Catalogue) *deck.Deck {
 	if !ok {
 		return nil
 	}
-	d, err := kind.Deck(c.Record.Parameters)
+	d, err := kind.Deck(r.Record.Parameters)
 	if err != nil || d.Size() == 0 {
 		return nil
 	}

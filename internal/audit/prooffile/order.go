@@ -69,14 +69,14 @@ func (o *Order) seedOf(record *audit.Record) rng.Seed {
 
 // names checks that the answer's members agree with the record: id, place in the log, algorithm,
 // commitment and seed.
-func (o *Order) names(e *Entry) error {
+func (o *Order) names(r *Result) error {
 	for _, m := range []struct{ name, want string }{
-		{"audit_id", e.Record.ID.String()},
-		{"algorithm", string(e.Record.Statement.Algorithm)},
-		{"commitment", e.Record.Commitment.String()},
-		{"seed", hex.EncodeToString(e.File.Seed)},
+		{"audit_id", r.Record.ID.String()},
+		{"algorithm", string(r.Record.Statement.Algorithm)},
+		{"commitment", r.Record.Commitment.String()},
+		{"seed", hex.EncodeToString(r.File.Seed)},
 	} {
-		if o.answer[m.name] == nil || m.name == "seed" && e.File.Seed == nil || o.text(m.name) == m.want {
+		if o.answer[m.name] == nil || m.name == "seed" && r.File.Seed == nil || o.text(m.name) == m.want {
 			continue
 		}
 		if m.name == "seed" {
@@ -85,8 +85,8 @@ func (o *Order) names(e *Entry) error {
 		return fmt.Errorf("the answer has the %s %s, and the record has %s", m.name, short(o.answer[m.name]), m.want)
 	}
 	if value := o.answer["log_index"]; value != nil {
-		if index, ok := whole(value); !ok || index != e.File.Inclusion.Index {
-			return fmt.Errorf("the answer has the log_index %s, and the record has %d", short(value), e.File.Inclusion.Index)
+		if index, ok := whole(value); !ok || index != r.File.Inclusion.Index {
+			return fmt.Errorf("the answer has the log_index %s, and the record has %d", short(value), r.File.Inclusion.Index)
 		}
 	}
 	return nil

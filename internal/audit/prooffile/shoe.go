@@ -1,206 +1,151 @@
 package prooffile
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
 	"riffle/internal/audit"
 )
 
-// A ShoeResult is what [VerifyShoe] found.
-type ShoeResult struct {
-	Steps
-	Entry        // of the first record
-	Changes int  // how often the shoe was changed
-	Closed  bool // the last record closes the shoe
-	Proven  int  // how many cards of the hand are proven; 0 if the step hand does not hold
-	match   *Match
-}
-
-// Sealed reports whether the records have roots, and each is the root of the shoe's cards.
-func (r *ShoeResult) Sealed() bool { return r.Has(StepRoot, OK) }
-
 // VerifyShoe verifies a whole shoe by the proof files of all its records, from the first to the
 // last; of several files of a record, the first counts. It adds the steps of docs/shoes.md, "The whole shoe". A step that every file has is
 // reported once for all of them.
-func VerifyShoe(texts [][]byte, given *Given) *ShoeResult {
-	s := &shoeChecker{ShoeResult: &ShoeResult{}, given: given}
+func VerifyShoe(texts [][]byte, given *Given) *Result {
 	if len(texts) == 0 {
-		s.add(StepProof, Wrong, "there are no proof files")
-		return s.ShoeResult
+		r := &Result{}
+		r.add(StepProof, Wrong, "there are no proof files")
+		return r
 	}
-	s.checkFiles(texts, func(*audit.Record) State { return Unchecked })
-	first, last := s.records[0], s.records[len(s.records)-1]
-	s.Entry, s.match, s.Changes = first.Entry, first.match, len(s.records)-1
-
-	s.inEvery(StepProof, "%d files are well-formed; %s", len(s.files), s.trust())
-	if s.Unchecked() != nil {
-		return s.ShoeResult
+	r := checkFiles(texts, given, func(*audit.Record) State { return Unchecked })
+	r.inEvery(StepProof, "%d files are well-formed; %s", len(r.files), r.trust())
+	if r.Unchecked() != nil {
+		return r
 	}
-	if s.Failed() == nil {
-		s.described()
+	if r.Failed() == nil {
+		r.described()
 	}
-	if s.Has(StepRecord, OK) {
-		s.Closed = last.Record.Kind == audit.KindClose
-		err := s.chain()
-		s.check(StepChain, err, "each of the versions 1 to %d has its record, in the order of the log, from number %d to number %d", len(s.records), first.File.Inclusion.Index, last.File.Inclusion.Index)
+	if r.Has(StepRecord, OK) {
+		first, last := r.records[0], r.records[len(r.records)-1]
+		r.Closed = last.Record.Kind == audit.KindClose
+		r.check(StepChain, r.chain(), "each of the versions 1 to %d has its record, in the order of the log, from number %d to number %d", len(r.records), first.File.Inclusion.Index, last.File.Inclusion.Index)
 	}
-	s.seeds()
-	s.replayed("commitment", "seed", "%s: each opens the commitment in its record%s")
-	s.replayed("keys", "order", "the keys of %s derived%s")
-	s.replayed(StepOrder, "order", "%s replayed%s")
-	s.ofFirst(StepItems)
-	s.inEvery(StepInclusion, "every record is in the tree of its file")
-	s.inEvery(StepSignature, "every checkpoint is signed with the key")
-	if s.Record != nil {
-		s.committed()
-	}
-	if s.Failed() != nil || !s.Has(StepRecord, OK) {
-		return s.ShoeResult
+	r.replayedAll()
+	r.ofFirst(StepItems)
+	r.published()
+	if r.Failed() != nil || !r.Has(StepRecord, OK) {
+		return r
 	}
 
-	t := newTracker(first)
-	if s.moves(t); s.Failed() != nil {
-		return s.ShoeResult
+	t := newTracker(r.records[0])
+	if r.moves(t); r.Failed() != nil {
+		return r
 	}
-	s.roots(t)
+	r.roots(t)
 	if given.Hand != nil {
-		s.hand(t)
+		r.hand(t.sealings, func([]string) string {
+			return audit.Count(r.Others, "card") + " of the hand, sealed by no record of this shoe"
+		})
 	}
-	s.closed()
-	return s.ShoeResult
-}
-
-// A shoeFile is one proof file of a shoe, and the steps that it has alone.
-type shoeFile struct {
-	Steps
-	Entry
-	dealing
-}
-
-// checkFiles checks every file alone. If no key is given, all have to have the key of the first.
-// heldBack returns the state of the step order of a record whose seed is secret.
-func (s *shoeChecker) checkFiles(texts [][]byte, heldBack func(*audit.Record) State) {
-	given, key := s.given, s.given.Key
-	for i, text := range texts {
-		alone := &Given{Decks: given.Decks}
-		if i == 0 {
-			alone.Items, alone.ItemsSalt, alone.Order, alone.HandOf = given.Items, given.ItemsSalt, given.Order, given.HandOf
-		}
-		f := &shoeFile{}
-		c := &checker{Steps: &f.Steps, Entry: &f.Entry}
-		if c.proof(text, key) {
-			if c.record() {
-				f.dealing = c.replay(alone, heldBack(f.Record))
-			}
-			c.inclusion()
-			c.signature()
-			if key == "" {
-				key = f.File.LogKey
-			}
-		}
-		s.files = append(s.files, f)
+	if !r.Has(StepHand, OK) {
+		r.Proven = 0
 	}
-	for _, f := range s.files {
-		if last := len(s.records) - 1; last < 0 || !f.isOf(s.records[last]) {
-			s.records = append(s.records, f)
-		}
+	r.closed()
+	return r
+}
+
+// replayedAll adds the steps seed, commitment, keys and order of several files.
+func (r *Result) replayedAll() {
+	r.seeds()
+	r.replayed("commitment", "seed", "%s: each opens the commitment in its record%s")
+	r.replayed("keys", "order", "the keys of %s derived%s")
+	r.replayed(StepOrder, "order", "%s replayed%s")
+}
+
+// published adds the steps inclusion and signature of all files, and committed.
+func (r *Result) published() {
+	r.inEvery(StepInclusion, "every record is in the tree of its file")
+	r.inEvery(StepSignature, "every checkpoint is signed with the key")
+	r.committed()
+}
+
+// inEvery adds a step that the files have in common: a single file's step unchanged, or of several
+// the first one that fails or is unchecked, or else an OK one with the formatted detail.
+func (r *Result) inEvery(name, format string, args ...any) {
+	if len(r.files) == 1 {
+		r.ofFirst(name)
+		return
 	}
-}
-
-// isOf reports whether two files are of the same record.
-func (f *shoeFile) isOf(other *shoeFile) bool {
-	return f.Record != nil && other.Record != nil && bytes.Equal(f.File.Record, other.File.Record)
-}
-
-// A shoeChecker adds the steps of a whole shoe.
-type shoeChecker struct {
-	*ShoeResult
-	given   *Given
-	files   []*shoeFile
-	records []*shoeFile // one file of each record
-}
-
-// inEvery adds a step that the files have in common: the first one that fails or is unchecked, or
-// else an OK one with the formatted detail.
-func (s *shoeChecker) inEvery(name, format string, args ...any) {
 	found := false
 	for _, state := range []State{Wrong, Unchecked} {
-		for i, f := range s.files {
+		for i, f := range r.files {
 			step := f.Find(name)
 			found = found || step != nil
 			if step != nil && step.State == state {
-				s.add(name, state, "file %d, from 1: %s", i+1, step.Detail)
+				r.add(name, state, "file %d, from 1: %s", i+1, step.Detail)
 				return
 			}
 		}
 	}
 	if found {
-		s.add(name, OK, format, args...)
+		r.add(name, OK, format, args...)
 	}
 }
 
 // trust says which log key all files have.
-func (s *shoeChecker) trust() string {
-	if s.given.Key == "" {
+func (r *Result) trust() string {
+	if r.given.Key == "" {
 		return "no log key was given: the one in the first is used"
 	}
 	return "all have the log key that was given"
 }
 
-// committed adds the step committed of the first record.
-func (s *shoeChecker) committed() {
-	c := &checker{Steps: &s.Steps, Entry: &s.Entry}
-	c.committed(s.given.Commitment)
-}
-
 // described adds the step record.
-func (s *shoeChecker) described() {
+func (r *Result) described() {
 	first := ""
-	if s.Record != nil {
-		first = describe(s.Record)
+	if r.Record != nil {
+		first = describe(r.Record)
 	}
-	s.inEvery(StepRecord, "%s; %s", first, audit.Count(s.Changes, "change"))
+	r.inEvery(StepRecord, "%s; %s", first, audit.Count(r.Changes, "change"))
 }
 
 // chain checks that the records are one shoe's, from the first on.
-func (s *shoeChecker) chain() error {
-	if s.Record.Kind != audit.KindShoe {
-		return fmt.Errorf("the first record is of kind %s, and that of a shoe has to be", s.Record.Kind)
+func (r *Result) chain() error {
+	first := r.Record
+	if first.Kind != audit.KindShoe {
+		return fmt.Errorf("the first record is of kind %s, and that of a shoe has to be", first.Kind)
 	}
-	for i, f := range s.files[1:] {
-		if at, other := f.File.Inclusion.Index, s.files[i].File.Inclusion.Index; f.isOf(s.files[i]) && at != other {
+	for i, f := range r.files[1:] {
+		if at, other := f.File.Inclusion.Index, r.files[i].File.Inclusion.Index; f.isOf(r.files[i]) && at != other {
 			return fmt.Errorf("the record %s is number %d and number %d in the log", f.Record.ID, other, at)
 		}
 	}
-	for i, f := range s.records[1:] {
-		r, before := f.Record, s.records[i]
+	for i, f := range r.records[1:] {
+		record, before := f.Record, r.records[i]
 		version := uint64(i + 2)
 		switch {
-		case !r.Kind.ChangesShoe():
-			return fmt.Errorf("the record %s is of kind %s, and changes no shoe", r.ID, r.Kind)
-		case r.AuditID != s.Record.ID:
-			return fmt.Errorf("the record %s is of another shoe, %s", r.ID, r.AuditID)
-		case r.Version != version:
-			return fmt.Errorf("the record %s made version %d, where version %d has to follow", r.ID, r.Version, version)
+		case !record.Kind.ChangesShoe():
+			return fmt.Errorf("the record %s is of kind %s, and changes no shoe", record.ID, record.Kind)
+		case record.AuditID != first.ID:
+			return fmt.Errorf("the record %s is of another shoe, %s", record.ID, record.AuditID)
+		case record.Version != version:
+			return fmt.Errorf("the record %s made version %d, where version %d has to follow", record.ID, record.Version, version)
 		case f.File.Inclusion.Index <= before.File.Inclusion.Index:
 			return fmt.Errorf("version %d is number %d in the log, from 0, and so not after the one before, which is number %d", version, f.File.Inclusion.Index, before.File.Inclusion.Index)
-		case !r.States() && r.Commitment != s.Record.Commitment:
+		case !record.States() && record.Commitment != first.Commitment:
 			return fmt.Errorf("version %d has not the commitment of the shoe", version)
 		case before.Record.Kind == audit.KindClose:
 			return fmt.Errorf("version %d follows the close of the shoe", version)
-		case before.Record.Kind == audit.KindExpire && r.Kind != audit.KindClose:
-			return fmt.Errorf("version %d is a %s, and the shoe was over", version, r.Kind)
+		case before.Record.Kind == audit.KindExpire && record.Kind != audit.KindClose:
+			return fmt.Errorf("version %d is a %s, and the shoe was over", version, record.Kind)
 		}
 	}
 	return nil
 }
 
 // seeds adds the step seed: how many seeds there are, and the first warning about one.
-func (s *shoeChecker) seeds() {
+func (r *Result) seeds() {
 	there, warning := 0, ""
-	for _, f := range s.files {
+	for _, f := range r.files {
 		if !f.Has("seed", OK) {
 			continue
 		}
@@ -211,15 +156,15 @@ func (s *shoeChecker) seeds() {
 	}
 	switch {
 	case there > 0:
-		s.add("seed", OK, "%s%s%s", audit.Count(there, "seed"), warning, s.except())
-	case s.heldBack() > 0:
-		s.add("seed", Skipped, "%s", s.withoutSeed())
+		r.add("seed", OK, "%s%s%s", audit.Count(there, "seed"), warning, r.except())
+	case r.heldSeeds() > 0:
+		r.add("seed", Skipped, "%s", r.withoutSeed())
 	}
 }
 
-// heldBack returns the number of seeds that are held back.
-func (s *shoeChecker) heldBack() (n int) {
-	for _, f := range s.records {
+// heldSeeds returns the number of seeds that are held back.
+func (r *Result) heldSeeds() (n int) {
+	for _, f := range r.records {
 		if f.HeldBack() {
 			n++
 		}
@@ -228,28 +173,28 @@ func (s *shoeChecker) heldBack() (n int) {
 }
 
 // withoutSeed says why some files have no seed.
-func (s *shoeChecker) withoutSeed() string {
-	if s.Closed {
-		return audit.Count(s.heldBack(), "seed") + " held back in these files, and public since the shoe was closed: get the files again"
+func (r *Result) withoutSeed() string {
+	if r.Closed {
+		return audit.Count(r.heldSeeds(), "seed") + " held back in these files, and public since the shoe was closed: get the files again"
 	}
-	return audit.Count(s.heldBack(), "seed") + " held back until the shoe is closed"
+	return audit.Count(r.heldSeeds(), "seed") + " held back until the shoe is closed"
 }
 
 // except returns withoutSeed as the end of a sentence; it is empty if no seed is held back.
-func (s *shoeChecker) except() string {
-	if s.heldBack() == 0 {
+func (r *Result) except() string {
+	if r.heldSeeds() == 0 {
 		return ""
 	}
-	return "; " + s.withoutSeed()
+	return "; " + r.withoutSeed()
 }
 
 // replayed adds a step that every file with a seed has. The arguments of the format are the number
 // of those files, as a number of what, and the result of except.
-func (s *shoeChecker) replayed(name, what, format string) {
-	done, held := 0, s.heldBack()
-	for _, f := range s.files {
+func (r *Result) replayed(name, what, format string) {
+	done, held := 0, r.heldSeeds()
+	for _, f := range r.files {
 		if f.Has(name, Wrong) {
-			s.inEvery(name, "")
+			r.inEvery(name, "")
 			return
 		}
 		if f.Has(name, OK) {
@@ -260,76 +205,59 @@ func (s *shoeChecker) replayed(name, what, format string) {
 	switch isOrder := name == StepOrder; {
 	case done+held == 0:
 		return
-	case isOrder && s.given.Order != nil && s.match == nil:
-		s.inEvery(name, "")
+	case isOrder && r.given.Order != nil && r.match == nil:
+		r.inEvery(name, "")
 		return
-	case isOrder && held > 0 && s.given.Hand == nil:
+	case isOrder && held > 0 && r.given.Hand == nil:
 		state = Unchecked
 	case isOrder && held > 0, done == 0:
 		state = Skipped
 	}
-	s.add(name, state, format, audit.Count(done, what), s.except())
+	r.add(name, state, format, audit.Count(done, what), r.except())
 }
 
 // moves adds the step moves: whether every change is one that the rules allow, of the cards that
 // lay there.
-func (s *shoeChecker) moves(t *tracker) {
-	for i, f := range s.records[1:] {
+func (r *Result) moves(t *tracker) {
+	for i, f := range r.records[1:] {
 		if err := t.change(f); err != nil {
-			s.add(StepMoves, Wrong, "version %d: %s", i+2, err)
+			r.add(StepMoves, Wrong, "version %d: %s", i+2, err)
 			return
 		}
 	}
 	detail := fmt.Sprintf("every change was of cards that lay where it says; %d lie in the deck, %d are dealt, %s", t.layout.Deck.Len(), t.layout.Dealt.Len(), audit.Count(len(t.layout.Piles), "pile"))
 	if t.random > 0 {
-		s.add(StepMoves, Unchecked, "%s; but %s at random without a seed", detail, audit.Count(t.random, "draw"))
+		r.add(StepMoves, Unchecked, "%s; but %s at random without a seed", detail, audit.Count(t.random, "draw"))
 		return
 	}
-	s.add(StepMoves, OK, "%s", detail)
+	r.add(StepMoves, OK, "%s", detail)
 }
 
 // roots adds the step root: whether every root is the root of the cards in their order.
-func (s *shoeChecker) roots(t *tracker) {
+func (r *Result) roots(t *tracker) {
 	switch {
 	case t.wrongRoot != nil:
-		s.add(StepRoot, Wrong, "%s", t.wrongRoot)
+		r.add(StepRoot, Wrong, "%s", t.wrongRoot)
 	case t.roots+t.unknown == 0:
-		s.add(StepRoot, Skipped, "nothing was sealed")
+		r.add(StepRoot, Skipped, "nothing was sealed")
 	case t.unknown == 0:
-		s.add(StepRoot, OK, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(t.roots, "record"))
-	case s.heldBack() > 0:
-		s.add(StepRoot, Skipped, "%s", s.withoutSeed())
+		r.add(StepRoot, OK, "salts from the seeds and the cards in their orders have the roots in %s", audit.Count(t.roots, "record"))
+	case r.heldSeeds() > 0:
+		r.add(StepRoot, Skipped, "%s", r.withoutSeed())
 	default:
-		s.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
-	}
-}
-
-// hand adds the step hand: whether every card of it was sealed by a record of this shoe.
-func (s *shoeChecker) hand(t *tracker) {
-	h := s.given.Hand
-	proven, missing, wrong := h.prove(t.sealings...)
-	switch others := len(h.cards) - len(proven); {
-	case wrong != nil:
-		s.add(StepHand, Wrong, "%s", wrong)
-	case missing != nil:
-		s.add(StepHand, Unchecked, "%s", missing)
-	case others > 0:
-		s.add(StepHand, Unchecked, "%s of the hand, sealed by no record of this shoe", audit.Count(others, "card"))
-	default:
-		s.Proven = len(proven)
-		s.add(StepHand, OK, "%s", h.describe(proven))
+		r.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
 	}
 }
 
 // closed adds the step closed.
-func (s *shoeChecker) closed() {
-	if s.Closed {
-		s.add(StepClosed, OK, "the last record closes the shoe")
+func (r *Result) closed() {
+	if r.Closed {
+		r.add(StepClosed, OK, "the last record closes the shoe")
 		return
 	}
 	state := Unchecked
-	if s.given.Hand != nil {
+	if r.given.Hand != nil {
 		state = Skipped // only the hand must be proven
 	}
-	s.add(StepClosed, state, "the last record does not close the shoe: what was not seen stays hidden until it is closed, and more changes may follow")
+	r.add(StepClosed, state, "the last record does not close the shoe: what was not seen stays hidden until it is closed, and more changes may follow")
 }

@@ -25,26 +25,15 @@ func shoeGiven(t testing.TB, b *dealtShoe, hand string) *prooffile.Given {
 	return g
 }
 
-// checked is what any of the three verifiers found.
-type checked struct {
-	prooffile.Steps
-	prooffile.Entry
-	Proven, Others int
-	Closed         bool
-}
-
 // check picks the verifier as the command does.
-func check(texts [][]byte, g *prooffile.Given) checked {
+func check(texts [][]byte, g *prooffile.Given) *prooffile.Result {
 	switch {
 	case len(texts) > 1:
-		r := prooffile.VerifyShoe(texts, g)
-		return checked{Steps: r.Steps, Entry: r.Entry, Proven: r.Proven, Closed: r.Closed}
+		return prooffile.VerifyShoe(texts, g)
 	case g.Hand != nil:
-		r := prooffile.VerifyHand(texts, g)
-		return checked{Steps: r.Steps, Entry: r.Entry, Proven: r.Proven, Others: r.Others}
+		return prooffile.VerifyHand(texts, g)
 	default:
-		r := prooffile.VerifyRecord(texts[0], g)
-		return checked{Steps: r.Steps, Entry: r.Entry}
+		return prooffile.VerifyRecord(texts[0], g)
 	}
 }
 

@@ -36,7 +36,7 @@ type shoeVector struct {
 }
 
 // check checks the vector as the command does.
-func (v *shoeVector) check(t testing.TB) checked {
+func (v *shoeVector) check(t testing.TB) *prooffile.Result {
 	t.Helper()
 	g := given(t, v.Key, v.Items, nil)
 	if v.Hand != nil {

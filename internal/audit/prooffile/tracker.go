@@ -20,16 +20,16 @@ type tracker struct {
 }
 
 // newTracker returns a tracker of the shoe with the first record.
-func newTracker(first *shoeFile) *tracker {
+func newTracker(first *Result) *tracker {
 	s := &first.Record.Statement
 	t := &tracker{layout: shoe.New(s.Size, s.Draw > 0), byVersion: map[uint64]*sealing{}}
-	t.seal(first.sealing(first.dealing), first)
+	t.seal(first.sealing(), first)
 	return t
 }
 
 // seal adds the sealing that a file made, and compares its root if its cards and their order are
 // known.
-func (t *tracker) seal(s *sealing, f *shoeFile) {
+func (t *tracker) seal(s *sealing, f *Result) {
 	t.byVersion[t.layout.Version] = s
 	t.sealings = append(t.sealings, s)
 	switch {
@@ -46,7 +46,7 @@ func (t *tracker) seal(s *sealing, f *shoeFile) {
 
 // change applies the change of a record to the layout. The error says why the change is not allowed
 // there.
-func (t *tracker) change(f *shoeFile) (err error) {
+func (t *tracker) change(f *Result) (err error) {
 	r := f.Record
 	switch r.Kind {
 	case audit.KindClose, audit.KindExpire:
@@ -80,7 +80,7 @@ func (t *tracker) isTaken(r *audit.Record) error {
 }
 
 // isDrawn checks that a record's cards are the ones that its seed draws.
-func (t *tracker) isDrawn(f *shoeFile) error {
+func (t *tracker) isDrawn(f *Result) error {
 	r := f.Record
 	lying, err := t.layout.At(r.From)
 	if err != nil {
@@ -101,7 +101,7 @@ func (t *tracker) isDrawn(f *shoeFile) error {
 }
 
 // reshuffle seals the cards of a place in a new order.
-func (t *tracker) reshuffle(f *shoeFile) error {
+func (t *tracker) reshuffle(f *Result) error {
 	r := f.Record
 	lying, err := t.layout.At(r.From)
 	if err != nil {
@@ -113,7 +113,7 @@ func (t *tracker) reshuffle(f *shoeFile) error {
 	if t.layout, err = t.layout.Shuffle(r.From); err != nil {
 		return err
 	}
-	s := f.sealing(f.dealing)
+	s := f.sealing()
 	s.input, s.cards = t.sealings[0].input, t.sealings[0].cards
 	if numbers := t.numbers(lying); numbers != nil && f.orders != nil {
 		s.order = make([]uint64, len(numbers))

@@ -152,7 +152,7 @@ func TestVectorsHold(t *testing.T) {
 }
 
 // expected compares the result with the vector's, with the items given or not.
-func expected(v *vector, r *prooffile.RecordResult, items bool) error {
+func expected(v *vector, r *prooffile.Result, items bool) error {
 	last, committed := r.Steps[len(r.Steps)-1], prooffile.Step{State: -1}
 	if last.Name == prooffile.StepCommitted {
 		last, committed = r.Steps[len(r.Steps)-2], last

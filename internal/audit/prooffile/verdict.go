@@ -38,19 +38,6 @@ type ShownStep struct {
 	Text string `json:"text"`
 }
 
-// conclusionOf returns a conclusion without its sentences.
-func conclusionOf(steps Steps) *Conclusion {
-	c := &Conclusion{Notes: []string{}, Steps: []ShownStep{}}
-	for _, s := range steps {
-		shown := ShownStep{Name: s.Name, Text: s.Detail}
-		if ok := s.State == OK; ok || s.State == Wrong {
-			shown.OK = &ok
-		}
-		c.Steps = append(c.Steps, shown)
-	}
-	return c
-}
-
 // is sets the summary: an id and then names and values.
 func (c *Conclusion) is(id string, values ...any) {
 	c.Summary = map[string]any{"id": id}
@@ -91,24 +78,39 @@ func (c *Conclusion) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// conclude adds the sentences. finding adds the sentences for a proof without a failed step, if its
-// key is the log's: without a given key, nothing is established.
-func (c *Conclusion) conclude(steps Steps, keyGiven bool, finding func()) {
-	failed, missing := steps.Failed(), steps.Unchecked()
-	switch {
+// conclude returns the conclusion from what a verifier found. say adds the sentences for a proof
+// without a failed step, if its key is the log's: without a given key, nothing is established.
+func conclude(r *Result, say func(c *Conclusion, r *Result, log string)) *Conclusion {
+	c := &Conclusion{Notes: []string{}, Steps: []ShownStep{}}
+	for _, s := range r.Steps {
+		shown := ShownStep{Name: s.Name, Text: s.Detail}
+		if ok := s.State == OK; ok || s.State == Wrong {
+			shown.OK = &ok
+		}
+		c.Steps = append(c.Steps, shown)
+	}
+	switch failed, missing := r.Failed(), r.Unchecked(); {
 	case failed != nil:
 		c.is("false", "step", failed.Name)
 		c.Verdict, c.Headline = VerdictFalse, "This proof does NOT verify: it fails at the step "+failed.Name+"."
-		return
-	case steps.Has(StepProof, Unchecked):
+		return c
+	case r.Has(StepProof, Unchecked):
 		c.is("incomplete", "step", missing.Name)
 		c.unchecked("the step %s could not be checked", missing.Name)
 		c.note("%s.", strings.ToUpper(missing.Detail[:1])+missing.Detail[1:])
-		return
+		return c
 	}
-	finding()
-	if keyGiven {
-		return
+	origin, _, _ := strings.Cut(r.File.LogKey, "+") // the name of the key
+	log := "the log of " + origin
+	if r.Record == nil {
+		c.is("unknown-kind")
+		c.unchecked("the record is in %s, but of a kind that this version does not know", log)
+		c.note("A later version may be able to check it.")
+	} else {
+		say(c, r, log)
+	}
+	if r.given.Key != "" {
+		return c
 	}
 	ifRight, notes := c.Headline, c.Notes
 	c.is("no-key", "if", c.Summary)
@@ -117,6 +119,7 @@ func (c *Conclusion) conclude(steps Steps, keyGiven bool, finding func()) {
 		"Anybody can bring that about. Take the key of the log from somewhere else than the file, and give it as well.",
 		"If the key is the right one: " + ifRight,
 	}, notes...)
+	return c
 }
 
 // clean makes the sentences printable, which quote files of strangers.
@@ -128,12 +131,7 @@ func (c *Conclusion) clean() {
 }
 
 // ofRecord says what the proof of one record shows.
-func (c *Conclusion) ofRecord(r *RecordResult) {
-	log := logOf(&r.Entry)
-	if r.Record == nil {
-		c.ofUnknownKind(log)
-		return
-	}
+func (c *Conclusion) ofRecord(r *Result, log string) {
 	missing := r.Unchecked()
 	if words := withoutOrder(r.Record); words != "" {
 		c.is("record", "kind", string(r.Record.Kind))
@@ -179,7 +177,7 @@ func (c *Conclusion) ofRecord(r *RecordResult) {
 		c.verified(r.Steps, "the order %s%s", fromSeed, log)
 		c.note("No order was given to compare it with: give what was answered as well.")
 	}
-	c.committed(r.Steps, &r.Entry)
+	c.committed(r)
 	if c.Verdict == VerdictVerified && r.Record.Kind == audit.KindShuffle && !r.Record.UsesCommitment() {
 		c.note("This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to rule that out.")
 	}
@@ -202,19 +200,14 @@ func (m *Match) summarize(c *Conclusion) {
 }
 
 // ofHand says whether a hand is proven by the records that it was given with.
-func (c *Conclusion) ofHand(r *HandResult) {
-	log := logOf(&r.Entry)
-	if r.Record == nil {
-		c.ofUnknownKind(log)
-		return
-	}
+func (c *Conclusion) ofHand(r *Result, log string) {
 	missing := r.Unchecked()
 	switch {
 	case missing == nil:
 		c.is("cards", "cards", r.Proven)
 		c.verified(r.Steps, "the %s of the hand %s sealed at %s by the record, which is in %s, and none could be exchanged since",
 			audit.Count(r.Proven, "card"), were(r.Proven), positions(r.Proven), log)
-		if r.HeldBack() {
+		if r.heldSeeds() > 0 {
 			c.note("The other cards of the shoe stay hidden until it is closed, and then the whole shoe can be checked.")
 		}
 	case r.Others > 0:
@@ -226,7 +219,7 @@ func (c *Conclusion) ofHand(r *HandResult) {
 	default:
 		c.incomplete(missing, "the %s of the hand %s sealed at %s", audit.Count(r.Proven, "card"), were(r.Proven), positions(r.Proven))
 	}
-	c.committed(r.Steps, &r.Entry)
+	c.committed(r)
 }
 
 // were and positions have the number of the cards that they are said of.
@@ -237,12 +230,8 @@ func positions(n int) string {
 }
 
 // ofShoe says what the records of a shoe show together.
-func (c *Conclusion) ofShoe(r *ShoeResult) {
-	log, missing := logOf(&r.Entry), r.Unchecked()
-	if r.Record == nil {
-		c.ofUnknownKind(log)
-		return
-	}
+func (c *Conclusion) ofShoe(r *Result, log string) {
+	missing := r.Unchecked()
 	soFar := fmt.Sprintf("the first record of the shoe and its %s are in %s, and fit together", audit.Count(r.Changes, "change"), log)
 	proven := fmt.Sprintf("%s of the hand %s sealed at %s", audit.Count(r.Proven, "card"), were(r.Proven), positions(r.Proven))
 	switch {
@@ -267,24 +256,17 @@ func (c *Conclusion) ofShoe(r *ShoeResult) {
 	if r.Proven > 0 && (r.Closed || missing != nil) {
 		c.note("The hand is proven: %s, and none could be exchanged since.", proven)
 	}
-	c.committed(r.Steps, &r.Entry)
+	c.committed(r)
 }
 
 // secretOnly reports whether nothing but the seeds of an open shoe is missing.
-func (r *ShoeResult) secretOnly() bool {
+func (r *Result) secretOnly() bool {
 	for _, s := range r.Steps {
 		if s.State == Unchecked && s.Name != StepClosed && s.Name != StepOrder {
 			return false
 		}
 	}
 	return true
-}
-
-// ofUnknownKind says what is known of a record whose kind is not.
-func (c *Conclusion) ofUnknownKind(log string) {
-	c.is("unknown-kind")
-	c.unchecked("the record is in %s, but of a kind that this version does not know", log)
-	c.note("A later version may be able to check it.")
 }
 
 // withoutOrder says what a record is for that has no order. It is empty for a record that has one.
@@ -307,20 +289,14 @@ func withoutOrder(record *audit.Record) string {
 }
 
 // committed adds what is known of the commitment that a shuffle or a shoe used.
-func (c *Conclusion) committed(steps Steps, e *Entry) {
-	id := e.Record.CommitmentID
+func (c *Conclusion) committed(r *Result) {
+	id := r.Record.CommitmentID
 	switch {
-	case steps.Has(StepCommitted, OK):
+	case r.Has(StepCommitted, OK):
 		c.note("The commitment %s fixed the order, but for the client seed, before the client seed was known: as far as that was new when the commitment was in the log, no seed can have been picked for its order.", id)
-	case steps.Has(StepCommitted, Skipped):
+	case r.Has(StepCommitted, Skipped):
 		c.note("It names the commitment %s: give the proof of that record as well (GET /audits/%s/proof).", id, id)
 	}
-}
-
-// logOf names the log of a proof by its origin, which is the name of its key.
-func logOf(e *Entry) string {
-	origin, _, _ := strings.Cut(e.File.LogKey, "+")
-	return "the log of " + origin
 }
 
 func idList(ids []uuid.UUID) string {

@@ -194,10 +194,10 @@ func two(a, b *input, role Role) error {
 func (v *verification) split(in *input) {
 	for _, text := range Split(in.Content) {
 		p := &proofText{from: in, text: text}
-		c := checker{Entry: &Entry{}}
-		if err := c.read(text); err == nil {
-			p.hasSeed = c.File.Seed != nil
-			if record, err := audit.ParseRecord(c.File.Record); err == nil {
+		r := &Result{}
+		if err := r.read(text); err == nil {
+			p.hasSeed = r.File.Seed != nil
+			if record, err := audit.ParseRecord(r.File.Record); err == nil {
 				p.record = record
 			}
 		}
@@ -443,21 +443,18 @@ func (g *group) check() {
 		texts = append(texts, p.text)
 		seals = seals && p.record != nil && (p.record.Kind == audit.KindShoe || p.record.Kind == audit.KindReshuffle)
 	}
-	keyGiven := g.given.Key != ""
 	switch {
 	case g.given.Hand != nil && (len(texts) == 1 || seals):
-		r := VerifyHand(texts, &g.given)
-		g.found, g.match = conclusionOf(r.Steps), r.match
-		g.found.conclude(r.Steps, keyGiven, func() { g.found.ofHand(r) })
+		g.conclude(VerifyHand(texts, &g.given), (*Conclusion).ofHand)
 	case len(texts) > 1:
-		r := VerifyShoe(texts, &g.given)
-		g.found, g.match = conclusionOf(r.Steps), r.match
-		g.found.conclude(r.Steps, keyGiven, func() { g.found.ofShoe(r) })
+		g.conclude(VerifyShoe(texts, &g.given), (*Conclusion).ofShoe)
 	default:
-		r := VerifyRecord(texts[0], &g.given)
-		g.found, g.match = conclusionOf(r.Steps), r.match
-		g.found.conclude(r.Steps, keyGiven, func() { g.found.ofRecord(r) })
+		g.conclude(VerifyRecord(texts[0], &g.given), (*Conclusion).ofRecord)
 	}
+}
+
+func (g *group) conclude(r *Result, say func(c *Conclusion, r *Result, log string)) {
+	g.found, g.match = conclude(r, say), r.match
 }
 
 // findings sums up the verdicts on the groups.
