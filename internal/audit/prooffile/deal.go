@@ -89,12 +89,7 @@ type comparison struct {
 
 // match returns what the order is; see docs/spec.md, "Comparing an order or a hand". The error says
 // why it is nothing that was dealt. of is the only hand that it may be, if it is not nil.
-func (c *comparison) match(of *Part) (m *Match, err error) {
-	defer func() {
-		if m != nil && c.cards.isDeck() {
-			m.noun = "card"
-		}
-	}()
+func (c *comparison) match(of *Part) (*Match, error) {
 	if of != nil {
 		return c.only(*of)
 	}
@@ -112,7 +107,7 @@ func (c *comparison) match(of *Part) (m *Match, err error) {
 	case claims != nil && c.check(claims, c.set) == nil:
 		return c.all(true), nil
 	}
-	hands, rest := c.hands()
+	hands, rest := c.handsGiven()
 	if c.answer != nil && c.Repeat == 1 && len(hands) == len(c.Hands) {
 		return nil, err // all hands are compared by their numbers
 	}
@@ -127,17 +122,21 @@ func (c *comparison) match(of *Part) (m *Match, err error) {
 
 // all is all hands of the deal.
 func (c *comparison) all(sorted bool) *Match {
-	m := &Match{Sorted: sorted, noun: "item"}
+	m := c.newMatch(sorted)
 	for i, n := range c.Hands {
 		m.Parts, m.Cards = append(m.Parts, Part(i+1)), int(n)
 	}
 	return m
 }
 
+func (c *comparison) newMatch(sorted bool) *Match {
+	return &Match{Sorted: sorted, noun: map[bool]string{true: "card", false: "item"}[c.cards.isDeck()]}
+}
+
 // only returns the hand that the order is said to be.
 func (c *comparison) only(of Part) (*Match, error) {
 	from, to, ok := c.span(of)
-	hands, rest := c.hands()
+	hands, rest := c.handsGiven()
 	switch {
 	case !ok || from == to:
 		return nil, fmt.Errorf("there is no %s in this deal: it has %s", strings.TrimPrefix(of.String(), "the "), audit.Count(len(c.Hands), "hand"))
@@ -156,41 +155,30 @@ func (c *comparison) only(of Part) (*Match, error) {
 // claims returns what the order says of each shuffle, in every form that it has: the array alone,
 // items, hands and rest, shuffles. It is complete unless it leaves out the rest.
 func (c *comparison) claims() (claims []claim, complete bool, err error) {
-	if c.answer == nil && c.Repeat == 1 {
-		return []claim{{0, allParts, c.valuesOf(c.list)}}, true, nil
-	}
-	if c.answer == nil {
+	switch isOne := c.Repeat == 1; {
+	case c.answer == nil && isOne:
+		return []claim{{0, allParts, c.values(c.list)}}, true, nil
+	case c.answer == nil:
 		claims, err = c.split(c.list, false)
 		return claims, true, err
-	}
-	items, hands, rest, shuffles := c.answer["items"], c.answer["hands"], c.answer["rest"], c.answer["shuffles"]
-	if c.Repeat > 1 && shuffles == nil {
+	case !isOne && c.shuffles == nil:
 		return nil, false, fmt.Errorf("the order given is of 1 shuffle, and there were %d", c.Repeat)
+	case isOne && c.items != nil:
+		claims, complete = append(claims, claim{0, allParts, c.values(c.items)}), true
 	}
-	if items != nil && c.Repeat == 1 {
-		values, err := c.values(items)
+	if c.Repeat == 1 && c.hands != nil {
+		dealt, err := c.dealt(0, c.hands, c.rest)
 		if err != nil {
 			return nil, false, err
 		}
-		claims, complete = append(claims, claim{0, allParts, values}), true
+		claims, complete = append(claims, dealt...), complete || c.rest != nil
 	}
-	if hands != nil && c.Repeat == 1 {
-		list, err := elements(hands)
-		if err == nil {
-			claims, err = c.dealt(claims, 0, list, rest)
-		}
+	if c.shuffles != nil {
+		more, err := c.split(c.shuffles, len(c.Hands) > 0)
 		if err != nil {
 			return nil, false, err
 		}
-		complete = complete || rest != nil
-	}
-	if shuffles != nil {
-		list, err := elements(shuffles)
-		if err != nil {
-			return nil, false, err
-		}
-		more, err := c.split(list, len(c.Hands) > 0)
-		return append(claims, more...), true, err
+		return append(claims, more...), true, nil
 	}
 	if len(claims) == 0 && c.Draw > 0 { // there is only an empty array of hands
 		return nil, false, fmt.Errorf("the order given has no items, and %d were dealt", c.Draw)
@@ -205,39 +193,43 @@ func (c *comparison) split(list []jsontext.Value, isDealt bool) (claims []claim,
 	}
 	for number, shuffle := range list {
 		parts, err := elements(shuffle)
+		var more []claim
 		switch {
 		case err != nil:
 		case !isDealt:
-			claims = append(claims, claim{number, allParts, c.valuesOf(parts)})
+			more = []claim{{number, allParts, c.values(parts)}}
 		case len(parts) == 0:
 			err = errors.New("it has no rest")
 		default:
-			claims, err = c.dealt(claims, number, parts[:len(parts)-1], parts[len(parts)-1])
+			var rest []jsontext.Value
+			if rest, err = elements(parts[len(parts)-1]); err == nil {
+				more, err = c.dealt(number, parts[:len(parts)-1], rest)
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("a shuffle of the order given: %w", err)
 		}
+		claims = append(claims, more...)
 	}
 	return claims, nil
 }
 
-// dealt appends the claims of the hands and the rest of a shuffle, which may be nil.
-func (c *comparison) dealt(claims []claim, shuffle int, hands []jsontext.Value, rest jsontext.Value) ([]claim, error) {
+// dealt returns the claims of the hands and the rest of a shuffle, which may be nil.
+func (c *comparison) dealt(shuffle int, hands, rest []jsontext.Value) (claims []claim, err error) {
 	if len(hands) != len(c.Hands) {
 		return nil, fmt.Errorf("the order given has %s, and %d were dealt", audit.Count(len(hands), "hand"), len(c.Hands))
 	}
 	for i, hand := range hands {
-		values, err := c.values(hand)
+		list, err := elements(hand)
 		if err != nil {
 			return nil, fmt.Errorf("a hand of the order given: %w", err)
 		}
-		claims = append(claims, claim{shuffle, Part(i + 1), values})
+		claims = append(claims, claim{shuffle, Part(i + 1), c.values(list)})
 	}
-	if rest == nil {
-		return claims, nil
+	if rest != nil {
+		claims = append(claims, claim{shuffle, 0, c.values(rest)})
 	}
-	values, err := c.values(rest)
-	return append(claims, claim{shuffle, 0, values}), err
+	return claims, nil
 }
 
 // check compares each claim with its part, in length and cards.
@@ -298,29 +290,22 @@ func (c *comparison) which(k *claim) string {
 	return text
 }
 
-// hands returns the hands that the order may be, and the rest, which may be empty.
-func (c *comparison) hands() (hands [][]value, rest []value) {
+// handsGiven returns the hands that the order may be, and the rest, which may be empty.
+func (c *comparison) handsGiven() (hands [][]value, rest []value) {
 	if c.answer == nil {
-		return [][]value{c.valuesOf(c.list)}, nil
+		return [][]value{c.values(c.list)}, nil
 	}
-	list, err := elements(c.answer["hands"])
-	if err != nil || c.answer["items"] != nil || c.answer["shuffles"] != nil || len(list) > len(c.Hands) {
+	if c.items != nil || c.shuffles != nil || len(c.hands) > len(c.Hands) {
 		return nil, nil
 	}
-	for _, hand := range list {
-		values, err := c.values(hand)
+	for _, hand := range c.hands {
+		list, err := elements(hand)
 		if err != nil {
 			return nil, nil
 		}
-		hands = append(hands, values)
+		hands = append(hands, c.values(list))
 	}
-	if c.answer["rest"] != nil {
-		rest, err = c.values(c.answer["rest"])
-	}
-	if err != nil {
-		return nil, nil
-	}
-	return hands, rest
+	return hands, c.values(c.rest)
 }
 
 // find returns where the hands were dealt: in sequence in the first shuffle that has them so, or
@@ -335,7 +320,8 @@ func (c *comparison) find(hands [][]value, rest []value, of *Part) *Match {
 			if parts == nil {
 				continue
 			}
-			m := &Match{Parts: parts, Cards: len(hands[0]), Sorted: sorted, noun: "item"}
+			m := c.newMatch(sorted)
+			m.Parts, m.Cards = parts, len(hands[0])
 			if c.Repeat > 1 {
 				m.Shuffle = uint64(shuffle) + 1
 			}
@@ -385,13 +371,7 @@ func (c *comparison) span(p Part) (from, to uint64, ok bool) {
 	return from, c.Draw, p == 0 && len(c.Hands) > 0
 }
 
-// values returns the values of an array.
-func (c *comparison) values(array jsontext.Value) ([]value, error) {
-	list, err := elements(array)
-	return c.valuesOf(list), err
-}
-
-func (c *comparison) valuesOf(list []jsontext.Value) []value {
+func (c *comparison) values(list []jsontext.Value) []value {
 	values := make([]value, len(list))
 	for i, text := range list {
 		values[i] = c.cards.value(text)

@@ -88,7 +88,7 @@ func elements(array jsontext.Value) ([]jsontext.Value, error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
-	var list []jsontext.Value
+	list := []jsontext.Value{}
 	for d.PeekKind() != ']' {
 		value, err := d.ReadValue()
 		if err != nil {

@@ -15,9 +15,11 @@ import (
 // An Order is a parsed answer of POST /shuffle, or what somebody claims to be one. All values are
 // without white space.
 type Order struct {
-	list   []jsontext.Value          // the elements of an array
 	answer map[string]jsontext.Value // the members of an answer; nil for an array
 	count  uint64                    // an upper bound of the number of items
+
+	// The elements of an array alone, or of the members of an answer; nil if it has no such member.
+	list, items, hands, rest, shuffles []jsontext.Value
 }
 
 // ParseOrder parses an answer of POST /shuffle, which is an object with items, hands or shuffles; or
@@ -29,8 +31,7 @@ func ParseOrder(text []byte) (*Order, error) {
 	}
 	o := &Order{count: uint64(bytes.Count(value, []byte{','})) + 1}
 	if value.Kind() == '[' {
-		list, err := elements(value)
-		o.list = list
+		o.list, err = elements(value)
 		return o, err
 	}
 	if value.Kind() != '{' {
@@ -39,13 +40,19 @@ func ParseOrder(text []byte) (*Order, error) {
 	if o.answer, _, err = members(value); err != nil {
 		return nil, err
 	}
-	if o.answer["items"] == nil && o.answer["shuffles"] == nil && o.answer["hands"] == nil {
-		return nil, errors.New("an object without items, hands or shuffles: not an answer of POST /shuffle")
-	}
-	for _, name := range []string{"items", "hands", "rest", "shuffles"} {
-		if value := o.answer[name]; value != nil && value.Kind() != '[' {
-			return nil, fmt.Errorf("an answer whose %s are not an array", name)
+	for _, m := range []struct {
+		name string
+		to   *[]jsontext.Value
+	}{{"items", &o.items}, {"hands", &o.hands}, {"rest", &o.rest}, {"shuffles", &o.shuffles}} {
+		if o.answer[m.name] == nil {
+			continue
 		}
+		if *m.to, err = elements(o.answer[m.name]); err != nil {
+			return nil, fmt.Errorf("an answer whose %s are not an array", m.name)
+		}
+	}
+	if o.items == nil && o.shuffles == nil && o.hands == nil {
+		return nil, errors.New("an object without items, hands or shuffles: not an answer of POST /shuffle")
 	}
 	return o, nil
 }

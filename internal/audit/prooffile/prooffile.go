@@ -74,25 +74,25 @@ var fileMembers = []string{"spec", "record", "seed", "client_seed", "tlog_proof"
 // any white space and escapes. What the members hold has one form only. The error wraps
 // [ErrNoFile] if the text is not JSON, or has no record.
 func Parse(text []byte) (*File, error) {
-	w, err := parseMembers(text)
+	m, err := parseMembers(text)
 	if err != nil {
 		return nil, err
 	}
-	if w.Spec != audit.Spec {
-		return nil, fmt.Errorf("the file is of %q, not of %s", w.Spec, audit.Spec)
+	if m["spec"] != audit.Spec {
+		return nil, fmt.Errorf("the file is of %q, not of %s", m["spec"], audit.Spec)
 	}
-	f := &File{Record: []byte(w.Record), ClientSeed: w.ClientSeed, LogKey: w.LogKey}
-	if w.Seed != nil {
-		if f.Seed = parseSeed(*w.Seed); f.Seed == nil {
+	f := &File{Record: []byte(m["record"]), ClientSeed: m["client_seed"], LogKey: m["log_key"]}
+	if seed, hasSeed := m["seed"]; hasSeed {
+		if f.Seed = parseSeed(seed); f.Seed == nil {
 			return nil, errors.New("its seed is not in lower-case hex, two digits a byte")
 		}
 	}
-	f.Inclusion, err = proof.ParseInclusion(w.TlogProof)
+	f.Inclusion, err = proof.ParseInclusion(m["tlog_proof"])
 	return f, err
 }
 
-// parseMembers returns the members of a file, whatever they hold.
-func parseMembers(text []byte) (*wireFile, error) {
+// parseMembers returns the members of a file, whatever they hold, without a seed that is null.
+func parseMembers(text []byte) (map[string]string, error) {
 	object, duplicate, err := members(text)
 	switch {
 	case err != nil:
@@ -107,26 +107,18 @@ func parseMembers(text []byte) (*wireFile, error) {
 			return nil, fmt.Errorf("it has a member %q, which no proof file has", name)
 		}
 	}
-	var w wireFile
-	for i, to := range []*string{&w.Spec, &w.Record, nil, &w.ClientSeed, &w.TlogProof, &w.LogKey} {
-		value := object[fileMembers[i]]
-		if to == nil && value.Kind() == 'n' {
+	texts := map[string]string{}
+	for _, name := range fileMembers {
+		if name == "seed" && object[name].Kind() == 'n' {
 			continue
 		}
-		if value.Kind() != '"' {
-			return nil, fmt.Errorf("its member %s is missing, or not a string", fileMembers[i])
-		}
-		unquoted, err := jsontext.AppendUnquote(nil, value)
+		text, err := jsontext.AppendUnquote(nil, object[name])
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("its member %s is missing, or not a string", name)
 		}
-		if to == nil {
-			w.Seed = new(string)
-			to = w.Seed
-		}
-		*to = string(unquoted)
+		texts[name] = string(text)
 	}
-	return &w, nil
+	return texts, nil
 }
 
 // parseSeed parses lower-case hex of at least one byte; it returns nil for anything else.

@@ -9,7 +9,7 @@ import (
 	"riffle/internal/audit"
 )
 
-// A Result is what a verifier found: the steps of one file, or those of several files together.
+// A Result has the findings of a verifier: the steps of one file, or of several files together.
 type Result struct {
 	Steps
 	File   *File         // the first file; nil if it could not be read
