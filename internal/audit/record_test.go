@@ -229,13 +229,19 @@ func TestInvalidRecordsAreRejected(t *testing.T) {
 		{`{"id"`, `[{"id"`, "not a record"},
 		{commitment + `"}`, commitment + `"}{}`, "not a record"},
 	} {
-		changed := strings.Replace(record, c.old, c.new, 1)
-		if changed == record {
-			t.Fatalf("%s is not in %s", c.old, record)
-		}
-		if got, err := audit.ParseRecord([]byte(changed)); err == nil || !strings.Contains(err.Error(), c.reason) {
-			t.Errorf("%s for %s: %+v, %v; want an error with %q", c.new, c.old, got, err, c.reason)
-		}
+		checkRejected(t, record, c.old, c.new, c.reason)
+	}
+}
+
+// checkRejected changes a record and wants an error with the reason.
+func checkRejected(t *testing.T, record, old, new, reason string) {
+	t.Helper()
+	changed := strings.Replace(record, old, new, 1)
+	if changed == record {
+		t.Fatalf("%s is not in %s", old, record)
+	}
+	if got, err := audit.ParseRecord([]byte(changed)); err == nil || !strings.Contains(err.Error(), reason) {
+		t.Errorf("%s for %s: %+v, %v; want an error with %q", new, old, got, err, reason)
 	}
 }
 
@@ -268,15 +274,7 @@ func TestInvalidCommitmentsAndVoidsAreRejected(t *testing.T) {
 		{void, id, id + `,"parameters":{"players":5}`, "has no parameters"},
 		{void, id, id + `,"reference":"x"`, "has no reference"},
 	} {
-		record := string(c.record.Append(nil))
-		changed := strings.Replace(record, c.old, c.new, 1)
-		if changed == record {
-			t.Fatalf("%s is not in %s", c.old, record)
-		}
-		got, err := audit.ParseRecord([]byte(changed))
-		if err == nil || !strings.Contains(err.Error(), c.reason) {
-			t.Errorf("%s for %s: %+v, %v; want an error with %q", c.new, c.old, got, err, c.reason)
-		}
+		checkRejected(t, string(c.record.Append(nil)), c.old, c.new, c.reason)
 	}
 }
 

@@ -70,6 +70,9 @@ func TestOrdersAreCompared(t *testing.T) {
 	handsOf := func(v *vector) string {
 		return `"hands":[` + list(v, 0, 0, 13) + "," + list(v, 0, 13, 26) + "," + list(v, 0, 26, 39) + `],"rest":` + list(v, 0, 39, 52)
 	}
+	first := list(&hands, 0, 0, 13)
+	moved := "[" + strings.Trim(list(&hands, 0, 1, 13), "[]") + "," + strings.Trim(list(&hands, 0, 0, 1), "[]") + "]"
+	sorted := strings.Replace(handsOf(&hands), first, moved, 1)
 	id := `{"audit_id":"` + record(&once).ID.String() + `",`
 	shuffles := func(first, second string) string { return `{"shuffles":[` + first + "," + second + `]}` }
 	split := func(n int) string {
@@ -97,6 +100,8 @@ func TestOrdersAreCompared(t *testing.T) {
 		{"hands", &hands, "{" + handsOf(&hands) + "}", ""},
 		{"hands as one list", &hands, list(&hands, 0, 0, 52), ""},
 		{"a card in another hand", &hands, strings.Replace("{"+handsOf(&hands)+"}", "],[", ",", 1), "neither the order nor hands of this deal"},
+		{"a sorted hand", &hands, "{" + sorted + "}", ""},
+		{"a sorted hand, and shuffles of another number", &hands, "{" + sorted + `,"shuffles":[]}`, "is of 0 shuffles, and there were 1"},
 		{"a longer hand", &hands, `{"hands":[` + list(&hands, 0, 0, 14) + "," + list(&hands, 0, 14, 26) + "," + list(&hands, 0, 26, 39) + `],"rest":` + list(&hands, 0, 39, 52) + "}", "hand 1 of the order given has 14 items"},
 		{"shuffles", &twice, shuffles(split(0), split(1)), ""},
 		{"shuffles without hands", &twice, "[" + list(&twice, 0, 0, 5) + "," + list(&twice, 1, 0, 5) + "]", ""},

@@ -2,13 +2,9 @@ package prooffile_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 
-	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 )
 
@@ -17,7 +13,6 @@ const shoesFile = "../../../testdata/riffle1/shoes.json"
 
 // shoeVectors is the content of the file.
 type shoeVectors struct {
-	Spec  string       `json:"spec"`
 	Shoes []shoeVector `json:"shoes"`
 	Hands []shoeVector `json:"hands"`
 	Wrong []shoeVector `json:"wrong"`
@@ -66,9 +61,8 @@ func vectorOf(t testing.TB, b *dealtShoe, hand []wireCard) shoeVector {
 	return v
 }
 
-func buildShoes(t testing.TB) *shoeVectors {
+func buildShoes(t testing.TB) (all shoeVectors) {
 	t.Helper()
-	all := &shoeVectors{Spec: audit.Spec}
 	list, hands := dealtShoes(t)
 	by := map[string]*dealtShoe{}
 	for _, b := range list {
@@ -100,59 +94,7 @@ func buildShoes(t testing.TB) *shoeVectors {
 	return all
 }
 
-// encode writes the vectors, one to a line.
-func (v *shoeVectors) encode(t testing.TB) []byte {
-	t.Helper()
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	fmt.Fprintf(&text, "{\"spec\":%q", v.Spec)
-	for _, part := range []struct {
-		name string
-		list []shoeVector
-	}{{"shoes", v.Shoes}, {"hands", v.Hands}, {"wrong", v.Wrong}} {
-		fmt.Fprintf(&text, ",\n%q:[", part.name)
-		for i := range part.list {
-			text.WriteString(strings.Repeat(",", min(i, 1)) + "\n")
-			if err := encoder.Encode(part.list[i]); err != nil {
-				t.Fatal(err)
-			}
-			text.Truncate(text.Len() - 1)
-		}
-		text.WriteString("\n]")
-	}
-	text.WriteString("}\n")
-	return text.Bytes()
-}
-
-// TestShoeVectorsAreReproducible builds the vectors again.
-func TestShoeVectorsAreReproducible(t *testing.T) {
-	got := buildShoes(t).encode(t)
-	if *update {
-		if err := os.WriteFile(shoesFile, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(shoesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs from the vectors that this test builds: run it with -update, but never change released vectors", shoesFile)
-	}
-}
-
-func readShoes(t testing.TB) (v shoeVectors) {
-	t.Helper()
-	text, err := os.ReadFile(shoesFile)
-	if err == nil {
-		err = json.Unmarshal(text, &v)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
+func readShoes(t testing.TB) shoeVectors { return read[shoeVectors](t, shoesFile) }
 
 func TestShoeVectors(t *testing.T) {
 	vectors := readShoes(t)

@@ -285,9 +285,8 @@ func buildReveal(t testing.TB, of *prooffile.File) (vector, *prooffile.File) {
 }
 
 // buildAll builds the whole file of vectors.
-func buildAll(t testing.TB) *vectors {
+func buildAll(t testing.TB) (all vectors) {
 	t.Helper()
-	all := &vectors{Spec: audit.Spec}
 	files := map[string]*prooffile.File{}
 	for _, p := range plans() {
 		v, f, _ := build(t, p)
