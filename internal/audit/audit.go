@@ -202,8 +202,8 @@ func (s *Statement) Check() error {
 		return errors.New("repeat is 0")
 	case s.Repeat > MaxSize:
 		return fmt.Errorf("repeat %d is above %d", s.Repeat, uint64(MaxSize))
-	case s.Algorithm == shuffle.AlgorithmSattolo && s.Size == 1:
-		return errors.New("sattolo of one item: it can only keep its place")
+	case !s.Algorithm.Orders(s.Size):
+		return fmt.Errorf("%s of one item: it can only keep its place", s.Algorithm)
 	}
 	dealt := uint64(0)
 	for _, n := range s.Hands {

@@ -38,12 +38,9 @@ func (s *Statement) Cost() uint64 {
 	if s.Seed == nil {
 		keys = uint64(rng.Blocks(s.Size, s.Draw))
 	}
-	places, drawn := s.Size, s.Draw
-	switch {
-	case shuffle.Few(s.Algorithm, s.Size, s.Draw):
+	places, drawn := s.Size, s.Algorithm.Integers(s.Size, s.Draw)
+	if shuffle.Few(s.Algorithm, s.Size, s.Draw) {
 		places = times(positionSteps, s.Draw)
-	case s.Algorithm == shuffle.AlgorithmDurstenfeld || s.Algorithm == shuffle.AlgorithmInsideOut:
-		drawn = s.Size // they go through all
 	}
 	// As many bounds share a word as have a product of at most 2⁵⁶.
 	shared := max(1, 56/uint64(max(1, bits.Len64(s.Size))))

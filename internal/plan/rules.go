@@ -99,7 +99,7 @@ func Algorithm(name string) (shuffle.Algorithm, error) {
 
 // CheckMovable rejects Sattolo's algorithm for a single item, which it cannot move.
 func CheckMovable(algorithm shuffle.Algorithm, size uint64) error {
-	if algorithm == shuffle.AlgorithmSattolo && size == 1 {
+	if !algorithm.Orders(size) {
 		return Refuse("/algorithm", "algorithm sattolo moves every item, so it needs at least two items; use another algorithm for one")
 	}
 	return nil

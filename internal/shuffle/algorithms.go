@@ -2,6 +2,55 @@ package shuffle
 
 import "slices"
 
+// properties are all that callers have to know of an algorithm. Its code is in [Order].
+type properties struct {
+	name  Algorithm
+	whole bool // even a draw of a few goes through all elements
+	few   bool // a few of many are drawn by [Sparse]
+	moves bool // every element moves, so one alone has no order
+}
+
+// table has a row for each algorithm, the default first.
+var table = []properties{
+	{name: AlgorithmFisherYates, few: true},
+	{name: AlgorithmDurstenfeld, whole: true},
+	{name: AlgorithmInsideOut, whole: true},
+	{name: AlgorithmStrikeOut},
+	{name: AlgorithmSattolo, moves: true},
+}
+
+// Algorithms returns every algorithm, the default first.
+func Algorithms() (list []Algorithm) {
+	for _, row := range table {
+		list = append(list, row.name)
+	}
+	return list
+}
+
+// row returns the algorithm's row, which is empty if riffle/1 has no such algorithm.
+func (alg Algorithm) row() (found properties) {
+	for _, row := range table {
+		if row.name == alg {
+			found = row
+		}
+	}
+	return found
+}
+
+// Known reports whether the algorithm is one of riffle/1.
+func (alg Algorithm) Known() bool { return alg != "" && alg.row().name == alg }
+
+// Orders reports whether the algorithm has an order of that many elements.
+func (alg Algorithm) Orders(size uint64) bool { return size != 1 || !alg.row().moves }
+
+// Integers returns the number of integers that a draw of m out of size takes, within a few.
+func (alg Algorithm) Integers(size, m uint64) uint64 {
+	if alg.row().whole {
+		return size
+	}
+	return m
+}
+
 // FisherYates shuffles a in place, head to tail, until the first m places are final: for i = 0, 1,
 // ..., swap a[i] with a[i + U(n-i)], where U(b) is a uniform integer below b. Each place draws from
 // all that is not yet placed, so every order has probability 1/n · 1/(n-1) · ... = 1/n!.

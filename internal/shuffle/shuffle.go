@@ -8,8 +8,6 @@
 // The package is pure: the same integers always give the same order.
 package shuffle
 
-import "slices"
-
 // A Source returns uniform integers for the bounds of a shuffle. As the bounds of one shuffle are
 // consecutive, it may return the integers for several of them together: riffle/1 makes them in
 // groups. The result of a call is valid until the next call.
@@ -31,14 +29,6 @@ const (
 	AlgorithmStrikeOut   Algorithm = "strike-out"
 	AlgorithmSattolo     Algorithm = "sattolo"
 )
-
-// Algorithms returns every algorithm, the default first.
-func Algorithms() []Algorithm {
-	return []Algorithm{AlgorithmFisherYates, AlgorithmDurstenfeld, AlgorithmInsideOut, AlgorithmStrikeOut, AlgorithmSattolo}
-}
-
-// Known reports whether the algorithm is one of riffle/1.
-func (alg Algorithm) Known() bool { return slices.Contains(Algorithms(), alg) }
 
 // Order shuffles a by the algorithm and returns the first m elements of the new order; m is from 0
 // to len(a). The result may share memory with a, whose contents are unspecified afterwards. A draw
@@ -64,7 +54,7 @@ func Order[T any](alg Algorithm, a []T, m int, src Source) []T {
 
 // Few reports whether a draw of m out of size takes memory and time in proportion to m, by
 // [Sparse], and not to size.
-func Few(alg Algorithm, size, m uint64) bool { return alg == AlgorithmFisherYates && m < size/16 }
+func Few(alg Algorithm, size, m uint64) bool { return alg.row().few && m < size/16 }
 
 // Positions returns the first m of the new order of 0, 1, ..., size-1. It is [Order] over the
 // numbers, or [Sparse] where [Few] allows it. It uses scratch for the numbers if that is large
