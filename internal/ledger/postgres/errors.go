@@ -50,9 +50,6 @@ var meanings = map[string]error{
 // errNotDurable: the server's settings would lose committed transactions.
 var errNotDurable = errors.New("the server would lose what it has committed when the power fails")
 
-// errNoHead: somebody deleted the head's row.
-var errNoHead = fmt.Errorf("%w: the head is missing", ledger.ErrCorrupt)
-
 // classify wraps an error in the error of package ledger that it means. Unknown errors break the
 // log, so temporary ones must be ErrUnavailable. Once the caller's ctx is done, an error reveals
 // nothing about the server and is returned unchanged.

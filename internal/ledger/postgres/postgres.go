@@ -22,13 +22,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/sqlread"
 )
 
 // timeout is the time limit of a batch, a read or a new connection. After it the server counts as
@@ -46,6 +44,7 @@ const closeTimeout = time.Second
 
 // A Store is a [ledger.Store] in one PostgreSQL database.
 type Store struct {
+	sqlread.Reader
 	readers *pgxpool.Pool
 	writer  writer
 	primary primary
@@ -60,6 +59,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	c := config.ConnConfig
 	s := &Store{}
+	s.Reader = s.read
 	s.writer.timeout, s.writer.primary = timeout, &s.primary
 	c.ValidateConnect = s.primary.validate(c.ValidateConnect)
 	config.PrepareConn = s.primary.prepare
@@ -80,28 +80,6 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-const selectHead = "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head WHERE one"
-
-func scanHead(row pgx.Row, h *ledger.Head) error {
-	var size, from int64
-	err := row.Scan(&size, &h.Edge, &h.Checkpoint, &h.SeedKey, &from)
-	h.Size, h.SeedsFrom = uint64(size), uint64(from)
-	return err
-}
-
-// Head implements [ledger.Store].
-func (s *Store) Head(ctx context.Context) (h ledger.Head, err error) {
-	found := false
-	err = s.read(ctx, func(rows pgx.Rows) error {
-		found = true
-		return scanHead(rows, &h)
-	}, selectHead)
-	if err == nil && !found {
-		err = errNoHead
-	}
-	return h, err
-}
-
 // Confirm commits an update of the head that changes nothing. A standby that has its commit record
 // also has every transaction that it sees.
 func (s *Store) Confirm(ctx context.Context) (ledger.Head, error) {
@@ -116,75 +94,6 @@ func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
 // AppendNext implements [ledger.Store]. It locks the head's row.
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	return s.writer.appendNext(ctx, next)
-}
-
-// Hashes implements [ledger.Store].
-func (s *Store) Hashes(ctx context.Context, level int, from uint64, n int) (hashes []tlog.Hash, err error) {
-	query, args := "SELECT idx, hash FROM nodes WHERE level = $3 AND idx >= $1 ORDER BY idx LIMIT $2", []any{int64(from), n, level}
-	if level == 0 {
-		query, args = "SELECT idx, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", args[:2]
-	}
-	next := int64(from)
-	err = s.read(ctx, func(rows pgx.Rows) error {
-		var index int64
-		var hash []byte
-		if err := rows.Scan(&index, &hash); err != nil {
-			return err
-		}
-		if index != next || len(hash) != tlog.HashSize {
-			return fmt.Errorf("%w: the hash %d of level %d is missing or has %d bytes", ledger.ErrCorrupt, next, level, len(hash))
-		}
-		hashes = append(hashes, tlog.Hash(hash))
-		next++
-		return nil
-	}, query, args...)
-	return hashes, err
-}
-
-// Records implements [ledger.Store].
-func (s *Store) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
-	return s.read(ctx, func(rows pgx.Rows) error {
-		var index int64
-		var record, hash pgtype.DriverBytes
-		if err := rows.Scan(&index, &record, &hash); err != nil {
-			return err
-		}
-		if len(hash) != tlog.HashSize {
-			return fmt.Errorf("%w: record %d has a hash of %d bytes", ledger.ErrCorrupt, index, len(hash))
-		}
-		return each(uint64(index), record, tlog.Hash(hash))
-	}, "SELECT idx, record, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
-}
-
-const selectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
-
-const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, " +
-	"coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = $1"
-
-// Range implements [ledger.Store].
-func (s *Store) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	return s.list(ctx, nil, selectEntries+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), n)
-}
-
-// ByID implements [ledger.Store].
-func (s *Store) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	return ledger.FirstOrNotFound(s.list(ctx, nil, selectEntries+"WHERE id = $1", [16]byte(id)))
-}
-
-// ByClaim implements [ledger.Store].
-func (s *Store) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	c := ledger.Claim{Name: claim}
-	found, err := ledger.FirstOrNotFound(s.list(ctx, []any{&c.Status, &c.Due}, selectHolder, claim))
-	if err != nil {
-		return nil, err
-	}
-	found.Claims = []ledger.Claim{c}
-	return found, nil
-}
-
-// ByReference implements [ledger.Store].
-func (s *Store) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	return s.list(ctx, nil, selectEntries+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), limit)
 }
 
 // Holders implements [ledger.Store].
@@ -210,11 +119,11 @@ const selectFirsts = "SELECT r.name, e.idx, e.id FROM unnest($1::text[]) AS r (n
 // anew each time, since a plan from when the log was short would scan it all while the log's writer
 // waits.
 func (s *Store) places(ctx context.Context, query string, names []string, each func(string, ledger.Place)) error {
-	return s.read(ctx, func(rows pgx.Rows) error {
+	return s.read(ctx, func(row sqlread.Row) error {
 		var name string
 		var index int64
 		var id [16]byte
-		if err := rows.Scan(&name, &index, &id); err != nil {
+		if err := row.Scan(&name, &index, &id); err != nil {
 			return err
 		}
 		each(name, ledger.Place{Index: uint64(index), ID: id})
@@ -222,63 +131,8 @@ func (s *Store) places(ctx context.Context, query string, names []string, each f
 	}, query, pgx.QueryExecModeCacheDescribe, names)
 }
 
-// list returns the selected entries. It scans later columns into extra.
-func (s *Store) list(ctx context.Context, extra []any, query string, args ...any) (list []ledger.Stored, err error) {
-	err = s.read(ctx, func(rows pgx.Rows) error {
-		var e ledger.Stored
-		var index int64
-		var hash []byte
-		if err := rows.Scan(append([]any{&index, (*[16]byte)(&e.ID), &e.Reference, &e.Record, &e.Sidecar, &hash}, extra...)...); err != nil {
-			return err
-		}
-		if len(hash) != len(e.Hash) {
-			return fmt.Errorf("%w: record %d has a hash of %d bytes", ledger.ErrCorrupt, index, len(hash))
-		}
-		e.Index, e.Hash = uint64(index), tlog.Hash(hash)
-		list = append(list, e)
-		return nil
-	}, query, args...)
-	return list, err
-}
-
-// Claims implements [ledger.Store].
-func (s *Store) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
-	where, args := condition(q)
-	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT $%d", where, len(args)+1)
-	err = s.read(ctx, func(rows pgx.Rows) error {
-		var c ledger.Claim
-		err := rows.Scan(&c.Name, &c.Status, &c.Due)
-		claims = append(claims, c)
-		return err
-	}, query, append(args, q.Limit)...)
-	return claims, err
-}
-
-// CountClaims implements [ledger.Store].
-func (s *Store) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64, err error) {
-	where, args := condition(q)
-	err = s.read(ctx, func(rows pgx.Rows) error { return rows.Scan(&n) }, "SELECT count(*) FROM claims "+where, args...)
-	return n, err
-}
-
-// condition returns a query's WHERE clause. A due time or a status matches an index's condition.
-func condition(q ledger.ClaimQuery) (where string, args []any) {
-	after, before := q.NameBounds()
-	where, args = "WHERE name > $1 AND name < $2", []any{after, before}
-	switch {
-	case q.DueBy != 0:
-		where, args = where+" AND due <= $3", append(args, q.DueBy)
-	case q.Done && q.Status == "":
-		where += " AND due IS NULL AND status IS NULL"
-	case q.Done:
-		where, args = where+" AND due IS NULL AND status = $3", append(args, q.Status)
-	}
-	return where, args
-}
-
-// read calls row for each row that a query returns. After an error, rows may be missing or come
-// from a former primary.
-func (s *Store) read(ctx context.Context, row func(pgx.Rows) error, query string, args ...any) error {
+// read implements [sqlread.Reader]. After an error, rows may come from a former primary.
+func (s *Store) read(ctx context.Context, each func(sqlread.Row) error, query string, args ...any) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	rows, err := s.readers.Query(limited, query, args...)
@@ -288,7 +142,7 @@ func (s *Store) read(ctx context.Context, row func(pgx.Rows) error, query string
 	defer rows.Close()
 	conn := rows.Conn().PgConn()
 	for rows.Next() {
-		if err = row(rows); err != nil {
+		if err = each(rows); err != nil {
 			break
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 	"riffle/internal/ledger/postgres/postgrestest"
+	"riffle/internal/ledger/sqlread"
 )
 
 func hangingServer(t *testing.T) string {
@@ -99,10 +99,10 @@ func TestReadFromFormerPrimaryIsDiscarded(t *testing.T) {
 	if err := errors.Join(s.Append(t.Context(), c.Next()), s.Append(t.Context(), c.Next(ledgertest.Entries("some", 3)...))); err != nil {
 		t.Fatal(err)
 	}
-	err := s.read(t.Context(), func(pgx.Rows) error {
+	err := s.read(t.Context(), func(sqlread.Row) error {
 		s.primary.timeline.Add(1) // while it is read
 		return nil
-	}, selectHead)
+	}, sqlread.SelectHead)
 	if !errors.Is(err, errFormerPrimary) || !errors.Is(err, ledger.ErrUnavailable) {
 		t.Errorf("%v, want errFormerPrimary", err)
 	}

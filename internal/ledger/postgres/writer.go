@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/sqlread"
 )
 
 // appendBatch writes a whole batch and returns one row, or writes nothing and returns no row if the
@@ -162,9 +163,9 @@ func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
 
 // confirm returns the confirmed head.
 func (w *writer) confirm(ctx context.Context) (head ledger.Head, err error) {
-	err = w.do(ctx, func(ctx context.Context) error { return scanHead(w.conn.QueryRow(ctx, confirmHead), &head) })
+	err = w.do(ctx, func(ctx context.Context) error { return sqlread.ScanHead(w.conn.QueryRow(ctx, confirmHead), &head) })
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = errNoHead
+		err = sqlread.ErrNoHead
 	}
 	return head, err
 }
@@ -185,7 +186,7 @@ func (w *writer) appendNext(ctx context.Context, next func(ledger.Head) (*ledger
 
 func commitNext(ctx context.Context, tx pgx.Tx, next func(ledger.Head) (*ledger.Batch, error)) error {
 	var head ledger.Head
-	if err := scanHead(tx.QueryRow(ctx, selectHead+" FOR UPDATE"), &head); err != nil {
+	if err := sqlread.ScanHead(tx.QueryRow(ctx, sqlread.SelectHead+" FOR UPDATE"), &head); err != nil {
 		return err
 	}
 	batch, err := next(head)

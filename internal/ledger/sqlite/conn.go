@@ -9,6 +9,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"riffle/internal/ledger/sqlread"
 )
 
 // dsn returns a file's data source name with every connection's pragmas and the given ones. The
@@ -45,10 +47,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 func queryValue(ctx context.Context, conn driver.Conn, query string) (value driver.Value, err error) {
 	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, query, nil)
-	err = eachRow(rows, err, func(row []driver.Value) error {
-		value = row[0]
-		return nil
-	})
+	err = eachRow(rows, err, func(row sqlread.Row) error { return row.Scan(&value) })
 	return value, err
 }
 

@@ -162,7 +162,7 @@ func TestCommitFitsIntoItsRoom(t *testing.T) {
 		if err := s.Append(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
-		frames, err := queryInt(t.Context(), s.writer.walSize, 1)
+		frames, err := s.writer.wal(t.Context(), s.writer.walSize)
 		if err != nil {
 			t.Fatal(err)
 		}

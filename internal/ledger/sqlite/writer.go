@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"riffle/internal/ledger"
+	"riffle/internal/ledger/sqlread"
 )
 
 // measureEvery is the number of written entries and commits between measurements of the write-ahead
@@ -167,20 +168,18 @@ func (w *writer) checkpointWAL(ctx context.Context, written int) error {
 		return nil
 	}
 	w.sinceMeasured = 0
-	const pages = 1 // column with the write-ahead log's size
-	size, err := queryInt(ctx, w.walSize, pages)
+	pages, err := w.wal(ctx, w.walSize)
 	if err != nil {
 		return fmt.Errorf("measuring the write-ahead log: %w", err)
 	}
-	if size < checkpointPages {
+	if pages < checkpointPages {
 		return nil
 	}
 	return w.checkpointNow(ctx)
 }
 
 func (w *writer) checkpointNow(ctx context.Context) error {
-	const busy = 0 // column that reports whether readers prevented a complete checkpoint
-	if _, err := queryInt(ctx, w.checkpoint, busy); err != nil && !isFull(err) {
+	if _, err := w.wal(ctx, w.checkpoint); err != nil && !isFull(err) {
 		return fmt.Errorf("checkpointing the write-ahead log: %w", err)
 	}
 	return nil
@@ -194,11 +193,8 @@ func (w *writer) close() error {
 	return errors.Join(append(errs, w.conn.Close())...)
 }
 
-func (w *writer) exec(ctx context.Context, stmt driver.Stmt, args ...driver.Value) (rows int64, err error) {
-	w.args = w.args[:0]
-	for i, v := range args {
-		w.args = append(w.args, driver.NamedValue{Ordinal: i + 1, Value: v})
-	}
+func (w *writer) exec(ctx context.Context, stmt driver.Stmt, args ...any) (rows int64, err error) {
+	w.args = named(w.args[:0], args...)
 	result, err := stmt.(driver.StmtExecContext).ExecContext(ctx, w.args)
 	if err != nil {
 		return 0, err
@@ -206,17 +202,14 @@ func (w *writer) exec(ctx context.Context, stmt driver.Stmt, args ...driver.Valu
 	return result.RowsAffected()
 }
 
-// queryInt returns an integer column of a statement with one row.
-func queryInt(ctx context.Context, stmt driver.Stmt, column int) (n int64, err error) {
+// wal executes a PRAGMA wal_checkpoint and returns the number of pages in the write-ahead log.
+func (w *writer) wal(ctx context.Context, stmt driver.Stmt) (pages int64, err error) {
 	rows, err := stmt.(driver.StmtQueryContext).QueryContext(ctx, nil)
-	err = eachRow(rows, err, func(row []driver.Value) error {
-		var ok bool
-		if n, ok = row[column].(int64); !ok {
-			return fmt.Errorf("%T where an integer was expected", row[column])
-		}
-		return nil
+	err = eachRow(rows, err, func(row sqlread.Row) error {
+		var busy, done int64
+		return row.Scan(&busy, &pages, &done)
 	})
-	return n, err
+	return pages, err
 }
 
 // nullable returns NULL for a zero value.

@@ -1,0 +1,182 @@
+// Package sqlread is the part of a [ledger.Store] that every SQL engine has in common: queries in
+// standard SQL and the scanning of their rows. An engine executes the queries; its writes and its
+// larger look-ups are its own.
+package sqlread
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"riffle/internal/ledger"
+)
+
+// A Row is a row of a result. Scan copies its columns to variables of the types int64, string,
+// []byte and [Borrowed].
+type Row interface{ Scan(columns ...any) error }
+
+// A Reader reads the tables of a log. It executes a query with the parameters $1, $2 and so on, and
+// calls each for every row. After an error, rows may be missing.
+type Reader func(ctx context.Context, each func(Row) error, query string, args ...any) error
+
+// SelectHead reads the only row of the table head; see [ScanHead].
+const SelectHead = "SELECT size, edge, checkpoint, seed_key, seeds_from FROM head WHERE one"
+
+const selectEntries = "SELECT idx, id, coalesce(reference, ''), record, secret, hash FROM entries "
+
+const selectHolder = "SELECT e.idx, e.id, coalesce(e.reference, ''), e.record, e.secret, e.hash, " +
+	"coalesce(c.status, ''), coalesce(c.due, 0) FROM claims AS c JOIN entries AS e ON e.idx = c.idx WHERE c.name = $1"
+
+// ErrNoHead means that somebody deleted the head's row.
+var ErrNoHead = fmt.Errorf("%w: the head is missing", ledger.ErrCorrupt)
+
+// ScanHead scans the columns of [SelectHead].
+func ScanHead(row Row, h *ledger.Head) error {
+	var size, from int64
+	err := row.Scan(&size, &h.Edge, &h.Checkpoint, &h.SeedKey, &from)
+	h.Size, h.SeedsFrom = uint64(size), uint64(from)
+	return err
+}
+
+// Head implements [ledger.Store].
+func (read Reader) Head(ctx context.Context) (h ledger.Head, err error) {
+	found := false
+	err = read(ctx, func(row Row) error {
+		found = true
+		return ScanHead(row, &h)
+	}, SelectHead)
+	if err == nil && !found {
+		err = ErrNoHead
+	}
+	return h, err
+}
+
+// Hashes implements [ledger.Store].
+func (read Reader) Hashes(ctx context.Context, level int, from uint64, n int) (hashes []tlog.Hash, err error) {
+	query, args := "SELECT idx, hash FROM nodes WHERE level = $3 AND idx >= $1 ORDER BY idx LIMIT $2", []any{int64(from), int64(n), int64(level)}
+	if level == 0 {
+		query, args = "SELECT idx, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", args[:2]
+	}
+	next := int64(from)
+	err = read(ctx, func(row Row) error {
+		var index int64
+		var hash []byte
+		if err := row.Scan(&index, &hash); err != nil {
+			return err
+		}
+		if index != next || len(hash) != tlog.HashSize {
+			return fmt.Errorf("%w: the hash %d of level %d is missing or has %d bytes", ledger.ErrCorrupt, next, level, len(hash))
+		}
+		hashes = append(hashes, tlog.Hash(hash))
+		next++
+		return nil
+	}, query, args...)
+	return hashes, err
+}
+
+// Borrowed is scanned without a copy, and valid until the next row.
+type Borrowed []byte
+
+// ScanBytes implements pgx's BytesScanner.
+func (b *Borrowed) ScanBytes(column []byte) error {
+	*b = column
+	return nil
+}
+
+// Records implements [ledger.Store].
+func (read Reader) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
+	var index int64
+	var record, hash Borrowed
+	columns := []any{&index, &record, &hash}
+	return read(ctx, func(row Row) error {
+		if err := row.Scan(columns...); err != nil {
+			return err
+		}
+		if len(hash) != tlog.HashSize {
+			return fmt.Errorf("%w: record %d has a hash of %d bytes", ledger.ErrCorrupt, index, len(hash))
+		}
+		return each(uint64(index), record, tlog.Hash(hash))
+	}, "SELECT idx, record, hash FROM entries WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), int64(n))
+}
+
+// Range implements [ledger.Store].
+func (read Reader) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
+	return read.list(ctx, "", selectEntries+"WHERE idx >= $1 ORDER BY idx LIMIT $2", int64(from), int64(n))
+}
+
+// ByID implements [ledger.Store].
+func (read Reader) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	return ledger.FirstOrNotFound(read.list(ctx, "", selectEntries+"WHERE id = $1", id[:]))
+}
+
+// ByClaim implements [ledger.Store].
+func (read Reader) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
+	return ledger.FirstOrNotFound(read.list(ctx, claim, selectHolder, claim))
+}
+
+// ByReference implements [ledger.Store].
+func (read Reader) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
+	return read.list(ctx, "", selectEntries+"WHERE reference = $1 AND idx >= $2 ORDER BY idx LIMIT $3", reference, int64(from), int64(limit))
+}
+
+// list returns the selected entries. A claim's holder has two more columns.
+func (read Reader) list(ctx context.Context, claim, query string, args ...any) (list []ledger.Stored, err error) {
+	err = read(ctx, func(row Row) error {
+		var e ledger.Stored
+		var index int64
+		var id, hash []byte
+		columns := []any{&index, &id, &e.Reference, &e.Record, &e.Sidecar, &hash}
+		if claim != "" {
+			e.Claims = []ledger.Claim{{Name: claim}}
+			columns = append(columns, &e.Claims[0].Status, &e.Claims[0].Due)
+		}
+		if err := row.Scan(columns...); err != nil {
+			return err
+		}
+		if len(id) != len(e.ID) || len(hash) != len(e.Hash) {
+			return fmt.Errorf("%w: record %d has an id of %d bytes and a hash of %d", ledger.ErrCorrupt, index, len(id), len(hash))
+		}
+		e.Index, e.ID, e.Hash = uint64(index), uuid.UUID(id), tlog.Hash(hash)
+		list = append(list, e)
+		return nil
+	}, query, args...)
+	return list, err
+}
+
+// Claims implements [ledger.Store].
+func (read Reader) Claims(ctx context.Context, q ledger.ClaimQuery) (claims []ledger.Claim, err error) {
+	where, args := condition(q)
+	query := fmt.Sprintf("SELECT name, coalesce(status, ''), coalesce(due, 0) FROM claims %s ORDER BY name LIMIT $%d", where, len(args)+1)
+	err = read(ctx, func(row Row) error {
+		var c ledger.Claim
+		err := row.Scan(&c.Name, &c.Status, &c.Due)
+		claims = append(claims, c)
+		return err
+	}, query, append(args, int64(q.Limit))...)
+	return claims, err
+}
+
+// CountClaims implements [ledger.Store].
+func (read Reader) CountClaims(ctx context.Context, q ledger.ClaimQuery) (n uint64, err error) {
+	where, args := condition(q)
+	var count int64
+	err = read(ctx, func(row Row) error { return row.Scan(&count) }, "SELECT count(*) FROM claims "+where, args...)
+	return uint64(count), err
+}
+
+// condition returns a query's WHERE clause. A due time or a status matches an index's condition.
+func condition(q ledger.ClaimQuery) (where string, args []any) {
+	after, before := q.NameBounds()
+	where, args = "WHERE name > $1 AND name < $2", []any{after, before}
+	switch {
+	case q.DueBy != 0:
+		where, args = where+" AND due <= $3", append(args, q.DueBy)
+	case q.Done && q.Status == "":
+		where += " AND due IS NULL AND status IS NULL"
+	case q.Done:
+		where, args = where+" AND due IS NULL AND status = $3", append(args, q.Status)
+	}
+	return where, args
+}
