@@ -45,8 +45,8 @@ const closeTimeout = time.Second
 // A Store is a [ledger.Store] in one PostgreSQL database.
 type Store struct {
 	sqlread.Reader
+	writer
 	readers *pgxpool.Pool
-	writer  writer
 	primary primary
 }
 
@@ -60,13 +60,13 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	c := config.ConnConfig
 	s := &Store{}
 	s.Reader = s.read
-	s.writer.timeout, s.writer.primary = timeout, &s.primary
+	s.timeout, s.writer.primary = timeout, &s.primary
 	c.ValidateConnect = s.primary.validate(c.ValidateConnect)
 	config.PrepareConn = s.primary.prepare
-	s.writer.configure(c.Copy())
+	s.configure(c.Copy())
 	err = migrate(ctx, c.Copy(), timeout, migrationTimeout)
 	if err == nil {
-		err = s.writer.connect(ctx)
+		err = s.connect(ctx)
 	}
 	if err == nil {
 		s.readers, err = pgxpool.NewWithConfig(ctx, config)
@@ -78,22 +78,6 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, fmt.Errorf("opening the database %s on %s:%d: %w", c.Database, c.Host, c.Port, classify(ctx, err))
 	}
 	return s, nil
-}
-
-// Confirm commits an update of the head that changes nothing. A standby that has its commit record
-// also has every transaction that it sees.
-func (s *Store) Confirm(ctx context.Context) (ledger.Head, error) {
-	return s.writer.confirm(ctx)
-}
-
-// Append implements [ledger.Store].
-func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
-	return s.writer.append(ctx, batch)
-}
-
-// AppendNext implements [ledger.Store]. It locks the head's row.
-func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	return s.writer.appendNext(ctx, next)
 }
 
 // Holders implements [ledger.Store].

@@ -150,8 +150,9 @@ func (w *writer) do(ctx context.Context, f func(ctx context.Context) error) erro
 	return err
 }
 
-// append commits the batch. After an error with an unknown outcome, pgx closes the connection.
-func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
+// Append implements [ledger.Store]. After an error with an unknown outcome, pgx closes the
+// connection.
+func (w *writer) Append(ctx context.Context, batch ledger.Batch) error {
 	return w.do(ctx, func(ctx context.Context) error {
 		tag, err := w.conn.Exec(ctx, appendBatch, arguments(batch)...)
 		if err == nil && tag.RowsAffected() == 0 {
@@ -161,8 +162,9 @@ func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
 	})
 }
 
-// confirm returns the confirmed head.
-func (w *writer) confirm(ctx context.Context) (head ledger.Head, err error) {
+// Confirm commits an update of the head that changes nothing. A standby that has its commit record
+// also has every transaction that it sees.
+func (w *writer) Confirm(ctx context.Context) (head ledger.Head, err error) {
 	err = w.do(ctx, func(ctx context.Context) error { return sqlread.ScanHead(w.conn.QueryRow(ctx, confirmHead), &head) })
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = sqlread.ErrNoHead
@@ -170,9 +172,9 @@ func (w *writer) confirm(ctx context.Context) (head ledger.Head, err error) {
 	return head, err
 }
 
-// appendNext commits next's batch in a transaction that first locks the head's row. PostgreSQL
+// AppendNext implements [ledger.Store]. Its transaction first locks the head's row. PostgreSQL
 // grants the lock in request order.
-func (w *writer) appendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
+func (w *writer) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
 	return w.do(ctx, func(ctx context.Context) error {
 		tx, err := w.conn.Begin(ctx)
 		if err != nil {

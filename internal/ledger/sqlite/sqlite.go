@@ -27,8 +27,8 @@ import (
 // A Store is a [ledger.Store] in one SQLite file.
 type Store struct {
 	sqlread.Reader
+	*writer
 	readers *sql.DB
-	writer  *writer
 	lock    *os.File
 	files   ledger.OpenFiles
 }
@@ -104,11 +104,6 @@ func (s *Store) CheckFiles() error { return s.files.Check() }
 
 // Confirm returns the head. Commits become visible after their fsync.
 func (s *Store) Confirm(ctx context.Context) (ledger.Head, error) { return s.Head(ctx) }
-
-// Append implements [ledger.Store].
-func (s *Store) Append(ctx context.Context, batch ledger.Batch) error {
-	return s.writer.append(ctx, batch)
-}
 
 // AppendNext implements [ledger.Store]. No other process can append.
 func (s *Store) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {

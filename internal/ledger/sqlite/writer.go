@@ -70,10 +70,10 @@ func newWriter(ctx context.Context, path string, pragmas ...string) (*writer, er
 	return w, nil
 }
 
-// append commits the batch. A conflict or a full disk writes nothing. After any other error the
-// batch may have been committed, and the writer must not be used again. Before it writes, append
+// Append implements [ledger.Store]. A conflict or a full disk writes nothing. After any other error the
+// batch may have been committed, and the writer must not be used again. Before it writes, Append
 // checks that the whole batch fits on the disk.
-func (w *writer) append(ctx context.Context, batch ledger.Batch) error {
+func (w *writer) Append(ctx context.Context, batch ledger.Batch) error {
 	if err := checkRoom(w.path, room(&batch)); err != nil {
 		return err
 	}
