@@ -19,11 +19,11 @@ func TestCheckFindsDamagedIndexes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, index := range []string{"id", "claim", "reference"} {
+	for _, index := range []string{"ID", "Claim", "Reference"} {
 		for _, to := range []*ledger.Stored{nil, other} {
 			check := ledger.Check{Verifier: c.Verify, Visit: func(e *ledger.Stored) ([]ledger.Claim, error) { return entries[e.Index].Claims, nil }}
-			result, err := check.Run(t.Context(), &tamperedStore{Store: s, index: index, to: to})
-			want := "record 1 is not found by its " + index
+			result, err := check.Run(t.Context(), &faultyStore{Store: s, index: "By" + index, to: to})
+			want := "record 1 is not found by its " + strings.ToLower(index)
 			if err != nil || !slices.Contains(result.Findings, want) {
 				t.Errorf("the check finds %q, %v, want %q", result.Findings, err, want)
 			}
@@ -90,7 +90,7 @@ func TestCheckVisitsEveryEntry(t *testing.T) {
 
 func TestCheckEndsAfter20Findings(t *testing.T) {
 	s, c := begun(t, ledgertest.Entries("damaged", 300))
-	tampered := &tamperedStore{Store: s, index: "id", record: func(e *ledger.Stored) { flipIf(true, &e.Record[9]) }}
+	tampered := &faultyStore{Store: s, index: "ByID", record: func(e *ledger.Stored) { flipIf(true, &e.Record[9]) }}
 	visited := 0
 	result, err := ledger.Check{Verifier: c.Verify, Visit: func(e *ledger.Stored) ([]ledger.Claim, error) {
 		if visited++; e.Index == 0 {

@@ -2,13 +2,10 @@ package ledger_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"golang.org/x/mod/sumdb/tlog"
 
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
@@ -110,7 +107,13 @@ func TestUnreadableStoreIsNoOtherHistory(t *testing.T) {
 	grow(t, folder, "after", 1)
 	newest := readFile(t, filepath.Join(folder, ledger.CheckpointName))
 	s := openStore(t, folder)
-	_, err := ledger.Open(t.Context(), unreadableStore{s}, ledger.Options{Folder: folder, Anchors: []ledger.Anchor{anchor}})
+	unreadable := &faultyStore{Store: s, called: func(method string) error {
+		if method == "Hashes" {
+			return ledger.ErrUnavailable
+		}
+		return nil
+	}}
+	_, err := ledger.Open(t.Context(), unreadable, ledger.Options{Folder: folder, Anchors: []ledger.Anchor{anchor}})
 	if !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrCorrupt) {
 		t.Errorf("%v, want ErrUnavailable", err)
 	}
@@ -118,13 +121,6 @@ func TestUnreadableStoreIsNoOtherHistory(t *testing.T) {
 	if got := readFile(t, filepath.Join(folder, ledger.CheckpointName)); !bytes.Equal(got, newest) {
 		t.Errorf("the checkpoint file has %q, want %q", got, newest)
 	}
-}
-
-// An unreadableStore returns its head and no hashes.
-type unreadableStore struct{ ledger.Store }
-
-func (unreadableStore) Hashes(context.Context, int, uint64, int) ([]tlog.Hash, error) {
-	return nil, ledger.ErrUnavailable
 }
 
 func TestOpenRejectsDamagedCheckpointFile(t *testing.T) {

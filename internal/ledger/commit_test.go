@@ -49,7 +49,7 @@ func TestPatienceEndsAndBreaksTheLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				lostHeads := f.lostHeads
-				f.Store, f.lostHeads = &memoryStore{}, 0
+				f.Store, f.lostHeads = newStore(t).Store, 0
 				l := open(t, f, ledger.Options{Patience: 5 * time.Second})
 				f.lose(func(f *faultyStore) { f.lostHeads = lostHeads })
 				before := f.lostBefore
@@ -79,20 +79,20 @@ func TestFullDiskAfterLostConnectionBreaksTheLog(t *testing.T) {
 }
 
 func TestReconnectValidatesTheHead(t *testing.T) {
-	for name, damage := range map[string]func(m *memoryStore, earlier ledger.Head){
-		"rolled back": func(m *memoryStore, earlier ledger.Head) { m.head = earlier },
-		"not signed":  func(m *memoryStore, _ ledger.Head) { m.head.Checkpoint[30] ^= 1 },
+	for name, damage := range map[string]func(h *ledger.Head, earlier ledger.Head){
+		"rolled back": func(h *ledger.Head, earlier ledger.Head) { *h = earlier },
+		"not signed":  func(h *ledger.Head, _ ledger.Head) { h.Checkpoint[30] ^= 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := &memoryStore{}
-				f := &faultyStore{Store: m}
+				f := newStore(t)
 				l := open(t, f, ledger.Options{})
 				entries := ledgertest.Entries("checked", 2)
-				earlier := m.head
+				earlier, err := f.Head(t.Context())
+				must(t, err)
 				appendEntry(t, l, entries[0])
 				synctest.Wait() // for publication, so that only the writer reads the head
-				damage(m, earlier)
+				f.head = func(h *ledger.Head) { damage(h, earlier) }
 				f.lose(func(f *faultyStore) { f.lostBefore = 1 })
 				if _, err := l.Append(entries[1]); !errors.Is(err, ledger.ErrBroken) || !errors.Is(err, ledger.ErrCorrupt) {
 					t.Errorf("%v, want ErrBroken for ErrCorrupt", err)

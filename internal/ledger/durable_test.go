@@ -1,11 +1,12 @@
 package ledger_test
 
 import (
-	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,44 +17,44 @@ import (
 
 // An unconfirmedStore shows commits without a standby until a standby confirms or loses them.
 type unconfirmedStore struct {
-	*memoryStore
-	standby bool // confirms the head
+	*faultyStore
+	path    string
+	standby atomic.Bool // confirms the head
 }
 
-func (s *unconfirmedStore) set(standby bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.standby = standby
-}
-
-func (s *unconfirmedStore) lose(head ledger.Head) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.head, s.entries, s.standby = head, s.entries[:head.Size], true
-}
-
-func (s *unconfirmedStore) Confirm(context.Context) (ledger.Head, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.standby {
-		return ledger.Head{}, fmt.Errorf("%w: the standby did not answer", ledger.ErrUnavailable)
-	}
-	return s.head, nil
+// lose removes the records after a head.
+func (s *unconfirmedStore) lose(t *testing.T, head ledger.Head) {
+	t.Helper()
+	db, err := sql.Open("sqlite", s.path)
+	must(t, err)
+	_, err = db.ExecContext(t.Context(), "DELETE FROM entries WHERE idx >= $1; UPDATE head SET size = $1, edge = $2, checkpoint = $3",
+		int64(head.Size), head.Edge, head.Checkpoint)
+	must(t, errors.Join(err, db.Close()))
+	s.standby.Store(true)
 }
 
 // startUnconfirmed opens two logs of a store. The first has written a durable record and then one
 // that the second sees and cannot confirm.
 func startUnconfirmed(t *testing.T) (s *unconfirmedStore, second *ledger.Log, before ledger.Head, folder string) {
 	t.Helper()
-	m := &memoryStore{}
-	key := filepath.Join(t.TempDir(), ledger.KeyName)
-	s, folder = &unconfirmedStore{memoryStore: m, standby: true}, t.TempDir()
-	first := open(t, m, ledger.Options{KeyFile: key})
+	data, folder := t.TempDir(), t.TempDir()
+	key := filepath.Join(data, ledger.KeyName)
+	s = &unconfirmedStore{faultyStore: &faultyStore{Store: openStore(t, data), shared: true}, path: filepath.Join(data, "riffle.db")}
+	s.standby.Store(true)
+	s.called = func(method string) error {
+		if method == "Confirm" && !s.standby.Load() {
+			return fmt.Errorf("%w: the standby did not answer", ledger.ErrUnavailable)
+		}
+		return nil
+	}
+	first := open(t, s.Store, ledger.Options{KeyFile: key})
 	entries := ledgertest.Entries("some", 2)
 	appendEntry(t, first, entries[0])
 	second = open(t, s, ledger.Options{KeyFile: key, Folder: folder})
-	before = m.head
-	s.set(false)
+	before, err := s.Head(t.Context())
+	must(t, err)
+	s.standby.Store(false)
+	entries[1].Reference = "game"
 	appendEntry(t, first, entries[1])
 	return s, second, before, folder
 }
@@ -63,8 +64,11 @@ func TestRecordIsReadAndPublishedOnceConfirmed(t *testing.T) {
 		s, second, before, folder := startUnconfirmed(t)
 		id := ledgertest.Entries("some", 2)[1].ID
 		for what, read := range map[string]func() error{
-			"by id":        func() error { _, err := second.ByID(t.Context(), id); return err },
-			"by reference": func() error { _, err := second.ByReference(t.Context(), s.entries[1].Reference, 0, 9); return err },
+			"by id": func() error { _, err := second.ByID(t.Context(), id); return err },
+			"by reference": func() error {
+				_, err := second.ByReference(t.Context(), "game", 0, 9)
+				return err
+			},
 		} {
 			began := time.Now()
 			if err := read(); !errors.Is(err, ledger.ErrUnavailable) {
@@ -80,7 +84,7 @@ func TestRecordIsReadAndPublishedOnceConfirmed(t *testing.T) {
 		if copied := readFile(t, filepath.Join(folder, ledger.CheckpointName)); string(copied) != string(before.Checkpoint) {
 			t.Errorf("the second copy is %q, want that of the durable head", copied)
 		}
-		s.set(true)
+		s.standby.Store(true)
 		if found, err := second.ByID(t.Context(), id); err != nil || found.Index != 1 {
 			t.Errorf("once it is confirmed: %+v, %v", found, err)
 		}
@@ -102,7 +106,7 @@ func TestLostRecordIsForgotten(t *testing.T) {
 			}
 		})
 		time.Sleep(3 * time.Second)
-		s.lose(before)
+		s.lose(t, before)
 		wait.Wait()
 		if index := appendEntry(t, second, ledgertest.Entries("next", 1)[0]); index != 1 {
 			t.Errorf("the next record has the index %d, want 1", index)
@@ -113,7 +117,7 @@ func TestLostRecordIsForgotten(t *testing.T) {
 // The batch in flight waits, since it may have been written. The queue was not.
 func TestOutageRejectsTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &faultyStore{Store: &memoryStore{}}
+		f := newStore(t)
 		l := open(t, f, ledger.Options{})
 		f.lose(func(f *faultyStore) { f.lostBefore, f.lostHeads = 1, 1<<20 })
 		began := time.Now()

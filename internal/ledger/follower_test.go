@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +15,7 @@ import (
 )
 
 func TestDamagedRecordIsNotPublished(t *testing.T) {
-	tampered := &tamperedStore{Store: openStore(t, t.TempDir()), record: func(e *ledger.Stored) { flipIf(e.Index == 2, &e.Record[9]) }}
+	tampered := &faultyStore{Store: openStore(t, t.TempDir()), record: func(e *ledger.Stored) { flipIf(e.Index == 2, &e.Record[9]) }}
 	l := open(t, tampered, ledger.Options{})
 	for i, e := range ledgertest.Entries("read back", 2) {
 		appendEntry(t, l, e)
@@ -39,12 +40,14 @@ func TestDamagedRecordIsNotPublished(t *testing.T) {
 
 func TestRecordsOfOtherProcessesArePublished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &memoryStore{}
+		m := newStore(t)
+		m.shared = true
 		options := ledger.Options{KeyFile: filepath.Join(t.TempDir(), ledger.KeyName)}
-		first := open(t, m, options)
+		first := open(t, m.Store, options)
 		options.Folder = t.TempDir()
 		second := open(t, m, options)
-		older := &memoryStore{head: m.head}
+		older, err := m.Head(t.Context())
+		must(t, err)
 		appendEntry(t, first, ledgertest.Entries("others", 1)[0])
 		time.Sleep(1100 * time.Millisecond)
 		if committed, published := second.Sizes(); committed != 1 || published != 1 {
@@ -53,7 +56,9 @@ func TestRecordsOfOtherProcessesArePublished(t *testing.T) {
 		closeLog(t, second)
 		closeLog(t, first)
 		// Its checkpoint file has the published checkpoint, which another process signed.
-		if l, err := ledger.Open(t.Context(), older, options); !errors.Is(err, ledger.ErrCorrupt) {
+		m.Store, m.head = openStore(t, t.TempDir()), func(h *ledger.Head) { *h = older }
+		defer func() { must(t, m.Store.Close()) }()
+		if l, err := ledger.Open(t.Context(), m, options); !errors.Is(err, ledger.ErrCorrupt) {
 			t.Errorf("a rolled back store: %v, %v, want ErrCorrupt", l, err)
 		}
 	})
@@ -61,9 +66,16 @@ func TestRecordsOfOtherProcessesArePublished(t *testing.T) {
 
 func TestUnreadableRecordsMakeTheLogUnhealthy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &memoryStore{}
-		l := open(t, m, ledger.Options{})
-		m.failReads(errors.New("input/output error"))
+		f := newStore(t)
+		var failing atomic.Bool
+		f.called = func(method string) error {
+			if method == "Records" && failing.Load() {
+				return errors.New("input/output error")
+			}
+			return nil
+		}
+		l := open(t, f, ledger.Options{})
+		failing.Store(true)
 		index := appendEntry(t, l, ledgertest.Entries("unread", 1)[0])
 		began := time.Now()
 		if _, err := l.Prove(t.Context(), index); !errors.Is(err, ledger.ErrNotPublished) {
@@ -82,7 +94,7 @@ func TestUnreadableRecordsMakeTheLogUnhealthy(t *testing.T) {
 		if c, err := proof.OpenCheckpoint(l.Checkpoint(t.Context()), verifier(t, l)); err != nil || c.Size != 0 {
 			t.Errorf("the checkpoint is %+v, %v, want the last published one", c, err)
 		}
-		m.failReads(nil)
+		failing.Store(false)
 		time.Sleep(1100 * time.Millisecond)
 		if err := l.Health(); err != nil {
 			t.Errorf("health afterwards: %v", err)

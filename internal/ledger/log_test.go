@@ -59,7 +59,8 @@ func TestConcurrentAppendsShareCommits(t *testing.T) {
 
 func TestFullQueueReturnsErrBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &faultyStore{Store: &memoryStore{}, release: make(chan struct{})}
+		s := newStore(t)
+		s.release = make(chan struct{})
 		l := open(t, s, ledger.Options{Queue: 3})
 		var wait sync.WaitGroup
 		appendOne := func(e ledger.Entry, want error) {
@@ -96,7 +97,8 @@ func TestFullQueueReturnsErrBusy(t *testing.T) {
 
 func TestSlowCommitMakesTheLogUnhealthy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &faultyStore{Store: &memoryStore{}, release: make(chan struct{})}
+		s := newStore(t)
+		s.release = make(chan struct{})
 		l := open(t, s, ledger.Options{})
 		done := make(chan error)
 		go func() {
@@ -154,7 +156,8 @@ func TestFailedCommitBreaksTheLog(t *testing.T) {
 
 func TestFailedCommitFailsQueuedEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &faultyStore{Store: &memoryStore{}, release: make(chan struct{}), before: errors.New("input/output error")}
+		s := newStore(t)
+		s.release, s.before = make(chan struct{}), errors.New("input/output error")
 		l := open(t, s, ledger.Options{})
 		var wait sync.WaitGroup
 		for _, e := range ledgertest.Entries("queued", 4) {
@@ -242,7 +245,8 @@ func TestClaimIsTransferredOnce(t *testing.T) {
 
 func TestCloseCommitsQueuedEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &faultyStore{Store: &memoryStore{}, release: make(chan struct{})}
+		f := newStore(t)
+		f.release = make(chan struct{})
 		l := open(t, f, ledger.Options{})
 		entries := ledgertest.Entries("closing", 10)
 		var wait sync.WaitGroup

@@ -114,7 +114,7 @@ func TestOpenRejectsFolderInUse(t *testing.T) {
 func TestOpenRejectsTamperedStore(t *testing.T) {
 	folder := t.TempDir()
 	grow(t, folder, "some", 700)
-	for name, damage := range map[string]tamperedStore{
+	for name, damage := range map[string]*faultyStore{
 		"a late record":          {record: func(e *ledger.Stored) { flipIf(e.Index == 650, &e.Record[9]) }},
 		"a late record and hash": {record: func(e *ledger.Stored) { flipIf(e.Index == 650, &e.Record[9]); e.Hash = tlog.RecordHash(e.Record) }},
 		"an index":               {record: func(e *ledger.Stored) { e.Index++ }},
@@ -130,7 +130,7 @@ func TestOpenRejectsTamperedStore(t *testing.T) {
 			s := openStore(t, folder)
 			defer func() { _ = s.Close() }()
 			damage.Store = s
-			if _, err := ledger.Open(t.Context(), &damage, ledger.Options{Folder: folder}); !errors.Is(err, ledger.ErrCorrupt) {
+			if _, err := ledger.Open(t.Context(), damage, ledger.Options{Folder: folder}); !errors.Is(err, ledger.ErrCorrupt) {
 				t.Errorf("%v, want ErrCorrupt", err)
 			}
 		})
@@ -153,7 +153,7 @@ func TestOpenReadsBackLast4096Records(t *testing.T) {
 	closeLog(t, l)
 	for damaged, want := range map[uint64]error{size - 4096: ledger.ErrCorrupt, 256: nil} {
 		s := openStore(t, folder)
-		tampered := &tamperedStore{Store: s, record: func(e *ledger.Stored) { flipIf(e.Index == damaged, &e.Record[9]) }}
+		tampered := &faultyStore{Store: s, record: func(e *ledger.Stored) { flipIf(e.Index == damaged, &e.Record[9]) }}
 		l, err := ledger.Open(t.Context(), tampered, ledger.Options{Folder: folder})
 		if !errors.Is(err, want) {
 			t.Errorf("record %d is damaged: %v, want %v", damaged, err, want)

@@ -94,7 +94,7 @@ func TestLongestRecord(t *testing.T) {
 }
 
 func TestReadsRejectDamagedRecord(t *testing.T) {
-	tampered := &tamperedStore{Store: newStore(t).Store}
+	tampered := newStore(t)
 	l := open(t, tampered, ledger.Options{})
 	e := ledgertest.Entries("served", 1)[0]
 	e.Claims, e.Reference = []ledger.Claim{{Name: "claim"}}, "game"
@@ -116,7 +116,7 @@ func TestReadsRejectDamagedRecord(t *testing.T) {
 func TestTilesAndBundlesRejectDamage(t *testing.T) {
 	folder := t.TempDir()
 	grow(t, folder, "tiles", 600)
-	tampered := &tamperedStore{Store: openStore(t, folder)}
+	tampered := &faultyStore{Store: openStore(t, folder)}
 	l := open(t, tampered, ledger.Options{Folder: folder})
 	tampered.hash = func(level int, index uint64, h *tlog.Hash) { flipIf(level == 0 && index == 300, &h[0]) }
 	if _, err := l.Tile(t.Context(), 0, 1, 256); err == nil || errors.Is(err, ledger.ErrNotFound) {

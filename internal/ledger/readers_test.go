@@ -13,24 +13,20 @@ import (
 	"riffle/internal/ledger/ledgertest"
 )
 
-// A slowStore serves one caller at a time and blocks in look-ups by id.
-type slowStore struct {
-	ledger.Store
-	entered chan struct{} // receives from every look-up
-	release chan struct{} // sends to every look-up
-}
-
-func (s *slowStore) Readers() int { return 3 } // and two reserved ones
-
-func (s *slowStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	s.entered <- struct{}{}
-	<-s.release
-	return s.Store.ByID(ctx, id)
-}
-
-func newSlowLog(t *testing.T) (l *ledger.Log, s *slowStore, id uuid.UUID, end func()) {
+// newSlowLog returns a log whose store serves one caller at a time, and is serving the look-up of an
+// id until the test calls end. Later look-ups send to entered and receive from release.
+func newSlowLog(t *testing.T) (l *ledger.Log, entered, release chan struct{}, id uuid.UUID, end func()) {
 	t.Helper()
-	s = &slowStore{Store: openStore(t, t.TempDir()), entered: make(chan struct{}), release: make(chan struct{})}
+	entered, release = make(chan struct{}), make(chan struct{})
+	s := newStore(t)
+	s.readers = 3 // two are reserved
+	s.called = func(method string) error {
+		if method == "ByID" {
+			entered <- struct{}{}
+			<-release
+		}
+		return nil
+	}
 	l = open(t, s, ledger.Options{})
 	e := ledgertest.Entries("slow", 1)[0]
 	appendEntry(t, l, e)
@@ -39,9 +35,9 @@ func newSlowLog(t *testing.T) (l *ledger.Log, s *slowStore, id uuid.UUID, end fu
 		_, err := l.ByID(t.Context(), e.ID)
 		done <- err
 	}()
-	<-s.entered
-	return l, s, e.ID, func() {
-		s.release <- struct{}{}
+	<-entered
+	return l, entered, release, e.ID, func() {
+		release <- struct{}{}
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -50,7 +46,7 @@ func newSlowLog(t *testing.T) (l *ledger.Log, s *slowStore, id uuid.UUID, end fu
 
 func TestReadersAreBounded(t *testing.T) {
 	t.Parallel()
-	l, s, id, end := newSlowLog(t)
+	l, entered, release, id, end := newSlowLog(t)
 	reads := map[string]func(context.Context) error{
 		"ByID":        func(ctx context.Context) error { _, err := l.ByID(ctx, id); return err },
 		"At":          func(ctx context.Context) error { _, err := l.At(ctx, 0); return err },
@@ -78,7 +74,7 @@ func TestReadersAreBounded(t *testing.T) {
 		t.Errorf("the log has %d records, want 2", size)
 	}
 	end()
-	go func() { <-s.entered; s.release <- struct{}{} }()
+	go func() { <-entered; release <- struct{}{} }()
 	for name, read := range reads {
 		if err := read(t.Context()); errors.Is(err, ledger.ErrOverloaded) {
 			t.Errorf("%s after the reader was released: %v", name, err)
@@ -88,7 +84,7 @@ func TestReadersAreBounded(t *testing.T) {
 
 func TestWaitersForReadersAreBounded(t *testing.T) {
 	t.Parallel()
-	l, _, _, end := newSlowLog(t)
+	l, _, _, _, end := newSlowLog(t)
 	const waiting = 1024
 	var group sync.WaitGroup
 	outcomes := make(chan error, waiting+100)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -13,15 +12,26 @@ import (
 	"riffle/internal/ledger"
 )
 
-// A faultyStore is a store whose calls can wait and fail.
+// A faultyStore is a store whose calls can wait and fail, and whose data can be changed, as by a
+// damaged disk.
 type faultyStore struct {
 	ledger.Store
+	called func(method string) error // if not nil, called first by the methods below
+
 	entered chan struct{} // if not nil, an append sends to it first
 	release chan struct{} // if not nil, an append then receives from it
 	before  error         // if not nil, appends fail with it and write nothing
 	after   error         // if not nil, appends write and then fail with it
 	race    func()        // if not nil, called once right before the next write
+	readers int           // number of reading connections, or 0 for the store's
 	shared  bool          // another log closes the store
+
+	record func(*ledger.Stored) // these change what is read, if not nil
+	head   func(*ledger.Head)
+	hash   func(level int, index uint64, h *tlog.Hash)
+	short  bool           // ranges lack their last record
+	index  string         // a damaged index: ByID, ByClaim or ByReference
+	to     *ledger.Stored // the entry found by the damaged index, or nil
 
 	mu          sync.Mutex // guards the remaining calls that lose their connection:
 	lostBefore  int        // appends that write nothing
@@ -45,6 +55,13 @@ func (f *faultyStore) lost(number *int) error {
 	}
 	*number--
 	return fmt.Errorf("%w: connection reset", ledger.ErrUnavailable)
+}
+
+func (f *faultyStore) call(method string) error {
+	if f.called == nil {
+		return nil
+	}
+	return f.called(method)
 }
 
 func (f *faultyStore) Append(ctx context.Context, b ledger.Batch) error {
@@ -86,10 +103,21 @@ func (f *faultyStore) Head(ctx context.Context) (ledger.Head, error) {
 	if err := f.lost(&f.lostHeads); err != nil {
 		return ledger.Head{}, err
 	}
-	return f.Store.Head(ctx)
+	h, err := f.Store.Head(ctx)
+	if f.head != nil {
+		f.head(&h)
+	}
+	return h, err
 }
 
-func (f *faultyStore) Confirm(ctx context.Context) (ledger.Head, error) { return f.Head(ctx) }
+func (f *faultyStore) Confirm(ctx context.Context) (ledger.Head, error) {
+	if err := f.call("Confirm"); err != nil {
+		return ledger.Head{}, err
+	}
+	return f.Head(ctx)
+}
+
+func (f *faultyStore) Readers() int { return cmp.Or(f.readers, f.Store.Readers()) }
 
 func (f *faultyStore) Close() error {
 	if f.shared {
@@ -98,44 +126,19 @@ func (f *faultyStore) Close() error {
 	return f.Store.Close()
 }
 
-func (f *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	if err := f.lost(&f.lostLookups); err != nil {
-		return nil, err
-	}
-	return f.Store.ByID(ctx, id)
-}
-
-// A tamperedStore returns changed data, as from a damaged disk.
-type tamperedStore struct {
-	ledger.Store
-	record func(*ledger.Stored)
-	head   func(*ledger.Head)
-	hash   func(level int, index uint64, h *tlog.Hash)
-	short  bool           // ranges lack their last record
-	index  string         // a damaged index: id, claim or reference
-	to     *ledger.Stored // the entry found by the damaged index, or nil
-}
-
-func (s *tamperedStore) Head(ctx context.Context) (ledger.Head, error) {
-	h, err := s.Store.Head(ctx)
-	if s.head != nil {
-		s.head(&h)
-	}
-	return h, err
-}
-
-func (s *tamperedStore) Confirm(ctx context.Context) (ledger.Head, error) { return s.Head(ctx) }
-
-func (s *tamperedStore) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
-	list, err := s.list(s.Store.Range(ctx, from, n))
-	if s.short {
+func (f *faultyStore) Range(ctx context.Context, from uint64, n int) ([]ledger.Stored, error) {
+	list, err := f.list("Range")(f.Store.Range(ctx, from, n))
+	if f.short {
 		list = list[:len(list)-1]
 	}
 	return list, err
 }
 
-func (s *tamperedStore) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
-	list, err := s.Range(ctx, from, n)
+func (f *faultyStore) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
+	if err := f.call("Records"); err != nil {
+		return err
+	}
+	list, err := f.Range(ctx, from, n)
 	for _, e := range list {
 		if err := each(e.Index, e.Record, e.Hash); err != nil {
 			return err
@@ -144,55 +147,79 @@ func (s *tamperedStore) Records(ctx context.Context, from uint64, n int, each fu
 	return err
 }
 
-func (s *tamperedStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	e, err := s.Store.ByID(ctx, id)
-	return s.one("id", e, err)
-}
-
-func (s *tamperedStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	e, err := s.Store.ByClaim(ctx, claim)
-	return s.one("claim", e, err)
-}
-
-func (s *tamperedStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	switch {
-	case s.index == "reference" && s.to == nil:
-		return nil, nil
-	case s.index == "reference":
-		return []ledger.Stored{*s.to}, nil
+func (f *faultyStore) Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error) {
+	if err := f.call("Hashes"); err != nil {
+		return nil, err
 	}
-	return s.list(s.Store.ByReference(ctx, reference, from, limit))
-}
-
-func (s *tamperedStore) Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error) {
-	list, err := s.Store.Hashes(ctx, level, from, n)
+	list, err := f.Store.Hashes(ctx, level, from, n)
 	for i := range list {
-		if s.hash != nil {
-			s.hash(level, from+uint64(i), &list[i])
+		if f.hash != nil {
+			f.hash(level, from+uint64(i), &list[i])
 		}
 	}
 	return list, err
 }
 
-func (s *tamperedStore) one(index string, e *ledger.Stored, err error) (*ledger.Stored, error) {
-	switch {
-	case index == s.index && s.to == nil:
-		return nil, ledger.ErrNotFound
-	case index == s.index:
-		return s.to, nil
-	case err == nil && s.record != nil:
-		s.record(e)
+func (f *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
+	if err := f.lost(&f.lostLookups); err != nil {
+		return nil, err
 	}
-	return e, err
+	return f.one("ByID", func() (*ledger.Stored, error) { return f.Store.ByID(ctx, id) })
 }
 
-func (s *tamperedStore) list(list []ledger.Stored, err error) ([]ledger.Stored, error) {
-	for i := range list {
-		if s.record != nil {
-			s.record(&list[i])
-		}
+func (f *faultyStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
+	return f.one("ByClaim", func() (*ledger.Stored, error) { return f.Store.ByClaim(ctx, claim) })
+}
+
+func (f *faultyStore) one(method string, read func() (*ledger.Stored, error)) (*ledger.Stored, error) {
+	if err := f.call(method); err != nil {
+		return nil, err
 	}
-	return list, err
+	e, err := read()
+	if err != nil {
+		return nil, err
+	}
+	return ledger.FirstOrNotFound(f.list(method)([]ledger.Stored{*e}, nil))
+}
+
+func (f *faultyStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
+	if err := f.call("ByReference"); err != nil {
+		return nil, err
+	}
+	return f.list("ByReference")(f.Store.ByReference(ctx, reference, from, limit))
+}
+
+// list returns a function that changes what a method has read.
+func (f *faultyStore) list(method string) func([]ledger.Stored, error) ([]ledger.Stored, error) {
+	return func(list []ledger.Stored, err error) ([]ledger.Stored, error) {
+		switch {
+		case err != nil:
+		case f.index == method && f.to == nil:
+			return nil, nil
+		case f.index == method:
+			return []ledger.Stored{*f.to}, nil
+		}
+		for i := range list {
+			if f.record != nil {
+				f.record(&list[i])
+			}
+		}
+		return list, err
+	}
+}
+
+func (f *faultyStore) Holders(ctx context.Context, claims []string) (map[string]ledger.Place, error) {
+	if err := f.call("Holders"); err != nil {
+		return nil, err
+	}
+	return f.Store.Holders(ctx, claims)
+}
+
+func (f *faultyStore) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
+	if err := f.call("Firsts"); err != nil {
+		return nil, err
+	}
+	return f.Store.Firsts(ctx, references)
 }
 
 func flipIf(condition bool, b *byte) {
@@ -200,101 +227,3 @@ func flipIf(condition bool, b *byte) {
 		*b ^= 1
 	}
 }
-
-// A memoryStore is a store for synctest, since a database's goroutines would leave the bubble. It
-// has only the methods that the tests need.
-type memoryStore struct {
-	ledger.Store
-	mu      sync.Mutex
-	head    ledger.Head
-	entries []ledger.Stored
-	readErr error // if not nil, Records fails with it
-}
-
-func (m *memoryStore) failReads(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.readErr = err
-}
-
-func (m *memoryStore) Head(context.Context) (ledger.Head, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.head, nil
-}
-
-func (m *memoryStore) Confirm(ctx context.Context) (ledger.Head, error) { return m.Head(ctx) }
-
-func (m *memoryStore) Append(_ context.Context, b ledger.Batch) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, e := range m.entries {
-		if slices.ContainsFunc(b.Entries, func(again ledger.Entry) bool { return again.ID == e.ID }) {
-			return ledger.ErrConflict
-		}
-	}
-	for i, e := range b.Entries {
-		m.entries = append(m.entries, ledger.Stored{Index: b.Size + uint64(i), Entry: e})
-	}
-	m.head = b.Head
-	return nil
-}
-
-func (m *memoryStore) AppendNext(ctx context.Context, next func(ledger.Head) (*ledger.Batch, error)) error {
-	return ledger.AppendFromHead(ctx, m, next)
-}
-
-func (m *memoryStore) Records(_ context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.readErr != nil {
-		return m.readErr
-	}
-	for _, e := range m.entries[from:min(int(from)+n, len(m.entries))] {
-		if err := each(e.Index, e.Record, e.Hash); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *memoryStore) ByID(_ context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for i := range m.entries {
-		if m.entries[i].ID == id {
-			return &m.entries[i], nil
-		}
-	}
-	return nil, ledger.ErrNotFound
-}
-
-func (m *memoryStore) ByReference(_ context.Context, reference string, from uint64, limit int) (list []ledger.Stored, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, e := range m.entries {
-		if e.Reference == reference && e.Index >= from && len(list) < limit {
-			list = append(list, e)
-		}
-	}
-	return list, nil
-}
-
-func (m *memoryStore) Firsts(ctx context.Context, references []string) (map[string][]ledger.Place, error) {
-	firsts := map[string][]ledger.Place{}
-	for _, reference := range references {
-		list, _ := m.ByReference(ctx, reference, 0, 2)
-		for _, e := range list {
-			firsts[reference] = append(firsts[reference], ledger.Place{Index: e.Index, ID: e.ID})
-		}
-	}
-	return firsts, nil
-}
-
-func (*memoryStore) Readers() int { return ledger.DefaultReaders() }
-
-func (*memoryStore) CheckFiles() error { return nil }
-
-func (*memoryStore) CheckRoom() error { return nil }
-
-func (*memoryStore) Close() error { return nil }
