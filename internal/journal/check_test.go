@@ -46,6 +46,23 @@ func checkers(j *journal.Journal) (whole, blind *journal.Checker) {
 		&journal.Checker{ByID: j.Log.ByID, ByClaim: j.Log.ByClaim}
 }
 
+// checkSound checks the claims that each entry must hold. Without the key, those on idempotency keys
+// are unknown.
+func checkSound(t *testing.T, s *journaltest.Store, j *journal.Journal, claims map[uuid.UUID][]ledger.Claim) {
+	t.Helper()
+	whole, blind := checkers(j)
+	for id, want := range claims {
+		if got, err := whole.Entry(t.Context(), entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("a sound entry has the claims %v, %v, want %v", got, err, want)
+		}
+		want = slices.DeleteFunc(want, func(c ledger.Claim) bool { return strings.HasPrefix(c.Name, "key ") })
+		if got, err := blind.Entry(t.Context(), entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("a sound entry has, without the key, the claims %v, %v, want %v", got, err, want)
+		}
+	}
+	s.Check(t, j)
+}
+
 // A damage changes one entry.
 type damage struct {
 	name, detail string // the change, and part of the error
@@ -124,7 +141,7 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 	if whole.Unchecked() != "" || blind.Unchecked() != "key " {
 		t.Errorf("unchecked are claims %q and %q", whole.Unchecked(), blind.Unchecked())
 	}
-	for id, want := range map[uuid.UUID][]ledger.Claim{
+	checkSound(t, s, j, map[uuid.UUID][]ledger.Claim{
 		first.AuditID: nil, second.AuditID: nil, public.AuditID: nil,
 		firstReveal:     {{Name: "reveal " + first.AuditID.String()}},
 		secondReveal:    {{Name: "reveal " + second.AuditID.String()}},
@@ -134,17 +151,7 @@ func TestCheckerFindsWhatDoesNotAgreeWithTheRecord(t *testing.T) {
 		use.AuditID:     {{Name: "commitment " + used.ID.String()}},
 		void.ID:         nil,
 		voided.ClosedBy: {{Name: "commitment " + void.ID.String(), Status: "void"}},
-	} {
-		if got, err := whole.Entry(t.Context(), entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
-			t.Errorf("a sound entry has the claims %v, %v, want %v", got, err, want)
-		}
-		want = slices.DeleteFunc(want, func(c ledger.Claim) bool { return strings.HasPrefix(c.Name, "key ") })
-		if got, err := blind.Entry(t.Context(), entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
-			t.Errorf("a sound entry has, without the key, the claims %v, %v, want %v", got, err, want)
-		}
-	}
-	s.Check(t, j)
-
+	})
 	sidecar := func(b []byte) func(*ledger.Stored) { return func(e *ledger.Stored) { e.Sidecar = b } }
 	replace := func(old, replacement string) func(*ledger.Stored) {
 		return func(e *ledger.Stored) { e.Record = bytes.Replace(e.Record, []byte(old), []byte(replacement), 1) }
@@ -214,26 +221,17 @@ func TestCheckerFindsWhatDoesNotAgreeWithAShoe(t *testing.T) {
 	last := apply(made, draw)
 	closed := apply(other, liveshoes.Change{Kind: audit.KindClose})
 	lasting, expiring := create(0), create(time.Minute)
-	s.Check(t, j)
 
 	whole, blind := checkers(j)
 	due := made.Shoe.Expires.UnixMicro()
-	for id, want := range map[uuid.UUID][]ledger.Claim{
+	checkSound(t, s, j, map[uuid.UUID][]ledger.Claim{
 		made.AuditID:    {{Name: journal.OwnerClaim(made.Shoe.ID)}},
 		drawn.AuditID:   nil,
 		sealed.AuditID:  nil,
 		last.AuditID:    {{Name: journal.ShoeClaim(made.AuditID), Due: due}},
 		closed.AuditID:  {{Name: journal.ShoeClaim(other.AuditID)}},
 		lasting.AuditID: {{Name: journal.ShoeClaim(lasting.AuditID), Status: "open"}, {Name: journal.OwnerClaim(lasting.Shoe.ID)}},
-	} {
-		if got, err := whole.Entry(t.Context(), entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
-			t.Errorf("a sound entry has the claims %v, %v, want %v", got, err, want)
-		}
-		want = slices.DeleteFunc(want, func(c ledger.Claim) bool { return strings.HasPrefix(c.Name, "key ") })
-		if got, err := blind.Entry(t.Context(), entry(t, s, j, id)); err != nil || !slices.Equal(got, want) {
-			t.Errorf("a sound entry has, without the key, the claims %v, %v, want %v", got, err, want)
-		}
-	}
+	})
 	// The record has another expiry.
 	s.Tamper = func(e *ledger.Stored) { e.Claims = []ledger.Claim{{Due: 7}} }
 	want := []ledger.Claim{{Name: journal.ShoeClaim(expiring.AuditID), Due: expiring.Shoe.Expires.UnixMicro()}}

@@ -6,10 +6,8 @@ import (
 	"io"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/mod/sumdb/note"
 
 	"riffle/internal/audit"
 	"riffle/internal/journal"
@@ -124,47 +122,3 @@ func TestWithoutRandomnessThereIsNoRecord(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
-
-// Log order is append order, even if the clock jumps.
-func TestClockDoesNotDisorderTheLog(t *testing.T) {
-	s := journaltest.New(t)
-	j := s.Journal(t)
-	verifier, err := note.NewVerifier(j.Log.Verifier())
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	clocks := []time.Time{
-		start, start, start, // stopped
-		start.Add(-time.Hour), start.Add(-time.Hour), start.AddDate(-20, 0, 0), time.Unix(0, 0), // back
-		start.AddDate(10, 0, 0), start.AddDate(10, 0, 0), // jumped ahead
-		start.Add(time.Second),
-	}
-	for want, now := range clocks {
-		s.Now = func() time.Time { return now }
-		id, err := appendReveal(j, &journal.Entry{Reference: "one game"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		stored, err := j.ByID(t.Context(), id)
-		if err != nil || stored.Index != uint64(want) {
-			t.Fatalf("at %s: %+v, %v, want the index %d", now, stored, err, want)
-		}
-		inclusion, err := j.Log.Prove(t.Context(), stored.Index)
-		if err != nil {
-			t.Fatalf("at %s: %v", now, err)
-		}
-		if _, err := inclusion.Check(stored.Bytes, verifier); err != nil {
-			t.Errorf("at %s: %v", now, err)
-		}
-	}
-	list, err := j.ByReference(t.Context(), "one game", 0, 100)
-	if err != nil || len(list) != len(clocks) {
-		t.Fatalf("%d records, %v, want %d", len(list), err, len(clocks))
-	}
-	for i, stored := range list {
-		if stored.Index != uint64(i) || !stored.Time.Equal(clocks[i]) {
-			t.Errorf("record %d has the index %d and the time %s, want %s", i, stored.Index, stored.Time, clocks[i])
-		}
-	}
-}

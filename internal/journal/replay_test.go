@@ -194,12 +194,14 @@ func TestOnceRefusesARetryInFlight(t *testing.T) {
 	j := journaltest.Open(t)
 	key := journal.NewKey("key", []byte("request"))
 	_, err := request(t.Context(), j, key, func() {
-		for _, same := range []*journal.Key{key, journal.NewKey("key", []byte("another request"))} {
-			if got, err := request(t.Context(), j, same, nil); !errors.Is(err, journal.ErrInFlight) {
-				t.Errorf("meanwhile %+v, %v", got, err)
+		for _, other := range []string{"another key", "a third key"} {
+			for _, same := range []*journal.Key{key, journal.NewKey("key", []byte("another request"))} {
+				if got, err := request(t.Context(), j, same, nil); !errors.Is(err, journal.ErrInFlight) {
+					t.Errorf("meanwhile %+v, %v", got, err)
+				}
 			}
+			made(t, j, journal.NewKey(other))
 		}
-		made(t, j, journal.NewKey("another key"))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -256,30 +258,6 @@ func TestClaimMovedToARecordOfAnotherKeyReplaysNothing(t *testing.T) {
 	if got, err := request(t.Context(), j, journal.NewKey("mine"), nil); !errors.Is(err, ledger.ErrCorrupt) {
 		t.Errorf("moved to another key: %+v, %v", got, err)
 	}
-}
-
-func TestBeginMarksAClaimAsInFlight(t *testing.T) {
-	j := journaltest.Open(t)
-	done, err := j.Begin("claim")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := j.Begin("claim"); !errors.Is(err, journal.ErrInFlight) {
-		t.Errorf("the same claim: %v", err)
-	}
-	other, err := j.Begin("another claim")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other()
-	if _, err := j.Begin("claim"); !errors.Is(err, journal.ErrInFlight) {
-		t.Errorf("the same claim, after another one was done: %v", err)
-	}
-	done()
-	if done, err = j.Begin("claim"); err != nil {
-		t.Fatalf("afterwards: %v", err)
-	}
-	done()
 }
 
 // Only a named caller can retry its requests; anyone can retry an anonymous one.

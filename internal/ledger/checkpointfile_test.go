@@ -33,19 +33,6 @@ func TestOpenRejectsRolledBackStore(t *testing.T) {
 	grow(t, begun, "none", 0)
 	must(t, os.Remove(filepath.Join(begun, "riffle.db")))
 	wantOpenError(t, begun, ledger.Options{}, "signed checkpoint of 0", "Put the newer store back")
-
-	// Without the checkpoint file the backup grows into another history.
-	checkpoint := filepath.Join(t.TempDir(), "checkpoint")
-	must(t, os.Rename(filepath.Join(folder, ledger.CheckpointName), checkpoint))
-	copyFile(t, backup, db)
-	grow(t, folder, "fork", 2)
-	copyFile(t, checkpoint, filepath.Join(folder, ledger.CheckpointName))
-	wantOpenError(t, folder, ledger.Options{}, "two histories")
-	// The fork may also be longer than the checkpoint.
-	must(t, os.Remove(filepath.Join(folder, ledger.CheckpointName)))
-	grow(t, folder, "longer", 500)
-	copyFile(t, checkpoint, filepath.Join(folder, ledger.CheckpointName))
-	wantOpenError(t, folder, ledger.Options{}, "two histories")
 }
 
 // TestOpenRejectsFolderBehindAnchor restores an old folder with its checkpoint file. The anchor

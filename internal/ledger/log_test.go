@@ -3,7 +3,6 @@ package ledger_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,49 +12,6 @@ import (
 	"riffle/internal/ledger"
 	"riffle/internal/ledger/ledgertest"
 )
-
-func TestConcurrentAppendsShareCommits(t *testing.T) {
-	var mu sync.Mutex
-	commits, records := 0, 0
-	l := open(t, newStore(t), ledger.Options{Observe: func(c ledger.Commit) {
-		mu.Lock()
-		defer mu.Unlock()
-		commits, records = commits+1, records+c.Records
-	}})
-	const callers, each = 32, 20
-	var indexes []uint64
-	var wait sync.WaitGroup
-	for c := range callers {
-		wait.Go(func() {
-			for _, e := range ledgertest.Entries(fmt.Sprint("caller ", c), each) {
-				index, err := l.Append(e)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				got, err := l.ByID(t.Context(), e.ID)
-				if err != nil || got.Index != index {
-					t.Errorf("an acknowledged entry: %+v, %v, want index %d", got, err, index)
-				}
-				mu.Lock()
-				indexes = append(indexes, index)
-				mu.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	slices.Sort(indexes)
-	for i, index := range indexes {
-		if index != uint64(i) {
-			t.Fatalf("sorted index %d is %d: there is a gap or a duplicate", i, index)
-		}
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	if records != callers*each || commits >= records {
-		t.Errorf("%d records in %d commits, want %d in fewer", records, commits, callers*each)
-	}
-}
 
 func TestFullQueueReturnsErrBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
