@@ -30,38 +30,29 @@ func rounds(usual, nightly int) int {
 	return usual
 }
 
-func TestTerminatedSessionsUnderLoad(t *testing.T) {
-	t.Parallel()
-	url, key := newDatabase(t), newKeyFile(t)
-	logs := []*ledger.Log{openLog(t, url, key), openLog(t, url, key)}
-	w := newWorkload(t)
-	stop := w.start(8, logs...)
-	for range rounds(5, 30) {
-		w.await(1 + rand.IntN(40))
-		terminateSessions(t, url)
+func TestServerFaultsUnderLoad(t *testing.T) {
+	for name, fault := range map[string]func(t *testing.T, url string){
+		"all sessions are terminated": terminateSessions,
+		"the server crashes": func(t *testing.T, _ string) {
+			if err := errors.Join(cluster.Stop(postgrestest.Immediate), cluster.Restart()); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, key := newDatabase(t), newKeyFile(t)
+			logs := []*ledger.Log{openLog(t, url, key), openLog(t, url, key)}
+			w := newWorkload(t)
+			stop := w.start(8, logs...)
+			for range rounds(2, 10) {
+				w.await(1 + rand.IntN(40))
+				fault(t, url)
+			}
+			w.await(10)
+			stop()
+			w.check(url, logs...)
+		})
 	}
-	w.await(10)
-	stop()
-	w.check(url, logs...)
-}
-
-func TestServerCrashUnderLoad(t *testing.T) {
-	url, key := newDatabase(t), newKeyFile(t)
-	logs := []*ledger.Log{openLog(t, url, key), openLog(t, url, key)}
-	w := newWorkload(t)
-	stop := w.start(8, logs...)
-	for range rounds(1, 3) {
-		w.await(20 + rand.IntN(40))
-		if err := cluster.Stop(postgrestest.Immediate); err != nil {
-			t.Fatal(err)
-		}
-		if err := cluster.Restart(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.await(10)
-	stop()
-	w.check(url, logs...)
 }
 
 // syncLength is the length of the protocol's Sync message, which ends a request. The message before

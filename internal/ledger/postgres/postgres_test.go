@@ -87,6 +87,16 @@ func open(t *testing.T, url string) *Store {
 	return s
 }
 
+// newLog returns a new database with an empty log. The store is closed with the test.
+func newLog(t *testing.T) (s *Store, url string, c *ledgertest.Chain) {
+	t.Helper()
+	url, c = newDatabase(t), ledgertest.NewChain(t)
+	s = open(t, url)
+	t.Cleanup(func() { closeStore(t, s) })
+	c.Append(s)
+	return s, url, c
+}
+
 func closeStore(t *testing.T, s interface{ Close() error }) {
 	t.Helper()
 	if err := s.Close(); err != nil {
@@ -167,12 +177,7 @@ func wantNotDurable(t *testing.T, err error, name string) {
 func TestConnectRejectsServerThatLosesCommits(t *testing.T) {
 	for name := range durableSettings {
 		t.Run(name, func(t *testing.T) {
-			url := newDatabase(t)
-			s, c := open(t, url), ledgertest.NewChain(t)
-			defer closeStore(t, s)
-			if err := s.Append(t.Context(), c.Next()); err != nil {
-				t.Fatal(err)
-			}
+			s, url, c := newLog(t)
 			next := c.Next(ledgertest.Entries("next", 3)...)
 			t.Run("off", func(t *testing.T) {
 				configure(t, url, name, "off")

@@ -62,12 +62,7 @@ func TestCountHosts(t *testing.T) {
 }
 
 func TestFormerPrimaryIsGivenUp(t *testing.T) {
-	url := newDatabase(t)
-	s, c := open(t, url), ledgertest.NewChain(t)
-	defer closeStore(t, s)
-	if err := s.Append(t.Context(), c.Next()); err != nil {
-		t.Fatal(err)
-	}
+	s, _, c := newLog(t)
 	if _, err := s.Head(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -93,12 +88,7 @@ func TestFormerPrimaryIsGivenUp(t *testing.T) {
 
 // A reader discards a former primary's rows.
 func TestReadFromFormerPrimaryIsDiscarded(t *testing.T) {
-	url := newDatabase(t)
-	s, c := open(t, url), ledgertest.NewChain(t)
-	defer closeStore(t, s)
-	if err := errors.Join(s.Append(t.Context(), c.Next()), s.Append(t.Context(), c.Next(ledgertest.Entries("some", 3)...))); err != nil {
-		t.Fatal(err)
-	}
+	s, _, _ := newLog(t)
 	err := s.read(t.Context(), func(sqlread.Row) error {
 		s.primary.timeline.Add(1) // while it is read
 		return nil

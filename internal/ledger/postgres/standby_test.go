@@ -198,23 +198,6 @@ func TestAppendIsNeverCanceled(t *testing.T) {
 	}
 }
 
-func TestLostConnectionOfAWriterIsNotCanceled(t *testing.T) {
-	t.Parallel()
-	url := newDatabase(t)
-	proxy := newProxy(t, cluster)
-	l := openLog(t, proxy.url(t, url), newKeyFile(t))
-	defer closeStore(t, l)
-	for _, e := range ledgertest.Entries("lost", 5) {
-		terminateSessions(t, url)
-		if _, err := l.Append(e); err != nil {
-			t.Error(err)
-		}
-	}
-	if n := proxy.cancels.Load(); n != 0 {
-		t.Errorf("the server was asked %d times to cancel a statement", n)
-	}
-}
-
 func TestConnectRejectsLocalCommitsWithStandby(t *testing.T) {
 	t.Parallel()
 	s := newAbsentStandby(t)

@@ -47,6 +47,16 @@ func open(t *testing.T, path string) *Store {
 	return s
 }
 
+// newLog returns a new store with an empty log, which is closed with the test.
+func newLog(t *testing.T) (s *Store, path string, chain *ledgertest.Chain) {
+	t.Helper()
+	path, chain = newPath(t), ledgertest.NewChain(t)
+	s = open(t, path)
+	t.Cleanup(func() { closeStore(t, s) })
+	chain.Append(s)
+	return s, path, chain
+}
+
 func closeStore(t *testing.T, s *Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
@@ -75,9 +85,7 @@ func execute(t *testing.T, db *sql.DB, query string, args ...any) {
 }
 
 func TestEveryConnectionIsDurable(t *testing.T) {
-	path := newPath(t)
-	s := open(t, path)
-	defer closeStore(t, s)
+	s, path, _ := newLog(t)
 	conns := map[string]driver.Conn{"writer": s.writer.conn}
 	for i := range 3 {
 		c, err := connector{dsn: dsn(path, "query_only(1)")}.Connect(t.Context())
@@ -112,10 +120,7 @@ func TestConnectRejectsFilesThatAreNotDurable(t *testing.T) {
 
 // A page limit has the same effect as a full disk.
 func TestFullDiskRollsBack(t *testing.T) {
-	s := open(t, newPath(t))
-	defer closeStore(t, s)
-	chain := ledgertest.NewChain(t)
-	chain.Append(s)
+	s, _, chain := newLog(t)
 	chain.Append(s, ledgertest.Entries("before", 10)...)
 	limit := func(pages int) {
 		if _, err := queryValue(t.Context(), s.writer.conn, fmt.Sprint("PRAGMA max_page_count = ", pages)); err != nil {
@@ -143,10 +148,7 @@ func TestFullDiskRollsBack(t *testing.T) {
 
 // The write-ahead log grows by at most room, whichever pages the batch changes.
 func TestCommitFitsIntoItsRoom(t *testing.T) {
-	s := open(t, newPath(t))
-	defer closeStore(t, s)
-	chain := ledgertest.NewChain(t)
-	chain.Append(s)
+	s, _, chain := newLog(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round, n := range []int{1, 2000, 1000, 100, 1, 1} {
 		entries := ledgertest.Entries(fmt.Sprint("round ", round), n)
@@ -203,11 +205,7 @@ func TestCheckFindsDamagedIndex(t *testing.T) {
 
 // The hashes after a missing one must not take its place.
 func TestHashesDetectsMissingHash(t *testing.T) {
-	path := newPath(t)
-	s := open(t, path)
-	defer closeStore(t, s)
-	chain := ledgertest.NewChain(t)
-	chain.Append(s)
+	s, path, chain := newLog(t)
 	chain.Append(s, ledgertest.Entries("hashed", 600)...)
 	execute(t, openDB(t, path), "DELETE FROM entries WHERE idx = 7; DELETE FROM nodes WHERE idx = 0")
 	for level, from := range []uint64{5, 0} {
@@ -280,11 +278,7 @@ func TestMigrationBuildsTreeOfEarlierRecords(t *testing.T) {
 
 // An empty reference is NULL, so that the index does not grow.
 func TestEmptyReferenceIsNotIndexed(t *testing.T) {
-	path := newPath(t)
-	s := open(t, path)
-	defer closeStore(t, s)
-	chain := ledgertest.NewChain(t)
-	chain.Append(s)
+	s, path, chain := newLog(t)
 	chain.Append(s, ledgertest.Entries("no reference", 3)...)
 	execute(t, openDB(t, path), "DELETE FROM entries WHERE reference IS NULL")
 	if list, err := s.Range(t.Context(), 0, 3); err != nil || len(list) != 0 {
@@ -293,10 +287,7 @@ func TestEmptyReferenceIsNotIndexed(t *testing.T) {
 }
 
 func TestOnlyTheOwnerCanReadTheFiles(t *testing.T) {
-	path := newPath(t)
-	s := open(t, path)
-	defer closeStore(t, s)
-	ledgertest.NewChain(t).Append(s)
+	_, path, _ := newLog(t)
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -309,11 +300,7 @@ func TestOnlyTheOwnerCanReadTheFiles(t *testing.T) {
 }
 
 func TestWriteAheadLogStaysBounded(t *testing.T) {
-	path := newPath(t)
-	s := open(t, path)
-	defer closeStore(t, s)
-	chain := ledgertest.NewChain(t)
-	chain.Append(s)
+	s, path, chain := newLog(t)
 	size := 0
 	for ; size < 100_000; size += 500 {
 		chain.Append(s, ledgertest.Entries(fmt.Sprint(size), 500)...)
