@@ -84,20 +84,21 @@ func corrupt(s *Stored, format string, args ...any) error {
 	return fmt.Errorf("%w: record %d "+format, append([]any{ledger.ErrCorrupt, s.Index}, args...)...)
 }
 
-// holder returns the record that holds a claim, or [ledger.ErrNotFound].
-func (c *Checker) holder(ctx context.Context, claim string) (*Stored, error) {
-	return parse(c.ByClaim(ctx, claim))
+// ifMissing returns err, or the text as [ledger.ErrCorrupt] if err is [ledger.ErrNotFound].
+func ifMissing(err error, s *Stored, format string, args ...any) error {
+	if errors.Is(err, ledger.ErrNotFound) {
+		return corrupt(s, format, args...)
+	}
+	return err
 }
 
 // commitmentClaims returns the claim that a commitment holds until it is used or void.
 func (c *Checker) commitmentClaims(ctx context.Context, s *Stored) ([]ledger.Claim, error) {
 	claim := ledger.Claim{Name: CommitmentClaim(s.ID), Due: s.Deadline.UnixMicro()}
-	holder, err := c.holder(ctx, claim.Name)
+	holder, err := parse(c.ByClaim(ctx, claim.Name))
 	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return nil, corrupt(s, "is a commitment whose claim no record holds")
 	case err != nil:
-		return nil, err
+		return nil, ifMissing(err, s, "is a commitment whose claim no record holds")
 	case holder.Index == s.Index:
 		return []ledger.Claim{claim}, nil
 	case holder.CommitmentID != s.ID:
@@ -109,19 +110,20 @@ func (c *Checker) commitmentClaims(ctx context.Context, s *Stored) ([]ledger.Cla
 // shoeClaims checks the state in a shoe's record, and returns the claims that the record still
 // holds.
 func (c *Checker) shoeClaims(ctx context.Context, s *Stored) (claims []ledger.Claim, err error) {
-	first := firstOf(s.Record)
+	first := s.AuditID
+	if s.Kind == audit.KindShoe {
+		first = s.ID
+	}
 	var state *ShoeState
 	if c.Decrypt != nil {
 		if state, err = c.checkShoeState(ctx, s, first); err != nil {
 			return nil, err
 		}
 	}
-	last, err := c.holder(ctx, ShoeClaim(first))
+	last, err := parse(c.ByClaim(ctx, ShoeClaim(first)))
 	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return nil, corrupt(s, "is of a shoe whose claim no record holds")
 	case err != nil:
-		return nil, err
+		return nil, ifMissing(err, s, "is of a shoe whose claim no record holds")
 	case last.Index == s.Index:
 		claims = append(claims, lastClaim(last, first, state))
 	// A shoe that replaces this one begins at its first version.
@@ -134,23 +136,17 @@ func (c *Checker) shoeClaims(ctx context.Context, s *Stored) (claims []ledger.Cl
 	if s.Kind != audit.KindShoe || state == nil {
 		return claims, nil
 	}
-	owner, err := c.holder(ctx, OwnerClaim(state.ID))
+	owner, err := parse(c.ByClaim(ctx, OwnerClaim(state.ID)))
+	const lost = "begins a shoe that its secret id does not lead to"
 	switch {
-	case err == nil && owner.Index == s.Index:
-		return append(claims, ledger.Claim{Name: OwnerClaim(state.ID)}), nil
-	// If the index is higher, a later shoe has replaced this one.
-	case errors.Is(err, ledger.ErrNotFound) || err == nil && owner.Index < s.Index:
-		return nil, corrupt(s, "begins a shoe that its secret id does not lead to")
+	case err != nil:
+		return nil, ifMissing(err, s, lost)
+	case owner.Index < s.Index:
+		return nil, corrupt(s, lost)
+	case owner.Index == s.Index: // otherwise a later shoe has replaced this one
+		claims = append(claims, ledger.Claim{Name: OwnerClaim(state.ID)})
 	}
-	return claims, err
-}
-
-// firstOf returns the id of the first record of a record's shoe.
-func firstOf(record *audit.Record) uuid.UUID {
-	if record.Kind == audit.KindShoe {
-		return record.ID
-	}
-	return record.AuditID
+	return claims, nil
 }
 
 // lastClaim returns the claim on a shoe as its last record must hold it. state is nil without
@@ -224,10 +220,8 @@ func (c *Checker) sidecar(s *Stored) (*Sidecar, error) {
 // checkUse checks that a shuffle agrees with the commitment it used.
 func (c *Checker) checkUse(ctx context.Context, s *Stored) error {
 	entry, err := c.ByID(ctx, s.CommitmentID)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return corrupt(s, "used a commitment that is not in the log")
-	} else if err != nil {
-		return err
+	if err != nil {
+		return ifMissing(err, s, "used a commitment that is not in the log")
 	}
 	commitment, err := parse(entry, nil)
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,12 +34,13 @@ type Journal struct {
 	// passed to the store, and end receives the error of the append.
 	TraceAppend func(ctx context.Context) (trace any, end func(error))
 
-	inFlight inFlight
+	mu       sync.Mutex
+	inFlight map[string]bool // claims in use by this process's requests
 }
 
 // New returns the journal of a log.
 func New(log *ledger.Log, random io.Reader, now func() time.Time) *Journal {
-	return &Journal{Log: log, Random: random, Now: now}
+	return &Journal{Log: log, Random: random, Now: now, inFlight: map[string]bool{}}
 }
 
 // An Entry is a record to append, with its sidecar and claims.
@@ -242,10 +244,8 @@ func (j *Journal) Seed(ctx context.Context, s *Stored) (rng.Seed, error) {
 	holder := s
 	if s.UsesCommitment() {
 		var err error
-		if holder, err = j.ByID(ctx, s.CommitmentID); errors.Is(err, ledger.ErrNotFound) {
-			return nil, fmt.Errorf("%w: record %d used a commitment that is not in the log", ledger.ErrCorrupt, s.Index)
-		} else if err != nil {
-			return nil, err
+		if holder, err = j.ByID(ctx, s.CommitmentID); err != nil {
+			return nil, ifMissing(err, s, "used a commitment that is not in the log")
 		}
 	}
 	sidecar, err := j.Sidecar(holder)

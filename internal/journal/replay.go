@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"sync"
 
 	"riffle/internal/ledger"
 )
@@ -160,28 +159,18 @@ func Conflicts(err error, claim string) bool {
 	return errors.As(err, &conflict) && conflict.Name == claim
 }
 
-// inFlight holds the claims in use by this process's requests.
-type inFlight struct {
-	mu     sync.Mutex
-	claims map[string]bool
-}
-
 // Begin marks a claim as in flight in this process until done is called. The error is
 // [ErrInFlight]. It avoids conflicts within the process; other processes do not see it.
 func (j *Journal) Begin(claim string) (done func(), err error) {
-	f := &j.inFlight
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.claims[claim] {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.inFlight[claim] {
 		return nil, ErrInFlight
 	}
-	if f.claims == nil {
-		f.claims = map[string]bool{}
-	}
-	f.claims[claim] = true
+	j.inFlight[claim] = true
 	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.claims, claim)
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		delete(j.inFlight, claim)
 	}, nil
 }
