@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,49 +152,28 @@ func TestFullDiskRecovers(t *testing.T) {
 	}
 }
 
-// Of the entries that want one claim concurrently, one is written with all its claims. The errors
-// of the others name the claim.
+// A conflict names the claim, and the entry gets none of its claims.
 func TestClaimIsTransferredOnce(t *testing.T) {
-	f := newStore(t)
-	l := open(t, f, ledger.Options{})
-	holder := ledgertest.Entries("holder", 1)[0]
-	holder.Claims = []ledger.Claim{{Name: "the prize"}}
-	appendEntry(t, l, holder)
-	f.release = make(chan struct{}, 20)
-	for range cap(f.release) {
-		f.release <- struct{}{}
-	}
-	var wait sync.WaitGroup
-	var won atomic.Int64
-	for i, e := range ledgertest.Entries("contenders", 10) {
-		e.Claims = []ledger.Claim{{Name: fmt.Sprint("own ", i)}, {Name: "the prize", Taken: true, From: 0}}
-		wait.Go(func() {
-			_, err := l.Append(e)
-			var claim *ledger.ClaimError
-			switch {
-			case err == nil:
-				won.Add(1)
-			case !errors.As(err, &claim) || claim.Name != "the prize":
-				t.Errorf("a later entry: %v", err)
-			}
-			if _, err := l.ByClaim(t.Context(), fmt.Sprint("own ", i)); (err == nil) != (claim == nil) {
-				t.Errorf("an entry has a part of its claims: %v beside %v", err, claim)
-			}
-		})
-	}
-	wait.Wait()
-	if won.Load() != 1 {
-		t.Errorf("%d entries got the claim, want 1", won.Load())
+	l := open(t, newStore(t), ledger.Options{})
+	entries := ledgertest.Entries("prize", 2)
+	entries[0].Claims = []ledger.Claim{{Name: "the prize"}}
+	entries[1].Claims = []ledger.Claim{{Name: "the prize", Taken: true, From: 0}}
+	for _, e := range entries {
+		appendEntry(t, l, e)
 	}
 	for what, claim := range map[string]ledger.Claim{
+		"transferring a claim again":             {Name: "the prize", Taken: true, From: 0},
 		"transferring a claim that nobody holds": {Name: "nobody's", Taken: true, From: 0},
 		"a claim that has a holder":              {Name: "the prize"},
 	} {
 		e := ledgertest.Entries(what, 1)[0]
-		e.Claims = []ledger.Claim{claim}
-		if _, err := l.Append(e); !errors.Is(err, ledger.ErrClaimed) {
-			t.Errorf("%s: %v, want ErrClaimed", what, err)
+		e.Claims = []ledger.Claim{{Name: "own"}, claim}
+		if got := outcome(l.Append(e)); got != claim.Name {
+			t.Errorf("%s: %s, want the claim", what, got)
 		}
+	}
+	if holder, err := l.ByClaim(t.Context(), "own"); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("a claim of rejected entries is held by %+v, %v", holder, err)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -254,30 +253,6 @@ func TestOpenRejectsNewerStore(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "start a newer program") {
 		t.Errorf("a store of a newer version: %v", err)
-	}
-}
-
-func TestConcurrentOpensMigrateOnce(t *testing.T) {
-	t.Parallel()
-	url := newDatabase(t)
-	stores := make([]*Store, 6)
-	var wait sync.WaitGroup
-	for i := range stores {
-		wait.Go(func() {
-			var err error
-			if stores[i], err = Open(t.Context(), url); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wait.Wait()
-	for _, s := range stores {
-		if s != nil {
-			closeStore(t, s)
-		}
-	}
-	if got := query(t, url, "SELECT version_id::text FROM goose_db_version ORDER BY id"); fmt.Sprint(got) != "[0 1 2]" {
-		t.Errorf("the versions are %v, want each once", got)
 	}
 }
 
