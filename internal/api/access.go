@@ -22,8 +22,8 @@ func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodOptions { // browsers send preflights without a token
-				if err := a.authorize(w, r, scope); err != nil {
-					a.fail(w, r, err)
+				if err := a.authorize(w.(*exchange), scope); err != nil {
+					a.fail(w.(*exchange), err)
 					return
 				}
 			}
@@ -34,21 +34,21 @@ func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
 
 // authorize identifies the caller, unless it asks for a page. It returns an error if the caller lacks
 // the scope or has reached its limits.
-func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope access.Scope) (err error) {
-	out, policy := w.(*response), a.policy.Load()
+func (a *API) authorize(x *exchange, scope access.Scope) (err error) {
+	policy := a.policy.Load()
 	if scope == access.Read {
-		showAll(w.Header())
+		showAll(x.Header())
 	}
 	if scope == access.Page {
-		out.caller = policy.Stranger(out.peer)
-	} else if out.caller, err = policy.Identify(r, out.peer); err != nil {
+		x.caller = policy.Stranger(x.peer)
+	} else if x.caller, err = policy.Identify(x.r, x.peer); err != nil {
 		return err
 	}
-	out.public = scope == access.Read && policy.Public(scope, out.log.name)
+	x.public = scope == access.Read && policy.Public(scope, x.log.name)
 	now := time.Now()
-	err = out.caller.Take(now, scope, out.log.name, writes(scope))
-	if left := out.caller.Remaining(now); left.Burst > 0 {
-		showLimit(w.Header(), left)
+	err = x.caller.Take(now, scope, x.log.name, writes(scope))
+	if left := x.caller.Remaining(now); left.Burst > 0 {
+		showLimit(x.Header(), left)
 	}
 	return err
 }
@@ -57,13 +57,13 @@ func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope access.Sco
 func writes(scope access.Scope) bool { return scope == access.Shuffle || scope == access.Deal }
 
 // CallerOf returns the name of the caller's key; empty for none.
-func CallerOf(w http.ResponseWriter) string { return w.(*response).caller.Key }
+func CallerOf(w http.ResponseWriter) string { return w.(*exchange).caller.Key }
 
 // Cache sets the lifetime of a cacheable answer, such as "max-age=300". Shared caches may store it if callers
 // without a token may read the log; otherwise only the caller may.
 func Cache(w http.ResponseWriter, lifetime string) {
 	h := w.Header()
-	if out, ok := w.(*response); ok && out.public {
+	if out, ok := w.(*exchange); ok && out.public {
 		h.Set("Cache-Control", "public, "+lifetime)
 		return
 	}

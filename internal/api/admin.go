@@ -5,8 +5,6 @@ import (
 	"net/http/pprof"
 
 	"github.com/go-chi/chi/v5"
-
-	"riffle/internal/budget"
 )
 
 // AdminHandler returns the handler for operators: metrics, profiles and health checks, without keys. It
@@ -32,6 +30,6 @@ func (a *API) AdminHandler() http.Handler {
 	return r
 }
 
-func noAdminPath(http.ResponseWriter, *http.Request, *budget.Lease) error {
+func noAdminPath(*exchange) error {
 	return notFound("There is nothing at this path. The admin address has /metrics, /healthz, /readyz and /debug/pprof/.")
 }

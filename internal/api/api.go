@@ -120,32 +120,32 @@ const open access.Scope = ""
 func (a *API) table() []route {
 	return []route{
 		{access.Shuffle, http.MethodPost, "/shuffle", ofLog((*logAPI).shuffle)},
-		{access.Shuffle, http.MethodGet, "/decks/{type}", ofLog((*logAPI).dealDeck)},
+		{access.Shuffle, http.MethodGet, "/decks/{type}", ofDeck((*logAPI).dealDeck)},
 		{access.Shuffle, http.MethodPost, "/commitments", ofLog((*logAPI).commit)},
 		{access.Shuffle, http.MethodPost, "/audits/{id}/reveal", ofLog((*logAPI).reveal)},
 		{access.Deal, http.MethodPost, "/shoes", ofLog((*logAPI).makeShoe)},
 		{access.Deal, http.MethodGet, "/shoes/{id}", ofLog((*logAPI).getShoe)},
-		{access.Deal, http.MethodDelete, "/shoes/{id}", ofLog((*logAPI).endShoe)},
-		{access.Deal, http.MethodPost, "/shoes/{id}/draw", ofLog((*logAPI).drawFromShoe)},
-		{access.Deal, http.MethodPost, "/shoes/{id}/return", ofLog((*logAPI).returnToShoe)},
-		{access.Deal, http.MethodPost, "/shoes/{id}/reshuffle", ofLog((*logAPI).reshuffleShoe)},
-		{access.Deal, http.MethodPost, "/shoes/{id}/close", ofLog((*logAPI).closeShoe)},
-		{access.Deal, http.MethodGet, "/shoes/{id}/dealt", ofLog((*logAPI).listDealt)},
+		{access.Deal, http.MethodDelete, "/shoes/{id}", endShoe},
+		{access.Deal, http.MethodPost, "/shoes/{id}/draw", drawFromShoe},
+		{access.Deal, http.MethodPost, "/shoes/{id}/return", returnToShoe},
+		{access.Deal, http.MethodPost, "/shoes/{id}/reshuffle", reshuffleShoe},
+		{access.Deal, http.MethodPost, "/shoes/{id}/close", closeShoe},
+		{access.Deal, http.MethodGet, "/shoes/{id}/dealt", ofLog((*logAPI).listPlace, "proof")},
 		{access.Deal, http.MethodGet, "/shoes/{id}/piles", ofLog((*logAPI).listPiles)},
-		{access.Deal, http.MethodGet, "/shoes/{id}/piles/{pile}", ofLog((*logAPI).listPile)},
-		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/add", ofLog((*logAPI).addToPile)},
-		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/draw", ofLog((*logAPI).drawFromPile)},
-		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/shuffle", ofLog((*logAPI).shufflePile)},
-		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/return", ofLog((*logAPI).returnFromPile)},
-		{access.Deal, http.MethodGet, "/shoes/{id}/cards/{position}/proof", ofLog((*logAPI).openCard)},
+		{access.Deal, http.MethodGet, "/shoes/{id}/piles/{pile}", ofLog((*logAPI).listPlace, "proof")},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/add", addToPile},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/draw", drawFromPile},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/shuffle", shufflePile},
+		{access.Deal, http.MethodPost, "/shoes/{id}/piles/{pile}/return", returnFromPile},
+		{access.Deal, http.MethodGet, "/shoes/{id}/cards/{position}/proof", ofLog((*logAPI).openCard, "sealed_by")},
 		{access.Deal, http.MethodGet, "/shoes/{id}/proof", ofLog((*logAPI).proveShoe)},
 		{access.Read, http.MethodGet, "/decks", ofLog((*logAPI).listDecks)},
-		{access.Read, http.MethodGet, "/decks/{type}/cards", ofLog((*logAPI).listCards)},
-		{access.Read, http.MethodGet, "/cards/{type}", ofLog((*logAPI).drawDeck)},
-		{access.Read, http.MethodGet, "/cards/{type}/{file}", ofLog((*logAPI).drawCard)},
-		{access.Read, http.MethodGet, "/commitments", ofLog((*logAPI).listCommitments)},
+		{access.Read, http.MethodGet, "/decks/{type}/cards", ofDeck((*logAPI).listCards)},
+		{access.Read, http.MethodGet, "/cards/{type}", ofDeck((*logAPI).drawDeck)},
+		{access.Read, http.MethodGet, "/cards/{type}/{file}", ofDeck((*logAPI).drawCard)},
+		{access.Read, http.MethodGet, "/commitments", ofLog((*logAPI).listCommitments, "status", "after", "limit")},
 		{access.Read, http.MethodGet, "/commitments/{id}", ofLog((*logAPI).getCommitment)},
-		{access.Read, http.MethodGet, "/audits", ofLog((*logAPI).listAudits)},
+		{access.Read, http.MethodGet, "/audits", ofLog((*logAPI).listAudits, "reference", "from", "limit")},
 		{access.Read, http.MethodGet, "/audits/{id}", ofLog((*logAPI).getAudit)},
 		{access.Read, http.MethodGet, "/audits/{id}/proof", ofLog((*logAPI).proveAudit)},
 		{access.Read, http.MethodGet, "/audits/{id}/verify", ofLog((*logAPI).verifyAudit)},
@@ -163,18 +163,18 @@ func (a *API) table() []route {
 // add adds a route. Read-only routes also answer HEAD.
 func (a *API) add(r chi.Router, route route) {
 	readOnly := route.method == http.MethodGet && route.scope != access.Shuffle
-	serve := a.handle(func(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
+	serve := a.handle(func(x *exchange) error {
 		if route.scope != open {
-			if err := a.authorize(w, r, route.scope); err != nil {
+			if err := a.authorize(x, route.scope); err != nil {
 				return err
 			}
 		}
 		if !readOnly {
-			if err := a.checkSite(r); err != nil {
+			if err := a.checkSite(x.r); err != nil {
 				return err
 			}
 		}
-		return route.handler(w, r, lease)
+		return route.handler(x)
 	})
 	r.Method(route.method, route.pattern, serve)
 	a.scopes[route.method+" "+route.pattern] = route.scope

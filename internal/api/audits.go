@@ -1,19 +1,15 @@
 package api
 
 import (
-	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
-	"riffle/internal/budget"
 	"riffle/internal/disclosure"
-	"riffle/internal/ledger"
+	"riffle/internal/httpjson"
 )
 
 // A shownAudit is an audit in an answer.
@@ -37,45 +33,22 @@ func seedText(seed []byte) *string {
 	return &text
 }
 
-// auditID reads the id in the path. A malformed id is answered like an unknown one.
-func auditID(r *http.Request) (uuid.UUID, error) {
-	id, ok := parseID(chi.URLParam(r, "id"))
-	if !ok {
-		return uuid.Nil, ledger.ErrNotFound
-	}
-	return id, nil
-}
-
 // getAudit answers GET /audits/{id}.
-func (a *logAPI) getAudit(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	id, err := auditID(r)
+func (a *logAPI) getAudit(x *exchange) error {
+	found, err := a.Disclosure.Audit(x.r.Context(), x.id)
 	if err != nil {
 		return err
 	}
-	if err := noParameters(r); err != nil {
-		return err
-	}
-	found, err := a.Disclosure.Audit(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return fresh(w, lease, show(found))
+	return x.sendValue(show(found))
 }
 
 // proveAudit answers GET /audits/{id}/proof: one file that can be checked offline.
-func (a *logAPI) proveAudit(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	id, err := auditID(r)
+func (a *logAPI) proveAudit(x *exchange) error {
+	p, err := a.Disclosure.Prove(x.r.Context(), x.id)
 	if err != nil {
 		return err
 	}
-	if err := noParameters(r); err != nil {
-		return err
-	}
-	p, err := a.Disclosure.Prove(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return writeFresh(w, lease, proofText(p))
+	return x.sendFresh(proofText(p))
 }
 
 // proofText returns the proof file of a record.
@@ -84,45 +57,27 @@ func proofText(p *disclosure.Proof) []byte {
 	return file.Text()
 }
 
-// fresh sends a value that must not be cached. It does not escape HTML, so records keep their bytes.
-func fresh(w http.ResponseWriter, lease *budget.Lease, v any) error {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return err
-	}
-	return writeFresh(w, lease, text.Bytes())
-}
-
 // listAudits answers GET /audits?reference=.
-func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	query, err := parseQuery(r)
-	if err != nil {
-		return err
-	}
-	if err := onlyParameters(query, "reference", "from", "limit"); err != nil {
-		return err
-	}
-	reference := query["reference"]
+func (a *logAPI) listAudits(x *exchange) error {
+	reference := x.query["reference"]
 	if err := checkText("reference", reference, audit.CheckReference); err != nil {
 		return err
 	}
 	if reference == "" {
 		return badRequest("reference is missing. Send the reference of the shuffle requests whose records you want.").in("reference")
 	}
-	from, err := countOr(query, "from", 0)
+	from, err := x.countOr("from", 0)
 	if err != nil {
 		return err
 	}
-	limit, err := pageLimit(query)
+	limit, err := x.pageLimit()
 	if err != nil {
 		return err
 	}
 	if from > audit.MaxSize {
 		return unprocessable("from must be at most %d; got %d.", uint64(audit.MaxSize), from).in("from")
 	}
-	found, err := a.Disclosure.Audits(r.Context(), reference, from, limit)
+	found, err := a.Disclosure.Audits(x.r.Context(), reference, from, limit)
 	if err != nil {
 		return err
 	}
@@ -130,7 +85,7 @@ func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request, lease *budge
 	for _, f := range found {
 		room += 3 * (len(f.Record) + hex.EncodedLen(len(f.Seed)))
 	}
-	if err := lease.Grow(int64(room)); err != nil {
+	if err := x.lease.Grow(int64(room)); err != nil {
 		return err
 	}
 	answer := struct {
@@ -145,7 +100,7 @@ func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request, lease *budge
 		next := found[len(found)-1].LogIndex + 1
 		answer.Next = &next
 	}
-	return fresh(w, lease, answer)
+	return x.sendValue(answer)
 }
 
 // shownPositions is the most replayed positions that GET /audits/{id}/verify shows. A longer order has its
@@ -153,22 +108,15 @@ func (a *logAPI) listAudits(w http.ResponseWriter, r *http.Request, lease *budge
 const shownPositions = 10_000
 
 // verifyAudit answers GET /audits/{id}/verify.
-func (a *logAPI) verifyAudit(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	id, err := auditID(r)
-	if err != nil {
-		return err
-	}
-	if err := noParameters(r); err != nil {
-		return err
-	}
-	long := a.long.Replay(w, r, lease)
+func (a *logAPI) verifyAudit(x *exchange) error {
+	long := a.long.Replay(x, x.r, x.lease)
 	defer long.Done()
-	found, v, err := a.Disclosure.Verify(long.Context, id, shownPositions, replay{long, a.Budget.Size()})
+	found, v, err := a.Disclosure.Verify(long.Context, x.id, shownPositions, replay{long, a.Budget.Size()})
 	if err != nil {
 		return long.Cause(err)
 	}
 	long.Job().Release()
-	return fresh(w, lease, struct {
+	return x.sendValue(struct {
 		AuditID     uuid.UUID    `json:"audit_id"`
 		LogIndex    uint64       `json:"log_index"`
 		Verified    bool         `json:"verified"`
@@ -188,26 +136,22 @@ func digestText(digest string) *string {
 }
 
 // reveal answers POST /audits/{id}/reveal.
-func (a *logAPI) reveal(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	id, err := auditID(r)
+func (a *logAPI) reveal(x *exchange) error {
+	body, err := httpjson.Read(x, x.r, a.MaxBody, x.lease)
 	if err != nil {
 		return err
 	}
-	body, err := a.readBody(w, r, lease)
+	seed, err := decodeReveal(body, x.lease)
 	if err != nil {
 		return err
 	}
-	seed, err := decodeReveal(body, lease)
+	key, err := idempotencyKey(x, body)
 	if err != nil {
 		return err
 	}
-	key, err := idempotencyKey(w, r, body)
+	found, err := a.Disclosure.Reveal(x.committing(), x.id, seed, key)
 	if err != nil {
 		return err
 	}
-	found, err := a.Disclosure.Reveal(committing(w, r), id, seed, key)
-	if err != nil {
-		return err
-	}
-	return fresh(w, lease, show(found))
+	return x.sendValue(show(found))
 }

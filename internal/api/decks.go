@@ -1,12 +1,12 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
-	"net/http"
 
-	"riffle/internal/budget"
+	"github.com/go-chi/chi/v5"
+
 	"riffle/internal/deck"
+	"riffle/internal/suggest"
 )
 
 // A deckType is a deck type in the answer to GET /decks.
@@ -16,25 +16,35 @@ type deckType struct {
 }
 
 // listDecks answers GET /decks.
-func (a *logAPI) listDecks(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	if err := noParameters(r); err != nil {
-		return err
-	}
+func (a *logAPI) listDecks(x *exchange) error {
 	var list struct {
 		Decks []deckType `json:"decks"`
 	}
 	for _, t := range a.Rules.Decks.Types() {
 		list.Decks = append(list.Decks, deckType{Type: t, Size: t.Size()})
 	}
-	return a.static(w, lease, list)
+	return x.sendStatic(list)
+}
+
+// ofDeck returns a handler that calls answer with the deck type in the path. Parameters may be those of the
+// deck type, so answer checks their names.
+func ofDeck(answer func(*logAPI, *exchange, *deck.Type) error) handler {
+	return withLog(func(a *logAPI, x *exchange) error {
+		name := chi.URLParam(x.r, "type")
+		kind, ok := a.Rules.Decks.Type(name)
+		if !ok {
+			return notFound("%s", sentence("", "there is no deck type "+suggest.Quote(name)+"; "+a.Rules.Decks.Hint(name)))
+		}
+		if err := x.readQuery(); err != nil {
+			return err
+		}
+		return answer(a, x, kind)
+	})
 }
 
 // listCards answers GET /decks/{type}/cards.
-func (a *logAPI) listCards(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	kind, query, err := a.deckType(r)
-	if err != nil {
-		return err
-	}
+func (a *logAPI) listCards(x *exchange, kind *deck.Type) error {
+	query := x.query
 	code, wantsOne := query["code"]
 	delete(query, "code")
 	cards := shuffleRequest{}
@@ -65,15 +75,5 @@ func (a *logAPI) listCards(w http.ResponseWriter, r *http.Request, lease *budget
 		}
 		answer.Cards = []deck.Card{card}
 	}
-	return a.static(w, lease, answer)
-}
-
-// static sends a value that changes only with the program or the operator's decks.
-func (a *logAPI) static(w http.ResponseWriter, lease *budget.Lease, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	Cache(w, "max-age=300")
-	return writeJSON(w, lease, append(text, '\n'))
+	return x.sendStatic(answer)
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"sync"
 
-	"riffle/internal/budget"
 	"riffle/internal/httpserver"
 	"riffle/internal/scheduler"
 )
@@ -13,11 +12,10 @@ import (
 // A stream is an answer that is sent in parts if it is long. A failure after the first part closes the
 // connection, which leaves the client with invalid JSON.
 type stream struct {
-	buf    []byte
+	object
 	pooled *[]byte
 	pool   *buffers // of pooled
-	w      http.ResponseWriter
-	lease  *budget.Lease
+	x      *exchange
 	media  []string // Content-Type
 	sent   bool
 	job    *scheduler.Job  // nil unless the answer takes long
@@ -42,13 +40,13 @@ var (
 	longBuffers  = newBuffers(httpserver.Part+8<<10, httpserver.Part)
 )
 
-func (a *API) newStream(w http.ResponseWriter, lease *budget.Lease) *stream {
+func newStream(x *exchange) *stream {
 	pooled := shortBuffers.Get().(*[]byte)
-	return &stream{buf: *pooled, pooled: pooled, pool: shortBuffers, w: w, lease: lease, media: typeJSON}
+	return &stream{object: object{*pooled}, pooled: pooled, pool: shortBuffers, x: x, media: typeJSON}
 }
 
 func (s *stream) head() {
-	h := s.w.Header()
+	h := s.x.Header()
 	h["Content-Type"] = s.media
 	h["Cache-Control"] = noStore // it may have a seed
 }
@@ -61,7 +59,7 @@ func (s *stream) flush() {
 	if !s.sent {
 		s.sent = true
 		s.head()
-		s.w.Header()["X-Content-Type-Options"] = nosniff
+		s.x.Header()["X-Content-Type-Options"] = nosniff
 	}
 	s.send()
 	s.wait()
@@ -77,7 +75,7 @@ func (s *stream) wait() {
 
 // lengthen replaces the short buffer by a long one, and reports whether the budget had room.
 func (s *stream) lengthen() bool {
-	if s.lease.Grow(2*httpserver.Part) != nil { // it ends with the elements that completed the part
+	if s.x.lease.Grow(2*httpserver.Part) != nil { // it ends with the elements that completed the part
 		return false
 	}
 	pooled := longBuffers.Get().(*[]byte)
@@ -98,10 +96,16 @@ func (s *stream) release() {
 // send sends the buffer. The job has no place meanwhile, so a slow client delays nobody else.
 func (s *stream) send() {
 	s.job.Release()
-	if _, err := s.w.Write(s.buf); err != nil {
+	if _, err := s.x.Write(s.buf); err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	s.buf = s.buf[:0]
+}
+
+// end ends the object and sends the rest of the answer.
+func (s *stream) end() error {
+	s.buf = append(s.buf, "}\n"...)
+	return s.finish()
 }
 
 // finish sends the rest of the answer.
@@ -111,7 +115,7 @@ func (s *stream) finish() error {
 		s.send()
 	} else {
 		s.head()
-		sendBody(s.w, http.StatusOK, s.buf)
+		sendBody(s.x, http.StatusOK, s.buf)
 	}
 	s.release()
 	return nil

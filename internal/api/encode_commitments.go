@@ -2,8 +2,6 @@ package api
 
 import (
 	"bytes"
-	"encoding/hex"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
@@ -12,34 +10,30 @@ import (
 	"riffle/internal/dealer"
 )
 
-// appendMade appends the part of a commitment that never changes: an object without its closing
-// brace.
-func appendMade(b []byte, c *dealer.Commitment) []byte {
+// made appends the members of a commitment that never change.
+func (o *object) made(c *dealer.Commitment) {
 	statement := c.Statement.Append(make([]byte, 0, 512))
 	statement = statement[:bytes.LastIndex(statement, []byte("seed "))] // the last line has the seed
-	b = append(b, `{"commitment_id":"`...)
-	b = append(b, c.ID.String()...)
-	b = append(b, `","log_index":`...)
-	b = strconv.AppendUint(b, c.LogIndex, 10)
-	b = append(b, `,"commitment":"`...)
-	b = hex.AppendEncode(b, c.Hash[:])
-	b = append(b, `","statement":`...)
-	b, err := jsontext.AppendQuote(b, statement)
+	quoted, err := jsontext.AppendQuote(nil, statement)
 	if err != nil {
 		panic("api: a statement is not text: " + err.Error())
 	}
-	b = append(b, `,"deadline":"`...)
-	b = c.Deadline.UTC().AppendFormat(b, audit.TimeFormat)
-	return append(b, '"')
+	o.text("commitment_id", c.ID.String())
+	o.number("log_index", c.LogIndex)
+	o.hex("commitment", c.Hash[:])
+	o.raw("statement", string(quoted))
+	o.text("deadline", c.Deadline.UTC().Format(audit.TimeFormat))
 }
 
-// appendShown appends a commitment with its status.
-func appendShown(b []byte, c *dealer.Commitment) []byte {
-	b = append(appendMade(b, c), `,"status":"`...)
-	b = append(b, c.Status...)
-	b = append(b, `","audit_id":`...) // of the record that used or voided it; null before
-	if c.ClosedBy == uuid.Nil {
-		return append(b, "null}"...)
+// commitment appends a commitment with its status.
+func (o *object) commitment(c *dealer.Commitment) {
+	o.open()
+	o.made(c)
+	o.text("status", string(c.Status))
+	if c.ClosedBy == uuid.Nil { // the record that used or voided it
+		o.raw("audit_id", "null")
+	} else {
+		o.text("audit_id", c.ClosedBy.String())
 	}
-	return append(append(append(b, '"'), c.ClosedBy.String()...), `"}`...)
+	o.close()
 }

@@ -11,12 +11,12 @@ import (
 	"riffle/internal/deck"
 )
 
-// An appender appends the JSON of the elements at positions of the unshuffled input, with a comma after
-// each.
-type appender func(b []byte, positions []uint64) []byte
+// An appender appends the JSON of elements, with a comma after each: spans of the body, or positions of the
+// unshuffled input.
+type appender[T any] func(b []byte, elements []T) []byte
 
 // oneByOne returns the appender that calls appendOne for each element.
-func oneByOne(appendOne func(b []byte, position uint64) []byte) appender {
+func oneByOne(appendOne func(b []byte, position uint64) []byte) appender[uint64] {
 	return func(b []byte, positions []uint64) []byte {
 		for _, p := range positions {
 			b = append(appendOne(b, p), ',')
@@ -26,7 +26,7 @@ func oneByOne(appendOne func(b []byte, position uint64) []byte) appender {
 }
 
 // elementsOf returns the appender of cards or integers.
-func elementsOf(q *shuffleRequest, result *dealer.Shuffle) appender {
+func elementsOf(q *shuffleRequest, result *dealer.Shuffle) appender[uint64] {
 	switch {
 	case result.Deck != nil && q.details:
 		return encodedDeck(result.Deck).cards()
@@ -36,23 +36,8 @@ func elementsOf(q *shuffleRequest, result *dealer.Shuffle) appender {
 	return oneByOne(func(b []byte, position uint64) []byte { return strconv.AppendUint(b, position, 10) })
 }
 
-// elementsAtOnce is the number of elements that are encoded between two flushes.
-const elementsAtOnce = 128
-
-// elements returns an encoder of the elements at positions, with a comma after each.
-func (s *stream) elements(e appender) func(positions []uint64) {
-	return func(positions []uint64) {
-		for len(positions) > 0 {
-			s.flush() // before elements, so that the last comma is still in the buffer
-			next := positions[:min(elementsAtOnce, len(positions))]
-			s.buf = e(s.buf, next)
-			positions = positions[len(next):]
-		}
-	}
-}
-
 // encodedCards are the cards of a deck as JSON in two forms, each made when first used.
-type encodedCards struct{ codes, cards func() appender }
+type encodedCards struct{ codes, cards func() appender[uint64] }
 
 // encodedDecks caches the encoded cards of shared decks, by *deck.Deck.
 var encodedDecks sync.Map
@@ -63,8 +48,8 @@ func encodedDeck(d *deck.Deck) *encodedCards {
 		return cards.(*encodedCards)
 	}
 	cards := &encodedCards{
-		codes: sync.OnceValue(func() appender { return codeElements(d.Codes()) }),
-		cards: sync.OnceValue(func() appender { return cardElements(d.Cards()) }),
+		codes: sync.OnceValue(func() appender[uint64] { return codeElements(d.Codes()) }),
+		cards: sync.OnceValue(func() appender[uint64] { return cardElements(d.Cards()) }),
 	}
 	// A deck with parameters is made for one request. Caching all of them would be unbounded.
 	if shared, err := d.Type().Deck(nil); err == nil && shared == d {
@@ -79,7 +64,7 @@ func encodedDeck(d *deck.Deck) *encodedCards {
 // It is codeElementsPlain of the tests, but copies a whole fixedCode each time: a copy of a fixed length
 // takes a few instructions, any other is a call. Without it, shuffling a deck of 52 a thousand times takes
 // 13% more instructions.
-func codeElements(codes []string) appender {
+func codeElements(codes []string) appender[uint64] {
 	type fixedCode struct {
 		text   [24]byte // a code has at most 16 bytes
 		length int
@@ -107,7 +92,7 @@ func codeElements(codes []string) appender {
 
 // cardElements appends whole cards. Instances continue from copy to copy of the deck, so that no two
 // cards are equal.
-func cardElements(cards []deck.Card) appender {
+func cardElements(cards []deck.Card) appender[uint64] {
 	count := map[string]int{}
 	for i := range cards {
 		count[cards[i].Code]++

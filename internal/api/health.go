@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 
-	"riffle/internal/budget"
 	"riffle/internal/httperror"
 	"riffle/internal/ledger"
 )
@@ -29,10 +28,10 @@ func (l *Log) ready() error {
 
 // healthz says whether the process should stay alive. It always should if failed logs are reopened; below
 // a log's prefix it says whether that log is open.
-func (a *API) healthz(w http.ResponseWriter, _ *http.Request, lease *budget.Lease) error {
-	log := w.(*response).log
+func (a *API) healthz(x *exchange) error {
+	log := x.log
 	if log == a.main && a.reopens() {
-		return writeStatus(w, lease, "alive")
+		return x.sendStatus("alive")
 	}
 	open, err := log.acquire()
 	if err != nil {
@@ -42,13 +41,13 @@ func (a *API) healthz(w http.ResponseWriter, _ *http.Request, lease *budget.Leas
 	if err := open.Log.Err(); err != nil {
 		return err
 	}
-	return writeStatus(w, lease, "alive")
+	return x.sendStatus("alive")
 }
 
 // readyz says whether a log should get traffic. At the root it answers 200 if any log is ready. It is
 // public, so it names neither logs nor stores.
-func (a *API) readyz(w http.ResponseWriter, _ *http.Request, lease *budget.Lease) error {
-	log := w.(*response).log
+func (a *API) readyz(x *exchange) error {
+	log := x.log
 	logs := []*Log{log}
 	if log == a.main {
 		logs = a.all
@@ -56,7 +55,7 @@ func (a *API) readyz(w http.ResponseWriter, _ *http.Request, lease *budget.Lease
 	var err error
 	for _, l := range logs {
 		if err = l.ready(); err == nil {
-			return writeStatus(w, lease, "ready")
+			return x.sendStatus("ready")
 		}
 	}
 	for _, known := range []error{errDraining, ledger.ErrClosed, ledger.ErrBusy, ledger.ErrNoSpace, httperror.ErrLogClosed} {
@@ -81,7 +80,7 @@ type logStatus struct {
 
 // readyLogs answers the admin server's /readyz. It lists the logs, if there are several, or says why none
 // is ready.
-func (a *API) readyLogs(w http.ResponseWriter, _ *http.Request, lease *budget.Lease) error {
+func (a *API) readyLogs(x *exchange) error {
 	answer := struct {
 		Status string      `json:"status"`
 		Logs   []logStatus `json:"logs,omitempty"`
@@ -106,15 +105,14 @@ func (a *API) readyLogs(w http.ResponseWriter, _ *http.Request, lease *budget.Le
 	if !a.reopens() {
 		answer.Logs = nil
 	}
-	return fresh(w, lease, answer)
+	return x.sendValue(answer)
 }
 
-func writeStatus(w http.ResponseWriter, lease *budget.Lease, status string) error {
-	return writeFresh(w, lease, []byte(`{"status":"`+status+"\"}\n"))
+func (x *exchange) sendStatus(status string) error {
+	return x.sendFresh([]byte(`{"status":"` + status + "\"}\n"))
 }
 
-func (a *API) contract(w http.ResponseWriter, _ *http.Request, lease *budget.Lease) error {
-	w.Header().Set("Content-Type", "application/yaml")
-	Cache(w, "max-age=300")
-	return writeBody(w, lease, a.Contract)
+func (a *API) contract(x *exchange) error {
+	Cache(x, "max-age=300")
+	return x.send(typeYAML, a.Contract)
 }

@@ -4,18 +4,16 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-
-	"riffle/internal/budget"
 )
 
 // home answers GET /: browsers get a page, programs the addresses of contract and checkpoint.
-func (a *API) home(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	w.Header().Add("Vary", "Accept")
-	if a.Home != nil && acceptsHTML(r) {
-		a.Home.ServeHTTP(w, r)
+func (a *API) home(x *exchange) error {
+	x.Header().Add("Vary", "Accept")
+	if a.Home != nil && acceptsHTML(x.r) {
+		a.Home.ServeHTTP(x, x.r)
 		return nil
 	}
-	prefix := PrefixOf(w)
+	prefix := x.log.prefix
 	text, err := json.Marshal(struct {
 		Service    string `json:"service"`
 		Contract   string `json:"contract"`
@@ -24,7 +22,7 @@ func (a *API) home(w http.ResponseWriter, r *http.Request, lease *budget.Lease) 
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, lease, append(text, '\n'))
+	return x.send(typeJSON, append(text, '\n'))
 }
 
 // acceptsHTML reports whether the Accept field names HTML, as browsers' fields do.

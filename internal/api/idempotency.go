@@ -1,7 +1,7 @@
 package api
 
 import (
-	"net/http"
+	"regexp"
 	"strings"
 
 	"riffle/internal/journal"
@@ -13,8 +13,8 @@ const maxKey = 255
 // idempotencyKey returns the key that identifies a request's retries, or nil without an Idempotency-Key. It
 // is bound to the name of the caller's key, so that a token can be replaced, and to method, path, query
 // and body.
-func idempotencyKey(w http.ResponseWriter, r *http.Request, body []byte) (*journal.Key, error) {
-	values := r.Header.Values("Idempotency-Key")
+func idempotencyKey(x *exchange, body []byte) (*journal.Key, error) {
+	values := x.r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
 		return nil, nil
 	}
@@ -22,38 +22,29 @@ func idempotencyKey(w http.ResponseWriter, r *http.Request, body []byte) (*journ
 	if !ok {
 		return nil, badRequest("Idempotency-Key must be one key of 1 to %d visible ASCII characters, bare or in double quotes, such as a random UUID.", maxKey)
 	}
-	return journal.NewKey(key, []byte(r.Method+" "+r.RequestURI+"\n"), body).By(CallerOf(w)), nil
+	return journal.NewKey(key, []byte(x.r.Method+" "+x.r.RequestURI+"\n"), body).By(x.caller.Key), nil
 }
 
-// parseKey reads a key: a string of RFC 9651, 3.3.3, as the IETF draft demands, or the bare characters that
-// most clients send. Both forms of a key are equal.
-func parseKey(values []string) (string, bool) {
+// A key is a string of RFC 9651, 3.3.3, as the IETF draft demands, or the bare characters that most clients
+// send. Both forms of a key are equal.
+var (
+	quotedKey = regexp.MustCompile(`^"((?:[^"\\]|\\["\\])*)"$`)
+	unescape  = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
+	visible   = regexp.MustCompile(`^[!-~]+$`)
+)
+
+// parseKey reads a key.
+func parseKey(values []string) (key string, ok bool) {
 	if len(values) != 1 {
 		return "", false
 	}
-	text := strings.Trim(values[0], " \t")
-	key := text
-	if quoted, ok := strings.CutPrefix(text, `"`); ok {
-		quoted, ok = strings.CutSuffix(quoted, `"`)
-		if !ok {
+	key = strings.Trim(values[0], " \t")
+	if strings.HasPrefix(key, `"`) {
+		inner := quotedKey.FindStringSubmatch(key)
+		if inner == nil {
 			return "", false
 		}
-		var b strings.Builder
-		for i := 0; i < len(quoted); i++ {
-			c := quoted[i]
-			switch c {
-			case '\\':
-				if i++; i == len(quoted) || quoted[i] != '"' && quoted[i] != '\\' {
-					return "", false
-				}
-				c = quoted[i]
-			case '"':
-				return "", false
-			}
-			b.WriteByte(c)
-		}
-		key = b.String()
+		key = unescape.Replace(inner[1])
 	}
-	visible := func(c rune) bool { return c > ' ' && c < 0x7f }
-	return key, key != "" && len(key) <= maxKey && strings.IndexFunc(key, func(c rune) bool { return !visible(c) }) < 0
+	return key, len(key) <= maxKey && visible.MatchString(key)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"riffle/internal/budget"
 	"riffle/internal/ledger"
 )
 
@@ -16,71 +15,55 @@ import (
 const tilePath = "/log/tile/"
 
 // checkpoint answers GET /log/checkpoint.
-func (a *logAPI) checkpoint(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	if err := noParameters(r); err != nil {
-		return err
-	}
-	return writeText(w, lease, "max-age=1", a.Log.Checkpoint(r.Context()))
+func (a *logAPI) checkpoint(x *exchange) error {
+	Cache(x, "max-age=1")
+	return x.send(typeText, a.Log.Checkpoint(x.r.Context()))
 }
 
 // logKey answers GET /log/key.
-func (a *logAPI) logKey(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	if err := noParameters(r); err != nil {
-		return err
-	}
-	return writeText(w, lease, "max-age=86400", []byte(a.Log.Verifier()+"\n"))
-}
-
-func writeText(w http.ResponseWriter, lease *budget.Lease, lifetime string, text []byte) error {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	Cache(w, lifetime)
-	return writeBody(w, lease, text)
+func (a *logAPI) logKey(x *exchange) error {
+	Cache(x, "max-age=86400")
+	return x.send(typeText, []byte(a.Log.Verifier()+"\n"))
 }
 
 // tile answers GET /log/tile/*. Tiles are immutable, partial ones, too.
-func (a *logAPI) tile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
+func (a *logAPI) tile(x *exchange) error {
 	// Clients that fill in templates escape the slashes, so use the unescaped path.
-	t, ok := parseTile(strings.TrimPrefix(r.URL.Path, tilePath))
+	t, ok := parseTile(strings.TrimPrefix(x.r.URL.Path, tilePath))
 	if !ok {
 		return problemNoTile()
-	}
-	if err := noParameters(r); err != nil {
-		return err
 	}
 	var data []byte
 	var err error
 	entries := t.L < 0
 	if entries {
-		data, err = a.Log.Entries(r.Context(), uint64(t.N), t.W)
+		data, err = a.Log.Entries(x.r.Context(), uint64(t.N), t.W)
 	} else {
-		data, err = a.Log.Tile(r.Context(), t.L, uint64(t.N), t.W)
+		data, err = a.Log.Tile(x.r.Context(), t.L, uint64(t.N), t.W)
 	}
 	if errors.Is(err, ledger.ErrNotFound) {
 		return problemNoTile()
 	} else if err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", tileType)
-	Cache(w, "max-age=31536000, immutable")
+	Cache(x, "max-age=31536000, immutable")
 	if !entries {
-		return writeBody(w, lease, data) // hashes do not compress
+		return x.send(typeTile, data) // hashes do not compress
 	}
-	if err := lease.Grow(int64(len(data)) + compressorBytes); err != nil {
+	if err := x.lease.Grow(int64(len(data)) + compressorBytes); err != nil {
 		return err
 	}
+	h := x.Header()
+	h["Content-Type"] = typeTile
 	h.Add("Vary", "Accept-Encoding") // also if uncompressed, or a cache would serve that to everybody
 	compressed.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		sendBody(w, http.StatusOK, data)
-	})).ServeHTTP(w, r)
+	})).ServeHTTP(x, x.r)
 	return nil
 }
 
-// tileType is the media type of tiles.
-const tileType = "application/octet-stream"
-
 // compressed compresses bundles of records to a fifth for clients that accept it.
-var compressed = middleware.NewCompressor(5, tileType)
+var compressed = middleware.NewCompressor(5, typeTile...)
 
 // compressorBytes is the memory of a compressor.
 const compressorBytes = 1 << 20

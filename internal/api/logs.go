@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"riffle/internal/access"
-	"riffle/internal/budget"
 	"riffle/internal/httperror"
 	"riffle/internal/services"
 )
@@ -112,42 +111,59 @@ func (l *Log) acquire() (*logAPI, error) {
 
 func (a *logAPI) release() { a.inUse.RUnlock() }
 
-// ofLog returns a handler that calls answer with the request's log.
-func ofLog(answer func(*logAPI, http.ResponseWriter, *http.Request, *budget.Lease) error) handler {
-	return func(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-		open, err := w.(*response).log.acquire()
+// ofLog returns a handler that calls answer with the request's log, after it has read path and query. It
+// rejects parameters that are not named.
+func ofLog(answer func(*logAPI, *exchange) error, parameters ...string) handler {
+	return withLog(func(a *logAPI, x *exchange) error {
+		if err := x.readPath(); err != nil {
+			return err
+		}
+		if err := x.readQuery(); err != nil {
+			return err
+		}
+		if err := x.onlyParameters(parameters...); err != nil {
+			return err
+		}
+		return answer(a, x)
+	})
+}
+
+// withLog returns a handler that calls answer with the request's log.
+func withLog(answer func(*logAPI, *exchange) error) handler {
+	return func(x *exchange) error {
+		open, err := x.log.acquire()
 		if err != nil {
 			return err
 		}
 		defer open.release()
-		return answer(open, w, r, lease)
+		return answer(open, x)
 	}
 }
 
 // useLog is middleware that keeps the request's log open for [LogOf].
 func (a *API) useLog(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := w.(*response)
-		open, err := out.log.acquire()
+		x := w.(*exchange)
+		open, err := x.log.acquire()
 		if err != nil {
-			a.fail(w, r, err)
+			a.fail(x, err)
 			return
 		}
 		defer open.release()
-		out.open = open
-		next.ServeHTTP(w, r.WithContext(committing(w, r)))
+		x.open = open
+		next.ServeHTTP(w, r.WithContext(x.committing()))
 	})
 }
 
 // LogOf returns the services of the request's log, for handlers of [More] except pages.
-func LogOf(w http.ResponseWriter) *services.Services { return w.(*response).open.Services }
+func LogOf(w http.ResponseWriter) *services.Services { return w.(*exchange).open.Services }
 
 // PrefixOf returns the path prefix of the request's log; empty for the main log.
-func PrefixOf(w http.ResponseWriter) string { return w.(*response).log.prefix }
+func PrefixOf(w http.ResponseWriter) string { return w.(*exchange).log.prefix }
 
 // NoteRejection counts a 503 that another handler sends because of the error.
 func NoteRejection(w http.ResponseWriter, err error) {
-	if out, ok := w.(*response); ok {
+	if out, ok := w.(*exchange); ok {
 		out.log.metrics.Reject(err)
 	}
 }

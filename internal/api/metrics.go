@@ -14,7 +14,6 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"riffle/internal/audit"
-	"riffle/internal/budget"
 	"riffle/internal/dealer"
 	"riffle/internal/httperror"
 	"riffle/internal/ledger"
@@ -281,16 +280,16 @@ func method(m string) string {
 const metricsBytes = 256 << 10
 
 // metrics answers GET /metrics.
-func (a *API) metrics(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	if err := lease.Grow(int64(1+len(a.all)) * metricsBytes); err != nil {
+func (a *API) metrics(x *exchange) error {
+	if err := x.lease.Grow(int64(1+len(a.all)) * metricsBytes); err != nil {
 		return err
 	}
 	families, err := a.Gatherer.Gather()
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Cache-Control", "no-store")
+	x.Header().Set("Cache-Control", "no-store")
 	gathered := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return families, nil })
-	promhttp.HandlerFor(gathered, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(w, r)
+	promhttp.HandlerFor(gathered, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(x, x.r)
 	return nil
 }

@@ -9,20 +9,19 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"riffle/internal/budget"
 	"riffle/internal/suggest"
 )
 
 // noSuchPath answers requests to unknown paths. It redirects paths with a slash too many, and browsers that
 // omit the slash after a log's name. Otherwise it suggests the nearest path.
-func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request, _ *budget.Lease) error {
-	if to := cmp.Or(a.withoutSlash(r), a.pageOfLog(w, r)); to != "" {
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Location", to)
-		w.WriteHeader(http.StatusPermanentRedirect) // with the same method and body
+func (a *API) noSuchPath(x *exchange) error {
+	if to := cmp.Or(a.withoutSlash(x.r), a.pageOfLog(x)); to != "" {
+		x.Header().Set("Cache-Control", "no-store")
+		x.Header().Set("Location", to)
+		x.WriteHeader(http.StatusPermanentRedirect) // with the same method and body
 		return nil
 	}
-	if near := a.nearestPath(r.URL.Path); near != "" && near != r.URL.Path { // equal in another case
+	if near := a.nearestPath(x.r.URL.Path); near != "" && near != x.r.URL.Path { // equal in another case
 		return notFound("There is nothing at this path; did you mean %s? GET /openapi.yaml lists what there is.", near)
 	}
 	return notFound("There is nothing at this path. GET /openapi.yaml lists what there is.")
@@ -49,9 +48,9 @@ func (a *API) withoutSlash(r *http.Request) string {
 }
 
 // pageOfLog returns the relative path of a log's first page, for browsers that omit the slash; otherwise "".
-func (a *API) pageOfLog(w http.ResponseWriter, r *http.Request) string {
-	name, found := strings.CutPrefix(r.URL.EscapedPath(), logsPath)
-	if !found || a.Home == nil || a.named[name] == nil || w.(*response).log != a.main || !acceptsHTML(r) {
+func (a *API) pageOfLog(x *exchange) string {
+	name, found := strings.CutPrefix(x.r.URL.EscapedPath(), logsPath)
+	if !found || a.Home == nil || a.named[name] == nil || x.log != a.main || !acceptsHTML(x.r) {
 		return ""
 	}
 	return name + "/"

@@ -21,34 +21,35 @@ func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		log, r := a.logFor(a.forwarded(r))
-		w := &response{log: log, peer: quota.Peer(r.RemoteAddr)}
-		w.Begin(out, r, a.WriteTimeout)
+		x := &exchange{log: log, peer: quota.Peer(r.RemoteAddr)}
+		x.Begin(out, r, a.WriteTimeout)
 		id := requestID(r)
 		var span *tracing.Span
 		if a.Tracer != nil {
 			r, span = a.Tracer.StartRequest(r)
 		}
+		x.r = r
 		defer func() {
-			w.Status = max(w.Status, http.StatusOK)
+			x.Status = max(x.Status, http.StatusOK)
 			ended := time.Now()
-			log.metrics.requests.WithLabelValues(pattern(r), method(r.Method), statusLabel(w.Status)).Observe(ended.Sub(began).Seconds())
-			w.caller.Charge(ended, 0, w.Sent)
-			log.metrics.byKey.WithLabelValues(w.caller.Key).Inc()
-			a.logRequest(r, w, id, span, ended, ended.Sub(began))
+			log.metrics.requests.WithLabelValues(pattern(r), method(r.Method), statusLabel(x.Status)).Observe(ended.Sub(began).Seconds())
+			x.caller.Charge(ended, 0, x.Sent)
+			log.metrics.byKey.WithLabelValues(x.caller.Key).Inc()
+			a.logRequest(x, id, span, ended, ended.Sub(began))
 			if span != nil {
 				span.End(tracing.Request{
-					Log: log.name, Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(), Status: w.Status,
-					Peer: w.peer, ID: id, Key: w.caller.Key, AuditID: w.auditID,
+					Log: log.name, Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(), Status: x.Status,
+					Peer: x.peer, ID: id, Key: x.caller.Key, AuditID: x.auditID,
 				})
 			}
 		}()
-		defer a.rescue(w)
-		w.Header().Set(requestIDHeader, id)
-		if err := a.checkRequest(w, r); err != nil {
-			a.fail(w, r, err)
+		defer a.rescue(x)
+		x.Header().Set(requestIDHeader, id)
+		if err := a.checkRequest(x, r); err != nil {
+			a.fail(x, err)
 			return
 		}
-		next.ServeHTTP(w, r)
+		next.ServeHTTP(x, r)
 	})
 }
 
@@ -57,7 +58,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 // validated.
 //
 // The line has the route and not the path, since a shoe's id is a secret.
-func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.Span, ended time.Time, took time.Duration) {
+func (a *API) logRequest(x *exchange, id string, span *tracing.Span, ended time.Time, took time.Duration) {
 	if a.AccessLog == nil {
 		return
 	}
@@ -69,25 +70,25 @@ func (a *API) logRequest(r *http.Request, w *response, id string, span *tracing.
 	}
 	line = ended.AppendFormat(append(line, `{"time":"`...), time.RFC3339Nano)
 	line = append(line, `","level":"INFO","msg":"request"`...)
-	text("log", w.log.name)
-	text("method", method(r.Method))
-	text("route", pattern(r))
-	line = strconv.AppendInt(append(line, `,"status":`...), int64(w.Status), 10)
-	line = strconv.AppendInt(append(line, `,"bytes":`...), int64(w.Sent), 10)
+	text("log", x.log.name)
+	text("method", method(x.r.Method))
+	text("route", pattern(x.r))
+	line = strconv.AppendInt(append(line, `,"status":`...), int64(x.Status), 10)
+	line = strconv.AppendInt(append(line, `,"bytes":`...), int64(x.Sent), 10)
 	line = strconv.AppendFloat(append(line, `,"seconds":`...), took.Seconds(), 'f', -1, 64)
-	text("peer", w.peer.String())
+	text("peer", x.peer.String())
 	text("request_id", id)
-	text("key", w.caller.Key)
-	if w.auditID != uuid.Nil {
-		text("audit_id", w.auditID.String())
-		if w.records != 1 { // 0 for a retry
-			line = strconv.AppendInt(append(line, `,"records":`...), int64(w.records), 10)
+	text("key", x.caller.Key)
+	if x.auditID != uuid.Nil {
+		text("audit_id", x.auditID.String())
+		if x.records != 1 { // 0 for a retry
+			line = strconv.AppendInt(append(line, `,"records":`...), int64(x.records), 10)
 		}
 	}
-	if w.dropped {
+	if x.dropped {
 		text("dropped", "connections")
 	}
-	text("trace_id", tracing.ID(r, span))
+	text("trace_id", tracing.ID(x.r, span))
 	_, _ = a.AccessLog.Write(append(line, "}\n"...)) // nobody could be told
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"riffle/internal/budget"
+	"riffle/internal/deck"
 	"riffle/internal/picture"
 )
 
@@ -16,15 +16,11 @@ import (
 const backName = "back"
 
 // drawCard answers GET /cards/{type}/{name}.svg.
-func (a *logAPI) drawCard(w http.ResponseWriter, r *http.Request, _ *budget.Lease) error {
-	kind, query, err := a.deckType(r)
-	if err != nil {
+func (a *logAPI) drawCard(x *exchange, kind *deck.Type) error {
+	if err := x.onlyParameters(); err != nil {
 		return err
 	}
-	if err := onlyParameters(query); err != nil {
-		return err
-	}
-	name, isPicture := strings.CutSuffix(chi.URLParam(r, "file"), ".svg")
+	name, isPicture := strings.CutSuffix(chi.URLParam(x.r, "file"), ".svg")
 	card, found := kind.Face(name)
 	var drawn []byte
 	switch {
@@ -35,41 +31,37 @@ func (a *logAPI) drawCard(w http.ResponseWriter, r *http.Request, _ *budget.Leas
 	default:
 		return notFound("There is no such picture. Cards are named by the codes that GET /decks/{type}/cards lists, as in AS.svg; %s.svg is the back.", backName)
 	}
-	sendPicture(w, r, drawn)
+	sendPicture(x, drawn)
 	return nil
 }
 
 // drawDeck answers GET /cards/{type}.
-func (a *logAPI) drawDeck(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	kind, query, err := a.deckType(r)
-	if err != nil {
+func (a *logAPI) drawDeck(x *exchange, kind *deck.Type) error {
+	if err := x.onlyParameters(); err != nil {
 		return err
 	}
-	if err := onlyParameters(query); err != nil {
+	if err := x.lease.Grow(int64(picture.MaxDeckSize(kind))); err != nil {
 		return err
 	}
-	if err := lease.Grow(int64(picture.MaxDeckSize(kind))); err != nil {
-		return err
-	}
-	sendPicture(w, r, picture.Deck(kind))
+	sendPicture(x, picture.Deck(kind))
 	return nil
 }
 
 // sendPicture sends an SVG document, or 304 if the client's copy is current.
-func sendPicture(w http.ResponseWriter, r *http.Request, drawn []byte) {
+func sendPicture(x *exchange, drawn []byte) {
 	digest := sha256.Sum256(drawn)
 	tag := fmt.Sprintf(`"%.16x"`, digest[:])
-	Cache(w, "max-age=86400") // a new version of the service may draw it differently
-	h := w.Header()
+	Cache(x, "max-age=86400") // a new version of the service may draw it differently
+	h := x.Header()
 	h.Set("ETag", tag)
-	if namesTag(r.Header.Values("If-None-Match"), tag) {
-		w.WriteHeader(http.StatusNotModified)
+	if namesTag(x.r.Header.Values("If-None-Match"), tag) {
+		x.WriteHeader(http.StatusNotModified)
 		return
 	}
 	h.Set("Content-Type", "image/svg+xml")
 	// A picture opened by itself is a document of this origin, and loads nothing.
 	h.Set("Content-Security-Policy", "default-src 'none'")
-	sendBody(w, http.StatusOK, drawn)
+	sendBody(x, http.StatusOK, drawn)
 }
 
 // namesTag reports whether If-None-Match names a tag. A proxy that compresses pictures weakens it.

@@ -15,7 +15,6 @@ import (
 
 	"riffle/internal/access"
 	"riffle/internal/audit"
-	"riffle/internal/budget"
 	"riffle/internal/dealer"
 	"riffle/internal/disclosure"
 	"riffle/internal/httperror"
@@ -117,22 +116,21 @@ func problemInternal() *problem {
 
 // fail answers with the problem document of an error. It panics with http.ErrAbortHandler if the client has
 // left.
-func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
-	out := w.(*response)
-	out.dropped = errors.Is(err, httpserver.ErrDropped)
-	if left := errors.Is(err, context.Canceled) && r.Context().Err() != nil; left || out.dropped {
+func (a *API) fail(x *exchange, err error) {
+	x.dropped = errors.Is(err, httpserver.ErrDropped)
+	if left := errors.Is(err, context.Canceled) && x.r.Context().Err() != nil; left || x.dropped {
 		panic(http.ErrAbortHandler)
 	}
-	p := a.problem(r, err)
+	p := a.problem(x.r, err)
 	if p.Status >= http.StatusInternalServerError && p.retryAfter == 0 {
-		a.Logger.Error("request failed", "log", out.log.name, "method", r.Method, "path", pathToLog(r), "error", err)
+		a.Logger.Error("request failed", "log", x.log.name, "method", x.r.Method, "path", pathToLog(x.r), "error", err)
 	}
 	if p.Status == http.StatusServiceUnavailable && p.retryAfter > 0 {
-		out.log.metrics.shed.Inc()
-		out.log.metrics.Reject(err)
+		x.log.metrics.shed.Inc()
+		x.log.metrics.Reject(err)
 	}
 	p.close = errors.Is(err, httpserver.ErrConnections)
-	writeProblem(w, p)
+	writeProblem(x, p)
 }
 
 // pathToLog returns the request's path, or its pattern if the path has a shoe's id, which is a secret.
@@ -342,18 +340,18 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	sendBody(w, p.Status, []byte(text+"\n"))
 }
 
-func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
+func (a *API) methodNotAllowed(x *exchange) error {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPost} {
-		if chi.RouteContext(r.Context()).Routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
+		if chi.RouteContext(x.r.Context()).Routes.Match(chi.NewRouteContext(), method, x.r.URL.Path) {
 			allowed = append(allowed, method)
 		}
 	}
 	if len(allowed) == 0 { // the router does not know the method
-		return a.noSuchPath(w, r, lease)
+		return a.noSuchPath(x)
 	}
 	names := slices.DeleteFunc(slices.Clone(allowed), func(m string) bool { return m == http.MethodHead })
-	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", suggest.Brief(r.Method), strings.Join(names, " and "))
+	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", suggest.Brief(x.r.Method), strings.Join(names, " and "))
 	p.allow = strings.Join(allowed, ", ")
 	return p
 }

@@ -2,56 +2,76 @@ package api
 
 import (
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
 	"riffle/internal/audit"
 	"riffle/internal/dealer"
 	"riffle/internal/httpjson"
+	"riffle/internal/journal"
+	"riffle/internal/ledger"
 	"riffle/internal/plan"
+	"riffle/internal/shoe"
 	"riffle/internal/suggest"
 )
 
-// noParameters returns an error if a request has query parameters.
-func noParameters(r *http.Request) error {
-	query, err := parseQuery(r)
-	if err != nil {
-		return err
-	}
-	return onlyParameters(query)
+// unknown are the errors for unknown ids, by the first segment of the path.
+var unknown = map[string]error{
+	"audits": ledger.ErrNotFound, "commitments": dealer.ErrNoCommitment, "shoes": journal.ErrNoShoe,
 }
 
-// parseQuery reads the query of a request. It rejects duplicate parameters, which readers interpret
-// differently.
-func parseQuery(r *http.Request) (map[string]string, error) {
-	if r.URL.RawQuery == "" {
-		return nil, nil
+// readPath reads the id and the pile in the path. A malformed id is answered like an unknown one.
+func (x *exchange) readPath() error {
+	path := chi.RouteContext(x.r.Context()).URLParams
+	for i, name := range path.Keys {
+		text := path.Values[i]
+		switch name {
+		case "id":
+			var ok bool
+			if x.id, ok = parseID(text); !ok {
+				collection, _, _ := strings.Cut(x.r.URL.Path[1:], "/")
+				return unknown[collection]
+			}
+		case "pile":
+			if !shoe.IsName(text) {
+				return problemPileName()
+			}
+			x.pile = shoe.OnPile(text)
+		}
 	}
-	if strings.Count(r.URL.RawQuery, "&") >= maxFields {
-		return nil, badRequest("The query has more than %d parameters. Send fewer.", maxFields)
+	return nil
+}
+
+// readQuery reads the query. It rejects duplicate parameters, which readers interpret differently.
+func (x *exchange) readQuery() error {
+	if x.r.URL.RawQuery == "" {
+		return nil
 	}
-	values, err := url.ParseQuery(r.URL.RawQuery)
+	if strings.Count(x.r.URL.RawQuery, "&") >= maxFields {
+		return badRequest("The query has more than %d parameters. Send fewer.", maxFields)
+	}
+	values, err := url.ParseQuery(x.r.URL.RawQuery)
 	if err != nil {
-		return nil, badRequest("The query is malformed. Send name=value pairs joined by &, with other characters escaped as %%XX.")
+		return badRequest("The query is malformed. Send name=value pairs joined by &, with other characters escaped as %%XX.")
 	}
-	query := make(map[string]string, len(values))
+	x.query = make(map[string]string, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		list := values[name]
 		if len(list) != 1 {
-			return nil, badRequest("%s is given %d times. Send it once.", suggest.Quote(name), len(list)).in(name)
+			return badRequest("%s is given %d times. Send it once.", suggest.Quote(name), len(list)).in(name)
 		}
-		query[name] = list[0]
+		x.query[name] = list[0]
 	}
-	return query, nil
+	return nil
 }
 
 // onlyParameters rejects parameters that do not have one of the names.
-func onlyParameters(query map[string]string, allowed ...string) error {
-	for _, name := range names(query) {
+func (x *exchange) onlyParameters(allowed ...string) error {
+	for _, name := range names(x.query) {
 		if !slices.Contains(allowed, name) {
 			return unknownParameter(name, allowed)
 		}
@@ -60,10 +80,7 @@ func onlyParameters(query map[string]string, allowed ...string) error {
 }
 
 func unknownParameter(name string, allowed []string) error {
-	if len(allowed) == 0 {
-		return badRequest("%s is not a parameter of this path; it takes none.", suggest.Quote(name)).in(name)
-	}
-	return badRequest("%s is not a parameter of this path; %s", suggest.Quote(name), suggest.Or(name, allowed, "it takes "+strings.Join(allowed, ", ")+".")).in(name)
+	return badRequest("%s is not a parameter of this path; %s", suggest.Quote(name), nearestOr(name, allowed)).in(name)
 }
 
 // names returns the names of a query, sorted, so that equal mistakes get equal answers.
@@ -80,8 +97,8 @@ func countParameter(name, value string) (*uint64, error) {
 }
 
 // countOr returns the count in a parameter, or otherwise if it is missing.
-func countOr(query map[string]string, name string, otherwise uint64) (uint64, error) {
-	text, given := query[name]
+func (x *exchange) countOr(name string, otherwise uint64) (uint64, error) {
+	text, given := x.query[name]
 	if !given {
 		return otherwise, nil
 	}
@@ -98,8 +115,8 @@ const (
 )
 
 // pageLimit reads the number of elements on a page.
-func pageLimit(query map[string]string) (int, error) {
-	limit, err := countOr(query, "limit", defaultPage)
+func (x *exchange) pageLimit() (int, error) {
+	limit, err := x.countOr("limit", defaultPage)
 	if err != nil {
 		return 0, err
 	}
@@ -117,63 +134,57 @@ func checkText(name, value string, check func(string) error) error {
 	return nil
 }
 
-// A dealParameter is a parameter of GET /decks/{type}, with the function that reads its value.
-type dealParameter struct {
-	name string
-	read func(q *shuffleRequest, value string) error
-}
-
-var dealParameters = []dealParameter{
-	{"decks", func(q *shuffleRequest, value string) (err error) {
-		q.Decks, err = countParameter("decks", value)
-		return err
-	}},
-	{"draw", (*shuffleRequest).drawParameter},
-	{"hands", (*shuffleRequest).handsParameter},
-	{"algorithm", func(q *shuffleRequest, value string) error {
-		if q.Algorithm = value; value == "" {
-			return problemNoAlgorithm().in("algorithm")
-		}
-		return nil
-	}},
-	{"client_seed", func(q *shuffleRequest, value string) error {
-		q.ClientSeed = value
-		return checkText("client_seed", value, audit.CheckClientSeed)
-	}},
-	{"reference", func(q *shuffleRequest, value string) error {
-		q.Reference = value
-		return checkText("reference", value, audit.CheckReference)
-	}},
-	{"details", func(q *shuffleRequest, value string) (err error) {
-		q.details, err = boolParameter("details", value)
-		return err
-	}},
-}
+// dealParameters are the parameters of GET /decks/{type}.
+var dealParameters = []string{"decks", "draw", "hands", "algorithm", "client_seed", "reference", "details"}
 
 // decodeDeal reads the query of GET /decks/{type}. If the deck type has parameters, all other names
 // are taken as theirs.
 func decodeDeal(query map[string]string, deckType string, hasParameters bool) (*shuffleRequest, error) {
 	q := &shuffleRequest{Request: dealer.Request{Request: plan.Request{Deck: deckType}}}
 	for _, name := range names(query) {
-		i := slices.IndexFunc(dealParameters, func(p dealParameter) bool { return p.name == name })
-		var err error
-		switch {
-		case i >= 0:
-			err = dealParameters[i].read(q, query[name])
-		case hasParameters:
-			err = q.deckParameter(name, query[name])
-		default:
-			var known []string
-			for _, p := range dealParameters {
-				known = append(known, p.name)
-			}
-			err = unknownParameter(name, known)
-		}
+		err := q.dealParameter(name, query[name], hasParameters)
 		if err != nil {
 			return nil, err
 		}
 	}
 	return q, nil
+}
+
+// dealParameter reads a parameter of GET /decks/{type}.
+func (q *shuffleRequest) dealParameter(name, value string, hasParameters bool) (err error) {
+	switch name {
+	case "decks":
+		q.Decks, err = countParameter(name, value)
+	case "draw":
+		err = q.drawParameter(value)
+	case "hands":
+		err = q.handsParameter(value)
+	case "algorithm":
+		if q.Algorithm = value; value == "" {
+			err = problemNoAlgorithm().in(name)
+		}
+	case "client_seed":
+		q.ClientSeed, err = value, checkText(name, value, audit.CheckClientSeed)
+	case "reference":
+		q.Reference, err = value, checkText(name, value, audit.CheckReference)
+	case "details":
+		q.details, err = boolParameter(name, value)
+	default:
+		if !hasParameters {
+			return unknownParameter(name, dealParameters)
+		}
+		err = q.deckParameter(name, value)
+	}
+	return err
+}
+
+// flag returns whether a parameter is true.
+func (x *exchange) flag(name string) (bool, error) {
+	text, given := x.query[name]
+	if !given {
+		return false, nil
+	}
+	return boolParameter(name, text)
 }
 
 // boolParameter reads true or false.
@@ -199,11 +210,11 @@ func (q *shuffleRequest) deckParameter(name, value string) error {
 // drawParameter reads the number of cards to draw.
 func (q *shuffleRequest) drawParameter(value string) error {
 	n, wrong := httpjson.ParseCount(value)
-	if wrong != nil && !q.outOfRange(wrong) {
-		return newProblem(wrong.Status, "draw %s", wrong.Detail).in("draw")
-	}
 	if wrong == nil {
-		q.Draw = &n
+		return q.setDraw(n, nil)
+	}
+	if q.setDraw(0, wrong) != nil {
+		return newProblem(wrong.Status, "draw %s", wrong.Detail).in("draw")
 	}
 	return nil
 }

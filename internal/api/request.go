@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +26,7 @@ import (
 type shuffleRequest struct {
 	dealer.Request
 	maxItems uint64          // more are only counted
+	body     []byte          // has the items
 	items    []httpjson.Span // of the body; nil unless the caller's own items are shuffled
 	list     bool            // the answer is a list of shuffles, even of one
 	details  bool            // the answer has whole cards
@@ -42,40 +42,72 @@ type member[T any] struct {
 	excluded string // why the request does not have the member; empty if it has
 }
 
+// count returns a member that is a non-negative integer.
+func count[T any](name string, field func(T) **uint64) member[T] {
+	return member[T]{name: name, read: func(d *httpjson.Reader, into T) error {
+		n, err := d.Count()
+		if err == nil {
+			*field(into) = &n
+		}
+		return err
+	}}
+}
+
+// text returns a member that is a text of a restricted form.
+func text[T any](name string, field func(T) *string, check func(string) error) member[T] {
+	return member[T]{name: name, read: func(d *httpjson.Reader, into T) error {
+		value, err := d.String()
+		if *field(into) = value; err != nil {
+			return err
+		}
+		if err := check(value); err != nil {
+			return badRequest("%s", sentence("", err.Error())).at(d.Pointer())
+		}
+		return nil
+	}}
+}
+
+// algorithm returns the member algorithm.
+func algorithm[T any](field func(T) *string) member[T] {
+	return member[T]{name: "algorithm", read: func(d *httpjson.Reader, into T) error {
+		value, err := d.String()
+		if *field(into) = value; err == nil && value == "" {
+			return problemNoAlgorithm().at("/algorithm")
+		}
+		return err
+	}}
+}
+
+func problemNoAlgorithm() *problem {
+	return unprocessable(`algorithm must be a name such as "sattolo", or left out for "fisher-yates"; got "".`)
+}
+
 // shuffleMembers are the members of all forms.
 var shuffleMembers = []member[*shuffleRequest]{
 	{name: "items", read: readItems},
-	{name: "items_salt", read: func(d *httpjson.Reader, q *shuffleRequest) error {
-		return readText(d, &q.ItemsSalt, audit.CheckItemsSalt)
-	}},
+	text("items_salt", func(q *shuffleRequest) *string { return &q.ItemsSalt }, audit.CheckItemsSalt),
 	{name: "deck", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
 		if q.Deck, err = d.String(); err == nil && q.Deck == "" {
 			err = unprocessable(`deck must be a deck type such as "standard52"; got "". GET /decks lists them.`).at("/deck")
 		}
 		return err
 	}},
-	{name: "decks", read: func(d *httpjson.Reader, q *shuffleRequest) error { return readCount(d, &q.Decks) }},
+	count("decks", func(q *shuffleRequest) **uint64 { return &q.Decks }),
 	{name: "parameters", read: readParameters},
-	{name: "size", read: func(d *httpjson.Reader, q *shuffleRequest) error { return readCount(d, &q.Size) }},
-	{name: "algorithm", read: func(d *httpjson.Reader, q *shuffleRequest) error { return readAlgorithm(d, &q.Algorithm) }},
+	count("size", func(q *shuffleRequest) **uint64 { return &q.Size }),
+	algorithm(func(q *shuffleRequest) *string { return &q.Algorithm }),
 	{name: "draw", read: func(d *httpjson.Reader, q *shuffleRequest) error {
-		err := readCount(d, &q.Draw)
-		if wrong := (*httpjson.Error)(nil); errors.As(err, &wrong) && q.outOfRange(wrong) {
-			return nil
-		}
-		return err
+		n, err := d.Count()
+		return q.setDraw(n, err)
 	}},
 	{name: "hands", read: readHands},
 	{name: "repeat", read: func(d *httpjson.Reader, q *shuffleRequest) error {
-		q.list = true
-		return readCount(d, &q.Repeat)
+		n, err := d.Count()
+		q.list, q.Repeat = true, &n
+		return err
 	}},
-	{name: "client_seed", read: func(d *httpjson.Reader, q *shuffleRequest) error {
-		return readText(d, &q.ClientSeed, audit.CheckClientSeed)
-	}},
-	{name: "reference", read: func(d *httpjson.Reader, q *shuffleRequest) error {
-		return readText(d, &q.Reference, audit.CheckReference)
-	}},
+	text("client_seed", func(q *shuffleRequest) *string { return &q.ClientSeed }, audit.CheckClientSeed),
+	text("reference", func(q *shuffleRequest) *string { return &q.Reference }, audit.CheckReference),
 	{name: "unique_reference", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
 		q.UniqueReference, err = d.Bool()
 		return err
@@ -85,11 +117,10 @@ var shuffleMembers = []member[*shuffleRequest]{
 		if err != nil {
 			return err
 		}
-		id, ok := parseID(text)
-		if !ok || id == uuid.Nil {
+		var ok bool
+		if q.CommitmentID, ok = parseID(text); !ok || q.CommitmentID == uuid.Nil {
 			return dealer.ErrNoCommitment
 		}
-		q.CommitmentID = id
 		return nil
 	}},
 	{name: "reveal", read: func(d *httpjson.Reader, q *shuffleRequest) error {
@@ -101,7 +132,10 @@ var shuffleMembers = []member[*shuffleRequest]{
 		return err
 	}},
 	{name: "expires_in", read: readExpiry},
-	{name: "cut", read: func(d *httpjson.Reader, q *shuffleRequest) error { return readCut(d, &q.cut) }},
+	{name: "cut", read: func(d *httpjson.Reader, q *shuffleRequest) (err error) {
+		q.cut, err = readCut(d)
+		return err
+	}},
 }
 
 // The members of each kind of request.
@@ -128,9 +162,8 @@ func form(unknown, excluded []string, reason string) (members []member[*shuffleR
 	return members
 }
 
-// readMembers reads a body that is an object of the members with the names; nil for all members. It returns
-// the names of the members that the body has.
-func readMembers[T any](body []byte, lease *budget.Lease, members []member[T], names []string, into T) (given []string, err error) {
+// readMembers reads a body that is an object of the members. It returns the names of those that the body has.
+func readMembers[T any](body []byte, lease *budget.Lease, members []member[T], into T) (given []string, err error) {
 	d, err := httpjson.NewReader(body, lease)
 	if err != nil {
 		return nil, err
@@ -138,8 +171,8 @@ func readMembers[T any](body []byte, lease *budget.Lease, members []member[T], n
 	err = d.Object(func(name string) error {
 		i := slices.IndexFunc(members, func(m member[T]) bool { return m.name == name })
 		switch {
-		case i < 0 || names != nil && !slices.Contains(names, name):
-			return unknownMember(d, name, members, names)
+		case i < 0:
+			return unknownMember(d, name, members)
 		case members[i].excluded != "":
 			return unprocessable("%s %s", name, members[i].excluded).at("/" + name)
 		}
@@ -154,40 +187,35 @@ func readMembers[T any](body []byte, lease *budget.Lease, members []member[T], n
 
 // unknownMember returns the error for a member that a request does not have. It suggests the nearest
 // name, or lists all.
-func unknownMember[T any](d *httpjson.Reader, name string, members []member[T], names []string) error {
-	if names == nil {
-		for _, m := range members {
-			if m.excluded == "" {
-				names = append(names, m.name)
-			}
+func unknownMember[T any](d *httpjson.Reader, name string, members []member[T]) error {
+	var names []string
+	for _, m := range members {
+		if m.excluded == "" {
+			names = append(names, m.name)
 		}
 	}
-	list := "it takes none."
-	if len(names) > 0 {
-		list = "it takes " + strings.Join(names, ", ") + "."
-	}
-	return badRequest("%s is not a member of this request; %s", suggest.Quote(name), suggest.Or(name, names, list)).at(d.Pointer())
+	return badRequest("%s is not a member of this request; %s", suggest.Quote(name), nearestOr(name, names)).at(d.Pointer())
 }
 
-// readBody receives the body of a request that takes no parameters.
-func (a *API) readBody(w http.ResponseWriter, r *http.Request, lease *budget.Lease) ([]byte, error) {
-	if err := noParameters(r); err != nil {
+// nearestOr suggests the nearest of the names that a request takes, or lists all.
+func nearestOr(name string, names []string) string {
+	if len(names) == 0 {
+		return "it takes none."
+	}
+	return suggest.Or(name, names, "it takes "+strings.Join(names, ", ")+".")
+}
+
+// readRequest receives and decodes a request.
+func (a *logAPI) readRequest(x *exchange, members []member[*shuffleRequest]) (*shuffleRequest, error) {
+	body, err := httpjson.Read(x, x.r, a.MaxBody, x.lease)
+	if err != nil {
 		return nil, err
 	}
-	return httpjson.Read(w, r, a.MaxBody, lease)
-}
-
-// readRequest receives and decodes a request. It also returns the body, which has the items.
-func (a *logAPI) readRequest(
-	w http.ResponseWriter, r *http.Request, members []member[*shuffleRequest], lease *budget.Lease,
-) (q *shuffleRequest, body []byte, err error) {
-	if body, err = a.readBody(w, r, lease); err != nil {
-		return nil, nil, err
+	q := &shuffleRequest{maxItems: a.Rules.Limits.Items, body: body}
+	if _, err := readMembers(body, x.lease, members, q); err != nil {
+		return nil, err
 	}
-	if q, err = decodeShuffle(body, a.Rules.Limits.Items, members, lease); err != nil {
-		return nil, nil, err
-	}
-	return q, body, a.prepare(w, r, q, body, lease)
+	return q, a.prepare(x, q)
 }
 
 // elementBytes is the memory of an element that is shuffled: its position, the copy that some
@@ -196,35 +224,28 @@ const elementBytes = 32
 
 // prepare sets the idempotency key and the admission hook, which charges the lease for the elements and
 // gives a long shuffle its job.
-func (a *API) prepare(w http.ResponseWriter, r *http.Request, q *shuffleRequest, body []byte, lease *budget.Lease) (err error) {
+func (a *API) prepare(x *exchange, q *shuffleRequest) (err error) {
 	q.Reserve = func(s *audit.Statement) (err error) {
 		if s.Cost() > shortShuffle && q.job == nil {
-			if q.job, err = a.long.Admit(w, r); err != nil {
+			if q.job, err = a.long.Admit(x, x.r); err != nil {
 				return err
 			}
 		}
-		return lease.Grow(int64(plan.Elements(s)) * elementBytes)
+		return x.lease.Grow(int64(plan.Elements(s)) * elementBytes)
 	}
-	q.Key, err = idempotencyKey(w, r, body)
+	q.Key, err = idempotencyKey(x, q.body)
 	return err
 }
 
-// decodeShuffle reads the body of a request.
-func decodeShuffle(body []byte, maxItems uint64, members []member[*shuffleRequest], lease *budget.Lease) (*shuffleRequest, error) {
-	q := &shuffleRequest{maxItems: maxItems}
-	_, err := readMembers(body, lease, members, nil, q)
-	return q, err
-}
-
-// outOfRange reports whether a draw is an integer beyond any range. It is then rejected once the size is
+// setDraw sets the draw that was read with err. An integer beyond any range is rejected once the size is
 // known, and with it the range.
-func (q *shuffleRequest) outOfRange(wrong *httpjson.Error) bool {
-	if wrong.Integer == "" {
-		return false
+func (q *shuffleRequest) setDraw(n uint64, err error) error {
+	wrong, ok := errors.AsType[*httpjson.Error](err)
+	if ok && wrong.Integer != "" {
+		n, q.DrawText, err = math.MaxUint64, wrong.Integer, nil
 	}
-	most := uint64(math.MaxUint64)
-	q.Draw, q.DrawText = &most, wrong.Integer
-	return true
+	q.Draw = &n
+	return err
 }
 
 // readItems finds the caller's items in the body.
@@ -239,45 +260,15 @@ func readItems(d *httpjson.Reader, q *shuffleRequest) error {
 }
 
 // values returns the items as text for a shoe to store; nil if it cannot have as many.
-func (q *shuffleRequest) values(body []byte) []string {
+func (q *shuffleRequest) values() []string {
 	if q.Items == nil || q.Items.Count > shoe.MaxCards {
 		return nil
 	}
 	values := make([]string, len(q.items))
 	for i, item := range q.items {
-		values[i] = string(item.Of(body))
+		values[i] = string(item.Of(q.body))
 	}
 	return values
-}
-
-func readCount(d *httpjson.Reader, into **uint64) error {
-	n, err := d.Count()
-	if err == nil {
-		*into = &n
-	}
-	return err
-}
-
-// readText reads a text that has a restricted form.
-func readText(d *httpjson.Reader, into *string, check func(string) error) (err error) {
-	if *into, err = d.String(); err != nil {
-		return err
-	}
-	if err := check(*into); err != nil {
-		return badRequest("%s", sentence("", err.Error())).at(d.Pointer())
-	}
-	return nil
-}
-
-func readAlgorithm(d *httpjson.Reader, into *string) (err error) {
-	if *into, err = d.String(); err == nil && *into == "" {
-		err = problemNoAlgorithm().at("/algorithm")
-	}
-	return err
-}
-
-func problemNoAlgorithm() *problem {
-	return unprocessable(`algorithm must be a name such as "sattolo", or left out for "fisher-yates"; got "".`)
 }
 
 // readHands reads hand sizes, or the name of a preset.
@@ -295,16 +286,22 @@ func readHands(d *httpjson.Reader, q *shuffleRequest) error {
 	default:
 		return d.WrongKind(accepted)
 	}
-	q.Hands = []uint64{}
-	err := d.Array(func(int) error {
-		n, err := d.Count()
-		q.Hands = append(q.Hands, n)
-		return err
-	})
-	if err == nil && len(q.Hands) == 0 {
+	var err error
+	if q.Hands, err = readCounts(d); err == nil && len(q.Hands) == 0 {
 		err = unprocessable("hands must have at least one size, as in [13,13,13,13], or be left out; got [].").at("/hands")
 	}
 	return err
+}
+
+// readCounts reads an array of counts.
+func readCounts(d *httpjson.Reader) ([]uint64, error) {
+	counts := []uint64{}
+	err := d.Array(func(int) error {
+		n, err := d.Count()
+		counts = append(counts, n)
+		return err
+	})
+	return counts, err
 }
 
 // readParameters reads the parameters of a deck type.
@@ -353,55 +350,44 @@ func readExpiry(d *httpjson.Reader, q *shuffleRequest) error {
 }
 
 // readCut reads the cut card's position, or the range to draw it from.
-func readCut(d *httpjson.Reader, into **shoe.Cut) error {
-	c := &shoe.Cut{}
-	*into = c
+func readCut(d *httpjson.Reader) (*shoe.Cut, error) {
 	switch d.Kind() {
 	case '0':
 		n, err := d.Count()
 		if err == nil && n == 0 {
 			err = problemCut("0")
 		}
-		c.At = n
-		return err
+		return &shoe.Cut{At: n}, err
 	case '[':
 	default:
-		return d.WrongKind("a number of cards such as 234 or a range of them such as [220,250]")
+		return nil, d.WrongKind("a number of cards such as 234 or a range of them such as [220,250]")
 	}
-	ends := []uint64{}
-	err := d.Array(func(i int) error {
-		if i == 2 {
-			return problemCut("more than two numbers")
-		}
-		n, err := d.Count()
-		ends = append(ends, n)
-		return err
-	})
-	if err != nil {
-		return err
+	ends, err := readCounts(d)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(ends) > 2:
+		return nil, problemCut("more than two numbers")
+	case len(ends) < 2 || ends[0] < 1 || ends[0] >= ends[1]:
+		return nil, problemCut(strings.ReplaceAll(fmt.Sprint(ends), " ", ","))
 	}
-	if len(ends) != 2 || ends[0] < 1 || ends[0] >= ends[1] {
-		return problemCut(strings.ReplaceAll(fmt.Sprint(ends), " ", ","))
-	}
-	c.From, c.To = ends[0], ends[1]
-	return nil
+	return &shoe.Cut{From: ends[0], To: ends[1]}, nil
 }
 
 func problemCut(got string) *problem {
 	return unprocessable("cut must be how many cards lie before the cut card, such as 234, or a range to draw that from, such as [220,250]; got %s.", got).at("/cut")
 }
 
-var revealMembers = []member[*string]{
-	{name: "seed", read: func(d *httpjson.Reader, seed *string) (err error) {
-		*seed, err = d.String()
-		return err
-	}},
-}
+// revealMembers are the members of a reveal.
+var revealMembers = []member[*string]{{name: "seed", read: func(d *httpjson.Reader, seed *string) (err error) {
+	*seed, err = d.String()
+	return err
+}}}
 
 // decodeReveal reads the body of a reveal and returns the seed.
 func decodeReveal(body []byte, lease *budget.Lease) ([]byte, error) {
 	var text string
-	if _, err := readMembers(body, lease, revealMembers, nil, &text); err != nil {
+	if _, err := readMembers(body, lease, revealMembers, &text); err != nil {
 		return nil, err
 	}
 	seed, err := hex.DecodeString(text)

@@ -1,98 +1,58 @@
 package api
 
 import (
-	"net/http"
+	"slices"
 
 	"riffle/internal/audit"
-	"riffle/internal/budget"
 	"riffle/internal/liveshoes"
 	"riffle/internal/shoe"
 )
 
-// drawFromShoe answers POST /shoes/{id}/draw.
-func (a *logAPI) drawFromShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	c := &liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt}
-	return a.changeShoe(w, r, lease, c, "count", "from", "to", "put")
-}
+// pileInPath stands for the pile in the path.
+const pileInPath shoe.Place = "path"
 
-// returnToShoe answers POST /shoes/{id}/return.
-func (a *logAPI) returnToShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	c := &liveshoes.Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
-	return a.changeShoe(w, r, lease, c, "cards", "put")
-}
+// The changes of shoes: each completes a change with the members of the body that it names.
+var (
+	drawFromShoe = change(liveshoes.Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, To: shoe.Dealt},
+		"count", "from", "to", "put")
+	drawFromPile = change(liveshoes.Change{Kind: audit.KindDraw, From: pileInPath, Taken: shoe.Top, To: shoe.Dealt},
+		"count", "cards", "from", "to", "put")
+	addToPile = change(liveshoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: pileInPath, Put: shoe.Top},
+		"cards", "put")
+	returnToShoe = change(liveshoes.Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom},
+		"cards", "put")
+	returnFromPile = change(liveshoes.Change{Kind: audit.KindReturn, From: pileInPath, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom},
+		"cards", "put")
+	reshuffleShoe = change(liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}, "cards", "cut", "algorithm", "client_seed")
+	shufflePile   = change(liveshoes.Change{Kind: audit.KindReshuffle, From: pileInPath}, "algorithm", "client_seed")
+	closeShoe     = change(liveshoes.Change{Kind: audit.KindClose})
+	endShoe       = change(liveshoes.Change{Kind: audit.KindExpire})
+)
 
-// reshuffleShoe answers POST /shoes/{id}/reshuffle.
-func (a *logAPI) reshuffleShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	c := &liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}
-	return a.changeShoe(w, r, lease, c, "cards", "cut", "algorithm", "client_seed")
-}
-
-// closeShoe answers POST /shoes/{id}/close.
-func (a *logAPI) closeShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	return a.changeShoe(w, r, lease, &liveshoes.Change{Kind: audit.KindClose})
-}
-
-// endShoe answers DELETE /shoes/{id}.
-func (a *logAPI) endShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	return a.changeShoe(w, r, lease, &liveshoes.Change{Kind: audit.KindExpire})
-}
-
-// addToPile answers POST /shoes/{id}/piles/{pile}/add.
-func (a *logAPI) addToPile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	place, err := pileInPath(r)
-	if err != nil {
-		return err
-	}
-	c := &liveshoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: place, Put: shoe.Top}
-	return a.changeShoe(w, r, lease, c, "cards", "put")
-}
-
-// drawFromPile answers POST /shoes/{id}/piles/{pile}/draw.
-func (a *logAPI) drawFromPile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	place, err := pileInPath(r)
-	if err != nil {
-		return err
-	}
-	c := &liveshoes.Change{Kind: audit.KindDraw, From: place, Taken: shoe.Top, To: shoe.Dealt}
-	return a.changeShoe(w, r, lease, c, "count", "cards", "from", "to", "put")
-}
-
-// shufflePile answers POST /shoes/{id}/piles/{pile}/shuffle.
-func (a *logAPI) shufflePile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	place, err := pileInPath(r)
-	if err != nil {
-		return err
-	}
-	return a.changeShoe(w, r, lease, &liveshoes.Change{Kind: audit.KindReshuffle, From: place}, "algorithm", "client_seed")
-}
-
-// returnFromPile answers POST /shoes/{id}/piles/{pile}/return.
-func (a *logAPI) returnFromPile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	place, err := pileInPath(r)
-	if err != nil {
-		return err
-	}
-	c := &liveshoes.Change{Kind: audit.KindReturn, From: place, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom}
-	return a.changeShoe(w, r, lease, c, "cards", "put")
-}
-
-// changeShoe completes a change with the members of the body, applies it to the shoe in the path, and
+// change returns the handler of a change. It completes the change, applies it to the shoe in the path, and
 // answers with the new state.
-func (a *logAPI) changeShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease, c *liveshoes.Change, members ...string) error {
-	id, err := a.readChange(w, r, lease, c, members)
-	if err != nil {
-		return err
+func change(kind liveshoes.Change, names ...string) handler {
+	members := slices.DeleteFunc(slices.Clone(changeMembers), func(m member[*liveshoes.Change]) bool { return !slices.Contains(names, m.name) })
+	var parameters []string
+	if kind.Kind == audit.KindDraw {
+		parameters = []string{"proof"}
 	}
-	if err := lease.Grow(changeBytes(c)); err != nil {
-		return err
-	}
-	result, err := a.Shoes.Apply(committing(w, r), id, c)
-	if err != nil {
-		return err
-	}
-	out := a.shoeStream(w, lease, &result.Shoe)
-	out.change(result)
-	return out.finish()
+	return ofLog(func(a *logAPI, x *exchange) error {
+		c := kind
+		if err := a.readChange(x, &c, members); err != nil {
+			return err
+		}
+		if err := x.lease.Grow(changeBytes(&c)); err != nil {
+			return err
+		}
+		result, err := a.Shoes.Apply(x.committing(), x.id, &c)
+		if err != nil {
+			return err
+		}
+		out := shoeStream(x, &result.Shoe)
+		out.change(result)
+		return out.end()
+	}, parameters...)
 }
 
 // Memory of a card in an answer, and of its opening.

@@ -6,86 +6,45 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
-	"github.com/google/uuid"
-
 	"riffle/internal/audit"
-	"riffle/internal/budget"
 	"riffle/internal/httpjson"
-	"riffle/internal/journal"
 	"riffle/internal/liveshoes"
 	"riffle/internal/shoe"
 	"riffle/internal/suggest"
 )
 
-// readChange completes a change with the members of the body, and returns the id of the shoe in the path. A
-// DELETE has no body.
-func (a *API) readChange(
-	w http.ResponseWriter, r *http.Request, lease *budget.Lease, c *liveshoes.Change, members []string,
-) (id uuid.UUID, err error) {
-	if c.Kind == audit.KindDraw {
-		c.Openings, err = proofParameter(r)
-	} else {
-		err = noParameters(r)
+// readChange completes a change with the pile in the path and the members of the body. A DELETE has no body.
+func (a *API) readChange(x *exchange, c *liveshoes.Change, members []member[*liveshoes.Change]) (err error) {
+	for _, place := range []*shoe.Place{&c.From, &c.To} {
+		if *place == pileInPath {
+			*place = x.pile
+		}
 	}
-	if err != nil {
-		return id, err
-	}
-	if id, err = shoeID(r); err != nil {
-		return id, err
+	if c.Openings, err = x.flag("proof"); err != nil {
+		return err
 	}
 	var body []byte
-	if r.Method != http.MethodDelete {
-		if body, err = httpjson.Read(w, r, a.MaxBody, lease); err != nil {
-			return id, err
+	if x.r.Method != http.MethodDelete {
+		if body, err = httpjson.Read(x, x.r, a.MaxBody, x.lease); err != nil {
+			return err
 		}
-		if err := decodeChange(body, lease, c, members); err != nil {
-			return id, err
+		given, err := readMembers(body, x.lease, members, c)
+		if err != nil {
+			return err
+		}
+		if err := complete(c, given); err != nil {
+			return err
 		}
 	}
-	if c.IfVersion, err = ifVersion(r); err != nil {
-		return id, err
+	if c.IfVersion, err = ifVersion(x.r); err != nil {
+		return err
 	}
-	c.Key, err = idempotencyKey(w, r, body)
-	return id, err
-}
-
-// shoeID reads the id in the path. A malformed id is answered like an unknown one.
-func shoeID(r *http.Request) (uuid.UUID, error) {
-	id, ok := parseID(chi.URLParam(r, "id"))
-	if !ok {
-		return uuid.Nil, journal.ErrNoShoe
-	}
-	return id, nil
-}
-
-// pileInPath returns the pile in the path.
-func pileInPath(r *http.Request) (shoe.Place, error) {
-	name := chi.URLParam(r, "pile")
-	if !shoe.IsName(name) {
-		return "", problemPileName()
-	}
-	return shoe.OnPile(name), nil
+	c.Key, err = idempotencyKey(x, body)
+	return err
 }
 
 func problemPileName() *problem {
 	return unprocessable(`The name of a pile must be 1 to %d letters, digits, hyphens and underscores, such as "discard".`, shoe.MaxName)
-}
-
-// proofParameter reads whether the answer has the cards' openings.
-func proofParameter(r *http.Request) (bool, error) {
-	query, err := parseQuery(r)
-	if err != nil {
-		return false, err
-	}
-	if err := onlyParameters(query, "proof"); err != nil {
-		return false, err
-	}
-	text, given := query["proof"]
-	if !given {
-		return false, nil
-	}
-	return boolParameter("proof", text)
 }
 
 // ifVersion reads the version of the shoe to change; 0 for any.
@@ -108,7 +67,7 @@ func ifVersion(r *http.Request) (uint64, error) {
 
 // changeMembers are the members of all changes.
 var changeMembers = []member[*liveshoes.Change]{
-	{name: "count", read: func(d *httpjson.Reader, c *liveshoes.Change) error { return readCount(d, &c.Count) }},
+	count("count", func(c *liveshoes.Change) **uint64 { return &c.Count }),
 	{name: "cards", read: readCards},
 	{name: "from", read: func(d *httpjson.Reader, c *liveshoes.Change) error {
 		return oneOf(d, &c.Taken, shoe.Top, shoe.Bottom, shoe.Random)
@@ -122,23 +81,12 @@ var changeMembers = []member[*liveshoes.Change]{
 		return err
 	}},
 	{name: "put", read: func(d *httpjson.Reader, c *liveshoes.Change) error { return oneOf(d, &c.Put, shoe.Top, shoe.Bottom) }},
-	{name: "cut", read: func(d *httpjson.Reader, c *liveshoes.Change) error { return readCut(d, &c.Cut) }},
-	{name: "algorithm", read: func(d *httpjson.Reader, c *liveshoes.Change) error { return readAlgorithm(d, &c.Algorithm) }},
-	{name: "client_seed", read: func(d *httpjson.Reader, c *liveshoes.Change) error {
-		return readText(d, &c.ClientSeed, audit.CheckClientSeed)
-	}},
-}
-
-// decodeChange reads the body of a change, which may have the members named.
-func decodeChange(body []byte, lease *budget.Lease, c *liveshoes.Change, members []string) error {
-	if members == nil {
-		members = []string{} // none
-	}
-	given, err := readMembers(body, lease, changeMembers, members, c)
-	if err != nil {
+	{name: "cut", read: func(d *httpjson.Reader, c *liveshoes.Change) (err error) {
+		c.Cut, err = readCut(d)
 		return err
-	}
-	return complete(c, given)
+	}},
+	algorithm(func(c *liveshoes.Change) *string { return &c.Algorithm }),
+	text("client_seed", func(c *liveshoes.Change) *string { return &c.ClientSeed }, audit.CheckClientSeed),
 }
 
 // complete sets the defaults of omitted members, and rejects members that contradict each other.
@@ -185,7 +133,9 @@ func readCards(d *httpjson.Reader, c *liveshoes.Change) error {
 		var err error
 		switch d.Kind() {
 		case '0':
-			err = readCount(d, &name.Number)
+			var number uint64
+			number, err = d.Count()
+			name.Number = &number
 		case '"':
 			name.Code, err = d.String()
 		default:

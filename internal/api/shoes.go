@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -8,7 +9,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
-	"riffle/internal/budget"
 	"riffle/internal/disclosure"
 	"riffle/internal/httpjson"
 	"riffle/internal/ledger"
@@ -18,99 +18,69 @@ import (
 )
 
 // makeShoe answers POST /shoes.
-func (a *logAPI) makeShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	q, body, err := a.readRequest(w, r, shoeForm, lease)
+func (a *logAPI) makeShoe(x *exchange) error {
+	q, err := a.readRequest(x, shoeForm)
 	if err != nil {
 		return err
 	}
-	made, err := a.Shoes.Create(committing(w, r), &liveshoes.Request{Request: q.Request, Items: q.values(body), Expires: q.expires, Cut: q.cut})
+	made, err := a.Shoes.Create(x.committing(), &liveshoes.Request{Request: q.Request, Items: q.values(), Expires: q.expires, Cut: q.cut})
 	if err != nil {
 		return err
 	}
-	out := a.shoeStream(w, lease, &made.Shoe)
-	out.buf = append(appendShoe(out.buf, &made.Shoe), "}\n"...)
-	return out.finish()
+	out := shoeStream(x, &made.Shoe)
+	out.shoe(&made.Shoe)
+	return out.end()
 }
 
 // getShoe answers GET /shoes/{id}.
-func (a *logAPI) getShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	s, err := a.findShoe(r)
+func (a *logAPI) getShoe(x *exchange) error {
+	s, err := a.Shoes.Get(x.r.Context(), x.id)
 	if err != nil {
 		return err
 	}
-	out := a.shoeStream(w, lease, s)
-	out.buf = append(appendShoe(out.buf, s), `,"changed_by":"`...)
-	out.buf = append(append(out.buf, s.ChangedBy.String()...), "\"}\n"...)
-	return out.finish()
-}
-
-// findShoe finds the shoe in a path without parameters.
-func (a *logAPI) findShoe(r *http.Request) (*liveshoes.Shoe, error) {
-	id, err := shoeID(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := noParameters(r); err != nil {
-		return nil, err
-	}
-	return a.Shoes.Get(r.Context(), id)
+	out := shoeStream(x, s)
+	out.shoe(s)
+	out.text("changed_by", s.ChangedBy.String())
+	return out.end()
 }
 
 // listPiles answers GET /shoes/{id}/piles.
-func (a *logAPI) listPiles(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	s, err := a.findShoe(r)
+func (a *logAPI) listPiles(x *exchange) error {
+	s, err := a.Shoes.Get(x.r.Context(), x.id)
 	if err != nil {
 		return err
 	}
-	out := a.shoeStream(w, lease, s)
-	out.buf = append(appendVersion(append(out.buf, '{'), s), ',')
-	out.buf = append(appendPiles(out.buf, s), "}\n"...)
-	return out.finish()
+	out := shoeStream(x, s)
+	out.version(s)
+	out.piles(s)
+	return out.end()
 }
 
-// listDealt answers GET /shoes/{id}/dealt.
-func (a *logAPI) listDealt(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	return a.listLying(w, r, lease, shoe.Dealt)
-}
-
-// listPile answers GET /shoes/{id}/piles/{pile}.
-func (a *logAPI) listPile(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	place, err := pileInPath(r)
+// listPlace answers GET /shoes/{id}/piles/{pile} and GET /shoes/{id}/dealt.
+func (a *logAPI) listPlace(x *exchange) error {
+	openings, err := x.flag("proof")
 	if err != nil {
 		return err
 	}
-	return a.listLying(w, r, lease, place)
-}
-
-// listLying answers with the cards at a place.
-func (a *logAPI) listLying(w http.ResponseWriter, r *http.Request, lease *budget.Lease, place shoe.Place) error {
-	id, err := shoeID(r)
+	s, err := a.Shoes.Get(x.r.Context(), x.id)
 	if err != nil {
 		return err
 	}
-	openings, err := proofParameter(r)
+	place := cmp.Or(x.pile, shoe.Dealt)
+	if err := x.lease.Grow(cardsBytes(cardsAt(s, place), openings)); err != nil {
+		return err
+	}
+	cards, err := a.Shoes.Cards(x.r.Context(), s, place, openings)
 	if err != nil {
 		return err
 	}
-	s, err := a.Shoes.Get(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	if err := lease.Grow(cardsBytes(cardsAt(s, place), openings)); err != nil {
-		return err
-	}
-	cards, err := a.Shoes.Cards(r.Context(), s, place, openings)
-	if err != nil {
-		return err
-	}
-	out := a.shoeStream(w, lease, s)
-	out.buf = appendVersion(append(out.buf, '{'), s)
+	out := shoeStream(x, s)
+	out.version(s)
 	if name, ok := place.Pile(); ok {
-		out.buf = append(append(append(out.buf, `,"pile":"`...), name...), '"')
+		out.text("pile", name)
 	}
 	out.cards(cards)
-	out.buf = append(out.buf, "}\n"...)
-	return out.finish()
+	return out.end()
 }
 
 // cardsAt returns the number of cards at a place: a pile, or outside the deck and all piles.
@@ -128,37 +98,26 @@ func cardsAt(s *liveshoes.Shoe, place shoe.Place) int {
 }
 
 // openCard answers GET /shoes/{id}/cards/{position}/proof.
-func (a *logAPI) openCard(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	id, err := shoeID(r)
-	if err != nil {
-		return err
+func (a *logAPI) openCard(x *exchange) error {
+	text, given := x.query["sealed_by"]
+	sealedBy, ok := parseID(text)
+	if given && (!ok || sealedBy == uuid.Nil) {
+		return badRequest("sealed_by must be the sealed_by of a card, copied exactly; got %s.", suggest.Quote(text)).in("sealed_by")
 	}
-	query, err := parseQuery(r)
-	if err != nil {
-		return err
-	}
-	if err := onlyParameters(query, "sealed_by"); err != nil {
-		return err
-	}
-	sealedBy := uuid.Nil
-	if text, given := query["sealed_by"]; given {
-		var ok bool
-		if sealedBy, ok = parseID(text); !ok || sealedBy == uuid.Nil {
-			return badRequest("sealed_by must be the sealed_by of a card, copied exactly; got %s.", suggest.Quote(text)).in("sealed_by")
-		}
-	}
-	text := chi.URLParam(r, "position")
+	text = chi.URLParam(x.r, "position")
 	position, wrong := httpjson.ParseCount(text)
 	if wrong != nil || strconv.FormatUint(position, 10) != text {
 		return problemNoPosition()
 	}
-	card, err := a.Shoes.Card(r.Context(), id, sealedBy, position)
+	card, err := a.Shoes.Card(x.r.Context(), x.id, sealedBy, position)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return problemNoPosition()
 	} else if err != nil {
 		return err
 	}
-	return writeFresh(w, lease, append(appendCard(make([]byte, 0, 2048), card), '\n'))
+	out := object{make([]byte, 0, 2048)}
+	out.card(card)
+	return x.sendFresh(append(out.buf, '\n'))
 }
 
 func problemNoPosition() *problem {
@@ -167,19 +126,12 @@ func problemNoPosition() *problem {
 
 // proveShoe answers GET /shoes/{id}/proof: a line with the proof file of each record. It sends nothing before
 // all can be proven, so that the status can report that a proof is not ready.
-func (a *logAPI) proveShoe(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	id, err := shoeID(r)
-	if err != nil {
-		return err
-	}
-	if err := noParameters(r); err != nil {
-		return err
-	}
-	long := a.long.Replay(w, r, lease)
+func (a *logAPI) proveShoe(x *exchange) error {
+	long := a.long.Replay(x, x.r, x.lease)
 	defer long.Done()
-	out := a.newStream(w, lease)
-	out.media, out.ctx = []string{typeOfLines(r)}, long.Context
-	err = a.Disclosure.ProveShoe(long.Context, id, replay{long, a.Budget.Size()}, func(p *disclosure.Proof) error {
+	out := newStream(x)
+	out.media, out.ctx = []string{typeOfLines(x.r)}, long.Context
+	err := a.Disclosure.ProveShoe(long.Context, x.id, replay{long, a.Budget.Size()}, func(p *disclosure.Proof) error {
 		out.job = long.Job()
 		out.buf = append(out.buf, proofText(p)...)
 		if out.flush(); out.sent {

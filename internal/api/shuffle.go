@@ -1,69 +1,42 @@
 package api
 
 import (
-	"net/http"
-
-	"github.com/go-chi/chi/v5"
-
-	"riffle/internal/budget"
-	"riffle/internal/dealer"
 	"riffle/internal/deck"
-	"riffle/internal/suggest"
 )
 
 // shuffle answers POST /shuffle.
-func (a *logAPI) shuffle(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	q, body, err := a.readRequest(w, r, shuffleForm, lease)
+func (a *logAPI) shuffle(x *exchange) error {
+	q, err := a.readRequest(x, shuffleForm)
 	if err != nil {
 		return err
 	}
-	return a.answerShuffle(w, r, lease, q, body)
+	return a.answerShuffle(x, q)
 }
 
 // dealDeck answers GET /decks/{type}.
-func (a *logAPI) dealDeck(w http.ResponseWriter, r *http.Request, lease *budget.Lease) error {
-	kind, query, err := a.deckType(r)
+func (a *logAPI) dealDeck(x *exchange, kind *deck.Type) error {
+	q, err := decodeDeal(x.query, kind.Name, len(kind.Parameters) > 0)
 	if err != nil {
 		return err
 	}
-	q, err := decodeDeal(query, kind.Name, len(kind.Parameters) > 0)
-	if err != nil {
+	if err := a.prepare(x, q); err != nil {
 		return err
 	}
-	if err := a.prepare(w, r, q, nil, lease); err != nil {
-		return err
-	}
-	return a.answerShuffle(w, r, lease, q, nil)
+	return a.answerShuffle(x, q)
 }
 
-// answerShuffle makes and sends a shuffle. body has the caller's items, if any.
-func (a *logAPI) answerShuffle(w http.ResponseWriter, r *http.Request, lease *budget.Lease, q *shuffleRequest, body []byte) error {
+// answerShuffle makes, counts and sends a shuffle.
+func (a *logAPI) answerShuffle(x *exchange, q *shuffleRequest) error {
 	defer func() { q.job.Done() }()
-	s, err := a.Dealer.Shuffle(committing(w, r), &q.Request)
+	result, err := a.Dealer.Shuffle(x.committing(), &q.Request)
 	if err != nil {
 		return err
 	}
-	defer s.Release()
-	out := a.newStream(w, lease)
-	out.job, out.ctx = q.job, r.Context()
-	return a.sendShuffle(out, q, s, body)
-}
-
-// sendShuffle encodes and counts a shuffle.
-func (a *logAPI) sendShuffle(out *stream, q *shuffleRequest, result *dealer.Shuffle, body []byte) error {
+	defer result.Release()
+	out := newStream(x)
+	out.job, out.ctx = q.job, x.r.Context()
 	a.log.metrics.items.Add(float64(result.Statement.Draw * result.Statement.Repeat))
-	spent := out.shuffle(q, result, body)
+	spent := out.shuffle(q, result)
 	a.log.metrics.shuffles[result.Statement.Algorithm].Observe(spent.Seconds())
-	return out.finish()
-}
-
-// deckType finds the deck type in the path and reads the query.
-func (a *logAPI) deckType(r *http.Request) (*deck.Type, map[string]string, error) {
-	name := chi.URLParam(r, "type")
-	kind, ok := a.Rules.Decks.Type(name)
-	if !ok {
-		return nil, nil, notFound("%s", sentence("", "there is no deck type "+suggest.Quote(name)+"; "+a.Rules.Decks.Hint(name)))
-	}
-	query, err := parseQuery(r)
-	return kind, query, err
+	return out.end()
 }

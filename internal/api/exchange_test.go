@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"testing"
@@ -13,10 +14,14 @@ import (
 // TestLongAnswersAreCharged has answers find no room in the budget. One that is sent whole is 503; one
 // that is streamed goes out in short parts, since its record is there.
 func TestLongAnswersAreCharged(t *testing.T) {
-	a := &API{}
+	begin := func(w http.ResponseWriter, memory int64) *exchange {
+		x := &exchange{lease: budget.New(memory).Lease(netip.Addr{})}
+		x.Begin(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil), 0)
+		return x
+	}
 	write := func(memory int64, length int) (*httptest.ResponseRecorder, error) {
 		recorder := httptest.NewRecorder()
-		return recorder, writeBody(recorder, budget.New(memory).Lease(netip.Addr{}), make([]byte, length))
+		return recorder, begin(recorder, memory).send(typeJSON, make([]byte, length))
 	}
 	for _, c := range []struct {
 		memory  int64
@@ -31,7 +36,7 @@ func TestLongAnswersAreCharged(t *testing.T) {
 	for _, memory := range []int64{0, 1 << 20} {
 		recorder := httptest.NewRecorder()
 		counted := &countedWrites{ResponseRecorder: recorder}
-		out := a.newStream(counted, budget.New(memory).Lease(netip.Addr{}))
+		out := newStream(begin(counted, memory))
 		want := bytes.Repeat([]byte("0123456789"), 100_000)
 		for i := 0; i < len(want); i += 1000 {
 			out.flush()
