@@ -17,17 +17,26 @@ import (
 	"riffle/internal/httpserver"
 )
 
-// may is middleware that authorizes requests for a scope.
-func (a *API) may(scope access.Scope) func(http.Handler) http.Handler {
+// guard is middleware for routes of [More]. It authorizes requests for a scope, and keeps their log open for
+// [LogOf], except for pages.
+func (a *API) guard(scope access.Scope) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != http.MethodOptions { // browsers send preflights without a token
-				if err := a.authorize(w.(*exchange), scope); err != nil {
-					a.fail(w.(*exchange), err)
-					return
+		serve := withLog(func(open *logAPI, x *exchange) error {
+			x.open = open
+			next.ServeHTTP(x, x.r.WithContext(x.committing()))
+			return nil
+		})
+		return a.handle(func(x *exchange) error {
+			if x.r.Method != http.MethodOptions { // browsers send preflights without a token
+				if err := a.authorize(x, scope); err != nil {
+					return err
 				}
 			}
-			next.ServeHTTP(w, r)
+			if scope != access.Page {
+				return serve(x)
+			}
+			next.ServeHTTP(x, x.r)
+			return nil
 		})
 	}
 }

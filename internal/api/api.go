@@ -96,11 +96,7 @@ func (a *API) routes() *chi.Mux {
 		}
 	}
 	for _, m := range a.More {
-		if m.Scope == access.Page {
-			m.Routes(r.With(a.may(m.Scope)))
-			continue
-		}
-		m.Routes(r.With(a.may(m.Scope), a.useLog))
+		m.Routes(r.With(a.guard(m.Scope)))
 	}
 	return r
 }

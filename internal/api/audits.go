@@ -22,14 +22,14 @@ type shownAudit struct {
 }
 
 func show(a *disclosure.Audit) shownAudit {
-	return shownAudit{AuditID: a.ID, LogIndex: a.LogIndex, Record: a.Record, Revealed: a.Seed != nil, Seed: seedText(a.Seed)}
+	return shownAudit{a.ID, a.LogIndex, a.Record, a.Seed != nil, orNull(hex.EncodeToString(a.Seed))}
 }
 
-func seedText(seed []byte) *string {
-	if seed == nil {
+// orNull returns a pointer to a text, or nil, which is null in JSON, for "".
+func orNull(text string) *string {
+	if text == "" {
 		return nil
 	}
-	text := hex.EncodeToString(seed)
 	return &text
 }
 
@@ -66,16 +66,13 @@ func (a *logAPI) listAudits(x *exchange) error {
 	if reference == "" {
 		return badRequest("reference is missing. Send the reference of the shuffle requests whose records you want.").in("reference")
 	}
-	from, err := x.countOr("from", 0)
+	from, err := x.count("from", 0, audit.MaxSize, 0)
 	if err != nil {
 		return err
 	}
-	limit, err := x.pageLimit()
+	limit, err := x.limit()
 	if err != nil {
 		return err
-	}
-	if from > audit.MaxSize {
-		return unprocessable("from must be at most %d; got %d.", uint64(audit.MaxSize), from).in("from")
 	}
 	found, err := a.Disclosure.Audits(x.r.Context(), reference, from, limit)
 	if err != nil {
@@ -97,8 +94,7 @@ func (a *logAPI) listAudits(x *exchange) error {
 		answer.Audits = append(answer.Audits, show(found[i]))
 	}
 	if len(found) == limit {
-		next := found[len(found)-1].LogIndex + 1
-		answer.Next = &next
+		answer.Next = new(found[len(found)-1].LogIndex + 1)
 	}
 	return x.sendValue(answer)
 }
@@ -125,14 +121,7 @@ func (a *logAPI) verifyAudit(x *exchange) error {
 		Seed        *string      `json:"seed"`
 		Orders      [][]uint64   `json:"orders"`       // null while secret, or if too many
 		OrderDigest *string      `json:"order_sha256"` // null while secret
-	}{found.ID, found.LogIndex, v.OK, v.Steps, found.Seed != nil, seedText(found.Seed), v.Orders, digestText(v.OrderDigest)})
-}
-
-func digestText(digest string) *string {
-	if digest == "" {
-		return nil
-	}
-	return &digest
+	}{found.ID, found.LogIndex, v.OK, v.Steps, found.Seed != nil, orNull(hex.EncodeToString(found.Seed)), v.Orders, orNull(v.OrderDigest)})
 }
 
 // reveal answers POST /audits/{id}/reveal.

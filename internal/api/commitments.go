@@ -48,7 +48,7 @@ func (a *logAPI) listCommitments(x *exchange) error {
 	if given && !ok {
 		return badRequest("after must be the commitment_id that the last page ended with; got %s.", suggest.Quote(text)).in("after")
 	}
-	limit, err := x.pageLimit()
+	limit, err := x.limit()
 	if err != nil {
 		return err
 	}

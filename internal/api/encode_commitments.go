@@ -22,7 +22,7 @@ func (o *object) made(c *dealer.Commitment) {
 	o.number("log_index", c.LogIndex)
 	o.hex("commitment", c.Hash[:])
 	o.raw("statement", string(quoted))
-	o.text("deadline", c.Deadline.UTC().Format(audit.TimeFormat))
+	o.time("deadline", c.Deadline.UTC(), audit.TimeFormat)
 }
 
 // commitment appends a commitment with its status.

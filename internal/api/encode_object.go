@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/hex"
 	"strconv"
+	"time"
 )
 
 // An object appends the members of a JSON object to a buffer. Its texts need no escapes: they are names, ids
@@ -37,8 +38,12 @@ func (o *object) number(name string, value uint64) {
 
 func (o *object) hex(name string, value []byte) {
 	o.name(name)
-	o.buf = append(o.buf, '"')
-	o.buf = append(hex.AppendEncode(o.buf, value), '"')
+	o.buf = append(hex.AppendEncode(append(o.buf, '"'), value), '"')
+}
+
+func (o *object) time(name string, value time.Time, layout string) {
+	o.name(name)
+	o.buf = append(value.AppendFormat(append(o.buf, '"'), layout), '"')
 }
 
 // raw appends a member whose value is JSON.

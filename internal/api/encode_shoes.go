@@ -56,7 +56,7 @@ func (o *object) counts(s *liveshoes.Shoe) {
 	if s.Expires.IsZero() {
 		o.raw("expires", "null")
 	} else {
-		o.text("expires", s.Expires.UTC().Format(audit.TimeFormat))
+		o.time("expires", s.Expires.UTC(), audit.TimeFormat)
 	}
 }
 

@@ -67,9 +67,7 @@ func (a *API) readyz(x *exchange) error {
 }
 
 func problemNotReady(err error) *problem {
-	p := newProblem(http.StatusServiceUnavailable, "Not ready: %s.", err)
-	p.retryAfter = 1
-	return p
+	return newProblem(http.StatusServiceUnavailable, "Not ready: %s.", err).retry(1)
 }
 
 // A logStatus is a log in the admin server's /readyz.

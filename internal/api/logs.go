@@ -140,21 +140,6 @@ func withLog(answer func(*logAPI, *exchange) error) handler {
 	}
 }
 
-// useLog is middleware that keeps the request's log open for [LogOf].
-func (a *API) useLog(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := w.(*exchange)
-		open, err := x.log.acquire()
-		if err != nil {
-			a.fail(x, err)
-			return
-		}
-		defer open.release()
-		x.open = open
-		next.ServeHTTP(w, r.WithContext(x.committing()))
-	})
-}
-
 // LogOf returns the services of the request's log, for handlers of [More] except pages.
 func LogOf(w http.ResponseWriter) *services.Services { return w.(*exchange).open.Services }
 

@@ -41,18 +41,8 @@ type Metrics struct {
 
 // LogMetrics are the metrics of one log.
 type LogMetrics struct {
-	requests    *prometheus.HistogramVec // calls of the interface would allocate their labels
-	byKey       *prometheus.CounterVec
-	shuffles    map[shuffle.Algorithm]prometheus.Observer
-	items       prometheus.Counter
-	shed        prometheus.Counter
-	rejected    *prometheus.CounterVec
-	commits     prometheus.ObserverVec
-	records     prometheus.Observer
-	lost        prometheus.Counter
-	commitments map[dealer.Event]prometheus.Counter
-	shoes       map[audit.Kind]prometheus.Counter
-	random      prometheus.Counter
+	*Metrics
+	log string
 }
 
 // NewMetrics registers the metrics.
@@ -92,41 +82,30 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 // logLabel is the label for the name of the log.
 const logLabel = "log"
 
-// Log returns the metrics of a log.
-func (m *Metrics) Log(name string) *LogMetrics {
-	of := prometheus.Labels{logLabel: name}
-	l := &LogMetrics{
-		requests: m.requests.MustCurryWith(of).(*prometheus.HistogramVec),
-		byKey:    m.byKey.MustCurryWith(of),
-		shuffles: map[shuffle.Algorithm]prometheus.Observer{},
-		items:    m.items.With(of),
-		shed:     m.shed.With(of),
-		rejected: m.rejected.MustCurryWith(of),
-		commits:  m.commits.MustCurryWith(of),
-		records:  m.records.With(of),
-		lost:     m.lost.With(of),
-		random:   m.random.With(of),
+// events are the events of commitments, as labels.
+var events = map[dealer.Event]string{dealer.Committed: "made", dealer.Used: "used", dealer.Voided: "void", dealer.Late: "late"}
 
-		commitments: map[dealer.Event]prometheus.Counter{},
-		shoes:       map[audit.Kind]prometheus.Counter{},
+// Log returns the metrics of a log. Counters of known labels begin at 0.
+func (m *Metrics) Log(name string) *LogMetrics {
+	for _, plain := range []*prometheus.CounterVec{m.items, m.shed, m.lost, m.random} {
+		plain.WithLabelValues(name)
 	}
-	for event, text := range map[dealer.Event]string{
-		dealer.Committed: "made", dealer.Used: "used", dealer.Voided: "void", dealer.Late: "late",
-	} {
-		l.commitments[event] = m.commitments.WithLabelValues(name, text)
+	m.records.WithLabelValues(name)
+	for _, text := range events {
+		m.commitments.WithLabelValues(name, text)
 	}
 	for _, kind := range []audit.Kind{
 		audit.KindShoe, audit.KindDraw, audit.KindAdd, audit.KindReturn, audit.KindReshuffle, audit.KindClose, audit.KindExpire,
 	} {
-		l.shoes[kind] = m.shoes.WithLabelValues(name, string(kind))
+		m.shoes.WithLabelValues(name, string(kind))
 	}
 	for _, reason := range httperror.Reasons() {
-		l.rejected.WithLabelValues(reason)
+		m.rejected.WithLabelValues(name, reason)
 	}
 	for _, alg := range shuffle.Algorithms() {
-		l.shuffles[alg] = m.shuffles.WithLabelValues(name, string(alg))
+		m.shuffles.WithLabelValues(name, string(alg))
 	}
-	return l
+	return &LogMetrics{m, name}
 }
 
 // WatchLog registers gauges of each log: its queue, its sizes and whether it is ready.
@@ -218,13 +197,23 @@ func (l *Log) countOpen(ctx context.Context, c chan<- prometheus.Metric) {
 }
 
 // Commitment counts an event of a commitment.
-func (m *LogMetrics) Commitment(e dealer.Event) { m.commitments[e].Inc() }
+func (m *LogMetrics) Commitment(e dealer.Event) {
+	m.commitments.WithLabelValues(m.log, events[e]).Inc()
+}
 
 // ShoeChange counts a record of a shoe.
-func (m *LogMetrics) ShoeChange(kind audit.Kind) { m.shoes[kind].Inc() }
+func (m *LogMetrics) ShoeChange(kind audit.Kind) { m.shoes.WithLabelValues(m.log, string(kind)).Inc() }
+
+// request counts a request that was answered, with its time.
+func (m *LogMetrics) request(x *exchange, took time.Duration) {
+	m.requests.WithLabelValues(m.log, pattern(x.r), method(x.r.Method), statusLabel(x.Status)).Observe(took.Seconds())
+	m.byKey.WithLabelValues(m.log, x.caller.Key).Inc()
+}
 
 // Reject counts a request that is answered 503 because of the error.
-func (m *LogMetrics) Reject(err error) { m.rejected.WithLabelValues(httperror.Reason(err)).Inc() }
+func (m *LogMetrics) Reject(err error) {
+	m.rejected.WithLabelValues(m.log, httperror.Reason(err)).Inc()
+}
 
 // Commit records a commit of the log.
 func (m *LogMetrics) Commit(c ledger.Commit) {
@@ -232,13 +221,15 @@ func (m *LogMetrics) Commit(c ledger.Commit) {
 	if c.Err != nil {
 		result = "error"
 	}
-	m.commits.WithLabelValues(result).Observe(c.Duration.Seconds())
-	m.records.Observe(float64(c.Records))
-	m.lost.Add(float64(c.Conflicts))
+	m.commits.WithLabelValues(m.log, result).Observe(c.Duration.Seconds())
+	m.records.WithLabelValues(m.log).Observe(float64(c.Records))
+	m.lost.WithLabelValues(m.log).Add(float64(c.Conflicts))
 }
 
 // Random counts the bytes read from a source of randomness.
-func (m *LogMetrics) Random(source io.Reader) io.Reader { return &countedReader{source, m.random} }
+func (m *LogMetrics) Random(source io.Reader) io.Reader {
+	return &countedReader{source, m.random.WithLabelValues(m.log)}
+}
 
 type countedReader struct {
 	source io.Reader

@@ -32,9 +32,8 @@ func (a *API) observe(next http.Handler) http.Handler {
 		defer func() {
 			x.Status = max(x.Status, http.StatusOK)
 			ended := time.Now()
-			log.metrics.requests.WithLabelValues(pattern(r), method(r.Method), statusLabel(x.Status)).Observe(ended.Sub(began).Seconds())
+			log.metrics.request(x, ended.Sub(began))
 			x.caller.Charge(ended, 0, x.Sent)
-			log.metrics.byKey.WithLabelValues(x.caller.Key).Inc()
 			a.logRequest(x, id, span, ended, ended.Sub(began))
 			if span != nil {
 				span.End(tracing.Request{
@@ -62,34 +61,38 @@ func (a *API) logRequest(x *exchange, id string, span *tracing.Span, ended time.
 	if a.AccessLog == nil {
 		return
 	}
-	line := make([]byte, 0, 512)
+	line := object{make([]byte, 0, 512)}
 	text := func(name, value string) {
 		if value != "" {
-			line = append(append(append(append(append(line, `,"`...), name...), `":"`...), value...), '"')
+			line.text(name, value)
 		}
 	}
-	line = ended.AppendFormat(append(line, `{"time":"`...), time.RFC3339Nano)
-	line = append(line, `","level":"INFO","msg":"request"`...)
+	line.open()
+	line.time("time", ended, time.RFC3339Nano)
+	line.text("level", "INFO")
+	line.text("msg", "request")
 	text("log", x.log.name)
 	text("method", method(x.r.Method))
 	text("route", pattern(x.r))
-	line = strconv.AppendInt(append(line, `,"status":`...), int64(x.Status), 10)
-	line = strconv.AppendInt(append(line, `,"bytes":`...), int64(x.Sent), 10)
-	line = strconv.AppendFloat(append(line, `,"seconds":`...), took.Seconds(), 'f', -1, 64)
+	line.number("status", uint64(x.Status))
+	line.number("bytes", uint64(x.Sent))
+	line.name("seconds")
+	line.buf = strconv.AppendFloat(line.buf, took.Seconds(), 'f', -1, 64)
 	text("peer", x.peer.String())
 	text("request_id", id)
 	text("key", x.caller.Key)
 	if x.auditID != uuid.Nil {
 		text("audit_id", x.auditID.String())
 		if x.records != 1 { // 0 for a retry
-			line = strconv.AppendInt(append(line, `,"records":`...), int64(x.records), 10)
+			line.number("records", uint64(x.records))
 		}
 	}
 	if x.dropped {
 		text("dropped", "connections")
 	}
 	text("trace_id", tracing.ID(x.r, span))
-	_, _ = a.AccessLog.Write(append(line, "}\n"...)) // nobody could be told
+	line.close()
+	_, _ = a.AccessLog.Write(append(line.buf, '\n')) // nobody could be told
 }
 
 const requestIDHeader = "X-Request-Id"

@@ -30,16 +30,13 @@ import (
 
 // A problem is a problem document of RFC 9457. It is an error, so that handlers can return it.
 type problem struct {
-	Detail     string       `json:"detail"` // what was wrong and how to fix the request; people read it first
-	Status     int          `json:"status"`
-	Title      string       `json:"title"`
-	Type       string       `json:"type"`
-	Errors     []fieldError `json:"errors,omitempty"`
-	AuditID    string       `json:"audit_id,omitempty"` // of the record that the request conflicts with
-	retryAfter int          // seconds; 0 for none
-	allow      string
-	challenge  string // for WWW-Authenticate
-	close      bool   // closes the connection
+	Detail  string       `json:"detail"` // what was wrong and how to fix the request; people read it first
+	Status  int          `json:"status"`
+	Title   string       `json:"title"`
+	Type    string       `json:"type"`
+	Errors  []fieldError `json:"errors,omitempty"`
+	AuditID uuid.UUID    `json:"audit_id,omitzero"` // of the record that the request conflicts with; Nil for none
+	header  [][2]string  // names and values of further fields
 }
 
 // A fieldError points at one part of the request.
@@ -102,12 +99,24 @@ func (p *problem) in(parameter string) *problem {
 	return p
 }
 
-// because names the conflicting record, if there is one.
+// because names the conflicting record; Nil for none.
 func (p *problem) because(id uuid.UUID) *problem {
-	if id != uuid.Nil {
-		p.AuditID = id.String()
-	}
+	p.AuditID = id
 	return p
+}
+
+// with adds a header field.
+func (p *problem) with(name, value string) *problem {
+	p.header = append(p.header, [2]string{name, value})
+	return p
+}
+
+// retry sets the seconds after which the client may retry; 0 for none.
+func (p *problem) retry(seconds int) *problem {
+	if seconds == 0 {
+		return p
+	}
+	return p.with("Retry-After", strconv.Itoa(seconds))
 }
 
 func problemInternal() *problem {
@@ -122,14 +131,17 @@ func (a *API) fail(x *exchange, err error) {
 		panic(http.ErrAbortHandler)
 	}
 	p := a.problem(x.r, err)
-	if p.Status >= http.StatusInternalServerError && p.retryAfter == 0 {
+	retry := len(p.header) > 0 // the only field of a server error
+	if p.Status >= http.StatusInternalServerError && !retry {
 		a.Logger.Error("request failed", "log", x.log.name, "method", x.r.Method, "path", pathToLog(x.r), "error", err)
 	}
-	if p.Status == http.StatusServiceUnavailable && p.retryAfter > 0 {
-		x.log.metrics.shed.Inc()
+	if p.Status == http.StatusServiceUnavailable && retry {
+		x.log.metrics.shed.WithLabelValues(x.log.name).Inc()
 		x.log.metrics.Reject(err)
 	}
-	p.close = errors.Is(err, httpserver.ErrConnections)
+	if errors.Is(err, httpserver.ErrConnections) {
+		p.with("Connection", "close")
+	}
 	writeProblem(x, p)
 }
 
@@ -141,30 +153,28 @@ func pathToLog(r *http.Request) string {
 	return r.URL.Path
 }
 
-// problem returns the answer to an error. Errors of any request are in [httperror], errors with values
-// in detailed, and the others in problems. An error that none has is a bug or a failure: 500.
+// problem returns the answer to an error. Errors of any request are in [httperror], errors with values in
+// detailed, and the others in problems. An error that none has is a bug or a failure: 500.
 func (a *API) problem(r *http.Request, err error) *problem {
-	for _, problemOf := range detailed {
-		if p := problemOf(r, err); p != nil {
-			return p
-		}
+	if p := detailed(r, err); p != nil {
+		return p
 	}
 	if answer, ok := httperror.Find(err); ok {
 		if answer.Err == ledger.ErrBroken && a.reopens() { //nolint:errorlint // a row's own error
 			return a.problem(r, httperror.ErrReopening)
 		}
-		p := newProblem(answer.Status, "%s", answer.Text)
-		p.retryAfter = answer.RetryAfter
-		return p
+		return newProblem(answer.Status, "%s", answer.Text).retry(answer.RetryAfter)
 	}
 	for _, row := range problems {
 		if !errors.Is(err, row.err) {
 			continue
 		}
 		p := newProblem(row.status, "%s", row.detail)
-		p.challenge = row.challenge
+		if row.challenge != "" {
+			p.with("WWW-Authenticate", row.challenge)
+		}
 		if row.pointer != "" && r.Method == http.MethodPost {
-			return p.at(row.pointer)
+			p.at(row.pointer)
 		}
 		return p
 	}
@@ -199,53 +209,67 @@ var problems = []struct {
 	{access.ErrLog, http.StatusForbidden, "", "", "The key of this token is not for this log. Ask the operator for one that is."},
 }
 
-// detailed answer the errors that have values. Each function returns nil for any other error.
-var detailed = []func(*http.Request, error) *problem{
-	detail(func(_ *http.Request, p *problem) *problem { return p }),
-	detail(problemOfBody),
-	detail(problemOfClosedShoe),
-	detail(func(_ *http.Request, e *liveshoes.VersionError) *problem {
-		return newProblem(http.StatusPreconditionFailed, "The shoe is at version %d, and If-Match is for another. Nothing was changed; get the shoe again before you retry.", e.Version)
-	}),
-	detail(problemOfCards),
-	detail(problemOfCount),
-	detail(func(_ *http.Request, e *access.LimitError) *problem {
-		p := newProblem(http.StatusTooManyRequests, "The caller's limit is reached. Nothing was done; retry after the seconds in Retry-After.")
-		p.retryAfter = max(1, seconds(e.Wait))
-		return p
-	}),
-	detail(problemOfFields),
-	detail(problemOfCommitment),
-	detail(func(_ *http.Request, e *ledger.NotUniqueError) *problem {
-		return conflict("This reference was already used by record %s. GET /audits?reference= lists its records. Use another reference, or omit unique_reference.", e.First).at("/unique_reference").because(e.First)
-	}),
-	detail(func(_ *http.Request, e *plan.DeckChangedError) *problem {
-		return conflict("The cards of deck type %s have changed since the first answer. Its record is %s.", e.Type, e.AuditID).because(e.AuditID)
-	}),
-}
-
-// detail returns a function that answers errors of type E.
-func detail[E error](answer func(*http.Request, E) *problem) func(*http.Request, error) *problem {
-	return func(r *http.Request, err error) *problem {
-		if e, ok := errors.AsType[E](err); ok {
-			return answer(r, e)
+// detailed answers the errors that have values. It returns nil for any other error.
+func detailed(r *http.Request, err error) *problem {
+	var (
+		answered *problem
+		body     *httpjson.Error
+		closed   *liveshoes.ClosedError
+		version  *liveshoes.VersionError
+		cards    *liveshoes.CardsError
+		short    *shoe.ShortError
+		limit    *access.LimitError
+		invalid  *plan.Invalid
+		used     *dealer.CommitmentClosedError
+		unique   *ledger.NotUniqueError
+		changed  *plan.DeckChangedError
+	)
+	switch {
+	case errors.As(err, &answered):
+		return answered
+	case errors.As(err, &body):
+		p := newProblem(body.Status, "%s", body.Detail)
+		if body.Pointer != "" {
+			p.at(body.Pointer)
 		}
-		return nil
+		return p
+	case errors.As(err, &closed) && closed.Status == shoe.Closed:
+		return conflict("The shoe was closed by record %s, and deals no more cards.", closed.AuditID).because(closed.AuditID)
+	case errors.As(err, &closed):
+		return newProblem(http.StatusGone, "The shoe has expired and deals no more cards. It can still be closed, which shows its seeds.").because(closed.AuditID)
+	case errors.As(err, &version):
+		return newProblem(http.StatusPreconditionFailed, "The shoe is at version %d, and If-Match is for another. Nothing was changed; get the shoe again before you retry.", version.Version)
+	case errors.As(err, &cards):
+		detail := "This card is not there, or is named twice. Nothing was moved."
+		if cards.Ambiguous {
+			detail = "Several cards there have this code. Nothing was moved; name the card by its number, the member card of an answer."
+		}
+		return unprocessable("%s", detail).at("/cards/" + strconv.Itoa(cards.Index))
+	case errors.As(err, &short):
+		p := unprocessable("count is %d, but only %d cards remain. Nothing was taken; ask for fewer, or put cards there first.", short.Want, short.Have)
+		if strings.HasSuffix(r.URL.Path, "/draw") {
+			p.at("/count")
+		}
+		return p
+	case errors.As(err, &limit):
+		return newProblem(http.StatusTooManyRequests, "The caller's limit is reached. Nothing was done; retry after the seconds in Retry-After.").retry(max(1, seconds(limit.Wait)))
+	case errors.As(err, &invalid):
+		return problemOfFields(r, invalid)
+	case errors.As(err, &used) && used.Status == dealer.StatusUsed:
+		return conflict("The commitment was already used by record %s. Make a new commitment for another shuffle.", used.ClosedBy).at("/commitment_id").because(used.ClosedBy)
+	case errors.As(err, &used):
+		return conflict("The commitment expired at %s. Make a new commitment, and use it in time.", used.Deadline.UTC().Format(audit.TimeFormat)).at("/commitment_id").because(used.ClosedBy)
+	case errors.As(err, &unique):
+		return conflict("This reference was already used by record %s. GET /audits?reference= lists its records. Use another reference, or omit unique_reference.", unique.First).at("/unique_reference").because(unique.First)
+	case errors.As(err, &changed):
+		return conflict("The cards of deck type %s have changed since the first answer. Its record is %s.", changed.Type, changed.AuditID).because(changed.AuditID)
 	}
+	return nil
 }
 
 // problemTooExpensive is for a replay or a shoe's proof that takes longer than the service allows.
 func problemTooExpensive() *problem {
 	return unprocessable("Checking this takes longer than the service allows. Get the proof of each record from GET /audits/{id}/proof, and check it offline with riffle verify.")
-}
-
-// problemOfBody is for a body that was rejected.
-func problemOfBody(_ *http.Request, e *httpjson.Error) *problem {
-	p := newProblem(e.Status, "%s", e.Detail)
-	if e.Pointer != "" {
-		return p.at(e.Pointer)
-	}
-	return p
 }
 
 // problemOfFields is for a request that the rules reject.
@@ -255,41 +279,6 @@ func problemOfFields(r *http.Request, e *plan.Invalid) *problem {
 		p.Errors = append(p.Errors, place(r, f))
 	}
 	return p
-}
-
-// problemOfCommitment is for a commitment that was used or has expired.
-func problemOfCommitment(_ *http.Request, e *dealer.CommitmentClosedError) *problem {
-	p := conflict("The commitment expired at %s. Make a new commitment, and use it in time.", e.Deadline.UTC().Format(audit.TimeFormat))
-	if e.Status == dealer.StatusUsed {
-		p = conflict("The commitment was already used by record %s. Make a new commitment for another shuffle.", e.ClosedBy)
-	}
-	return p.at("/commitment_id").because(e.ClosedBy)
-}
-
-// problemOfClosedShoe is for a shoe that is closed or has expired.
-func problemOfClosedShoe(_ *http.Request, e *liveshoes.ClosedError) *problem {
-	if e.Status == shoe.Closed {
-		return conflict("The shoe was closed by record %s, and deals no more cards.", e.AuditID).because(e.AuditID)
-	}
-	return newProblem(http.StatusGone, "The shoe has expired and deals no more cards. It can still be closed, which shows its seeds.").because(e.AuditID)
-}
-
-// problemOfCount is for a count above the number of cards.
-func problemOfCount(r *http.Request, e *shoe.ShortError) *problem {
-	p := unprocessable("count is %d, but only %d cards remain. Nothing was taken; ask for fewer, or put cards there first.", e.Want, e.Have)
-	if strings.HasSuffix(r.URL.Path, "/draw") {
-		return p.at("/count")
-	}
-	return p
-}
-
-// problemOfCards is for a card that cannot be taken.
-func problemOfCards(_ *http.Request, e *liveshoes.CardsError) *problem {
-	detail := "This card is not there, or is named twice. Nothing was moved."
-	if e.Ambiguous {
-		detail = "Several cards there have this code. Nothing was moved; name the card by its number, the member card of an answer."
-	}
-	return unprocessable("%s", detail).at("/cards/" + strconv.Itoa(e.Index))
 }
 
 // place points at a field as the request named it: a member of the body or a parameter of the query.
@@ -325,17 +314,8 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
-	if p.retryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(p.retryAfter))
-	}
-	if p.challenge != "" {
-		h.Set("WWW-Authenticate", p.challenge)
-	}
-	if p.allow != "" {
-		h.Set("Allow", p.allow)
-	}
-	if p.close {
-		h.Set("Connection", "close")
+	for _, field := range p.header {
+		h.Set(field[0], field[1])
 	}
 	sendBody(w, p.Status, []byte(text+"\n"))
 }
@@ -351,7 +331,6 @@ func (a *API) methodNotAllowed(x *exchange) error {
 		return a.noSuchPath(x)
 	}
 	names := slices.DeleteFunc(slices.Clone(allowed), func(m string) bool { return m == http.MethodHead })
-	p := newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", suggest.Brief(x.r.Method), strings.Join(names, " and "))
-	p.allow = strings.Join(allowed, ", ")
-	return p
+	return newProblem(http.StatusMethodNotAllowed, "This path does not take %s; it takes %s.", suggest.Brief(x.r.Method), strings.Join(names, " and ")).
+		with("Allow", strings.Join(allowed, ", "))
 }

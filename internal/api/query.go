@@ -96,34 +96,28 @@ func countParameter(name, value string) (*uint64, error) {
 	return &n, nil
 }
 
-// countOr returns the count in a parameter, or otherwise if it is missing.
-func (x *exchange) countOr(name string, otherwise uint64) (uint64, error) {
+// count returns the count in a parameter, or otherwise if it is missing.
+func (x *exchange) count(name string, least, most, otherwise uint64) (uint64, error) {
 	text, given := x.query[name]
 	if !given {
 		return otherwise, nil
 	}
 	n, err := countParameter(name, text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
+	case *n > most && least == 0:
+		return 0, unprocessable("%s must be at most %d; got %d.", name, most, *n).in(name)
+	case *n > most || *n < least:
+		return 0, unprocessable("%s must be from %d to %d; got %d.", name, least, most, *n).in(name)
 	}
 	return *n, nil
 }
 
-const (
-	defaultPage = 100 // elements in a page of a list
-	maxPage     = 1000
-)
-
-// pageLimit reads the number of elements on a page.
-func (x *exchange) pageLimit() (int, error) {
-	limit, err := x.countOr("limit", defaultPage)
-	if err != nil {
-		return 0, err
-	}
-	if limit < 1 || limit > maxPage {
-		return 0, unprocessable("limit must be from 1 to %d; got %d.", maxPage, limit).in("limit")
-	}
-	return int(limit), nil
+// limit returns the number of elements on a page of a list.
+func (x *exchange) limit() (int, error) {
+	limit, err := x.count("limit", 1, 1000, 100)
+	return int(limit), err
 }
 
 // checkText returns the error for a text parameter of a wrong form.
@@ -180,11 +174,10 @@ func (q *shuffleRequest) dealParameter(name, value string, hasParameters bool) (
 
 // flag returns whether a parameter is true.
 func (x *exchange) flag(name string) (bool, error) {
-	text, given := x.query[name]
-	if !given {
-		return false, nil
+	if text, given := x.query[name]; given {
+		return boolParameter(name, text)
 	}
-	return boolParameter(name, text)
+	return false, nil
 }
 
 // boolParameter reads true or false.

@@ -35,8 +35,8 @@ func (a *logAPI) answerShuffle(x *exchange, q *shuffleRequest) error {
 	defer result.Release()
 	out := newStream(x)
 	out.job, out.ctx = q.job, x.r.Context()
-	a.log.metrics.items.Add(float64(result.Statement.Draw * result.Statement.Repeat))
+	a.Metrics.items.WithLabelValues(a.log.name).Add(float64(result.Statement.Draw * result.Statement.Repeat))
 	spent := out.shuffle(q, result)
-	a.log.metrics.shuffles[result.Statement.Algorithm].Observe(spent.Seconds())
+	a.Metrics.shuffles.WithLabelValues(a.log.name, string(result.Statement.Algorithm)).Observe(spent.Seconds())
 	return out.end()
 }
