@@ -92,6 +92,16 @@ func (s *service) sendCanceled(t testing.TB, r *http.Request) {
 	s.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx))
 }
 
+// ask sends a request, which must succeed, and decodes the answer.
+func ask[T any](t testing.TB, s *service, r *http.Request) (answer T) {
+	t.Helper()
+	got := s.send(t, r)
+	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || got.status != http.StatusOK {
+		t.Fatalf("%s %s: %d %.500s (%v)", r.Method, r.RequestURI, got.status, got.body, err)
+	}
+	return answer
+}
+
 // readBody returns the whole body of a response.
 func readBody(t testing.TB, r *http.Response) []byte {
 	t.Helper()
@@ -132,13 +142,9 @@ type shuffleResult struct {
 	Seed     string `json:"seed"`
 }
 
-func mustShuffle(t testing.TB, s *service, request string) (made shuffleResult) {
+func mustShuffle(t testing.TB, s *service, request string) shuffleResult {
 	t.Helper()
-	body := readBody(t, s.do(post(t, "/shuffle", request)))
-	if err := json.Unmarshal(body, &made); err != nil || made.AuditID == "" {
-		t.Fatalf("%s (%v)", body, err)
-	}
-	return made
+	return ask[shuffleResult](t, s, post(t, "/shuffle", request))
 }
 
 // A commitmentResult is what tests need of the answer to POST /commitments.
@@ -149,13 +155,9 @@ type commitmentResult struct {
 	Deadline     time.Time `json:"deadline"`
 }
 
-func mustCommit(t testing.TB, s *service, request string) (made commitmentResult) {
+func mustCommit(t testing.TB, s *service, request string) commitmentResult {
 	t.Helper()
-	body := readBody(t, s.do(post(t, "/commitments", request)))
-	if err := json.Unmarshal(body, &made); err != nil || made.CommitmentID == "" {
-		t.Fatalf("%s (%v)", body, err)
-	}
-	return made
+	return ask[commitmentResult](t, s, post(t, "/commitments", request))
 }
 
 // commitmentID returns the id in an answer to POST /commitments.
@@ -182,13 +184,9 @@ type commitmentState struct {
 	AuditID   string `json:"audit_id"` // empty for null
 }
 
-func getCommitment(t testing.TB, s *service, id string) (shown commitmentState) {
+func getCommitment(t testing.TB, s *service, id string) commitmentState {
 	t.Helper()
-	body := readBody(t, s.do(get(t, "/commitments/"+id)))
-	if err := json.Unmarshal(body, &shown); err != nil || shown.CommitmentID != id {
-		t.Fatalf("%v: %s", err, body)
-	}
-	return shown
+	return ask[commitmentState](t, s, get(t, "/commitments/"+id))
 }
 
 // A shownAudit is the answer to GET /audits/{id}.
@@ -197,14 +195,9 @@ type shownAudit struct {
 	Seed   *string
 }
 
-func getAudit(t testing.TB, s *service, id string) (shown shownAudit) {
+func getAudit(t testing.TB, s *service, id string) shownAudit {
 	t.Helper()
-	answer := s.do(get(t, "/audits/"+id))
-	body := readBody(t, answer)
-	if err := json.Unmarshal(body, &shown); err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%d %s (%v)", answer.StatusCode, body, err)
-	}
-	return shown
+	return ask[shownAudit](t, s, get(t, "/audits/"+id))
 }
 
 // A shoeResult is what tests need of an answer that sealed an order: POST /shoes or a reshuffle.
@@ -220,13 +213,9 @@ type shoeResult struct {
 // path returns the path of the shoe.
 func (s shoeResult) path() string { return "/shoes/" + s.ShoeID }
 
-func mustCreateShoe(t testing.TB, s *service, request string) (made shoeResult) {
+func mustCreateShoe(t testing.TB, s *service, request string) shoeResult {
 	t.Helper()
-	body := readBody(t, s.do(post(t, "/shoes", request)))
-	if err := json.Unmarshal(body, &made); err != nil || made.ShoeID == "" {
-		t.Fatalf("%s (%v)", body, err)
-	}
-	return made
+	return ask[shoeResult](t, s, post(t, "/shoes", request))
 }
 
 // A shoeCard is a card in an answer, with its proof if that was requested.

@@ -138,14 +138,12 @@ func TestCommitmentsArePaged(t *testing.T) {
 func TestCommitmentMetrics(t *testing.T) {
 	c := &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	unavailable := false
-	s := start(t, setup{now: c.Now, store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, beforeRead: func() error {
-			if unavailable {
-				return ledger.ErrUnavailable
-			}
-			return nil
-		}}
-	}})
+	s := start(t, setup{now: c.Now, faults: &faultyStore{beforeRead: func() error {
+		if unavailable {
+			return ledger.ErrUnavailable
+		}
+		return nil
+	}}})
 	s.checkMetrics(t, `riffle_commitments_total{event="made",log="main"} 0`, `riffle_commitments_total{event="late",log="main"} 0`, `riffle_commitments{log="main",status="open"} 0`, `riffle_commitments{log="main",status="late"} 0`)
 	used, late := mustCommit(t, s, `{"size":3}`), mustCommit(t, s, `{"size":3}`)
 	readBody(t, s.do(useCommitment(t, used, "")))

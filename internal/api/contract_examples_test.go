@@ -69,13 +69,11 @@ func replayExamples(t *testing.T, c *contract, cover func(operation string, stat
 	var random bytes.Buffer
 	var now time.Time
 	var damaged string
-	s := start(t, setup{random: &random, now: func() time.Time { return now }, store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, afterRead: func(stored *ledger.Stored) {
-			if stored.ID.String() == damaged {
-				clear(stored.Sidecar)
-			}
-		}}
-	}})
+	s := start(t, setup{random: &random, now: func() time.Time { return now }, faults: &faultyStore{afterRead: func(stored *ledger.Stored) {
+		if stored.ID.String() == damaged {
+			clear(stored.Sidecar)
+		}
+	}}})
 	records, drawn := recordExamples(t, c), map[string]bool{}
 	list := slices.Clone(scenario)
 	for _, operation := range slices.Sorted(maps.Keys(c.operations)) {

@@ -158,21 +158,6 @@ func TestTrailingSlashesAreRedirected(t *testing.T) {
 	}
 }
 
-func TestIDsInUpperCase(t *testing.T) {
-	s := start(t, setup{})
-	made, shoe := mustShuffle(t, s, `{"size":3}`), mustCreateShoe(t, s, `{"size":3}`).ShoeID
-	for _, r := range []*http.Request{
-		get(t, "/audits/"+strings.ToUpper(made.AuditID)),
-		post(t, "/audits/"+strings.ToUpper(made.AuditID)+"/reveal", `{"seed":"`+made.Seed+`"}`),
-		post(t, "/shoes/"+strings.ToUpper(shoe)+"/draw", `{}`),
-		get(t, "/shoes/"+strings.ToUpper(shoe)),
-	} {
-		if got := s.send(t, r); got.status != http.StatusOK {
-			t.Errorf("%s %s: %d %s", r.Method, r.URL.Path, got.status, got.body)
-		}
-	}
-}
-
 // A body without a type is taken for JSON, unless a page sent it: browsers let pages of other sites
 // send such a body unasked.
 func TestBodyWithoutAType(t *testing.T) {

@@ -32,35 +32,31 @@ type faultyStore struct {
 	afterRead      func(*ledger.Stored) // may change the record
 }
 
-// call calls a hook.
-func call(hook func() error) error {
-	if hook == nil {
-		return nil
+// after reads by read, unless the hook fails.
+func after[T any](hook func() error, read func() (T, error)) (found T, err error) {
+	if hook != nil {
+		if err := hook(); err != nil {
+			return found, err
+		}
 	}
-	return hook()
+	return read()
 }
 
 func (s *faultyStore) Hashes(ctx context.Context, level int, from uint64, n int) ([]tlog.Hash, error) {
-	if err := call(s.beforeRead); err != nil {
-		return nil, err
-	}
-	return s.Store.Hashes(ctx, level, from, n)
+	return after(s.beforeRead, func() ([]tlog.Hash, error) { return s.Store.Hashes(ctx, level, from, n) })
 }
 
 func (s *faultyStore) Records(ctx context.Context, from uint64, n int, each func(uint64, []byte, tlog.Hash) error) error {
-	if err := call(s.beforeReadBack); err != nil {
-		return err
-	}
-	return s.Store.Records(ctx, from, n, each)
+	_, err := after(s.beforeReadBack, func() (any, error) { return nil, s.Store.Records(ctx, from, n, each) })
+	return err
 }
 
 func (s *faultyStore) Append(ctx context.Context, batch ledger.Batch) error {
-	if len(batch.Entries) > 0 { // a batch without entries creates the log
-		if err := call(s.beforeAppend); err != nil {
-			return err
-		}
+	if len(batch.Entries) == 0 { // it creates the log
+		return s.Store.Append(ctx, batch)
 	}
-	return s.Store.Append(ctx, batch)
+	_, err := after(s.beforeAppend, func() (any, error) { return nil, s.Store.Append(ctx, batch) })
+	return err
 }
 
 // AppendNext appends by Append, so that its hook is called.
@@ -69,10 +65,7 @@ func (s *faultyStore) AppendNext(ctx context.Context, next func(ledger.Head) (*l
 }
 
 func (s *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, error) {
-	if err := call(s.beforeRead); err != nil {
-		return nil, err
-	}
-	stored, err := s.Store.ByID(ctx, id)
+	stored, err := after(s.beforeRead, func() (*ledger.Stored, error) { return s.Store.ByID(ctx, id) })
 	if err == nil && s.afterRead != nil {
 		s.afterRead(stored)
 	}
@@ -80,44 +73,28 @@ func (s *faultyStore) ByID(ctx context.Context, id uuid.UUID) (*ledger.Stored, e
 }
 
 func (s *faultyStore) ByReference(ctx context.Context, reference string, from uint64, limit int) ([]ledger.Stored, error) {
-	if err := call(s.beforeRead); err != nil {
-		return nil, err
-	}
-	return s.Store.ByReference(ctx, reference, from, limit)
+	return after(s.beforeRead, func() ([]ledger.Stored, error) { return s.Store.ByReference(ctx, reference, from, limit) })
 }
 
 func (s *faultyStore) ByClaim(ctx context.Context, claim string) (*ledger.Stored, error) {
-	if err := call(s.beforeRead); err != nil {
-		return nil, err
-	}
-	return s.Store.ByClaim(ctx, claim)
+	return after(s.beforeRead, func() (*ledger.Stored, error) { return s.Store.ByClaim(ctx, claim) })
 }
 
 func (s *faultyStore) Claims(ctx context.Context, q ledger.ClaimQuery) ([]ledger.Claim, error) {
-	if err := call(s.beforeRead); err != nil {
-		return nil, err
-	}
-	return s.Store.Claims(ctx, q)
+	return after(s.beforeRead, func() ([]ledger.Claim, error) { return s.Store.Claims(ctx, q) })
 }
 
 func (s *faultyStore) CountClaims(ctx context.Context, q ledger.ClaimQuery) (uint64, error) {
-	if err := call(s.beforeRead); err != nil {
-		return 0, err
-	}
-	return s.Store.CountClaims(ctx, q)
+	return after(s.beforeRead, func() (uint64, error) { return s.Store.CountClaims(ctx, q) })
 }
 
-// failingAppends makes a store fail to append with the error.
-func failingAppends(err error) func(ledger.Store) ledger.Store {
-	return func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, beforeAppend: func() error { return err }}
-	}
+// failingAppends fails to append with the error.
+func failingAppends(err error) *faultyStore {
+	return &faultyStore{beforeAppend: func() error { return err }}
 }
 
-// failingReads makes a store fail to read for requests.
-func failingReads(s ledger.Store) ledger.Store {
-	return &faultyStore{Store: s, beforeRead: func() error { return errors.New("the disk does not answer") }}
-}
+// failingReads fails to read for requests.
+var failingReads = &faultyStore{beforeRead: func() error { return errors.New("the disk does not answer") }}
 
 // A brokenReader is a source of randomness, or a body, that fails with the error.
 type brokenReader struct{ err error }
@@ -214,7 +191,7 @@ func fullOfReplays(t testing.TB) *service {
 }
 
 // unreadableStore returns a service whose store fails with an unknown error.
-func unreadableStore(t testing.TB) *service { return start(t, setup{store: failingReads}) }
+func unreadableStore(t testing.TB) *service { return start(t, setup{faults: failingReads}) }
 
 // unavailableStore returns a service whose store became unreachable after the first record.
 func unavailableStore(t testing.TB) *service {
@@ -225,7 +202,7 @@ func unavailableStore(t testing.TB) *service {
 		}
 		return nil
 	}
-	s := start(t, setup{store: func(s ledger.Store) ledger.Store { return &faultyStore{Store: s, beforeRead: reading} }})
+	s := start(t, setup{faults: &faultyStore{beforeRead: reading}})
 	s.first = mustShuffle(t, s, `{"size":3,"reference":"a"}`)
 	s.waitPublished(t)
 	lost.Store(true)
@@ -234,21 +211,19 @@ func unavailableStore(t testing.TB) *service {
 
 // unpublishedLog returns a service that cannot read records back, and so never publishes them.
 func unpublishedLog(t testing.TB) *service {
-	return start(t, setup{store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, beforeReadBack: func() error { return ledger.ErrUnavailable }}
-	}})
+	return start(t, setup{faults: &faultyStore{beforeReadBack: func() error { return ledger.ErrUnavailable }}})
 }
 
 // brokenLog returns a service that has failed to append a record.
 func brokenLog(t testing.TB) *service {
-	s := start(t, setup{store: failingAppends(errors.New("the disk does not answer"))})
+	s := start(t, setup{faults: failingAppends(errors.New("the disk does not answer"))})
 	readBody(t, s.do(post(t, "/shuffle", `{"size":2}`)))
 	return s
 }
 
 // fullDisk returns a service that has just found its disk full.
 func fullDisk(t testing.TB) *service {
-	s := start(t, setup{store: failingAppends(ledger.ErrNoSpace)})
+	s := start(t, setup{faults: failingAppends(ledger.ErrNoSpace)})
 	readBody(t, s.do(post(t, "/shuffle", `{"size":2}`)))
 	return s
 }
@@ -282,9 +257,7 @@ func (unclosedStore) Close() error { return nil }
 // fullQueue returns a service whose queue has room for one record, and has one.
 func fullQueue(t testing.TB) *service {
 	committing, release := make(chan struct{}, 2), make(chan struct{})
-	s := start(t, setup{queue: 1, store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, beforeAppend: func() error { committing <- struct{}{}; <-release; return nil }}
-	}})
+	s := start(t, setup{queue: 1, faults: &faultyStore{beforeAppend: func() error { committing <- struct{}{}; <-release; return nil }}})
 	var answered sync.WaitGroup
 	t.Cleanup(func() { close(release); answered.Wait() })
 	shuffle := func() { readBody(t, s.do(post(t, "/shuffle", `{"size":2}`))) }
@@ -301,9 +274,7 @@ func fullQueue(t testing.TB) *service {
 func requestInFlight(path string) func(testing.TB) *service {
 	return func(t testing.TB) *service {
 		committing, release := make(chan struct{}), make(chan struct{})
-		s := start(t, setup{store: func(s ledger.Store) ledger.Store {
-			return &faultyStore{Store: s, beforeAppend: func() error { committing <- struct{}{}; <-release; return nil }}
-		}})
+		s := start(t, setup{faults: &faultyStore{beforeAppend: func() error { committing <- struct{}{}; <-release; return nil }}})
 		var answered sync.WaitGroup
 		t.Cleanup(func() { close(release); answered.Wait() })
 		answered.Go(func() { readBody(t, s.do(keyed(post(t, path, `{"size":2}`), "a"))) })

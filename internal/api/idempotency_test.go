@@ -190,14 +190,12 @@ func TestKeyOfAnotherRequestIsRejected(t *testing.T) {
 // A key belongs to the first request that is recorded. Failed requests leave it unused.
 func TestFailedRequestsDoNotUseUpTheirKey(t *testing.T) {
 	var full atomic.Bool
-	s := start(t, setup{store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, beforeAppend: func() error {
-			if full.Load() {
-				return ledger.ErrNoSpace
-			}
-			return nil
-		}}
-	}})
+	s := start(t, setup{faults: &faultyStore{beforeAppend: func() error {
+		if full.Load() {
+			return ledger.ErrNoSpace
+		}
+		return nil
+	}}})
 	hidden := mustShuffle(t, s, `{"size":3,"reference":"a"}`)
 	revealed := mustShuffle(t, s, `{"size":3,"reveal":"now"}`)
 	send := func(request requestFunc, status int) {

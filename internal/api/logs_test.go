@@ -3,7 +3,6 @@ package api_test
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -21,23 +20,15 @@ import (
 func TestLogsShareNothing(t *testing.T) {
 	s := start(t, setup{logs: []string{"poker", "bridge"}})
 	const at, elsewhere = "/logs/poker", "/logs/bridge"
-	decode := func(r *http.Request, v any) {
-		t.Helper()
-		a := s.send(t, r)
-		if err := json.Unmarshal([]byte(a.body), v); err != nil || a.status != http.StatusOK {
-			t.Fatalf("%s %s: %d %s", r.Method, r.RequestURI, a.status, a.body)
-		}
+	type created struct {
+		AuditID      string `json:"audit_id"`
+		ShoeID       string `json:"shoe_id"`
+		CommitmentID string `json:"commitment_id"`
+		Seed         string
 	}
-	var shuffled, shoe struct {
-		AuditID  string `json:"audit_id"`
-		ShoeID   string `json:"shoe_id"`
-		LogIndex int    `json:"log_index"`
-		Seed     string
-	}
-	var committed commitmentResult
-	decode(keyed(post(t, at+"/shuffle", `{"size":5,"reference":"table-7"}`), "k"), &shuffled)
-	decode(post(t, at+"/commitments", `{"size":5}`), &committed)
-	decode(post(t, at+"/shoes", `{"deck":"standard52"}`), &shoe)
+	shuffled := ask[created](t, s, keyed(post(t, at+"/shuffle", `{"size":5,"reference":"table-7"}`), "k"))
+	committed := ask[created](t, s, post(t, at+"/commitments", `{"size":5}`))
+	shoe := ask[created](t, s, post(t, at+"/shoes", `{"deck":"standard52"}`))
 
 	const none = "01a201b9-1975-7a0e-ba4d-55320c5c53f8"
 	for _, v := range []struct {
@@ -55,7 +46,7 @@ func TestLogsShareNothing(t *testing.T) {
 		{"DELETE", "/shoes/ID", shoe.ShoeID, ""},
 		{"GET", "/shoes/ID/proof", shoe.ShoeID, ""},
 	} {
-		ask := func(log, id string) response {
+		send := func(log, id string) response {
 			r := post(t, log+strings.ReplaceAll(v.path, "ID", id), strings.ReplaceAll(v.body, "ID", id))
 			r.Method = v.method
 			if v.body == "" {
@@ -64,24 +55,20 @@ func TestLogsShareNothing(t *testing.T) {
 			return s.send(t, r)
 		}
 		for _, log := range []string{"", elsewhere} {
-			got, want := ask(log, v.id), ask(log, none)
+			got, want := send(log, v.id), send(log, none)
 			if got.status != http.StatusNotFound || got.body != want.body {
 				t.Errorf("%s %s of another log in %q: %d %s; what does not exist is %d %s", v.method, v.path, log, got.status, got.body, want.status, want.body)
 			}
 		}
 	}
 
-	var again, other struct {
-		AuditID string `json:"audit_id"`
-	}
 	for _, log := range []string{"", elsewhere} {
-		decode(keyed(post(t, log+"/shuffle", `{"size":5,"reference":"table-7","unique_reference":true}`), "k"), &other)
+		other := ask[created](t, s, keyed(post(t, log+"/shuffle", `{"size":5,"reference":"table-7","unique_reference":true}`), "k"))
 		if other.AuditID == shuffled.AuditID {
 			t.Errorf("the idempotency key of another log is known in %q", log)
 		}
 	}
-	decode(keyed(post(t, at+"/shuffle", `{"size":5,"reference":"table-7"}`), "k"), &again)
-	if again.AuditID != shuffled.AuditID {
+	if again := ask[created](t, s, keyed(post(t, at+"/shuffle", `{"size":5,"reference":"table-7"}`), "k")); again != shuffled {
 		t.Error("the retry of a request in a log is another shuffle")
 	}
 	text := s.checkMetrics(t, `riffle_log_size{log="main"} 1`, `riffle_log_size{log="poker"} 3`, `riffle_log_size{log="bridge"} 1`,
@@ -221,7 +208,7 @@ func TestClosedLog(t *testing.T) {
 
 // Among others, a log that has failed is opened again: who asks it meanwhile may retry.
 func TestBrokenLogAmongOthers(t *testing.T) {
-	s := start(t, setup{logs: []string{"poker"}, store: failingAppends(errors.New("the disk does not answer"))})
+	s := start(t, setup{logs: []string{"poker"}, faults: failingAppends(errors.New("the disk does not answer"))})
 	for range 2 {
 		a := s.send(t, post(t, "/logs/poker/shuffle", `{"size":5}`))
 		a.problem(t)
@@ -245,16 +232,8 @@ func TestRetiredLog(t *testing.T) {
 	s := open(false)
 	shuffle := func() *http.Request { return keyed(post(t, "/logs/old/shuffle", `{"size":5}`), "k") }
 	first := s.send(t, shuffle())
-	var shoe, committed struct {
-		AuditID      string `json:"audit_id"`
-		ShoeID       string `json:"shoe_id"`
-		CommitmentID string `json:"commitment_id"`
-	}
-	for v, body := range map[any]string{&shoe: s.send(t, post(t, "/logs/old/shoes", `{"deck":"standard52"}`)).body, &committed: s.send(t, post(t, "/logs/old/commitments", `{"size":5}`)).body} {
-		if err := json.Unmarshal([]byte(body), v); err != nil {
-			t.Fatal(err, body)
-		}
-	}
+	shoe := ask[shoeResult](t, s, post(t, "/logs/old/shoes", `{"deck":"standard52"}`))
+	committed := ask[commitmentResult](t, s, post(t, "/logs/old/commitments", `{"size":5}`))
 	s.waitPublished(t)
 	if err := s.log.Close(); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"riffle/internal/access"
-	"riffle/internal/ledger"
 )
 
 // TestAccessLog compares each line with that which log/slog writes for the same values.
@@ -169,9 +168,7 @@ func TestCallerLeavesDuringCommit(t *testing.T) {
 	s := start(t, setup{
 		output: &output,
 		policy: access.NewPolicy([]access.Key{{Name: "k", Digest: token.Digest(), Grant: access.Grant{May: access.Scopes(), Rates: access.Rates{Records: 0.001}}}}, &access.Grant{May: []access.Scope{access.Metrics}}),
-		store: func(s ledger.Store) ledger.Store {
-			return &faultyStore{Store: s, beforeAppend: func() error { close(committing); <-left; return nil }}
-		},
+		faults: &faultyStore{beforeAppend: func() error { close(committing); <-left; return nil }},
 	})
 	answered := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,16 +16,13 @@ const itemsSalt = "c0ffee00112233445566778899aabbcc"
 // inputInRecord returns the input and the items_digest in the record with the audit id.
 func inputInRecord(t *testing.T, s *service, auditID string) (input, rule string) {
 	t.Helper()
-	var audit struct {
+	shown := ask[struct {
 		Record struct {
 			Input string `json:"input"`
 			Rule  string `json:"items_digest"`
 		} `json:"record"`
-	}
-	if err := json.Unmarshal(readBody(t, s.do(get(t, "/audits/"+auditID))), &audit); err != nil {
-		t.Fatal(err)
-	}
-	return audit.Record.Input, audit.Record.Rule
+	}](t, s, get(t, "/audits/"+auditID))
+	return shown.Record.Input, shown.Record.Rule
 }
 
 // TestSaltHidesItems salts every kind of request with items: the record has the digest that the

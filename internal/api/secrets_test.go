@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"riffle/internal/access"
 	"riffle/internal/audit"
 	"riffle/internal/tracing"
@@ -55,15 +57,20 @@ func seedSecrets(t *testing.T, text string) (list []secret) {
 	return list
 }
 
-// keySecret returns the secret of an idempotency key and of the digest that is stored for it.
-func keySecret(key string) secret {
-	digest := sha256.Sum256([]byte(key))
-	of := secret{what: "the key " + key}
-	of.add([]byte(key), digest[:16], hex.AppendEncode(nil, digest[:16]))
+// bytesSecret returns a secret for bytes: as they are, in hex and in base64.
+func bytesSecret(what string, raw []byte) secret {
+	s := secret{what: what}
+	s.add(raw, hex.AppendEncode(nil, raw), bytes.ToUpper(hex.AppendEncode(nil, raw)))
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		of.add([]byte(encoding.EncodeToString(digest[:15])))
+		s.add([]byte(encoding.EncodeToString(raw[:len(raw)/3*3])))
 	}
-	return of
+	return s
+}
+
+// keySecrets returns the secrets of an idempotency key and of the digest that is stored for it.
+func keySecrets(key string) (bare, digest secret) {
+	hash := sha256.Sum256([]byte(key))
+	return bytesSecret("the key "+key, []byte(key)), bytesSecret("the digest of the key "+key, hash[:16])
 }
 
 func (s *secret) add(forms ...[]byte) { s.forms = append(s.forms, forms...) }
@@ -87,40 +94,25 @@ func orderSecret(order []json.RawMessage) secret {
 }
 
 // shoeSecret returns the secret of a shoe's id, which lets its bearer draw from the shoe.
-func shoeSecret(t *testing.T, id string) secret {
-	t.Helper()
-	raw, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := saltSecret(raw)
-	s.what = "the shoe " + id
+func shoeSecret(id string) secret {
+	raw := uuid.MustParse(id)
+	s := bytesSecret("the shoe "+id, raw[:])
 	s.add([]byte(id), []byte(strings.ToUpper(id)))
 	return s
 }
 
 // saltSecret returns the secret of the salt of a sealed card.
-func saltSecret(salt []byte) secret {
-	s := secret{what: fmt.Sprintf("the salt %x", salt)}
-	s.add(salt, hex.AppendEncode(nil, salt), bytes.ToUpper(hex.AppendEncode(nil, salt)))
-	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		s.add([]byte(encoding.EncodeToString(salt[:len(salt)/3*3])))
-	}
-	return s
-}
+func saltSecret(salt []byte) secret { return bytesSecret(fmt.Sprintf("the salt %x", salt), salt) }
 
 // sealedSecrets returns the secrets of a shoe of a standard deck after some draws: its seed, and the
 // order and salts of the remaining cards.
 func sealedSecrets(t *testing.T, s *service, id string, seed []byte, after int) []secret {
 	t.Helper()
-	var shown struct{ Record json.RawMessage }
-	if err := json.Unmarshal(readBody(t, s.do(get(t, "/audits/"+id))), &shown); err != nil {
-		t.Fatal(err)
-	}
+	shown := getAudit(t, s, id)
 	v, _ := audit.Verify(shown.Record, seed, 52, nil)
-	var deck struct{ Cards []struct{ Code string } }
-	if err := json.Unmarshal(readBody(t, s.do(get(t, "/decks/standard52/cards"))), &deck); err != nil || !v.OK || len(deck.Cards) != 52 {
-		t.Fatalf("%+v %+v (%v)", v, deck, err)
+	deck := ask[struct{ Cards []struct{ Code string } }](t, s, get(t, "/decks/standard52/cards"))
+	if !v.OK || len(deck.Cards) != 52 {
+		t.Fatalf("%+v %+v", v, deck)
 	}
 	var texts [][]byte
 	var left []json.RawMessage
@@ -156,7 +148,8 @@ func (s secret) in(text []byte) bool {
 // TestSecretsAreNotPublished uses every feature and then searches everything that others can read:
 // the whole log, the metrics, log lines, the access log, traces, error responses, and responses to
 // those who have only an audit id. None may contain a seed, an order, an idempotency key, a token, or
-// the id, a salt or an undrawn card of a shoe.
+// the id, a salt or an undrawn card of a shoe. Neither may any file of the data folder, the write-ahead
+// log of the store included, while the service runs and after it was stopped.
 func TestSecretsAreNotPublished(t *testing.T) {
 	p := newPublication(t)
 	p.shuffle()
@@ -168,13 +161,18 @@ func TestSecretsAreNotPublished(t *testing.T) {
 	p.fail()
 	p.addLogs()
 	for where, text := range p.public {
-		for _, secret := range p.secrets {
+		for _, secret := range append(p.digests, p.secrets...) {
 			if secret.in(text) {
 				t.Errorf("%s contains %s:\n%.2000q", where, secret.what, text)
 			}
 		}
 	}
 	t.Logf("%d secrets in none of %d places", len(p.secrets), len(p.public))
+	p.searchFiles("riffle.db-wal")
+	if err := p.s.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.searchFiles("riffle.db")
 }
 
 // A publication is a service in use, with what must stay secret and what others can read.
@@ -189,6 +187,8 @@ type publication struct {
 	limited   access.Token // of a key that may read, once
 
 	secrets  []secret
+	stored   []secret          // may be published, and are encrypted in files all the same
+	digests  []secret          // may be in files
 	public   map[string][]byte // by where it was read
 	problems int               // in public
 
@@ -226,7 +226,8 @@ func newPublication(t *testing.T) *publication {
 	}, &access.Grant{May: access.Scopes()})
 	p.s = start(t, setup{output: p.logged, random: io.TeeReader(rand.Reader, p.drawn), now: p.clock.Now, tracer: p.tracer, policy: policy})
 	for _, key := range []string{keyOfShuffle, keyOfCommitment, keyOfReveal, keyOfShoe, keyOfDraw} {
-		p.secrets = append(p.secrets, keySecret(key))
+		bare, digest := keySecrets(key)
+		p.secrets, p.digests = append(p.secrets, bare), append(p.digests, digest)
 	}
 	return p
 }
@@ -371,7 +372,7 @@ func (p *publication) dealFromShoe() {
 	shoe := change(keyed(post(t, "/shoes", `{"deck":"standard52","reference":"shoe"}`), keyOfShoe))
 	p.shoe = shoe
 	first := bytes.Clone(p.drawn.Bytes()[:p.drawn.Len()-16-10]) // followed by the ids of the shoe and of the record
-	p.secrets = append(p.secrets, shoeSecret(t, shoe.ShoeID))
+	p.secrets = append(p.secrets, shoeSecret(shoe.ShoeID))
 	sealed = append(sealed, sealedSecrets(t, p.s, shoe.AuditID, first, 5)...)
 	hand := change(keyed(post(t, shoe.path()+"/draw?proof=true", `{"count":4,"to":"alice"}`), keyOfDraw))
 	for _, card := range hand.Cards {
@@ -394,7 +395,10 @@ func (p *publication) dealFromShoe() {
 	sealed = append(sealed, seedSecrets(t, hex.EncodeToString(p.drawn.Bytes()[:p.drawn.Len()-10]))...)
 	bottom := change(post(t, shoe.path()+"/draw?proof=true", `{"from":"bottom","to":"bob"}`))
 	ended := change(post(t, "/shoes", `{"size":9}`))
-	p.secrets = append(p.secrets, shoeSecret(t, ended.ShoeID))
+	p.drawn.Reset()
+	change(post(t, ended.path()+"/draw", `{"from":"random"}`))
+	p.stored = append(p.stored, seedSecrets(t, hex.EncodeToString(p.drawn.Bytes()[:p.drawn.Len()-10]))...)
+	p.secrets = append(p.secrets, shoeSecret(ended.ShoeID))
 	change(del(t, ended.path()))
 	askAsOwner(get(t, shoe.path()))
 	askAsOwner(get(t, shoe.path()+"/piles/bob?proof=true"))
@@ -462,11 +466,9 @@ func (p *publication) showTokens() {
 func tokenSecret(token access.Token) secret {
 	random := strings.TrimPrefix(string(token), "rfl_")
 	raw, _ := base64.RawURLEncoding.DecodeString(random)
-	digest := token.Digest()
-	of := secret{what: "the token " + string(token)}
-	of.add([]byte(random), raw, hex.AppendEncode(nil, raw), digest[:], hex.AppendEncode(nil, digest[:]))
+	of, digest := bytesSecret("the token "+string(token), raw), token.Digest()
 	basic := base64.StdEncoding.EncodeToString([]byte("limited:" + string(token)))
-	of.add([]byte(strings.TrimRight(basic, "=")))
+	of.add([]byte(random), digest[:], hex.AppendEncode(nil, digest[:]), []byte(strings.TrimRight(basic, "=")))
 	return of
 }
 
@@ -527,7 +529,7 @@ func (p *publication) fail() {
 	t := p.t
 	t.Helper()
 	unavailable := unavailableStore(t)
-	unreadable := start(t, setup{output: p.logged, store: failingReads, tracer: p.tracer})
+	unreadable := start(t, setup{output: p.logged, faults: failingReads, tracer: p.tracer})
 	p.secrets = append(p.secrets, seedSecrets(t, unavailable.first.Seed)...)
 	hidden := mustShuffle(t, unreadable, `{"size":52}`)
 	p.secrets = append(p.secrets, seedSecrets(t, hidden.Seed)...)
@@ -568,78 +570,26 @@ func (p *publication) addLogs() {
 	}
 }
 
-// TestSecretsAreNotOnDisk searches every file of the data folder, the write-ahead log of the store
-// included, while the service runs and after it was stopped.
-func TestSecretsAreNotOnDisk(t *testing.T) {
-	var drawn bytes.Buffer
-	c := &clock{now: time.Now()}
-	s := start(t, setup{random: io.TeeReader(rand.Reader, &drawn), now: c.Now})
-	const key = "secret-key-6hR2"
-	var secrets []secret
-	send := func(r *http.Request) []byte {
-		t.Helper()
-		drawn.Reset()
-		answer := s.do(r)
-		body := readBody(t, answer)
-		if answer.StatusCode != http.StatusOK {
-			t.Fatalf("%d %s", answer.StatusCode, body)
-		}
-		if seed := drawn.Bytes()[:max(0, drawn.Len()-10)]; len(seed) > 0 { // followed by the id
-			secrets = append(secrets, seedSecrets(t, hex.EncodeToString(seed))...)
-		}
-		return body
-	}
-	send(post(t, "/shuffle", `{"deck":"standard52","client_seed":"to be found"}`))
-	send(post(t, "/shuffle", `{"deck":"standard52","reveal":"now"}`))
-	send(keyed(post(t, "/shuffle", `{"deck":"mahjong144","decks":2}`), key))
-	void := commitmentID(t, string(send(keyed(post(t, "/commitments", `{"deck":"standard52"}`), key+"-2"))))
-	c.Set(getCommitment(t, s, void).Deadline)
-	s.expireCommitments(t, 1)
-	send(post(t, "/commitments", `{"size":9}`)) // remains open
-	use := send(post(t, "/shuffle", `{"commitment_id":"`+commitmentID(t, string(send(post(t, "/commitments", `{"size":52}`))))+`","client_seed":"x"}`))
-	var made shuffleResult
-	if err := json.Unmarshal(use, &made); err != nil {
-		t.Fatal(err)
-	}
-	send(keyed(post(t, "/audits/"+made.AuditID+"/reveal", `{"seed":"`+made.Seed+`"}`), key+"-3"))
-	drawn.Reset()
-	shoe := mustCreateShoe(t, s, `{"deck":"standard52"}`)
-	seed := bytes.Clone(drawn.Bytes()[:drawn.Len()-16-10]) // followed by the ids of the shoe and of the record
-	secrets = append(append(secrets, shoeSecret(t, shoe.ShoeID)), sealedSecrets(t, s, shoe.AuditID, seed, 0)...)
-	send(keyed(post(t, shoe.path()+"/draw?proof=true", `{"count":5,"to":"alice"}`), key+"-4"))
-	send(post(t, shoe.path()+"/draw", `{"from":"random"}`))
-	send(post(t, shoe.path()+"/reshuffle", `{}`))
-	if len(secrets) < 4*10 || !slices.ContainsFunc(secrets, func(s secret) bool { return s.in(use) }) {
-		t.Fatalf("%d secrets are too few, or the search does not find them in an answer", len(secrets))
-	}
-	text := secret{what: "the key " + key}
-	text.add([]byte(key))
-	secrets = append(secrets, text)
-
-	search := func(want string) {
-		t.Helper()
-		files, found := 0, false
-		err := filepath.WalkDir(s.setup.folder, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				return err
-			}
-			text, err := os.ReadFile(path)
-			files++
-			found = found || filepath.Base(path) == want && bytes.Contains(text, []byte("to be found"))
-			for _, secret := range secrets {
-				if secret.in(text) {
-					t.Errorf("%s contains %s", path, secret.what)
-				}
-			}
+// searchFiles searches every file of the data folder. The file named want must have the records.
+func (p *publication) searchFiles(want string) {
+	t := p.t
+	t.Helper()
+	files, found := 0, false
+	err := filepath.WalkDir(p.s.setup.folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
 			return err
-		})
-		if err != nil || files < 4 || !found {
-			t.Errorf("the search does not find the records in %s: %d files, %v", want, files, err)
 		}
+		text, err := os.ReadFile(path)
+		files++
+		found = found || filepath.Base(path) == want && bytes.Contains(text, []byte(`"client_seed":"Nora"`))
+		for _, secret := range append(p.stored, p.secrets...) {
+			if secret.in(text) {
+				t.Errorf("%s contains %s", path, secret.what)
+			}
+		}
+		return err
+	})
+	if err != nil || files < 4 || !found {
+		t.Errorf("the search does not find the records in %s: %d files, %v", want, files, err)
 	}
-	search("riffle.db-wal")
-	if err := s.log.Close(); err != nil {
-		t.Fatal(err)
-	}
-	search("riffle.db")
 }

@@ -39,6 +39,7 @@ type setup struct {
 	random   io.Reader                       // source of seeds and ids; crypto/rand by default
 	now      func() time.Time                // time.Now by default
 	store    func(ledger.Store) ledger.Store // wraps the SQLite store
+	faults   *faultyStore                    // hooks of the store; none by default
 	gatherer prometheus.Gatherer             // the service's own metrics by default
 	output   io.Writer                       // receives log lines of every level and the access log; by default the test does the former, from Info
 	tracer   *tracing.Tracer                 // none by default
@@ -98,6 +99,10 @@ func openLog(t testing.TB, s setup, o ledger.Options) *ledger.Log {
 	}
 	if s.store != nil {
 		store = s.store(store)
+	}
+	if s.faults != nil {
+		faulty := *s.faults
+		faulty.Store, store = store, &faulty
 	}
 	if s.tracer != nil {
 		store = s.tracer.Store(store, "sqlite")

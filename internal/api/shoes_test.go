@@ -18,7 +18,6 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
-	"riffle/internal/ledger"
 )
 
 // Every change of a shoe moves the cards that it names, and answers with the counts afterwards.
@@ -516,15 +515,13 @@ func TestCanceledDrawIsNotLoggedAsFailed(t *testing.T) {
 	logged := &logBuffer{}
 	committing, release := make(chan struct{}), make(chan struct{})
 	var block atomic.Bool
-	s := start(t, setup{output: logged, store: func(s ledger.Store) ledger.Store {
-		return &faultyStore{Store: s, beforeAppend: func() error {
-			if block.Load() {
-				committing <- struct{}{}
-				<-release
-			}
-			return nil
-		}}
-	}})
+	s := start(t, setup{output: logged, faults: &faultyStore{beforeAppend: func() error {
+		if block.Load() {
+			committing <- struct{}{}
+			<-release
+		}
+		return nil
+	}}})
 	draw := postFunc(mustCreateShoe(t, s, `{"size":9}`).path()+"/draw", `{}`)
 	block.Store(true)
 	var other sync.WaitGroup
