@@ -91,18 +91,20 @@ func roomAfter(full, announced int64) int64 {
 
 // checkHeader rejects bodies that cannot be read, by their header.
 func checkHeader(r *http.Request, limit int64) error {
-	switch encoding := r.Header.Get("Content-Encoding"); {
+	unsupported := ""
+	switch encoding, media := r.Header.Get("Content-Encoding"), r.Header.Get("Content-Type"); {
 	case r.ContentLength > limit:
 		return tooLarge(limit)
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
-		return &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body is compressed. Send it uncompressed, without Content-Encoding."}
-	case isJSON(r.Header.Get("Content-Type")) || untyped(r):
+		unsupported = "The body is compressed. Send it uncompressed, without Content-Encoding."
+	case isJSON(media) || untyped(r):
 		return nil
-	case isForm(r.Header.Get("Content-Type")):
-		return &Error{Status: http.StatusUnsupportedMediaType, Detail: `The Content-Type is that of a form, which curl -d sends. Send JSON, as in curl --json '{"deck":"standard52"}'.`}
+	case isForm(media):
+		unsupported = `The Content-Type is that of a form, which curl -d sends. Send JSON, as in curl --json '{"deck":"standard52"}'.`
 	default:
-		return &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body must be JSON in UTF-8. Send it with the header Content-Type: application/json (curl: --json)."}
+		unsupported = "The body must be JSON in UTF-8. Send it with the header Content-Type: application/json (curl: --json)."
 	}
+	return &Error{Status: http.StatusUnsupportedMediaType, Detail: unsupported}
 }
 
 // isForm reports whether a media type is of a web form or of curl -d.
@@ -134,19 +136,11 @@ func tooLarge(limit int64) *Error {
 
 // readError returns the error for an incomplete body.
 func readError(err error, limit int64) *Error {
-	var tooLong *http.MaxBytesError
-	var network net.Error
-	switch {
-	case errors.As(err, &tooLong):
+	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
 		return tooLarge(limit)
-	case errors.As(err, &network) && network.Timeout():
-		return &Error{
-			Status: http.StatusRequestTimeout,
-			Detail: "The body took too long to arrive. Send it faster, or in smaller requests.",
-		}
 	}
-	return &Error{
-		Status: http.StatusBadRequest,
-		Detail: "The body ended before its announced length, or its chunks are malformed.",
+	if network, ok := errors.AsType[net.Error](err); ok && network.Timeout() {
+		return &Error{Status: http.StatusRequestTimeout, Detail: "The body took too long to arrive. Send it faster, or in smaller requests."}
 	}
+	return malformed("The body ended before its announced length, or its chunks are malformed.")
 }

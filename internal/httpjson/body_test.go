@@ -148,6 +148,8 @@ func TestReaderErrors(t *testing.T) {
 		`{"a":[1,"x"]}`:              `400 /a/1 a.1 must be an integer such as 52; got a string.`,
 		`{"n":1,"n":1}`:              `400 /n n is a duplicate: readers differ on which of the two counts. Send each member of an object once.`,
 		`{"n":1}{`:                   `400  There is more than one value in the body: the second begins before byte 8. Send one JSON object.`,
+		`{"e":["]",x]}`:              `400  The body is not JSON at byte 10: names and strings need double quotes, as in {"deck":"standard52"}.`,
+		`{"e":["]",`:                 `400  The JSON ends before it is complete.`,
 		`{"n":1`:                     `400  The JSON ends before it is complete.`,
 		``:                           `400  The body is empty. Send a JSON object, such as {"deck":"standard52"}, or {} where nothing is required.`,
 		`{"s":"\ud800"}`:             `400  The body is not strict JSON (RFC 8259, UTF-8, no lone surrogates) at byte 6.`,
@@ -212,7 +214,7 @@ func TestPartsAreCharged(t *testing.T) {
 		}
 		err = d.Object(func(name string) error {
 			if name != "a" {
-				return d.skip()
+				return d.decoder.SkipValue()
 			}
 			return d.Array(func(int) error {
 				_, err := d.Count()

@@ -3,7 +3,6 @@ package httpjson
 import (
 	"bytes"
 	"crypto/sha256"
-	"net/http"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -49,10 +48,9 @@ func (d *Reader) Elements(limit uint64) (*Elements, error) {
 	elements, spaced, deep := split(d.body[:to], to-uint32(len(array)), limit, spans)
 	if deep >= 0 {
 		pointer := d.Pointer() + "/" + strconv.Itoa(deep)
-		return nil, &Error{
-			Status: http.StatusBadRequest, Pointer: pointer,
-			Detail: nameOf(pointer) + " is nested too deep: a body has at most " + strconv.Itoa(MaxDepth) + " levels.",
-		}
+		wrong := malformed("%s is nested too deep: a body has at most %d levels.", nameOf(pointer), MaxDepth)
+		wrong.Pointer = pointer
+		return nil, wrong
 	}
 	if elements.Count <= limit {
 		elements.Digest = digest(array, spaced)

@@ -111,16 +111,13 @@ func (d *Reader) Kind() byte { return byte(d.decoder.PeekKind()) }
 
 // Object reads an object. It calls member for each name, to read the value.
 func (d *Reader) Object(member func(name string) error) error {
-	if d.decoder.PeekKind() != '{' {
-		return d.WrongKind("a JSON object")
-	}
-	if _, err := d.decoder.ReadToken(); err != nil {
-		return d.syntax(err)
+	if _, err := d.token("{", "a JSON object"); err != nil {
+		return err
 	}
 	for d.decoder.PeekKind() == '"' {
-		name, err := d.decoder.ReadToken()
+		name, err := d.token(`"`, "")
 		if err != nil {
-			return d.syntax(err)
+			return err
 		}
 		if err := d.lease.Grow(partBytes); err != nil {
 			return err
@@ -134,11 +131,8 @@ func (d *Reader) Object(member func(name string) error) error {
 
 // Array reads an array. It calls element at each element, to read it.
 func (d *Reader) Array(element func(i int) error) error {
-	if d.decoder.PeekKind() != '[' {
-		return d.WrongKind("an array")
-	}
-	if _, err := d.decoder.ReadToken(); err != nil {
-		return d.syntax(err)
+	if _, err := d.token("[", "an array"); err != nil {
+		return err
 	}
 	for i := 0; ; i++ {
 		if kind := d.decoder.PeekKind(); kind == ']' || kind == 0 {
@@ -155,26 +149,29 @@ func (d *Reader) Array(element func(i int) error) error {
 
 // String reads a string.
 func (d *Reader) String() (string, error) {
-	if d.decoder.PeekKind() != '"' {
-		return "", d.WrongKind("a string")
-	}
-	token, err := d.decoder.ReadToken()
+	token, err := d.token(`"`, "a string")
 	if err != nil {
-		return "", d.syntax(err)
+		return "", err
 	}
 	return token.String(), nil
 }
 
 // Bool reads true or false.
 func (d *Reader) Bool() (bool, error) {
-	if kind := d.decoder.PeekKind(); kind != 't' && kind != 'f' {
-		return false, d.WrongKind("true or false")
+	token, err := d.token("tf", "true or false")
+	return err == nil && token.Bool(), err
+}
+
+// token reads the next token, which must have one of the kinds: see [Reader.WrongKind] for want.
+func (d *Reader) token(kinds, want string) (jsontext.Token, error) {
+	if !strings.ContainsRune(kinds, rune(d.decoder.PeekKind())) {
+		return jsontext.Token{}, d.WrongKind(want)
 	}
 	token, err := d.decoder.ReadToken()
 	if err != nil {
-		return false, d.syntax(err)
+		return token, d.syntax(err)
 	}
-	return token.Bool(), nil
+	return token, nil
 }
 
 // Count reads a non-negative integer. The error for another integer has status 422, for another number 400.
@@ -226,14 +223,6 @@ func (d *Reader) End() error {
 	return nil
 }
 
-// skip reads a value of any kind.
-func (d *Reader) skip() error {
-	if err := d.decoder.SkipValue(); err != nil {
-		return d.syntax(err)
-	}
-	return nil
-}
-
 // close reads a closing bracket.
 func (d *Reader) close(kind jsontext.Kind) error {
 	token, err := d.decoder.ReadToken()
@@ -250,30 +239,17 @@ func (d *Reader) close(kind jsontext.Kind) error {
 // JSON takes precedence.
 func (d *Reader) WrongKind(want string) error {
 	kind := d.decoder.PeekKind()
-	if err := d.skip(); err != nil {
-		return err
+	if err := d.decoder.SkipValue(); err != nil {
+		return d.syntax(err)
 	}
-	pointer := d.Pointer()
-	return &Error{
-		Status: http.StatusBadRequest, Pointer: pointer,
-		Detail: fmt.Sprintf("%s must be %s; got %s.", nameOf(pointer), want, kindName(kind)),
-	}
+	wrong := malformed("%s must be %s; got %s.", nameOf(d.Pointer()), want, kindNames[kind])
+	wrong.Pointer = d.Pointer()
+	return wrong
 }
 
-func kindName(kind jsontext.Kind) string {
-	switch kind { //nolint:exhaustive // the others are booleans, or begin no value
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case 'n':
-		return "null"
-	}
-	return "a boolean"
+// kindNames are the kinds of values in errors.
+var kindNames = map[jsontext.Kind]string{
+	'{': "an object", '[': "an array", '"': "a string", '0': "a number", 'n': "null", 't': "a boolean", 'f': "a boolean",
 }
 
 // nameOf returns the path of a member, to begin a sentence.
