@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,76 +55,42 @@ type suggest struct {
 	Words []string `arg:"" help:"The words after riffle, up to the one to complete, which may be empty."`
 }
 
-// Run prints one candidate per line, followed by a tab and what it does where that is known.
+// Run prints the completions of the last word, each with its help after a tab: the values of a flag,
+// the flags of a command, or its subcommands and the values of its arguments.
 func (k *suggest) Run(c *console, app *kong.Kong) error {
-	for _, s := range candidates(app.Model.Node, k.Words) {
-		if _, err := fmt.Fprintln(c.out, s); err != nil {
-			return fmt.Errorf("printing: %w", err)
-		}
+	done, last := k.Words[:len(k.Words)-1], k.Words[len(k.Words)-1]
+	trace, err := kong.Trace(app, done) // a flag without its value ends it
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// candidates returns the completions of the last word, each with its help after a tab: the values
-// of a flag, the flags of a command, or its subcommands and the values of its arguments.
-func candidates(command *kong.Node, words []string) (list []string) {
-	done, last := words[:len(words)-1], words[len(words)-1]
-	add := func(name, help string) {
-		if strings.HasPrefix(name, last) {
-			list = append(list, strings.TrimSuffix(name+"\t"+help, "\t"))
-		}
-	}
-	var value *kong.Flag // the flag whose value comes next
-	for _, word := range done {
-		switch child := subcommand(command, word); {
-		case value != nil:
-			value = nil
-		case strings.HasPrefix(word, "-"):
-			value = flagWithValue(command, word)
-		case child != nil:
-			command = child
-		}
-	}
+	command := cmp.Or(trace.Selected(), app.Model.Node)
+	flags := slices.Concat(command.AllFlags(true)...)
+	awaited := slices.IndexFunc(flags, func(flag *kong.Flag) bool {
+		return len(done) > 0 && done[len(done)-1] == "--"+flag.Name && !flag.IsBool()
+	})
+	var candidates []string
 	switch {
-	case value != nil:
-		for _, text := range value.EnumSlice() {
-			add(text, "")
-		}
+	case awaited >= 0:
+		candidates = flags[awaited].EnumSlice()
 	case strings.HasPrefix(last, "-"):
-		for _, flag := range slices.Concat(command.AllFlags(true)...) {
-			add("--"+flag.Name, flag.Help)
+		for _, flag := range flags {
+			candidates = append(candidates, "--"+flag.Name+"\t"+flag.Help)
 		}
 	default:
 		for _, child := range command.Children {
 			if !child.Hidden {
-				add(child.Name, child.Help)
+				candidates = append(candidates, child.Name+"\t"+child.Help)
 			}
 		}
 		for _, argument := range command.Positional {
-			for _, text := range argument.EnumSlice() {
-				add(text, "")
+			candidates = append(candidates, argument.EnumSlice()...)
+		}
+	}
+	for _, candidate := range candidates {
+		if strings.HasPrefix(candidate, last) {
+			if _, err := fmt.Fprintln(c.out, candidate); err != nil {
+				return fmt.Errorf("printing: %w", err)
 			}
-		}
-	}
-	return list
-}
-
-// subcommand returns the subcommand of that name, or nil.
-func subcommand(command *kong.Node, name string) *kong.Node {
-	for _, child := range command.Children {
-		if child.Name == name {
-			return child
-		}
-	}
-	return nil
-}
-
-// flagWithValue returns the flag that a word names if the next word is its value, and nil
-// otherwise.
-func flagWithValue(command *kong.Node, word string) *kong.Flag {
-	for _, flag := range slices.Concat(command.AllFlags(true)...) {
-		if "--"+flag.Name == word && !flag.IsBool() {
-			return flag
 		}
 	}
 	return nil

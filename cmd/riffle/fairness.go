@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,9 +39,9 @@ var errTooFew = errors.New("there are too few orders to judge")
 
 // Run measures the orders and prints the report.
 func (k *fairnessCmd) Run(ctx context.Context, c *console) error {
-	in, err := k.open(c.in)
+	in, err := c.open(k.File)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading the orders: %w", err)
 	}
 	reader := newOrderReader(in)
 	if k.Items != "" {
@@ -50,7 +49,7 @@ func (k *fairnessCmd) Run(ctx context.Context, c *console) error {
 			return err
 		}
 	}
-	meter, err := k.measure(ctx, reader)
+	meter, err := await(ctx, nil, func() (*fairness.Meter, error) { return k.measure(ctx, reader) })
 	if err != nil {
 		return err
 	}
@@ -59,17 +58,6 @@ func (k *fairnessCmd) Run(ctx context.Context, c *console) error {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return report.err()
-}
-
-func (k *fairnessCmd) open(in io.Reader) (io.Reader, error) {
-	if k.File == "" || k.File == "-" {
-		return in, nil
-	}
-	file, err := os.Open(k.File)
-	if err != nil {
-		return nil, fmt.Errorf("reading the orders: %w", err)
-	}
-	return file, nil
 }
 
 // readItems reads the items of the deck from a file.
@@ -88,22 +76,8 @@ func readItems(reader *orderReader, path string) error {
 	return nil
 }
 
-// measure counts all orders. It returns early when ctx is done, although a read cannot be cancelled.
+// measure counts all orders, or those before ctx is done.
 func (k *fairnessCmd) measure(ctx context.Context, reader *orderReader) (meter *fairness.Meter, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		meter, err = k.measureAll(ctx, reader)
-	}()
-	select {
-	case <-done:
-		return meter, err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-func (k *fairnessCmd) measureAll(ctx context.Context, reader *orderReader) (meter *fairness.Meter, err error) {
 	for ctx.Err() == nil {
 		order, err := reader.next()
 		switch {
@@ -130,7 +104,5 @@ func (k *fairnessCmd) print(c *console, report *fairnessReport) error {
 		_, err := io.WriteString(c.out, report.text(c))
 		return err
 	}
-	encoder := json.NewEncoder(c.out)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(report)
+	return c.printJSON(report)
 }

@@ -158,11 +158,13 @@ func (r *fairnessReport) text(c *console) string {
 	}
 	fmt.Fprintf(&text, "\n%-18s%14s%8s%12s%12s%10s\n", "test", "chi-square", "df", "mean", "expected", "p")
 	for _, t := range r.Tests {
-		fmt.Fprintf(&text, "%-18s%14s%8s%12s%12s%10s  %s\n", t.Label(), t.Statistic(), t.Degrees(), decimal(t.Mean), decimal(t.Expected), t.PValue(), t.state(c))
+		chiSquare, degrees := t.statistic()
+		fmt.Fprintf(&text, "%-18s%14s%8s%12s%12s%10s  %s\n",
+			t.label(), chiSquare, degrees, decimal(t.Mean), decimal(t.Expected), t.pValue(), c.text(t.mark()))
 	}
 	for _, t := range r.Tests {
 		if t.Found != "" {
-			fmt.Fprintf(&text, "\n%s: %s\n", t.Label(), t.Found)
+			fmt.Fprintf(&text, "\n%s: %s\n", t.label(), t.Found)
 		}
 		if t.Likely != "" {
 			fmt.Fprintf(&text, "  Likely: %s\n", t.Likely)
@@ -171,30 +173,22 @@ func (r *fairnessReport) text(c *console) string {
 	return text.String()
 }
 
-// Label returns the name of the test for people.
-func (t *fairnessTest) Label() string { return strings.ReplaceAll(t.Name, "_", " ") }
+// label returns the name of the test for people.
+func (t *fairnessTest) label() string { return strings.ReplaceAll(t.Name, "_", " ") }
 
-// Statistic returns chi-square.
-func (t *fairnessTest) Statistic() string {
-	switch {
-	case t.ChiSquare != nil:
-		return decimal(t.ChiSquare)
-	case t.Freedom != nil:
-		return "infinite"
-	}
-	return ""
-}
-
-// Degrees returns the degrees of freedom.
-func (t *fairnessTest) Degrees() string {
+// statistic returns chi-square and its degrees of freedom.
+func (t *fairnessTest) statistic() (chiSquare, degrees string) {
 	if t.Freedom == nil {
-		return ""
+		return "", ""
 	}
-	return strconv.Itoa(*t.Freedom)
+	if t.ChiSquare == nil {
+		return "infinite", strconv.Itoa(*t.Freedom)
+	}
+	return decimal(t.ChiSquare), strconv.Itoa(*t.Freedom)
 }
 
-// PValue returns p.
-func (t *fairnessTest) PValue() string {
+// pValue returns p.
+func (t *fairnessTest) pValue() string {
 	switch {
 	case t.P == nil:
 		return ""
@@ -206,35 +200,16 @@ func (t *fairnessTest) PValue() string {
 	return strconv.FormatFloat(*t.P, 'f', 4, 64)
 }
 
-// State says what became of the test.
-func (t *fairnessTest) State() string {
+// mark says what became of the test.
+func (t *fairnessTest) mark() mark {
 	switch {
 	case t.P == nil:
-		return "needs " + comma(t.Needed)
+		return mark{Word: "needs " + comma(t.Needed), colour: "33"}
 	case t.Caught:
-		return "CAUGHT"
+		return mark{Word: "CAUGHT", colour: "1;31"}
 	}
-	return "ok"
+	return mark{Word: "ok", colour: "32"}
 }
-
-func (t *fairnessTest) state(c *console) string {
-	if !c.colour {
-		return t.State()
-	}
-	colour := "32"
-	if t.P == nil {
-		colour = "33"
-	} else if t.Caught {
-		colour = "1;31"
-	}
-	return "\x1b[" + colour + "m" + t.State() + "\x1b[0m"
-}
-
-// Average returns the mean, and Law what a fair shuffle has.
-func (t *fairnessTest) Average() string { return decimal(t.Mean) }
-
-// Law returns the mean of a fair shuffle.
-func (t *fairnessTest) Law() string { return decimal(t.Expected) }
 
 func decimal(x *float64) string {
 	switch {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"riffle/internal/fairness"
 )
@@ -103,18 +104,11 @@ func (r *fairnessReport) explainPositions() (found, likely string) {
 	case s.Distance() < 0.97:
 		return found, causeNear
 	case never > 0 && float64(s.Runs) > 30*float64(n):
-		return fmt.Sprintf("%s of %s pairs of an item and a place never occur: item %s at place %d, for example.", comma(never), comma(n*n), r.name(firstZero(s.Counts)%n), firstZero(s.Counts)/n+1), causeNever
+		first := slices.Index(s.Counts, 0)
+		return fmt.Sprintf("%s of %s pairs of an item and a place never occur: item %s at place %d, for example.",
+			comma(never), comma(n*n), r.name(first%n), first/n+1), causeNever
 	}
 	return found, causeUneven
-}
-
-func firstZero(counts []int) int {
-	for i, c := range counts {
-		if c == 0 {
-			return i
-		}
-	}
-	return 0
 }
 
 func (r *fairnessReport) explainOrders() (found, likely string) {
@@ -125,13 +119,7 @@ func (r *fairnessReport) explainOrders() (found, likely string) {
 	if never := s.Never(); never > 0 {
 		found = fmt.Sprintf("%s of all %s never came up. ", comma(never), plural(len(s.Counts), "order"))
 	}
-	most := 0
-	for rank, c := range s.Counts {
-		if c > s.Counts[most] {
-			most = rank
-		}
-	}
-	share := float64(s.Counts[most]) * float64(len(s.Counts)) / float64(s.Runs)
+	share := float64(slices.Max(s.Counts)) * float64(len(s.Counts)) / float64(s.Runs)
 	return found + fmt.Sprintf("The most frequent came up %.2f times as often as it should.", share), ""
 }
 
@@ -162,11 +150,7 @@ func (r *fairnessReport) explainRepeats() (found, likely string) {
 	if s.Repeats == s.Runs-1 {
 		return found, causeSame
 	}
-	bits := math.Log2(s.States())
-	return found, fmt.Sprintf("a seed or a generator of about %.0f bits. %d items take %.0f bits to number their orders.", bits, r.meter.N, math.Ceil(lgamma(r.meter.N+1)/math.Ln2))
-}
-
-func lgamma(n int) float64 {
-	x, _ := math.Lgamma(float64(n))
-	return x
+	orders, _ := math.Lgamma(float64(r.meter.N + 1)) // the logarithm of their number
+	return found, fmt.Sprintf("a seed or a generator of about %.0f bits. %d items take %.0f bits to number their orders.",
+		math.Log2(s.States()), r.meter.N, math.Ceil(orders/math.Ln2))
 }

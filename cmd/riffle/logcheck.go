@@ -143,8 +143,7 @@ type logReport struct {
 func (r *logReport) checkStore(folder, location string) (err error) {
 	store, name, err := openStore(r.ctx, folder, location)
 	if damaged(err) {
-		r.find("store", err.Error())
-		return nil
+		return r.conclude("store", nil, err, "")
 	} else if err != nil {
 		return err
 	}
@@ -158,19 +157,29 @@ func (r *logReport) check(store ledger.Store, name string) error {
 	head, err := store.Head(r.ctx)
 	if err == nil {
 		err = r.rightLog(store, head, name)
-	} else {
-		err = r.unreadable(err) // a damaged head is a finding of checkRecords
+	} else if !r.aborts(err) {
+		err = nil // a damaged head is a finding of checkRecords
 	}
 	if err != nil {
 		return err
 	}
-	if err := r.checkEngine(store); err != nil {
-		return err
+	if engine, ok := store.(interface {
+		Check(ctx context.Context) (findings []string, err error)
+	}); ok {
+		findings, err := engine.Check(r.ctx)
+		if err := r.conclude("engine", findings, err, "its files and indexes agree"); err != nil {
+			return err
+		}
 	}
 	if err := r.checkRecords(store, head); err != nil {
 		return err
 	}
-	return r.checkCopy(store)
+	if len(r.second) == 0 {
+		r.step(copyStep, "there is none at %s, so records missing at the end of the log would not show", r.copyFile)
+		return nil
+	}
+	err = ledger.CheckRollback(r.ctx, store, r.verifier, ledger.Anchor{Source: r.copyFile, Note: r.second})
+	return r.conclude(copyStep, nil, err, "the store continues %s", r.copyFile)
 }
 
 // rightLog returns an error if this is not the store to check: it holds no log and no trace of one,
@@ -197,29 +206,6 @@ func (r *logReport) rightLog(store ledger.Store, head ledger.Head, name string) 
 	}
 	origin, _, _ := strings.Cut(unverified.Note.Text, "\n")
 	return fmt.Errorf("the key is of the log %s, but the store is of %s and signed with another key: use --key to name the key of this log", r.verifier.Name(), origin)
-}
-
-// checkEngine runs the engine's self-check, if it has one.
-func (r *logReport) checkEngine(store ledger.Store) error {
-	engine, ok := store.(interface {
-		Check(ctx context.Context) (findings []string, err error)
-	})
-	if !ok {
-		return nil
-	}
-	findings, err := engine.Check(r.ctx)
-	if err != nil {
-		if err := r.unreadable(err); err != nil {
-			return err
-		}
-		findings = append(findings, err.Error())
-	}
-	if len(findings) > 0 {
-		r.find("engine", findings...)
-		return nil
-	}
-	r.step("engine", "its files and indexes agree")
-	return nil
 }
 
 // checkRecords checks every record, alone and in the tree. head is the store's head from before: a
@@ -251,18 +237,15 @@ func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
 		return fmt.Errorf("%w: it grew from %d records to %d while they were checked. Check a copy, or stop the service first", ledger.ErrInUse, head.Size, after.Size)
 	}
 	r.checkpoint = result.Checkpoint
-	findings := result.Findings
 	if err != nil {
-		if err := r.unreadable(err); err != nil {
-			return err
-		}
-		findings = append(findings, fmt.Sprintf("the store cannot be read: %v", err))
+		err = fmt.Errorf("the store cannot be read: %w", err)
 	}
-	if len(findings) > 0 {
-		r.find("records", findings...)
-		return nil
+	before := len(r.findings)
+	err = r.conclude("records", result.Findings, err,
+		"all %d match the signed root, and are found by id, reference and claim", r.checkpoint.Size)
+	if err != nil || len(r.findings) > before {
+		return err
 	}
-	r.step("records", "all %d match the signed root, and are found by id, reference and claim", r.checkpoint.Size)
 	if seedKey == nil {
 		r.step("seeds", "skipped")
 	} else {
@@ -271,35 +254,11 @@ func (r *logReport) checkRecords(store ledger.Store, head ledger.Head) error {
 	return nil
 }
 
-// checkCopy compares the store with the second copy of the checkpoint.
-func (r *logReport) checkCopy(store ledger.Store) error {
-	if len(r.second) == 0 {
-		r.step(copyStep, "there is none at %s, so records missing at the end of the log would not show", r.copyFile)
-		return nil
-	}
-	if err := ledger.CheckRollback(r.ctx, store, r.verifier, ledger.Anchor{Source: r.copyFile, Note: r.second}); err != nil {
-		if err := r.unreadable(err); err != nil {
-			return err
-		}
-		r.find(copyStep, err.Error())
-		return nil
-	}
-	r.step(copyStep, "the store continues %s", r.copyFile)
-	return nil
+// aborts reports whether err says nothing about the contents of the store: the check was cancelled,
+// or the store became unreachable. Any other error of an open store is a finding.
+func (r *logReport) aborts(err error) bool {
+	return err != nil && (r.ctx.Err() != nil || environmental(err))
 }
-
-// unreadable returns err if it says nothing about the contents of the store: the check was
-// cancelled, or the store became unreachable. It returns nil for any other error of an open store,
-// which is a finding.
-func (r *logReport) unreadable(err error) error {
-	if r.ctx.Err() != nil || environmental(err) {
-		return err
-	}
-	return nil
-}
-
-// clearLine erases the current line of a terminal.
-const clearLine = "\r\x1b[K"
 
 // showProgress returns a function that prints progress to the terminal, at most every 100 ms, or
 // nil without a terminal.
@@ -321,12 +280,23 @@ func (r *logReport) step(name, format string, args ...any) {
 	r.printf("%-12s "+format+"\n", append([]any{name}, args...)...)
 }
 
-// find prints the findings of a step and collects them.
-func (r *logReport) find(name string, findings ...string) {
+// conclude prints the findings of a step and collects them, or says what is right. An error that
+// does not abort the check is a finding as well.
+func (r *logReport) conclude(name string, findings []string, err error, right string, args ...any) error {
+	if r.aborts(err) {
+		return err
+	}
+	if err != nil {
+		findings = append(findings, err.Error())
+	}
+	if len(findings) == 0 {
+		r.step(name, right, args...)
+	}
 	for _, f := range findings {
 		r.step(name, "WRONG: %s", f)
 	}
 	r.findings = append(r.findings, findings...)
+	return nil
 }
 
 // verdict prints the summary and returns the error that determines the exit code. err is from a

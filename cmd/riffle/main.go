@@ -64,15 +64,6 @@ type commands struct {
 	Suggest    suggest     `cmd:"" hidden:""`
 }
 
-// A console holds the streams that a command reads from and writes to.
-type console struct {
-	in       io.Reader
-	out      io.Writer
-	messages io.Writer // standard error
-	progress io.Writer // standard error if it is a terminal, else nil
-	colour   bool      // whether out may be coloured
-}
-
 // run parses the command line and runs the command.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	parser, err := kong.New(&commands{}, kong.Name("riffle"), kong.Writers(stdout, stderr), kong.Vars{"version": "riffle " + version},

@@ -19,22 +19,7 @@ var reportPage string
 
 // writeReport writes the findings to a file, as a page that can be printed.
 func writeReport(path string, f *prooffile.Findings) error {
-	const open, right, wrong = "open", "ok", "wrong"
-	choose := func(names map[string]string) func(ok *bool) string {
-		return func(ok *bool) string {
-			switch {
-			case ok == nil:
-				return names[open]
-			case *ok:
-				return names[right]
-			}
-			return names[wrong]
-		}
-	}
-	page, err := template.New("report").Funcs(template.FuncMap{
-		"word":  choose(map[string]string{open: "not checked", right: "ok", wrong: "WRONG"}),
-		"class": choose(map[string]string{open: open, right: right, wrong: wrong}),
-	}).Parse(reportPage)
+	page, err := template.New("report").Funcs(template.FuncMap{"mark": markOf}).Parse(reportPage)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ const shuffleOrigin = "riffle/shuffle"
 
 // Run shuffles the lines.
 func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
-	text, err := k.read(ctx, c.in)
+	text, err := k.read(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -87,32 +87,17 @@ func (k *shuffleCmd) Run(ctx context.Context, c *console) error {
 	return nil
 }
 
-// read reads the input and requires it to be UTF-8. It returns early when ctx is done, although the
-// read itself cannot be cancelled.
-func (k *shuffleCmd) read(ctx context.Context, in io.Reader) ([]byte, error) {
-	type input struct {
-		text []byte
-		err  error
-	}
-	done := make(chan input, 1)
-	go func() {
-		var i input
-		if k.File != "" && k.File != "-" {
-			i.text, i.err = os.ReadFile(k.File)
-		} else {
-			i.text, i.err = io.ReadAll(in)
+// read reads the input and requires it to be UTF-8.
+func (k *shuffleCmd) read(ctx context.Context, c *console) ([]byte, error) {
+	text, err := await(ctx, nil, func() ([]byte, error) {
+		in, err := c.open(k.File)
+		if err != nil {
+			return nil, err
 		}
-		done <- i
-	}()
-	var text []byte
-	select {
-	case i := <-done:
-		if i.err != nil {
-			return nil, fmt.Errorf("reading the lines: %w", i.err)
-		}
-		text = i.text
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return io.ReadAll(in)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the lines: %w", err)
 	}
 	if !utf8.Valid(text) {
 		number := 1

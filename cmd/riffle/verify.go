@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"time"
 
 	"riffle/internal/audit/prooffile"
 	"riffle/internal/deck"
@@ -115,7 +114,9 @@ func (k *verify) check(ctx context.Context, c *console) (*prooffile.Findings, er
 	if warning != "" {
 		_, _ = fmt.Fprintln(c.messages, "riffle: warning:", warning)
 	}
-	found, err := wait(ctx, c.progress, func() *prooffile.Findings { return prooffile.Verify(texts, k.HandOf, decks) })
+	found, err := await(ctx, c.progress, func() (*prooffile.Findings, error) {
+		return prooffile.Verify(texts, k.HandOf, decks), nil
+	})
 	if err == nil && warning != "" {
 		found.Notes = append([]string{warning}, found.Notes...)
 	}
@@ -172,33 +173,6 @@ func readText(ctx context.Context, s *service, name string, role prooffile.Role)
 		role = prooffile.RoleProof
 	}
 	return prooffile.Text{Name: name, Role: role, Content: content, Err: err}
-}
-
-// wait waits for a check. After a second it shows progress on a terminal.
-func wait(ctx context.Context, progress io.Writer, check func() *prooffile.Findings) (*prooffile.Findings, error) {
-	done := make(chan *prooffile.Findings, 1)
-	go func() { done <- check() }()
-	var tick <-chan time.Time
-	if progress != nil {
-		ticker := time.NewTicker(time.Second)
-		defer ticker.Stop()
-		tick = ticker.C
-	}
-	began, shown := time.Now(), false
-	for {
-		select {
-		case result := <-done:
-			if shown {
-				_, _ = io.WriteString(progress, clearLine)
-			}
-			return result, nil
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-tick:
-			shown = true
-			_, _ = fmt.Fprintf(progress, clearLine+"replaying for %s", time.Since(began).Round(time.Second))
-		}
-	}
 }
 
 // readLimited reads a file of at most limit bytes.

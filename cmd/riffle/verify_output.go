@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,9 +36,7 @@ func verdictError(f *prooffile.Findings) error {
 // print prints the findings as JSON or, if a proof was read, for people.
 func (k *verify) print(c *console, f *prooffile.Findings, isRead bool) error {
 	if k.JSON {
-		encoder := json.NewEncoder(c.out)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(f)
+		return c.printJSON(f)
 	}
 	if !isRead {
 		return nil
@@ -70,21 +67,6 @@ func writeConclusion(text *strings.Builder, c *console, found *prooffile.Conclus
 		text.WriteByte('\n')
 	}
 	for _, s := range found.Steps {
-		fmt.Fprintf(text, "%-12s %s: %s\n", s.Name, c.state(s.OK), s.Text)
+		fmt.Fprintf(text, "%-12s %s: %s\n", s.Name, c.text(markOf(s.OK)), s.Text)
 	}
-}
-
-// state returns the word for the state of a step.
-func (c *console) state(ok *bool) string {
-	word, colour := "not checked", "33"
-	switch {
-	case ok != nil && *ok:
-		word, colour = "ok", "32"
-	case ok != nil:
-		word, colour = "WRONG", "1;31"
-	}
-	if !c.colour {
-		return word
-	}
-	return "\x1b[" + colour + "m" + word + "\x1b[0m"
 }

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// A console holds the streams that a command reads from and writes to.
+type console struct {
+	in       io.Reader
+	out      io.Writer
+	messages io.Writer // standard error
+	progress io.Writer // standard error if it is a terminal, else nil
+	colour   bool      // whether out may be coloured
+}
+
+// open opens the file of that name. No name and - mean standard input.
+func (c *console) open(name string) (io.Reader, error) {
+	if name == "" || name == "-" {
+		return c.in, nil
+	}
+	return os.Open(name)
+}
+
+// printJSON prints a report on one line.
+func (c *console) printJSON(report any) error {
+	encoder := json.NewEncoder(c.out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(report)
+}
+
+// A mark is how a step or a test ended: a word, its class on a page, and its colour on a terminal.
+type mark struct{ Word, Class, colour string }
+
+// markOf returns the mark of a step. A step that could not be checked is nil.
+func markOf(ok *bool) mark {
+	switch {
+	case ok == nil:
+		return mark{"not checked", "open", "33"}
+	case *ok:
+		return mark{"ok", "ok", "32"}
+	}
+	return mark{"WRONG", "wrong", "1;31"}
+}
+
+// text returns the mark's word, coloured if the output may be.
+func (c *console) text(m mark) string {
+	if !c.colour {
+		return m.Word
+	}
+	return "\x1b[" + m.colour + "m" + m.Word + "\x1b[0m"
+}
+
+// clearLine erases the current line of a terminal.
+const clearLine = "\r\x1b[K"
+
+// await returns what f returns, or early when ctx is done: reads and replays cannot be cancelled.
+// After a second it shows on progress, unless that is nil, for how long f has been replaying.
+func await[T any](ctx context.Context, progress io.Writer, f func() (T, error)) (T, error) {
+	var result T
+	done := make(chan error, 1)
+	go func() {
+		found, err := f()
+		result = found
+		done <- err
+	}()
+	var tick <-chan time.Time
+	if progress != nil {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	began, shown := time.Now(), false
+	for {
+		select {
+		case err := <-done:
+			if shown {
+				_, _ = io.WriteString(progress, clearLine)
+			}
+			return result, err
+		case <-ctx.Done():
+			return *new(T), context.Cause(ctx)
+		case <-tick:
+			shown = true
+			_, _ = fmt.Fprintf(progress, clearLine+"replaying for %s", time.Since(began).Round(time.Second))
+		}
+	}
+}
