@@ -70,8 +70,6 @@ func readFile(path string) (text []byte, err error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, errors.New("this is not a regular file")
-	case info.Size() > MaxSize:
-		return nil, errTooLarge
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -80,12 +78,10 @@ func readFile(path string) (text []byte, err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	text, err = io.ReadAll(io.LimitReader(file, MaxSize+1))
 	if len(text) > MaxSize {
-		return nil, errTooLarge
+		return nil, fmt.Errorf("the file has more than %d bytes", MaxSize)
 	}
 	return text, err
 }
-
-var errTooLarge = fmt.Errorf("the file has more than %d bytes", MaxSize)
 
 // Refuse adds err as a mistake at the first of the settings that the file has, or at "tls". It returns
 // false if the file has none of them.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -24,7 +25,6 @@ func (f *File) readLogs(list *yaml.Node, newLog func() map[string]Setting) {
 	lines := map[string]int{} // by name
 	for _, node := range list.Content {
 		l := &Log{at: at(node), values: map[string]position{}}
-		before := len(f.mistakes)
 		fields := map[string]func(*yaml.Node){}
 		for name, setting := range newLog() {
 			fields[name] = func(value *yaml.Node) { f.setIn(l.values, name, setting, value) }
@@ -34,8 +34,12 @@ func (f *File) readLogs(list *yaml.Node, newLog func() map[string]Setting) {
 				l.at = at(value)
 			}
 		}
-		fields["retired"] = func(value *yaml.Node) { l.Retired = f.boolean("retired", value) }
-		if f.mapping(node, "each of logs", fields); len(f.mistakes) == before && l.Name == "" {
+		fields["retired"] = func(value *yaml.Node) {
+			l.Retired = parsed(f, "retired", "true or false", value, func(text string) (bool, bool) {
+				return text == "true", text == "true" || text == "false"
+			})
+		}
+		if f.mapping(node, "each of logs", fields) && l.Name == "" {
 			f.mistake(at(node), "the log has no name; add name: ...")
 		}
 		f.Logs = append(f.Logs, l)
@@ -44,32 +48,18 @@ func (f *File) readLogs(list *yaml.Node, newLog func() map[string]Setting) {
 
 // logName reads a log's name, which must be unique.
 func (f *File) logName(value *yaml.Node, lines map[string]int) string {
-	name, ok := f.scalar("name", value)
-	if !ok {
-		return ""
-	}
-	err := access.CheckName(name)
+	name, ok := f.name(value)
 	switch line := lines[name]; {
-	case err != nil:
-		f.mistake(at(value), "%v", err)
+	case !ok:
 	case name == access.MainLog:
 		f.mistake(at(value), "%s is the log without a prefix, whose settings stand outside of logs; choose another name", name)
 	case line > 0:
-		f.mistake(at(value), "duplicate name %.80q; the log in line %d has it already", name, line)
+		f.once(value, fmt.Sprintf("name %.80q; the log", name), line)
 	default:
 		lines[name] = value.Line
 		return name
 	}
 	return ""
-}
-
-// boolean reads true or false.
-func (f *File) boolean(name string, value *yaml.Node) bool {
-	text, ok := f.scalar(name, value)
-	if ok && text != "true" && text != "false" {
-		f.mistake(at(value), "%s must be true or false, got %.80q", name, text)
-	}
-	return text == "true"
 }
 
 // checkLogNames adds a mistake for each unknown log in keys and anonymous.

@@ -25,13 +25,11 @@ type ACME struct {
 func (f *File) readTLS(value *yaml.Node) {
 	t := &TLS{}
 	f.TLS, f.values["tls"] = t, at(value)
-	before := len(f.mistakes)
-	f.mapping(value, "tls", map[string]func(*yaml.Node){
+	if !f.mapping(value, "tls", map[string]func(*yaml.Node){
 		"cert": f.text("cert", &t.Cert),
 		"key":  f.text("key", &t.Key),
 		"acme": func(value *yaml.Node) { t.ACME = f.readACME(value) },
-	})
-	if len(f.mistakes) > before {
+	}) {
 		return
 	}
 	switch {
@@ -44,15 +42,12 @@ func (f *File) readTLS(value *yaml.Node) {
 
 func (f *File) readACME(value *yaml.Node) *ACME {
 	a := &ACME{}
-	before := len(f.mistakes)
-	f.mapping(value, "acme", map[string]func(*yaml.Node){
+	ok := f.mapping(value, "acme", map[string]func(*yaml.Node){
 		"hosts": func(value *yaml.Node) {
-			before := len(f.mistakes)
-			if a.Hosts = f.texts("hosts", value); len(f.mistakes) > before {
-				return
-			}
-			for i, host := range a.Hosts {
-				if !isDomain(host) {
+			hosts, ok := f.list("hosts", value)
+			a.Hosts = hosts
+			for i, host := range hosts {
+				if ok && !isDomain(host) {
 					f.mistake(at(value.Content[i]), "%.80q is not a name that an authority issues certificates for; accepted are domain names in lower case without wildcard, such as riffle.example", host)
 				}
 			}
@@ -65,7 +60,7 @@ func (f *File) readACME(value *yaml.Node) *ACME {
 			}
 		},
 	})
-	if len(a.Hosts) == 0 && len(f.mistakes) == before {
+	if len(a.Hosts) == 0 && ok {
 		f.mistake(at(value), "acme has no hosts; add hosts: [riffle.example]")
 	}
 	return a

@@ -97,26 +97,26 @@ func (f *File) syntaxMistake(text []byte, err error) {
 
 // characterAt returns the character at a position, or 0 after the end.
 func characterAt(text []byte, where position) rune {
-	lines := strings.SplitN(string(text), "\n", where.line+1)
+	lines := strings.Split(string(text), "\n")
 	if where.line > len(lines) {
 		return 0
 	}
-	characters := []rune(lines[where.line-1])
-	if where.column > len(characters) {
-		return 0
+	if rest := []rune(lines[where.line-1]); where.column <= len(rest) {
+		return rest[where.column-1]
 	}
-	return characters[where.column-1]
+	return 0
 }
 
-// mapping passes the value of each key to the function of that name. what names the mapping in
-// mistakes.
-func (f *File) mapping(node *yaml.Node, what string, keys map[string]func(*yaml.Node)) {
+// mapping passes the value of each key to the function of that name, and reports whether there was no
+// mistake. what names the mapping in mistakes.
+func (f *File) mapping(node *yaml.Node, what string, keys map[string]func(*yaml.Node)) bool {
+	before := len(f.mistakes)
 	if !f.isPlain(node) {
-		return
+		return false
 	}
 	if node.Kind != yaml.MappingNode {
 		f.mistake(at(node), "%s must have keys and values, such as %s: ...", what, slices.Min(slices.Collect(maps.Keys(keys))))
-		return
+		return false
 	}
 	lines := map[string]int{} // by key
 	for i := 0; i < len(node.Content); i += 2 {
@@ -139,15 +139,15 @@ func (f *File) mapping(node *yaml.Node, what string, keys map[string]func(*yaml.
 		}
 		lines[key.Value] = key.Line
 	}
+	return len(f.mistakes) == before
 }
 
 // setIn sets a setting from a value, or a list of values if it accepts one, and adds its position to
 // values.
 func (f *File) setIn(values map[string]position, name string, setting Setting, value *yaml.Node) {
-	var text string
-	var ok bool
+	text, ok := "", false
 	if setting.List && value.Kind == yaml.SequenceNode {
-		text, ok = f.list(name, value)
+		text, ok = f.joined(name, value)
 	} else {
 		text, ok = f.scalar(name, value)
 	}
@@ -160,21 +160,54 @@ func (f *File) setIn(values map[string]position, name string, setting Setting, v
 	}
 }
 
-// list reads a list of single values, joined with commas.
-func (f *File) list(name string, list *yaml.Node) (text string, ok bool) {
-	if !f.isPlain(list) {
-		return "", false
-	}
-	before := len(f.mistakes)
-	values := make([]string, len(list.Content))
-	for i, item := range list.Content {
-		value, ok := f.scalar("each of "+name, item)
-		if ok && strings.Contains(value, ",") {
-			f.mistake(at(item), "%.80q has a comma; each of %s must be an item of its own", value, name)
+// joined reads a list of single values, joined with commas.
+func (f *File) joined(name string, list *yaml.Node) (text string, ok bool) {
+	values, ok := f.list(name, list)
+	for i, value := range values {
+		if strings.Contains(value, ",") {
+			f.mistake(at(list.Content[i]), "%.80q has a comma; each of %s must be an item of its own", value, name)
+			ok = false
 		}
-		values[i] = value
 	}
-	return strings.Join(values, ","), len(f.mistakes) == before
+	return strings.Join(values, ","), ok
+}
+
+// list reads a list of single values, and reports whether there was no mistake. A value that is one
+// is empty.
+func (f *File) list(name string, list *yaml.Node) (values []string, ok bool) {
+	before := len(f.mistakes)
+	if f.isList(name, list) {
+		values = make([]string, len(list.Content))
+		for i, item := range list.Content {
+			values[i], _ = f.scalar("each of "+name, item)
+		}
+	}
+	return values, len(f.mistakes) == before
+}
+
+// isList reports whether a value is a list, or adds a mistake.
+func (f *File) isList(name string, value *yaml.Node) bool {
+	if !f.isPlain(value) {
+		return false
+	}
+	if value.Kind != yaml.SequenceNode {
+		f.mistake(at(value), "%s must be a list", name)
+		return false
+	}
+	return true
+}
+
+// parsed reads a single value with parse. rule says in mistakes what the value must be.
+func parsed[T any](f *File, name, rule string, value *yaml.Node, parse func(text string) (T, bool)) (result T) {
+	text, ok := f.scalar(name, value)
+	if !ok {
+		return result
+	}
+	result, ok = parse(text)
+	if !ok {
+		f.mistake(at(value), "%s must be %s, got %.80q", name, rule, text)
+	}
+	return result
 }
 
 // scalar reads the text of a single value.
