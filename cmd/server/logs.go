@@ -32,14 +32,10 @@ func (o *options) completeLogs(file *config.File) {
 		l.Name, l.Retired = file.Logs[i].Name, file.Logs[i].Retired
 		l.Folder = logs.FolderFor(main.Folder, l.Name)
 		given := given(o.logFlags[i])
-		if !given["decks"] {
-			l.Decks = main.Decks
-		}
-		if !given["deadline"] {
-			l.Deadline = main.Deadline
-		}
-		if !given["create"] {
-			l.Create = main.Create
+		for _, inherited := range []string{"decks", "deadline", "create"} {
+			if !given[inherited] {
+				_ = o.logFlags[i].Set(inherited, o.flags.Lookup(inherited).Value.String()) // valid there
+			}
 		}
 	}
 }

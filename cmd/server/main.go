@@ -77,20 +77,10 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	if err != nil {
 		return err
 	}
-	r := &reloader{
-		parse:   func() (*options, error) { return parse(args, env) },
-		logger:  logger,
-		running: o,
-		live: map[string]func(){
-			"hosts":        func() { s.handler.SetHosts(o.hosts) },
-			"log-level":    func() { level.Set(o.logLevel) },
-			"cors-origins": func() { s.handler.SetOrigins(o.origins) },
-		},
-		setCallers: func(c callers) { s.handler.SetPolicy(c.policy()) },
-		reloadTLS:  s.certificates.reload,
-		openShoes:  func(name string) (uint64, error) { return s.logs.OpenShoes(ctx, name) },
-	}
-	return s.run(ctx, hangups, r.reload)
+	return s.run(ctx, hangups, func() {
+		file, err := parse(args, env)
+		s.reload(ctx, level, file, err)
+	})
 }
 
 // lines returns an error's text as log lines: one for each mistake in the configuration file, and one

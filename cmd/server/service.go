@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"time"
@@ -31,16 +30,15 @@ import (
 
 // A service has the parts that run starts and stops.
 type service struct {
-	options  *options
-	logger   *slog.Logger
-	logs     *logs.Set
-	handler  *api.API
-	server   *http.Server
-	listener net.Listener
-	tracer   *tracing.Tracer // nil for none
+	options *options // the current ones
+	logger  *slog.Logger
+	logs    *logs.Set
+	handler *api.API
+	public  *endpoint
+	admin   *endpoint       // nil without --admin-addr
+	tracer  *tracing.Tracer // nil for none
 
 	certificates *certificates // nil for plain HTTP
-	admin        *admin        // nil without --admin-addr
 }
 
 // build opens the logs, connects the parts and listens. If it fails, nothing stays open.
@@ -74,8 +72,10 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 			err = open.Close(err)
 		}
 	}()
-	counts := httpserver.NewMetrics(registry, connections)
-	server := httpserver.New(httpserver.Options{Handler: handler, MaxConnections: connections, Timeouts: o.timeouts, Metrics: counts, Logger: logger})
+	served := httpserver.Options{
+		Handler: handler, MaxConnections: connections, Timeouts: o.timeouts, Metrics: httpserver.NewMetrics(registry, connections), Logger: logger,
+	}
+	server := httpserver.New(served)
 	certificates, err := newCertificates(o, logger, registry)
 	if err != nil {
 		return nil, err
@@ -83,20 +83,17 @@ func build(ctx context.Context, o *options, tracer *tracing.Tracer, logger *slog
 	if certificates != nil {
 		server.OverTLS(certificates.config())
 	}
-	admin, err := listenAdmin(ctx, o, httpserver.Options{
-		Handler: handler.AdminHandler(), MaxConnections: adminConnections, Timeouts: o.timeouts, Metrics: counts, Logger: logger,
-	})
-	if err != nil {
-		return nil, err
+	s := &service{options: o, logger: logger, logs: open, handler: handler, tracer: tracer, certificates: certificates}
+	if o.adminAddr != "" {
+		served.Handler, served.MaxConnections = handler.AdminHandler(), adminConnections
+		if s.admin, err = listen(ctx, o.adminAddr, httpserver.New(served).Server); err != nil {
+			return nil, err
+		}
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
-	if err != nil {
-		return nil, errors.Join(err, admin.close())
+	if s.public, err = listen(ctx, o.addr, server.Server); err != nil {
+		return nil, errors.Join(err, s.admin.close())
 	}
-	return &service{
-		options: o, logger: logger, logs: open, handler: handler,
-		server: server.Server, listener: listener, tracer: tracer, certificates: certificates, admin: admin,
-	}, nil
+	return s, nil
 }
 
 // newHandler completes the settings of the API by the options, and returns it with the pages and the
@@ -147,15 +144,21 @@ func openStore(ctx context.Context, l *logs.Settings) (ledger.Store, error) {
 func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func()) (err error) {
 	defer func() { err = s.logs.Close(err) }()
 	served := make(chan error, 2)
-	go func() { served <- s.serve() }()
-	s.admin.serve(s.logger, served)
+	s.public.serve(served)
+	if s.admin != nil {
+		s.admin.serve(served)
+		if !s.admin.isLocal() {
+			s.logger.Warn("anybody who can reach the admin address can read the metrics and profile the service: "+
+				"let it be localhost, or a network that only operators reach", "addr", s.admin.address())
+		}
+	}
 	defer func() { err = errors.Join(err, s.admin.close()) }()
 	defer s.certificates.watch()()
-	if !isLoopback(s.listener) && s.options.callers.policy().Open() {
+	if !s.public.isLocal() && s.options.callers.policy().Open() {
 		s.logger.Warn("anybody who can reach this address can shuffle, deal, write to the log and read the metrics: "+
-			"let in only those who have a key (riffle key new), or listen on localhost behind something that does", "addr", s.listener.Addr().String())
+			"let in only those who have a key (riffle key new), or listen on localhost behind something that does", "addr", s.public.address())
 	}
-	s.logger.Info("listening", "addr", s.listener.Addr().String(), "tls", s.certificates != nil, "admin", s.admin.addr(), "data", s.options.mainLog().Folder, "version", version)
+	s.logger.Info("listening", "addr", s.public.address(), "tls", s.certificates != nil, "admin", s.admin.address(), "data", s.options.mainLog().Folder, "version", version)
 
 	for ctx.Err() == nil {
 		select {
@@ -177,22 +180,14 @@ func (s *service) run(ctx context.Context, hangups <-chan os.Signal, reload func
 	return s.shutdown(s.options.grace)
 }
 
-// serve accepts connections until the server is shut down.
-func (s *service) serve() error {
-	if s.certificates != nil {
-		return s.server.ServeTLS(s.listener, "", "") // certificates come from its TLSConfig
-	}
-	return s.server.Serve(s.listener)
-}
-
 // shutdown stops accepting connections, ends replays, and waits up to grace for other requests in
 // flight before it closes their connections. It exports their spans in the remaining time.
 func (s *service) shutdown(grace time.Duration) error {
 	s.handler.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	if err := s.server.Shutdown(ctx); err != nil {
-		return errors.Join(fmt.Errorf("requests were still in flight after %s: %w", grace, err), s.server.Close())
+	if err := s.public.Shutdown(ctx); err != nil {
+		return errors.Join(fmt.Errorf("requests were still in flight after %s: %w", grace, err), s.public.close())
 	}
 	s.tracer.Shutdown(ctx)
 	return nil

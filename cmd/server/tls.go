@@ -36,7 +36,6 @@ type certificates struct {
 
 	mu     sync.Mutex // guards writes of current, and the fields below
 	files  config.TLS
-	seen   [2]string // contents of the files when last looked at
 	loaded [2]string // contents of the files when last loaded, with or without success
 }
 
@@ -164,6 +163,7 @@ func (c *certificates) watch() (stop func()) {
 func (c *certificates) watchFiles(done <-chan struct{}) {
 	tick := time.NewTicker(filesInterval)
 	defer tick.Stop()
+	var seen [2]string // contents of the files when last looked at
 	for {
 		select {
 		case <-done:
@@ -171,11 +171,10 @@ func (c *certificates) watchFiles(done <-chan struct{}) {
 		case <-tick.C:
 		}
 		c.mu.Lock()
-		files, before := c.files, c.seen
-		c.seen = contents(files)
-		ready := c.seen == before && c.seen != c.loaded
+		files, loaded := c.files, c.loaded
 		c.mu.Unlock()
-		if !ready {
+		before := seen
+		if seen = contents(files); seen != before || seen == loaded {
 			continue
 		}
 		if _, err := c.load(files); err != nil {
