@@ -167,16 +167,12 @@ func (r *orderReader) split(line []byte) error {
 
 // checkText requires text, so that binary data is not taken for items.
 func (r *orderReader) checkText(line []byte) error {
-	for at := 0; at < len(line); {
-		if c := line[at]; c >= ' ' && c < 0x7f || c == '\t' {
-			at++
-			continue
+	for rest := line; len(rest) > 0; {
+		char, size := utf8.DecodeRune(rest)
+		if char == utf8.RuneError && size == 1 || char < ' ' && char != '\t' || char == 0x7f {
+			return r.errorf("is no text: byte %d is 0x%02x", len(line)-len(rest)+1, rest[0])
 		}
-		char, size := utf8.DecodeRune(line[at:])
-		if char == utf8.RuneError && size == 1 || char < ' ' || char == 0x7f {
-			return r.errorf("is no text: byte %d is 0x%02x", at+1, line[at])
-		}
-		at += size
+		rest = rest[size:]
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -173,13 +172,12 @@ func firstDifference(ctx context.Context, a, b ledger.Store, size uint64) (uint6
 		if err != nil {
 			return 0, err
 		}
-		for i := range min(len(ours), len(theirs)) {
-			if !bytes.Equal(ours[i][:], theirs[i][:]) {
-				return from + uint64(i), nil
-			}
+		same := uint64(0)
+		for same < uint64(min(len(ours), len(theirs))) && ours[same] == theirs[same] {
+			same++
 		}
-		if n := min(len(ours), len(theirs)); n < page {
-			return from + uint64(n), nil
+		if same < page {
+			return from + same, nil
 		}
 	}
 	return size, nil
