@@ -4,7 +4,9 @@ package main
 
 import (
 	"fmt"
+	"iter"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,17 +37,34 @@ func run(file, folder string) error {
 		return err
 	}
 	c := &contract{root: value{document.Content[0]}}
-	if err := os.WriteFile(folder+"/types.py", []byte(c.types()), 0o644); err != nil { //nolint:gosec // source code
-		return err
+	for name, text := range map[string]string{"types.py": c.types(), "operations.py": c.operations()} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil { //nolint:gosec // source code
+			return err
+		}
 	}
-	return os.WriteFile(folder+"/operations.py", []byte(c.operations()), 0o644) //nolint:gosec // source code
+	return nil
 }
 
-const header = `"""%s
+// module returns the text of a module, with imports of the names that occur in its body.
+func module(doc, body string, names ...string) string {
+	var imports strings.Builder
+	for _, from := range []string{"collections.abc", "typing"} {
+		used := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			return (from == "typing") == strings.HasSuffix(name, "Iterator") || !regexp.MustCompile(`\b`+name+`\b`).MatchString(body)
+		})
+		if len(used) > 0 {
+			fmt.Fprintf(&imports, "from %s import %s\n", from, strings.Join(used, ", "))
+		}
+	}
+	return fmt.Sprintf(`"""%s
 
 Generated from openapi.yaml by go generate ./clients/python/generate. Do not edit.
 """
-`
+
+from __future__ import annotations
+
+%s%s`, doc, &imports, body)
+}
 
 // A value is a part of the contract; a missing member is nil.
 type value struct{ *yaml.Node }
@@ -61,13 +80,13 @@ func (v value) member(name string) value {
 }
 
 // members ranges over the members of a mapping in the order of the contract.
-func (v value) members() func(func(string, value) bool) {
+func (v value) members() iter.Seq2[string, value] {
 	return func(yield func(string, value) bool) {
 		if v.Node == nil || v.Kind != yaml.MappingNode {
 			return
 		}
-		for i := 0; i < len(v.Content); i += 2 {
-			if !yield(v.Content[i].Value, value{v.Content[i+1]}) {
+		for pair := range slices.Chunk(v.Content, 2) {
+			if !yield(pair[0].Value, value{pair[1]}) {
 				return
 			}
 		}
@@ -152,17 +171,7 @@ func (c *contract) types() string {
 		}
 	}
 	body := out.String() + "\n" + aliases.String()
-	return fmt.Sprintf(header, "The types of requests and answers.") + "\nfrom __future__ import annotations\n\n" +
-		imports("typing", body, "Any", "Literal", "NotRequired", "Required", "TypeAlias", "TypedDict", "Union") + body
-}
-
-// imports returns the line that imports the names which occur in the text.
-func imports(module, text string, names ...string) string {
-	used := slices.DeleteFunc(names, func(name string) bool { return !regexp.MustCompile(`\b` + name + `\b`).MatchString(text) })
-	if len(used) == 0 {
-		return ""
-	}
-	return "from " + module + " import " + strings.Join(used, ", ") + "\n"
+	return module("The types of requests and answers.", body, "Any", "Literal", "NotRequired", "Required", "TypeAlias", "TypedDict", "Union")
 }
 
 // typeOf returns the Python type of a schema.
@@ -174,58 +183,46 @@ func (c *contract) typeOf(schema value) string {
 		return c.typeOf(parts[0])
 	}
 	if values := schema.member("enum").list(); values != nil {
-		var list []string
-		for _, v := range values {
-			list = append(list, literal(v))
-		}
-		return "Literal[" + strings.Join(list, ", ") + "]"
+		return "Literal[" + joined(values, literal) + "]"
 	}
 	if v := schema.member("const"); v.Node != nil {
 		return "Literal[" + literal(v) + "]"
 	}
 	for _, word := range []string{"oneOf", "anyOf"} {
 		if options := schema.member(word).list(); options != nil && schema.member("type").Node == nil {
-			return "Union[" + c.typesOf(options) + "]"
+			return "Union[" + joined(options, c.typeOf) + "]"
 		}
 	}
-	var list []string
-	for _, name := range schema.member("type").list() {
-		switch name.text() {
-		case "string":
-			list = append(list, "str")
-		case "integer":
-			list = append(list, "int")
-		case "number":
-			list = append(list, "float")
-		case "boolean":
-			list = append(list, "bool")
-		case "null":
-			list = append(list, "None")
-		case "array":
-			list = append(list, "list["+c.typeOf(schema.member("items"))+"]")
-		case "object":
-			element := "Any"
-			if s := schema.member("additionalProperties"); s.Node != nil && s.Kind == yaml.MappingNode {
-				element = c.typeOf(s)
-			}
-			list = append(list, "dict[str, "+element+"]")
-		}
-	}
-	switch len(list) {
+	kinds := schema.member("type").list()
+	switch len(kinds) {
 	case 0, 6: // any JSON value
 		return "Any"
 	case 1:
-		return list[0]
+		return c.typeNamed(kinds[0].text(), schema)
 	}
-	return "Union[" + strings.Join(list, ", ") + "]"
+	return "Union[" + joined(kinds, func(kind value) string { return c.typeNamed(kind.text(), schema) }) + "]"
 }
 
-func (c *contract) typesOf(schemas []value) string {
-	var list []string
-	for _, s := range schemas {
-		list = append(list, c.typeOf(s))
+// typeNamed returns the Python type of a schema that has this type.
+func (c *contract) typeNamed(name string, schema value) string {
+	switch name {
+	case "array":
+		return "list[" + c.typeOf(schema.member("items")) + "]"
+	case "object":
+		if element := schema.member("additionalProperties"); element.Node != nil && element.Kind == yaml.MappingNode {
+			return "dict[str, " + c.typeOf(element) + "]"
+		}
+		return "dict[str, Any]"
 	}
-	return strings.Join(list, ", ")
+	return map[string]string{"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}[name]
+}
+
+func joined(values []value, text func(value) string) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = text(v)
+	}
+	return strings.Join(texts, ", ")
 }
 
 func literal(v value) string {
@@ -293,9 +290,7 @@ class %s:
 			fmt.Fprintf(&out, "        answer: %s = %sself.%s(%s)\n        return answer\n", answer, await, call, arguments)
 		}
 	}
-	body := out.String()
-	return fmt.Sprintf(header, "A method for each operation of the service.") + "\nfrom __future__ import annotations\n\n" +
-		imports("collections.abc", body, "AsyncIterator", "Iterator") + imports("typing", body, "Any", "Literal", "Union") + body
+	return module("A method for each operation of the service.", out.String(), "AsyncIterator", "Iterator", "Any", "Literal", "Union")
 }
 
 // operation describes the method of an operation: the ids in its path, then the body, and the rest
