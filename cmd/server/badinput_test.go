@@ -437,19 +437,3 @@ func TestDisconnectsSlowClients(t *testing.T) {
 		t.Errorf("the next shuffle has index %d, want %d: something was recorded", index, next)
 	}
 }
-
-// TestRejectsLongHeaders sends a header of a megabyte.
-func TestRejectsLongHeaders(t *testing.T) {
-	t.Parallel()
-	s := launch{}.start(t)
-	c := s.dial(t)
-	go func() {
-		_, _ = io.WriteString(c, "GET /decks HTTP/1.1\r\nHost: localhost\r\nX: "+strings.Repeat("x", 1<<20)+"\r\n\r\n")
-	}()
-	response, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err == nil && response.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
-		t.Errorf("answered %s", response.Status)
-	} else if err != nil && !errors.Is(err, syscall.ECONNRESET) { // which may overtake the answer
-		t.Error(err)
-	}
-}

@@ -1,8 +1,6 @@
 package main_test
 
 import (
-	"net/http"
-	"strings"
 	"testing"
 )
 
@@ -27,23 +25,14 @@ func TestPagesOfOtherSitesWriteNothing(t *testing.T) {
 		{"GET", "/api/deck/new/", "", "Sec-Fetch-Site", "cross-site", 200, true}, // like deckofcardsapi.com
 		{"POST", "/shuffle", "table.example", "", "", 200, true},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), v.method, s.url(v.path), strings.NewReader(`{"size":2}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Host = v.host
-		r.Header.Set("Content-Type", "application/json")
+		headers := []string{"Host", v.host}
 		if v.header != "" {
-			r.Header.Set(v.header, v.value)
+			headers = append(headers, v.header, v.value)
 		}
 		before := s.metric("riffle_log_size", "")
-		answer, err := s.client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = answer.Body.Close()
-		if wrote := s.metric("riffle_log_size", "") > before; answer.StatusCode != v.want || wrote != v.writes {
-			t.Errorf("%+v: %d; a record was written: %t", v, answer.StatusCode, wrote)
+		answer := s.must(v.method, v.path, `{"size":2}`, headers...)
+		if wrote := s.metric("riffle_log_size", "") > before; answer.status != v.want || wrote != v.writes {
+			t.Errorf("%+v: %d; a record was written: %t", v, answer.status, wrote)
 		}
 	}
 }

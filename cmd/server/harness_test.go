@@ -171,6 +171,22 @@ func (l launch) startOrExit(t *testing.T) *server {
 	return s
 }
 
+// refused starts the program, which must exit with 1 and say all of the texts.
+func (l launch) refused(t *testing.T, texts ...string) {
+	t.Helper()
+	s := l.startOrExit(t)
+	if s.addr != "" {
+		s.kill()
+		t.Errorf("the server starts, want an error with %q", texts)
+		return
+	}
+	for _, text := range texts {
+		if s.code() != 1 || !strings.Contains(s.log.String(), text) {
+			t.Errorf("the server exited with %d, want 1 and %q:\n%s", s.code(), text, s.log)
+		}
+	}
+}
+
 // run starts a command that is, or execs, the program.
 func (s *server) run(command, args, env []string) {
 	s.t.Helper()

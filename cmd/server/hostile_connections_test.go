@@ -172,26 +172,6 @@ func TestHealthChecksBesideManyConnections(t *testing.T) {
 	}
 }
 
-// TestOnePeerLeavesConnections has one address take as many connections as it can, which is half of
-// them.
-func TestOnePeerLeavesConnections(t *testing.T) {
-	t.Parallel()
-	const most = 100
-	s := launch{args: []string{"-max-connections", fmt.Sprint(most)}}.start(t)
-	polite := s.from("127.0.0.2", true)
-	s.client.CloseIdleConnections()
-	s.attack(3*most, "127.0.0.3", slowRequest)
-	held := func() float64 { return polite.metric("riffle_connections", "") }
-	until(t, "one peer has half of the connections", func() bool { return held() >= most/2 })
-	until(t, "the others are closed", func() bool { return held() <= most/2+40 })
-	if rejected := polite.metric("riffle_rejected_requests_total", `reason="connections"`); rejected == 0 {
-		t.Error("no request is counted as rejected for want of connections")
-	}
-	if capacity := polite.metric("riffle_connections_capacity", ""); capacity != most {
-		t.Errorf("the capacity is %v, want %d", capacity, most)
-	}
-}
-
 // TestRequestsAtOnceAreAnswered has many more clients connect concurrently than fit. Each gets an
 // answer.
 func TestRequestsAtOnceAreAnswered(t *testing.T) {

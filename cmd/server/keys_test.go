@@ -14,30 +14,6 @@ import (
 	"riffle/internal/access"
 )
 
-// askAs sends a request with a token, or without one if it is empty.
-func (s *server) askAs(token access.Token, method, path, body string, header ...string) *http.Response {
-	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), method, "http://"+s.addr+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+string(token))
-	}
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	answer, err := s.client.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	_ = answer.Body.Close()
-	return answer
-}
-
 // TestKeys takes the way of an operator: a key in the file, requests with and without its token, and
 // another key by SIGHUP. The token is in no line of the log.
 func TestKeys(t *testing.T) {
@@ -49,7 +25,7 @@ func TestKeys(t *testing.T) {
 	l, path := configured(t, text(token))
 	s := l.start(t)
 	status := func(token access.Token, method, path, body string) int {
-		return s.askAs(token, method, path, body).StatusCode
+		return s.must(method, path, body, with(token)...).status
 	}
 	shuffleAs := func(token access.Token) int { return status(token, http.MethodPost, "/shuffle", `{"size":3}`) }
 	for _, v := range []struct {
@@ -97,7 +73,7 @@ func TestTrustedProxies(t *testing.T) {
 	s := l.start(t)
 	var got []int
 	for _, from := range []string{"198.51.100.1", "198.51.100.1", "198.51.100.2", "203.0.113.9, 198.51.100.2", "", "198.51.100.3:4711", "198.51.100.3:4712", "[2001:db8::1]:443", "[2001:db8::1]:444"} {
-		got = append(got, s.askAs("", http.MethodGet, "/decks", "", "X-Forwarded-For", from).StatusCode)
+		got = append(got, s.get("/decks", "X-Forwarded-For", from).status)
 	}
 	if want := []int{200, 429, 200, 429, 200, 200, 429, 200, 429}; !slices.Equal(got, want) {
 		t.Errorf("requests through the proxy: %v, want %v", got, want)
@@ -106,7 +82,7 @@ func TestTrustedProxies(t *testing.T) {
 	s = l.start(t)
 	got = nil
 	for _, from := range []string{"198.51.100.1", "198.51.100.2"} {
-		got = append(got, s.askAs("", http.MethodGet, "/decks", "", "X-Forwarded-For", from).StatusCode)
+		got = append(got, s.get("/decks", "X-Forwarded-For", from).status)
 	}
 	if want := []int{200, 429}; !slices.Equal(got, want) {
 		t.Errorf("requests that say they come from elsewhere: %v, want %v", got, want)
@@ -122,11 +98,7 @@ func TestCallersOfTheFacade(t *testing.T) {
 	s := l.start(t)
 	ask := func(token access.Token, path string, headers ...string) *answer {
 		t.Helper()
-		answered, err := s.ask(http.MethodGet, path, "", append(headers, "Authorization", "Bearer "+string(token))...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answered
+		return s.get(path, with(token, headers...)...)
 	}
 	const draw = "/api/deck/new/draw/?count=2"
 	first := ask(a, draw, "Idempotency-Key", "1")
@@ -166,7 +138,7 @@ func TestPagesAreLimited(t *testing.T) {
 		l, _ := configured(t, fmt.Sprintf("keys: [{name: k, sha256: %x, may: [read]}]\nanonymous: {rate: 0.001, burst: 2}\n", token.Digest()))
 		s := l.start(t)
 		for i := range 4 {
-			got := s.askAs("", http.MethodGet, path, "", "Accept", "text/html").StatusCode
+			got := s.get(path, "Accept", "text/html").status
 			if limited := got == http.StatusTooManyRequests; limited != (i >= 2) {
 				t.Errorf("request %d for %s is answered %d", i, path, got)
 			}
@@ -176,25 +148,10 @@ func TestPagesAreLimited(t *testing.T) {
 				t.Errorf("%s is answered %d", free, got)
 			}
 		}
-		if got := s.askAs(token, http.MethodGet, "/decks", "").StatusCode; got != http.StatusOK {
+		if got := s.get("/decks", with(token)...).status; got != http.StatusOK {
 			t.Errorf("a key is answered %d", got)
 		}
 		s.stop()
-	}
-}
-
-// TestAnonymousLogs lets strangers read one log of two.
-func TestAnonymousLogs(t *testing.T) {
-	t.Parallel()
-	l, _ := configured(t, "logs: [{name: poker}]\nanonymous: {may: [read, shuffle], logs: [poker]}\n")
-	s := l.start(t)
-	for path, want := range map[string]int{
-		"/decks": 401, "/log/checkpoint": 401, "/decks/standard52": 401, "/": 200,
-		"/logs/poker/decks": 200, "/logs/poker/log/checkpoint": 200, "/logs/poker/decks/standard52": 200,
-	} {
-		if got := s.get(path).status; got != want {
-			t.Errorf("%s is answered %d, want %d", path, got, want)
-		}
 	}
 }
 
@@ -220,16 +177,16 @@ func TestCallersWhoLeaveAreCharged(t *testing.T) {
 		}
 		_ = c.Close()
 	}
-	if status := s.askAs(tokens[0], http.MethodPost, "/shuffle", `{"size":3}`).StatusCode; status != http.StatusTooManyRequests {
+	if status := s.post("/shuffle", `{"size":3}`, with(tokens[0])...).status; status != http.StatusTooManyRequests {
 		t.Errorf("after ten answers that were hung up on, the next is %d, want 429", status)
 	}
-	if a := s.askAs(tokens[1], http.MethodGet, "/api/deck/new/draw/", ""); a.StatusCode != http.StatusOK {
-		t.Errorf("a new deck that is drawn from is answered %d", a.StatusCode)
+	if a := s.get("/api/deck/new/draw/", with(tokens[1])...); a.status != http.StatusOK {
+		t.Errorf("a new deck that is drawn from is answered %v", a)
 	}
 	// One record would be made up for after at most 1,000 seconds.
-	refused := s.askAs(tokens[1], http.MethodGet, "/api/deck/new/", "")
-	if wait, _ := strconv.Atoi(refused.Header.Get("Retry-After")); refused.StatusCode != http.StatusTooManyRequests || wait <= 1000 {
-		t.Errorf("after a request with two records the next is %d, to be sent again after %d s", refused.StatusCode, wait)
+	refused := s.get("/api/deck/new/", with(tokens[1])...)
+	if wait, _ := strconv.Atoi(refused.header.Get("Retry-After")); refused.status != http.StatusTooManyRequests || wait <= 1000 {
+		t.Errorf("after a request with two records the next is %d, to be sent again after %d s", refused.status, wait)
 	}
 	until(t, "the answer that was hung up on is counted", func() bool {
 		return s.metric("riffle_http_request_duration_seconds_count", `route="/shuffle",status="499"`) == 1

@@ -79,33 +79,6 @@ func TestShutdownFinishesStreamedAnswer(t *testing.T) {
 	}
 }
 
-// TestDrainServesWhileNotReady sends requests during -drain, when load balancers see a server that is
-// not ready.
-func TestDrainServesWhileNotReady(t *testing.T) {
-	t.Parallel()
-	s := launch{args: []string{"-drain", "5s"}}.start(t)
-	answered := []shuffled{s.shuffle(smallShuffle)}
-	s.signal(syscall.SIGTERM)
-	for {
-		a, err := s.ask(http.MethodGet, "/readyz", "")
-		if err != nil {
-			t.Fatalf("the server stopped before /readyz answered 503: %v", err)
-		}
-		if a.status != http.StatusOK {
-			a.problem(t, http.StatusServiceUnavailable)
-			break
-		}
-	}
-	if a := s.get("/healthz"); a.status != http.StatusOK {
-		t.Errorf("/healthz answers %v during -drain", a)
-	}
-	answered = append(answered, s.shuffle(smallShuffle))
-	if code := s.wait(); code != 0 {
-		t.Errorf("the server exited with %d:\n%s", code, s.log)
-	}
-	launch{data: s.data}.start(t).checkLog("fault", answered)
-}
-
 // TestShutdownGivesUpAfterGrace does not read an answer. The server exits with an error after -grace.
 func TestShutdownGivesUpAfterGrace(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -118,72 +117,14 @@ func TestMistakesOfLogs(t *testing.T) {
 	}
 }
 
-// TestLostLogAmongOthers takes the folder of a log away from the running service. The others go on;
-// no new log is begun in its place, and once it is back it is served again.
-func TestLostLogAmongOthers(t *testing.T) {
-	t.Parallel()
-	l, _ := configured(t, twoLogs)
-	l.data = filepath.Join(t.TempDir(), "data")
-	s := l.start(t)
-	poker, folder := s.in("poker"), filepath.Join(l.data, "logs", "poker")
-	made := poker.load(2, 10, smallShuffle).answered
-	moved := folder + ".away"
-	if err := os.Rename(folder, moved); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "the log is closed", func() bool { return strings.Contains(string(poker.get("/readyz").body), "not open") })
-	poker.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable)
-	poker.get("/audits/"+made[0].AuditID).problem(t, http.StatusServiceUnavailable)
-	poker.get("/readyz").problem(t, http.StatusServiceUnavailable)
-	if a := s.get("/healthz"); a.status != http.StatusOK {
-		t.Errorf("/healthz: %v", a)
-	}
-	for _, name := range []string{"main", "bridge"} {
-		if got := s.in(name).load(1, 5, smallShuffle); len(got.answered) != 5 {
-			t.Errorf("%s: %d answers, %v %v", name, len(got.answered), got.rejected, got.failed)
-		}
-	}
-	if err := os.Mkdir(folder, 0o700); err != nil { // as an empty volume
-		t.Fatal(err)
-	}
-	until(t, "the empty folder was tried", func() bool {
-		line, ok := s.logged("ERROR", "opening a log failed; it is tried again")
-		return ok && strings.Contains(fmt.Sprint(line["error"]), "this process has had it open")
-	})
-	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
-		t.Errorf("a log was begun in place of the lost one: %v %v", entries, err)
-	}
-	if err := os.Remove(folder); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(moved, folder); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "the log is served again", func() bool { return poker.get("/readyz").status == http.StatusOK })
-	made = append(made, poker.load(2, 5, smallShuffle).answered...)
-	poker.checkLog("fault", made)
-	if s.metric("riffle_rejected_requests_total", `log="poker",reason="log"`) < 2 || s.metric("riffle_rejected_requests_total", `log="bridge",reason="log"`) > 0 {
-		t.Error("the rejected requests are not counted by their log")
-	}
-	s.stop()
-}
-
 // TestNoLogOpens starts with failing logs only, and then with one that opens.
 func TestNoLogOpens(t *testing.T) {
 	t.Parallel()
 	file := "create: never\n" + twoLogs
 	l, path := configured(t, file)
-	s := l.startOrExit(t)
-	if s.addr != "" || s.code() != 1 {
-		t.Fatalf("the server starts without any log:\n%s", s.log)
-	}
-	for _, want := range []string{"the log main: ", "the log poker: ", "the log bridge: ", "create=never requires one"} {
-		if !strings.Contains(s.log.String(), want) {
-			t.Errorf("the server exits without %q:\n%s", want, s.log)
-		}
-	}
+	l.refused(t, "the log main: ", "the log poker: ", "the log bridge: ", "create=never requires one")
 	writeConfig(t, path, strings.Replace(file, "{name: bridge}", "{name: bridge, create: auto}", 1))
-	s = l.start(t)
+	s := l.start(t)
 	s.in("bridge").shuffle(smallShuffle)
 	s.post("/shuffle", smallShuffle).problem(t, http.StatusServiceUnavailable)
 	if a := s.get("/readyz"); a.status != http.StatusOK {
@@ -216,9 +157,7 @@ func TestRemovedLog(t *testing.T) {
 	}
 	poker.post("/shoes/"+shoe+"/draw", `{}`)
 	s.stop()
-	if s := l.startOrExit(t); s.addr != "" || s.code() != 1 || !strings.Contains(s.log.String(), filepath.Join(l.data, "logs", "poker")+" has a log that the configuration does not name, with 1 open shoes. Name it with retired: true") {
-		t.Errorf("a start without the log:\n%s", s.log)
-	}
+	l.refused(t, filepath.Join(l.data, "logs", "poker")+" has a log that the configuration does not name, with 1 open shoes. Name it with retired: true")
 
 	writeConfig(t, path, "logs: [{name: poker, retired: true}, {name: bridge, deadline: 2h}]")
 	s = l.start(t)
@@ -277,55 +216,18 @@ func TestDatabaseServerDownAmongOthers(t *testing.T) {
 		fmt.Fprintf(&file, "- {name: %s, store: %q, key: %s}\n", name, store, key)
 	}
 	l, _ := configured(t, file.String())
-	first := l.start(t)
-	replicas := []*server{first, l.start(t)}
-
-	// Each log gets requests on each replica until the end.
-	type outcome struct {
-		log string
-		*loadResult
-	}
-	outcomes, end := make(chan outcome), make(chan struct{})
-	var loading sync.WaitGroup
+	replicas := []*server{l.start(t)}
+	replicas = append(replicas, l.start(t))
+	var served []*server
 	for _, name := range names {
-		for _, s := range replicas {
-			loading.Go(func() {
-				for {
-					select {
-					case <-end:
-						return
-					default:
-						outcomes <- outcome{name, s.in(name).load(2, 5, smallShuffle)}
-					}
-				}
-			})
-		}
+		served = append(served, replicas[0].in(name), replicas[1].in(name))
 	}
-	answered, rejected := map[string][]shuffled{}, map[string]int{}
-	collected := make(chan struct{})
-	go func() {
-		defer close(collected)
-		for o := range outcomes {
-			answered[o.log] = append(answered[o.log], o.answered...)
-			for status, n := range o.rejected {
-				if rejected[o.log] += n; status != http.StatusServiceUnavailable {
-					t.Errorf("%s: %d requests were answered %d", o.log, n, status)
-				}
-			}
-			for _, err := range o.failed {
-				t.Errorf("%s: a request was not answered: %v", o.log, err)
-			}
-		}
-	}()
-	items := func(s *server, name string) float64 {
-		return s.metric("riffle_items_shuffled_total", fmt.Sprintf("log=%q", name))
-	}
+	load := loadSteadily(t, 2, served...) // of each log on each replica, until the end
 	proceed := func(names ...string) {
 		t.Helper()
 		for _, s := range replicas {
 			for _, name := range names {
-				before := items(s, name)
-				until(t, "shuffles in "+name+" are answered", func() bool { return items(s, name) > before+20*20 })
+				s.in(name).proceeds()
 			}
 		}
 	}
@@ -352,18 +254,13 @@ func TestDatabaseServerDownAmongOthers(t *testing.T) {
 		}
 	}
 	proceed(names...)
-	close(end)
-	loading.Wait()
-	close(outcomes)
-	<-collected
-	for _, name := range names {
-		for _, s := range replicas {
-			size := s.in(name).checkLog("fault", answered[name])
-			t.Logf("%s: %d answers, %d rejections, the log has %d", name, len(answered[name]), rejected[name], size)
-		}
+	load.stop()
+	for _, s := range served {
+		size := s.checkLog("fault", load.answered[s.prefix])
+		t.Logf("%s: %d answers, %d rejections, the log has %d", s.prefix, len(load.answered[s.prefix]), load.rejected[s.prefix], size)
 	}
-	if rejected["main"]+rejected["poker"] > 0 || rejected["bridge"] == 0 || rejected["mahjong"] == 0 {
-		t.Errorf("rejected requests by log: %v", rejected)
+	if r := load.rejected; r[""]+r["/logs/poker"] > 0 || r["/logs/bridge"] == 0 || r["/logs/mahjong"] == 0 {
+		t.Errorf("rejected requests by log: %v", r)
 	}
 	for _, s := range replicas {
 		s.stop()

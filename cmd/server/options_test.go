@@ -198,22 +198,8 @@ func TestOperatorDeckTypes(t *testing.T) {
 	}
 	s.stop()
 
-	for name, c := range map[string]struct{ text, message string }{
-		"a duplicate code": {strings.Replace(coinsDeck, `"T"`, `"H"`, 1), `bad.json:8: the code "H" is taken by line 7`},
-		"not JSON":         {"{\n\n]", "bad.json:3: this is not JSON"},
-		"the wrong size":   {strings.Replace(coinsDeck, `"size": 2`, `"size": 3`, 1), "bad.json:5:"},
-		"a taken name":     {strings.Replace(coinsDeck, `"coins"`, `"standard52"`, 1), "standard52"},
-		"an empty file":    {"", "bad.json:1: the file is empty"},
-		"an unknown field": {strings.Replace(coinsDeck, `"size"`, `"sise": 2, "size"`, 1), `bad.json:5: a type has no field "sise"`},
-	} {
-		write("bad.json", c.text)
-		s := launch{args: []string{"--decks", folder}}.startOrExit(t)
-		if s.addr != "" {
-			t.Errorf("%s: the server starts", name)
-		} else if stderr := s.log.String(); s.code() != 1 || !strings.Contains(stderr, c.message) || !strings.Contains(stderr, folder) {
-			t.Errorf("%s: exit code %d, %s", name, s.code(), stderr)
-		}
-	}
+	write("bad.json", strings.Replace(coinsDeck, `"T"`, `"H"`, 1)) // the tests of internal/deck try all mistakes
+	launch{args: []string{"--decks", folder}}.refused(t, folder, `bad.json:8: the code "H" is taken by line 7`)
 }
 
 // TestCreateNever starts the program with --create=never. Without its log it refuses to start and
@@ -223,13 +209,7 @@ func TestCreateNever(t *testing.T) {
 	never := []string{"--create=never"}
 	refuses := func(data, want string) {
 		t.Helper()
-		s := launch{data: data, args: never}.startOrExit(t)
-		if s.addr != "" {
-			t.Fatalf("started without %s", want)
-		}
-		if text := s.log.String(); s.wait() != 1 || !strings.Contains(text, want) || !strings.Contains(text, "create=auto") {
-			t.Errorf("exited with %d, want 1 and an error with %q that says what to do:\n%s", s.code(), want, text)
-		}
+		launch{data: data, args: never}.refused(t, want, "create=auto")
 	}
 	data := filepath.Join(t.TempDir(), "data")
 	refuses(data, "there is no log")

@@ -108,43 +108,11 @@ func TestReconcilesLostDatabase(t *testing.T) {
 	t.Parallel()
 	db := databaseOn(t, postgrestest.For(t))
 	servers := []*server{db.replica().start(t), db.replica().start(t)}
-	loads := make(chan *loadResult)
-	var stop sync.WaitGroup
-	end := make(chan struct{})
-	for _, s := range servers {
-		stop.Go(func() {
-			for {
-				select {
-				case <-end:
-					return
-				default:
-					loads <- s.load(4, 5, smallShuffle)
-				}
-			}
-		})
-	}
-	var answered []shuffled
-	rejected := 0
-	collected := make(chan struct{})
-	go func() {
-		defer close(collected)
-		for l := range loads {
-			answered = append(answered, l.answered...)
-			for status, n := range l.rejected {
-				if rejected += n; status != http.StatusServiceUnavailable {
-					t.Errorf("%d requests were answered %d", n, status)
-				}
-			}
-			for _, err := range l.failed {
-				t.Errorf("a request was not answered: %v", err)
-			}
-		}
-	}()
+	load := loadSteadily(t, 4, servers...)
 	recovered := func() {
 		t.Helper()
 		for _, s := range servers {
-			before := s.metric("riffle_items_shuffled_total", "")
-			until(t, "shuffles are answered again", func() bool { return s.metric("riffle_items_shuffled_total", "") > before+10*20 })
+			s.proceeds()
 		}
 	}
 	faults := 4
@@ -165,13 +133,10 @@ func TestReconcilesLostDatabase(t *testing.T) {
 		}
 	}
 	recovered()
-	close(end)
-	stop.Wait()
-	close(loads)
-	<-collected
+	load.stop()
 	for _, s := range servers {
-		size := s.checkLog("fault", answered)
-		t.Logf("%d answers, %d rejections, the log has %d", len(answered), rejected, size)
+		size := s.checkLog("fault", load.answered[""])
+		t.Logf("%d answers, %d rejections, the log has %d", len(load.answered[""]), load.rejected[""], size)
 		s.stop()
 	}
 }
@@ -236,31 +201,11 @@ func TestSlowDatabaseShedsLoad(t *testing.T) {
 	s.checkShedding(queue, callers, release)
 }
 
-// TestRejectsDatabaseThatLosesData starts on PostgreSQL servers that acknowledge commits before
-// they are durable (F10).
-func TestRejectsDatabaseThatLosesData(t *testing.T) {
-	t.Parallel()
-	for _, setting := range []string{"fsync", "synchronous_commit"} {
-		s := databaseOn(t, postgrestest.For(t, setting+"=off")).replica().startOrExit(t)
-		if s.addr != "" {
-			t.Errorf("the server starts with %s=off", setting)
-		} else if stderr := s.log.String(); s.code() != 1 || !strings.Contains(stderr, setting) || strings.Contains(stderr, postgrestest.Password()) {
-			t.Errorf("%s=off: exit code %d, %s", setting, s.code(), stderr)
-		}
-	}
-}
-
 // TestRejectsReplicaWithoutKey starts a server without the key of its log.
 func TestRejectsReplicaWithoutKey(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
 	first := db.replica().start(t)
-	s := launch{env: []string{"RIFFLE_STORE=" + db.url}}.startOrExit(t)
-	if s.addr != "" {
-		t.Fatal("a server started without the key")
-	}
-	if stderr := s.log.String(); s.code() != 1 || !strings.Contains(stderr, "put the key back from a backup") {
-		t.Errorf("exit code %d, %s", s.code(), stderr)
-	}
+	launch{env: []string{"RIFFLE_STORE=" + db.url}}.refused(t, "put the key back from a backup")
 	first.shuffle(smallShuffle) // the other replica still works
 }

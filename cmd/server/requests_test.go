@@ -3,6 +3,7 @@ package main_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"riffle/internal/access"
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
 )
@@ -30,8 +32,8 @@ type answer struct {
 
 func (a *answer) String() string { return fmt.Sprintf("%d %.500s", a.status, a.body) }
 
-// ask sends a request and reads the answer to its end. The headers are pairs of name and value. A
-// body is sent as JSON unless a header says otherwise.
+// ask sends a request and reads the answer to its end. The headers are pairs of name and value, with
+// Host among them. A body is sent as JSON unless a header says otherwise.
 func (s *server) ask(method, path, body string, headers ...string) (*answer, error) {
 	request, err := http.NewRequest(method, s.url(path), strings.NewReader(body))
 	if err != nil {
@@ -43,6 +45,7 @@ func (s *server) ask(method, path, body string, headers ...string) (*answer, err
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
+	request.Host = request.Header.Get("Host")
 	response, err := s.client.Do(request)
 	if err != nil {
 		return nil, err
@@ -57,24 +60,34 @@ func (s *server) ask(method, path, body string, headers ...string) (*answer, err
 // errCutOff is the error for an answer that began but is incomplete.
 var errCutOff = errors.New("the answer was cut off")
 
-// get sends a GET request, which must be answered.
-func (s *server) get(path string) *answer {
+// must is ask for a request that must be answered.
+func (s *server) must(method, path, body string, headers ...string) *answer {
 	s.t.Helper()
-	a, err := s.ask(http.MethodGet, path, "")
+	a, err := s.ask(method, path, body, headers...)
 	if err != nil {
-		s.t.Fatalf("GET %s: %v\n%s", path, err, s.log)
+		s.t.Fatalf("%s %s %.200s: %v\n%s", method, path, body, err, s.log)
 	}
 	return a
+}
+
+// get sends a GET request, which must be answered.
+func (s *server) get(path string, headers ...string) *answer {
+	s.t.Helper()
+	return s.must(http.MethodGet, path, "", headers...)
 }
 
 // post sends a POST request, which must be answered.
 func (s *server) post(path, body string, headers ...string) *answer {
 	s.t.Helper()
-	a, err := s.ask(http.MethodPost, path, body, headers...)
-	if err != nil {
-		s.t.Fatalf("POST %s %.200s: %v\n%s", path, body, err, s.log)
+	return s.must(http.MethodPost, path, body, headers...)
+}
+
+// with returns the headers of a caller that has a token, or none if it is empty.
+func with(token access.Token, headers ...string) []string {
+	if token == "" {
+		return headers
 	}
-	return a
+	return append(headers, "Authorization", "Bearer "+string(token))
 }
 
 // read decodes an answer into v. It must have status 200.
@@ -209,6 +222,63 @@ func (s *server) load(clients, times int, body string) *loadResult {
 	}
 	group.Wait()
 	return l
+}
+
+// A steadyLoad has clients ask for shuffles until stop is called. Any rejection but 503, and any
+// request without an answer, fails the test.
+type steadyLoad struct {
+	end     chan struct{}
+	loading sync.WaitGroup
+
+	mu       sync.Mutex
+	answered map[string][]shuffled // by path prefix
+	rejected map[string]int        // by path prefix
+}
+
+// loadSteadily begins a load of servers. A server may be one for a log.
+func loadSteadily(t *testing.T, clients int, servers ...*server) *steadyLoad {
+	l := &steadyLoad{end: make(chan struct{}), answered: map[string][]shuffled{}, rejected: map[string]int{}}
+	for _, s := range servers {
+		l.loading.Go(func() {
+			for {
+				select {
+				case <-l.end:
+					return
+				default:
+				}
+				got := s.load(clients, 5, smallShuffle)
+				l.mu.Lock()
+				l.answered[s.prefix] = append(l.answered[s.prefix], got.answered...)
+				for status, n := range got.rejected {
+					if l.rejected[s.prefix] += n; status != http.StatusServiceUnavailable {
+						t.Errorf("%s: %d requests were answered %d", s.prefix, n, status)
+					}
+				}
+				l.mu.Unlock()
+				for _, err := range got.failed {
+					t.Errorf("%s: a request was not answered: %v", s.prefix, err)
+				}
+			}
+		})
+	}
+	return l
+}
+
+// stop ends the load and waits for its requests.
+func (l *steadyLoad) stop() {
+	close(l.end)
+	l.loading.Wait()
+}
+
+// proceeds waits until the server has answered many shuffles more in its log.
+func (s *server) proceeds() {
+	s.t.Helper()
+	log := cmp.Or(strings.TrimPrefix(s.prefix, "/logs/"), "main")
+	items := func() float64 {
+		return s.in("main").metric("riffle_items_shuffled_total", fmt.Sprintf("log=%q", log))
+	}
+	before := items()
+	until(s.t, "shuffles in "+log+" are answered", func() bool { return items() > before+20*20 })
 }
 
 // add adds an answer, and the record of a shuffle, and reports whether the answer was complete.

@@ -69,64 +69,6 @@ func (h *drawnCards) requireEachOnce(t *testing.T, size int) {
 	}
 }
 
-// drawConcurrently has 64 clients draw from one shoe, through the servers in turn, until it is empty. No
-// draw may fail.
-func drawConcurrently(t *testing.T, id string, size int, servers ...*server) {
-	t.Helper()
-	h := &drawnCards{drawn: map[int]int{}}
-	var wait sync.WaitGroup
-	for client := range 64 {
-		s := servers[client%len(servers)]
-		body := []string{`{}`, `{"from": "bottom", "count": 2}`, `{"from": "random"}`, `{"to": "hand-` + fmt.Sprint(client%4) + `"}`}[client%4]
-		wait.Go(func() {
-			for {
-				a, err := s.ask(http.MethodPost, "/shoes/"+id+"/draw", body)
-				switch {
-				case err == nil && a.status == http.StatusUnprocessableEntity:
-					if s.shoe(id).Remaining == 0 {
-						return
-					}
-					body = `{}` // since fewer cards remain than it asked for
-					continue
-				case err != nil || a.status != http.StatusOK:
-					t.Errorf("a draw was answered %v, %v", a, err)
-					return
-				}
-				var drawn shoe
-				if err := json.Unmarshal(a.body, &drawn); err != nil {
-					t.Error(err)
-					return
-				}
-				h.add(drawn.Cards)
-			}
-		})
-	}
-	wait.Wait()
-	h.requireEachOnce(t, size)
-	for _, s := range servers {
-		if found := s.shoe(id); found.Remaining != 0 {
-			t.Errorf("the shoe is %+v", found)
-		}
-	}
-}
-
-// TestConcurrentDrawsDealEachCardOnce empties one shoe through a single server, and another through
-// three replicas.
-func TestConcurrentDrawsDealEachCardOnce(t *testing.T) {
-	t.Parallel()
-	s := launch{}.start(t)
-	drawConcurrently(t, s.newShoe(`{"deck": "standard52", "decks": 3}`).ID, 156, s)
-	s.kill()
-
-	db := newDatabase(t)
-	replicas := []*server{db.replica().start(t), db.replica().start(t), db.replica().start(t)}
-	made := replicas[0].newShoe(`{"deck": "standard52", "decks": 2, "reference": "fire"}`)
-	drawConcurrently(t, made.ID, 104, replicas...)
-	if n := replicas[1].shoe(made.ID).Version; n != len(replicas[2].records("fire")) {
-		t.Errorf("the shoe is at version %d, and has %d records", n, len(replicas[2].records("fire")))
-	}
-}
-
 // newDraws returns n draws of two cards from a shoe, each with its own idempotency key.
 func newDraws(shoe, label string, n int) (list []*keyed) {
 	for i := range n {

@@ -53,32 +53,25 @@ func TestSpans(t *testing.T) {
 	l, _ := configured(t, fmt.Sprintf("keys:\n  - {name: table, sha256: %x, may: [shuffle, read, deal]}\n", token.Digest()))
 	l.env = traced(collector.URL)
 	s := l.start(t)
-	bearer := []string{"Authorization", "Bearer " + string(token)}
-	with := func(trace string, more ...string) []string {
-		return append(append(more, bearer...), "Traceparent", trace)
+	traced := func(trace string, more ...string) []string {
+		return with(token, append(more, "Traceparent", trace)...)
 	}
 
 	const idempotencyKey, requestID = "secret-key-Zq4m", "round-17"
 	shuffle, sampled := traceContext(1, "01")
-	made := s.post("/shuffle", `{"deck":"standard52"}`, with(sampled, "Idempotency-Key", idempotencyKey, "X-Request-Id", requestID)...)
+	made := s.post("/shuffle", `{"deck":"standard52"}`, traced(sampled, "Idempotency-Key", idempotencyKey, "X-Request-Id", requestID)...)
 	id := textMember(t, made, "audit_id")
 	read, sampled := traceContext(2, "01")
-	ask := func(path string, headers ...string) {
-		t.Helper()
-		if _, err := s.ask(http.MethodGet, path, "", headers...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ask("/audits/"+id, with(sampled)...)
+	s.get("/audits/"+id, traced(sampled)...)
 	shoe, sampled := traceContext(3, "01")
-	shoeID := textMember(t, s.post("/shoes", `{"deck":"standard52"}`, bearer...), "shoe_id")
-	ask("/shoes/"+shoeID+"?token=x", with(sampled)...)
+	shoeID := textMember(t, s.post("/shoes", `{"deck":"standard52"}`, with(token)...), "shoe_id")
+	s.get("/shoes/"+shoeID+"?token=x", traced(sampled)...)
 	unsampled, header := traceContext(4, "00")
-	ask("/decks", with(header)...)
+	s.get("/decks", traced(header)...)
 	malformed, header := traceContext(5, "1")
-	ask("/decks", with(header)...)
+	s.get("/decks", traced(header)...)
 	refused, sampled := traceContext(6, "01")
-	ask("/decks?token="+string(token), "Traceparent", sampled)
+	s.get("/decks?token="+string(token), "Traceparent", sampled)
 	s.stop() // exports what waits
 
 	byName := ofTrace(t, collector, shuffle)
