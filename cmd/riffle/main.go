@@ -66,7 +66,7 @@ type commands struct {
 
 // run parses the command line and runs the command.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	parser, err := kong.New(&commands{}, kong.Name("riffle"), kong.Writers(stdout, stderr), kong.Vars{"version": "riffle " + version},
+	parser, err := kong.New(&commands{}, kong.Name("riffle"), kong.Writers(stdout, stderr), kong.Vars{"version": "riffle " + version, "algorithms": algorithms()},
 		kong.Description("The offline companion of the shuffle service.\n\n"+
 			"The exit code is 0 if all is well, 1 if what was checked does not add up, and 2 if it could not be checked."),
 		kong.BindTo(ctx, (*context.Context)(nil)),

@@ -29,7 +29,7 @@ import (
 // A shuffleCmd shuffles lines the way the service shuffles items. Its proof is the only record of a
 // log of its own.
 type shuffleCmd struct {
-	Algorithm  string  `default:"fisher-yates" enum:"fisher-yates,durstenfeld,inside-out,strike-out,sattolo" help:"One of ${enum}."`
+	Algorithm  string  `default:"fisher-yates" enum:"${algorithms}" help:"One of ${enum}."`
 	Draw       *uint64 `placeholder:"N" help:"Write only the first N lines of the order."`
 	ClientSeed string  `placeholder:"TEXT" help:"Text that others know or chose, mixed into the keys: up to 256 bytes."`
 	Reference  string  `placeholder:"TEXT" help:"What the shuffle is for: up to 128 characters, stored in the record."`
@@ -48,6 +48,15 @@ The proof contains the seed and the record, which is the only one of a log named
 
 // shuffleOrigin is the origin of the log in a proof by riffle shuffle.
 const shuffleOrigin = "riffle/shuffle"
+
+// algorithms lists the algorithms for the flag.
+func algorithms() string {
+	var names []string
+	for _, a := range shuffle.Algorithms() {
+		names = append(names, string(a))
+	}
+	return strings.Join(names, ",")
+}
 
 // Run shuffles the lines.
 func (k *shuffleCmd) Run(ctx context.Context, c *console) error {

@@ -26,7 +26,7 @@ func (a *logAPI) listDecks(x *exchange) error {
 	return x.sendStatic(list)
 }
 
-// ofDeck returns a handler that calls answer with the deck type in the path. Parameters may be those of the
+// ofDeck returns a handler that calls answer with the deck type in the path. Parameters may belong to the
 // deck type, so answer checks their names.
 func ofDeck(answer func(*logAPI, *exchange, *deck.Type) error) handler {
 	return withLog(func(a *logAPI, x *exchange) error {
