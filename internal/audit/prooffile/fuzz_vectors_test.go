@@ -9,7 +9,6 @@ import (
 
 	"riffle/internal/audit"
 	"riffle/internal/audit/prooffile"
-	"riffle/internal/shuffle"
 )
 
 // fuzzedFile has what TestVerifiersAgreeOnMutations found, made small.
@@ -19,9 +18,6 @@ func buildFuzzed(t testing.TB) []verdictVector {
 	t.Helper()
 	_, key := logKey(t, origin, 1)
 	b := &verdictBuilder{t: t, key: key}
-	statement := func(size uint64) audit.Statement {
-		return audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: size, Draw: size, Repeat: 1, Input: audit.RangeInput}
-	}
 	nested := func(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 	const follows, isRecord = `{"id":"follows"}`, `{"id":"false","step":"record"}`
 
@@ -29,7 +25,7 @@ func buildFuzzed(t testing.TB) []verdictVector {
 		b.sorted("the kind "+kind, unchecked, "record", "proof", `{"id":"unknown-kind"}`, verdictVector{Texts: texts("proof.json", b.forged(strings.Replace(unknownKind, "table_of-9", kind, 1), nil))})
 	}
 
-	made, seed := recordOf("nested", statement(5), "", nil)
+	made, seed := recordOf("nested", fisherYates(5), "", nil)
 	record := func(levels int) verdictVector {
 		text := substitute(t, `,"commitment"`, `,"x":`+nested(levels-1)+`,"commitment"`)(string(made.Append(nil)))
 		return verdictVector{Texts: texts("proof.json", b.forged(text, seed))}
@@ -38,7 +34,7 @@ func buildFuzzed(t testing.TB) []verdictVector {
 	b.sorted("a record of 201 levels", isFalse, "record", "proof", isRecord, record(201))
 	for _, levels := range []int{200, 201} {
 		name, list := fmt.Sprintf("items of %d levels", levels), nested(levels)
-		v, _, _ := build(t, plan{name: name, statement: statement(1), items: list, log: 1})
+		v, _, _ := build(t, plan{name: name, statement: fisherYates(1), items: list, log: 1})
 		given := verdictVector{Texts: texts("proof.json", v.Proof, "entries.json", list)}
 		if levels == 200 {
 			b.sorted(name, verified, "", "proof items", follows, given)
@@ -48,7 +44,7 @@ func buildFuzzed(t testing.TB) []verdictVector {
 	}
 
 	const records = `[{"record":"Abbey Road"},{"record":"Revolver"}]`
-	v, _, _ := build(t, plan{name: "items with a record", statement: statement(2), items: records, log: 1})
+	v, _, _ := build(t, plan{name: "items with a record", statement: fisherYates(2), items: records, log: 1})
 	b.sorted("items with a record", verified, "", "proof items", follows, verdictVector{Texts: texts("proof.json", v.Proof, "entries.json", records)})
 
 	committed := named(t, "committed, hands of a deck")
@@ -85,7 +81,7 @@ func buildFuzzed(t testing.TB) []verdictVector {
 	b.sorted("one item, and an empty array of hands", isFalse, "order", "proof items order", isWrongOrder, verdictVector{Texts: texts("proof.json", single.Proof, "entries.json", *single.Items, "answer.json", `{"hands":[]}`)})
 	b.refused("a key of two lines", "unknown", []string{"log.key"}, verdictVector{Texts: texts("proof.json", single.Proof, "log.key", key[:40]+"\n"+key[40:])})
 
-	twice := newShoe(t, &plan{name: "twice in the log", statement: statement(5), items: fruit})
+	twice := newShoe(t, &plan{name: "twice in the log", statement: fisherYates(5), items: fruit})
 	twice.move(audit.KindDraw, "shoe", "top", 2, "dealt", "")
 	twice.end(audit.KindClose)
 	files := twice.files()
@@ -99,13 +95,13 @@ func buildFuzzed(t testing.TB) []verdictVector {
 		})
 	}
 
-	shoe := newShoe(t, &plan{name: "twins", statement: statement(5), items: fruit})
+	shoe := newShoe(t, &plan{name: "twins", statement: fisherYates(5), items: fruit})
 	hand := shoe.hand(shoe.move(audit.KindDraw, "shoe", "top", 2, "dealt", ""))
 	shoe.end(audit.KindClose)
 	open := shoe.files()[0]
 	open.Seed = nil
 	first, held := string(shoe.files()[0].Text()), string(open.Text())
-	other := newShoe(t, &plan{name: shoe.name, statement: statement(5)})
+	other := newShoe(t, &plan{name: shoe.name, statement: fisherYates(5)})
 	twin := string(other.files()[0].Text())
 	genuine := handText(t, hand)
 	hand[0].Card = (hand[0].Card + 1) % 5

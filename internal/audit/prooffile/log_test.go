@@ -131,14 +131,17 @@ func addLine(line string) func(*prooffile.File) {
 	}
 }
 
-// spoilSignature changes a bit of the last signature of a note.
-func spoilSignature(t testing.TB, signed []byte) []byte {
-	t.Helper()
-	at := bytes.LastIndexByte(signed, ' ') + 1
-	signature, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(string(signed[at:]), "\n"))
-	if err != nil {
-		t.Fatal(err)
+// spoilSignature returns a function that changes a bit of the last signature of a checkpoint.
+func spoilSignature(t testing.TB) func(*prooffile.File) {
+	return func(f *prooffile.File) {
+		t.Helper()
+		signed := f.Inclusion.Checkpoint
+		at := bytes.LastIndexByte(signed, ' ') + 1
+		signature, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(string(signed[at:]), "\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		signature[10] ^= 1
+		f.Inclusion.Checkpoint = fmt.Appendf(slices.Clone(signed[:at]), "%s\n", base64.StdEncoding.EncodeToString(signature))
 	}
-	signature[10] ^= 1
-	return fmt.Appendf(slices.Clone(signed[:at]), "%s\n", base64.StdEncoding.EncodeToString(signature))
 }

@@ -2,7 +2,6 @@ package prooffile_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -10,8 +9,8 @@ import (
 	"riffle/internal/audit/prooffile"
 )
 
-// orderOf returns the order of a vector as the list that the service would answer.
-func orderOf(t testing.TB, v *vector) *prooffile.Order {
+// answered returns the items of each shuffle of a vector.
+func (v *vector) answered(t testing.TB) (shuffles [][]any) {
 	t.Helper()
 	var items []json.RawMessage
 	if v.Items != nil {
@@ -19,23 +18,28 @@ func orderOf(t testing.TB, v *vector) *prooffile.Order {
 			t.Fatal(err)
 		}
 	}
-	var shuffles []string
 	for _, positions := range v.Orders {
-		var list []string
+		order := []any{}
 		for _, p := range positions {
-			if v.Items == nil {
-				list = append(list, fmt.Sprint(p))
+			if items == nil {
+				order = append(order, p)
 			} else {
-				list = append(list, string(items[p]))
+				order = append(order, items[p])
 			}
 		}
-		shuffles = append(shuffles, "["+strings.Join(list, ", ")+"]")
+		shuffles = append(shuffles, order)
 	}
-	text := shuffles[0]
-	if len(shuffles) > 1 {
-		text = "[" + strings.Join(shuffles, ",\n") + "]"
+	return shuffles
+}
+
+// orderOf returns the order of a vector as the list that the service would answer.
+func orderOf(t testing.TB, v *vector) *prooffile.Order {
+	t.Helper()
+	shuffles := v.answered(t)
+	if len(shuffles) == 1 {
+		return parseOrder(t, compactJSON(t, shuffles[0]))
 	}
-	return parseOrder(t, text)
+	return parseOrder(t, compactJSON(t, shuffles))
 }
 
 func parseOrder(t testing.TB, text string) *prooffile.Order {
@@ -57,15 +61,7 @@ func TestOrdersAreCompared(t *testing.T) {
 	}
 	list := func(v *vector, number, from, to int) string {
 		t.Helper()
-		var items []json.RawMessage
-		if err := json.Unmarshal([]byte(*v.Items), &items); err != nil {
-			t.Fatal(err)
-		}
-		var values []string
-		for _, p := range v.Orders[number][from:to] {
-			values = append(values, string(items[p]))
-		}
-		return "[" + strings.Join(values, ",") + "]"
+		return compactJSON(t, v.answered(t)[number][from:to])
 	}
 	handsOf := func(v *vector) string {
 		return `"hands":[` + list(v, 0, 0, 13) + "," + list(v, 0, 13, 26) + "," + list(v, 0, 26, 39) + `],"rest":` + list(v, 0, 39, 52)

@@ -74,10 +74,12 @@ const (
 	values = "[ 1, 1.0, 1e0, 12345678901234567890, \"\\u0041\", \"A\", \"A\",\r\n\tnull, true, [ 1, [ ] ], {\"b\": 1, \"a\": [\" \"]}, \"\" ]"
 )
 
+// fisherYates returns the statement of one shuffle of the numbers below size.
+func fisherYates(size uint64) audit.Statement {
+	return audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: size, Draw: size, Repeat: 1, Input: audit.RangeInput}
+}
+
 func plans() []plan {
-	fisherYates := func(size uint64) audit.Statement {
-		return audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: size, Draw: size, Repeat: 1, Input: audit.RangeInput}
-	}
 	list := []plan{{name: "deck", statement: fisherYates(52), deck: "standard52", copies: 1, log: 1}}
 	for i, alg := range shuffle.Algorithms() {
 		s := fisherYates(12)
@@ -121,9 +123,6 @@ func plans() []plan {
 // committedPlans are shuffles that used a commitment. The first is the example of the
 // specification.
 func committedPlans() []plan {
-	fisherYates := func(size uint64) audit.Statement {
-		return audit.Statement{Algorithm: shuffle.AlgorithmFisherYates, Size: size, Draw: size, Repeat: 1, Input: audit.RangeInput}
-	}
 	worked := fisherYates(5)
 	for i := range byte(rng.BlockSize) {
 		worked.Seed = append(worked.Seed, i)
@@ -275,13 +274,9 @@ func buildReveal(t testing.TB, of *prooffile.File) (vector, *prooffile.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const name = "reveal"
-	signer, public := logKey(t, origin, 1)
-	record, _ := recordOf(name, audit.Statement{}, "", nil)
+	record, _ := recordOf("reveal", audit.Statement{}, "", nil)
 	record.Kind, record.AuditID, record.Commitment = audit.KindReveal, revealed.ID, revealed.Commitment
-	f := &prooffile.File{Record: record.Append(nil), LogKey: public}
-	f.Inclusion = include(t, f.Record, 18, 300, signer)
-	return vector{Name: name, Proof: string(f.Text()), Key: public, Expect: "reveal"}, f
+	return alone(t, "reveal", "reveal", record.Append(nil), place{18, 300})
 }
 
 // buildAll builds the whole file of vectors.

@@ -118,11 +118,12 @@ func named(t testing.TB, name string) vector {
 }
 
 func TestVectorsHold(t *testing.T) {
-	for _, v := range readVectors(t).Proofs {
+	for _, v := range append(readVectors(t).Proofs, readSalted(t).Proofs...) {
 		t.Run(v.Name, func(t *testing.T) {
 			for _, items := range []*string{v.Items, nil} {
 				g := given(t, v.Key, items, v.CommitmentProof)
-				if v.Orders != nil {
+				g.ItemsSalt = v.ItemsSalt
+				if v.Orders != nil && v.Name != "salted, the items not given" {
 					g.Order = orderOf(t, &v)
 				}
 				r := prooffile.VerifyRecord([]byte(v.Proof), g)
@@ -165,14 +166,17 @@ func expected(v *vector, r *prooffile.Result, items bool) error {
 		return errors.New("there is a step for what it does not name")
 	}
 	kinds := map[string]audit.Kind{
-		"verified": audit.KindShuffle, "held-back": audit.KindShuffle,
+		"verified": audit.KindShuffle, "held-back": audit.KindShuffle, "unchecked": audit.KindShuffle,
 		"commitment": audit.KindCommitment, "void": audit.KindVoid, "reveal": audit.KindReveal,
 	}
 	if r.Record.Kind != kinds[v.Expect] {
 		return fmt.Errorf("it is of kind %s", r.Record.Kind)
 	}
 	known := items || v.Items == nil || strings.HasPrefix(r.Record.Statement.Input, "deck")
-	if want := v.Expect != "held-back" && known; (r.Unchecked() == nil) != want || r.HeldBack() != (v.Expect == "held-back") {
+	if v.Expect == "unchecked" && items && !r.Has(prooffile.StepItems, prooffile.Unchecked) {
+		return errors.New("the items are not what cannot be checked")
+	}
+	if want := v.Expect != "held-back" && v.Expect != "unchecked" && known; (r.Unchecked() == nil) != want || r.HeldBack() != (v.Expect == "held-back") {
 		return fmt.Errorf("checked to the end: want %v", want)
 	}
 	return nil
@@ -180,8 +184,10 @@ func expected(v *vector, r *prooffile.Result, items bool) error {
 
 func TestWrongVectorsFailAtTheirStep(t *testing.T) {
 	steps := map[string]bool{}
-	for _, v := range readVectors(t).Wrong {
-		r := prooffile.VerifyRecord([]byte(v.Proof), given(t, v.Key, v.Items, v.CommitmentProof))
+	for _, v := range append(readVectors(t).Wrong, readSalted(t).Wrong...) {
+		g := given(t, v.Key, v.Items, v.CommitmentProof)
+		g.ItemsSalt = v.ItemsSalt
+		r := prooffile.VerifyRecord([]byte(v.Proof), g)
 		steps[v.Step] = true
 		if failed := r.Failed(); failed == nil || failed.Name != v.Step {
 			t.Errorf("%s: want it to fail at the step %s: %+v", v.Name, v.Step, r.Steps)

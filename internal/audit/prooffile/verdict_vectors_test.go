@@ -150,22 +150,8 @@ func (b *verdictBuilder) answer(v *vector) map[string]any {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	var items []json.RawMessage
-	if v.Items != nil {
-		if err := json.Unmarshal([]byte(*v.Items), &items); err != nil {
-			b.t.Fatal(err)
-		}
-	}
 	var shuffles []any
-	for _, positions := range v.Orders {
-		order := []any{}
-		for _, p := range positions {
-			if items == nil {
-				order = append(order, p)
-			} else {
-				order = append(order, items[p])
-			}
-		}
+	for _, order := range v.answered(b.t) {
 		if len(record.Statement.Hands) == 0 {
 			shuffles = append(shuffles, order)
 			continue
