@@ -210,32 +210,49 @@ func TestVerifyFindsCardsThatWereNotSealed(t *testing.T) {
 			t.Errorf("verifying a %s: %+v, %v", of.Record.Kind, v, err)
 		}
 	}
-	stored, err := s.journal.ByID(t.Context(), made.AuditID)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for detail, change := range map[string]func([]uint32){
 		"do not have the root":              func(cards []uint32) { cards[0], cards[1] = cards[1], cards[0] },
 		"cards that the shoe does not have": func(cards []uint32) { cards[0] = 52 },
 	} {
-		forged := *stored.Record
-		forged.ID = uuid.Must(uuid.NewV7())
-		sidecar, err := s.journal.Sidecar(stored)
-		if err != nil {
-			t.Fatal(err)
-		}
-		change(sidecar.Shoe.Order)
-		_, err = s.journal.Append(t.Context(), &journal.Entry{
-			Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{{Name: journal.ShoeClaim(forged.ID)}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, v, err := s.Verify(t.Context(), forged.ID, 0, nil)
+		forged := s.forge(t, made.AuditID, ledger.Claim{}, func(sidecar *journal.Sidecar) { change(sidecar.Shoe.Order) })
+		_, v, err := s.Verify(t.Context(), forged, 0, nil)
 		if err != nil || v.OK || !strings.Contains(v.Steps[len(v.Steps)-1].Detail, detail) {
 			t.Errorf("with another order in its sidecar: %+v, %v, want ... %s ...", v, err, detail)
 		}
 	}
+}
+
+// provenOf returns the ids of a shoe's proofs, in their order.
+func (s *service) provenOf(t *testing.T, id uuid.UUID) (list []uuid.UUID, err error) {
+	t.Helper()
+	err = s.ProveShoe(t.Context(), id, nil, func(p *disclosure.Proof) error {
+		list = append(list, p.ID)
+		return nil
+	})
+	return list, err
+}
+
+// forge appends a record, changed after it was stored, with its sidecar.
+func (s *service) forge(t *testing.T, id uuid.UUID, claim ledger.Claim, change func(*journal.Sidecar)) uuid.UUID {
+	t.Helper()
+	stored, err := s.journal.ByID(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sidecar, err := s.journal.Sidecar(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(sidecar)
+	forged := *stored.Record
+	forged.ID = uuid.Must(uuid.NewV7())
+	if claim.Name == "" {
+		claim.Name = journal.ShoeClaim(forged.ID)
+	}
+	if _, err = s.journal.Append(t.Context(), &journal.Entry{Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{claim}}); err != nil {
+		t.Fatal(err)
+	}
+	return forged.ID
 }
 
 func TestProveShoeGoesThroughItsRecords(t *testing.T) {
@@ -248,17 +265,7 @@ func TestProveShoeGoesThroughItsRecords(t *testing.T) {
 		s.apply(t, other.Shoe.ID, drawRandom)
 		want = append(want, s.apply(t, id, c).AuditID)
 	}
-	prove := func(id uuid.UUID) (got []uuid.UUID, err error) {
-		err = s.ProveShoe(t.Context(), id, nil, func(p *disclosure.Proof) error {
-			got = append(got, p.ID)
-			if p.Seed == nil && len(got) < len(want) {
-				t.Errorf("the proof of record %d of a closed shoe has no seed", p.LogIndex)
-			}
-			return nil
-		})
-		return got, err
-	}
-	if got, err := prove(id); err != nil || !slices.Equal(got, want) {
+	if got, err := s.provenOf(t, id); err != nil || !slices.Equal(got, want) {
 		t.Errorf("proven are %s, %v, want %s", got, err, want)
 	}
 	stop := errors.New("stop")
@@ -266,11 +273,11 @@ func TestProveShoeGoesThroughItsRecords(t *testing.T) {
 	if err := s.ProveShoe(t.Context(), id, nil, func(*disclosure.Proof) error { calls++; return stop }); !errors.Is(err, stop) || calls != 1 {
 		t.Errorf("stopped after %d proofs: %v", calls, err)
 	}
-	if got, err := prove(made.AuditID); !errors.Is(err, journal.ErrNoShoe) || got != nil {
+	if got, err := s.provenOf(t, made.AuditID); !errors.Is(err, journal.ErrNoShoe) || got != nil {
 		t.Errorf("by its public id: %s, %v", got, err)
 	}
 	s.store.Moved = map[string]string{journal.ShoeClaim(made.AuditID): journal.ShoeClaim(other.AuditID)}
-	if got, err := prove(id); !errors.Is(err, ledger.ErrCorrupt) || got != nil {
+	if got, err := s.provenOf(t, id); !errors.Is(err, ledger.ErrCorrupt) || got != nil {
 		t.Errorf("with the claim moved to another shoe: %s, %v", got, err)
 	}
 	s.store.Moved = nil
@@ -284,13 +291,6 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := made.Shoe.ID
-	prove := func() (got []uuid.UUID, err error) {
-		err = s.ProveShoe(t.Context(), id, nil, func(p *disclosure.Proof) error {
-			got = append(got, p.ID)
-			return nil
-		})
-		return got, err
-	}
 	var replacement *liveshoes.Result
 	s.store.Tamper = func(*ledger.Stored) { // after the lookup of the first record
 		s.store.Tamper = nil
@@ -299,7 +299,7 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got, err := prove(); err != nil || !slices.Equal(got, []uuid.UUID{replacement.AuditID}) {
+	if got, err := s.provenOf(t, id); err != nil || !slices.Equal(got, []uuid.UUID{replacement.AuditID}) {
 		t.Errorf("proven are %s, %v, want %s", got, err, replacement.AuditID)
 	}
 	// The owner's claim was moved back to the replaced shoe, whose first record now holds only
@@ -310,7 +310,7 @@ func TestProveShoeFollowsAReplacement(t *testing.T) {
 	}
 	keys = slices.DeleteFunc(keys, func(c ledger.Claim) bool { return journal.IsShoeClaim(c.Name) })
 	s.store.Moved = map[string]string{journal.OwnerClaim(id): keys[0].Name}
-	if got, err := prove(); !errors.Is(err, ledger.ErrCorrupt) {
+	if got, err := s.provenOf(t, id); !errors.Is(err, ledger.ErrCorrupt) {
 		t.Errorf("with the claim of the owner moved back: %s, %v", got, err)
 	}
 }
@@ -319,20 +319,8 @@ func TestProveShoeNeedsRecordsThatLeadBack(t *testing.T) {
 	s := newService(t)
 	made := s.create(t, plan.Request{Deck: "standard52"})
 	drawn := s.apply(t, made.Shoe.ID, drawRandom)
-	stored, err := s.journal.ByID(t.Context(), drawn.AuditID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sidecar, err := s.journal.Sidecar(stored)
-	if err != nil {
-		t.Fatal(err)
-	}
-	forged := *stored.Record
-	forged.ID, sidecar.Shoe.Previous = uuid.Must(uuid.NewV7()), s.store.Size(t) // its own index
-	claim := ledger.Claim{Name: journal.ShoeClaim(made.AuditID), Taken: true, From: stored.Index}
-	if _, err := s.journal.Append(t.Context(), &journal.Entry{Record: &forged, Sidecar: *sidecar, Claims: []ledger.Claim{claim}}); err != nil {
-		t.Fatal(err)
-	}
+	claim := ledger.Claim{Name: journal.ShoeClaim(made.AuditID), Taken: true, From: drawn.LogIndex}
+	s.forge(t, drawn.AuditID, claim, func(sidecar *journal.Sidecar) { sidecar.Shoe.Previous = s.store.Size(t) }) // its own index
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	if err := s.ProveShoe(ctx, made.Shoe.ID, nil, func(*disclosure.Proof) error { return nil }); !errors.Is(err, ledger.ErrCorrupt) {
