@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
-
-	"riffle/internal/audit/prooffile"
 )
 
 // shoesFile is shared by the verifiers in all languages; testdata/riffle1/README.md describes it.
@@ -28,16 +26,6 @@ type shoeVector struct {
 	Expect string              `json:"expect,omitempty"`
 	Orders map[string][]uint64 `json:"orders,omitempty"`
 	Step   string              `json:"step,omitempty"`
-}
-
-// check checks the vector as the command does.
-func (v *shoeVector) check(t testing.TB) *prooffile.Result {
-	t.Helper()
-	g := given(t, v.Key, v.Items, nil)
-	if v.Hand != nil {
-		g.Hand = parseHand(t, *v.Hand)
-	}
-	return check(prooffile.Split([]byte(v.Proofs)), g)
 }
 
 // vectorOf makes the vector of a whole shoe.
@@ -95,35 +83,3 @@ func buildShoes(t testing.TB) (all shoeVectors) {
 }
 
 func readShoes(t testing.TB) shoeVectors { return read[shoeVectors](t, shoesFile) }
-
-func TestShoeVectors(t *testing.T) {
-	vectors := readShoes(t)
-	for i := range vectors.Shoes {
-		v := &vectors.Shoes[i]
-		for _, hand := range []*string{v.Hand, nil} {
-			v.Hand = hand
-			if r := v.check(t); r.Failed() != nil || r.Closed != (v.Expect == "verified") || (r.Unchecked() == nil) != (r.Closed || hand != nil) {
-				t.Errorf("%s: %+v", v.Name, r.Steps)
-			}
-		}
-	}
-	for i := range vectors.Hands {
-		v := &vectors.Hands[i]
-		if r := v.check(t); r.Failed() != nil || r.Unchecked() != nil || r.Proven == 0 {
-			t.Errorf("%s: %+v", v.Name, r.Steps)
-		}
-	}
-	steps := map[string]bool{}
-	for i := range vectors.Wrong {
-		v := &vectors.Wrong[i]
-		steps[v.Step] = true
-		if r := v.check(t); r.Failed() == nil || r.Failed().Name != v.Step {
-			t.Errorf("%s: want it to fail at the step %s: %+v", v.Name, v.Step, r.Steps)
-		}
-	}
-	for _, step := range []string{"proof", "record", "chain", "commitment", "items", "inclusion", "signature", "moves", "root", "hand"} {
-		if !steps[step] {
-			t.Errorf("of no vector the step %s fails", step)
-		}
-	}
-}
