@@ -19,17 +19,19 @@ import (
 // appendBatch writes a whole batch and returns one row, or writes nothing and returns no row if the
 // log is not at the batch's start size: everything else is joined to the moved head's row. Of two
 // writers, the second waits for the first at that row and then evaluates its condition again. Each
-// column is one array, so that the statement fits batches of any length.
+// column is one array, so that the statement fits batches of any length. Zero values become NULL, which
+// indexes leave out.
 //
 // A duplicate claim violates the primary key. If another record holds a claim to transfer, fewer
 // rows are taken than wanted, and the statement divides by zero: only an error undoes a statement's
 // writes.
 const appendBatch = `WITH moved AS (
-	UPDATE head SET size = $3::bigint, edge = $4::bytea, checkpoint = $5::bytea, seed_key = $6::bytea, seeds_from = $7::bigint
+	UPDATE head SET size = $3::bigint, edge = coalesce($4::bytea, ''), checkpoint = $5::bytea,
+		seed_key = coalesce($6::bytea, ''), seeds_from = $7::bigint
 	WHERE one AND size = $1::bigint AND (checkpoint = ''::bytea) = $2::boolean RETURNING size
 ), added AS (
 	INSERT INTO entries (idx, id, reference, record, secret, hash)
-	SELECT e.idx, e.id, e.reference, e.record, e.secret, e.hash FROM moved,
+	SELECT e.idx, e.id, nullif(e.reference, ''), coalesce(e.record, ''), e.secret, e.hash FROM moved,
 	unnest($8::bigint[], $9::uuid[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[])
 	AS e (idx, id, reference, record, secret, hash)
 ), covered AS (
@@ -37,12 +39,13 @@ const appendBatch = `WITH moved AS (
 	SELECT n.level, n.idx, n.hash FROM moved, unnest($14::smallint[], $15::bigint[], $16::bytea[]) AS n (level, idx, hash)
 ), claimed AS (
 	INSERT INTO claims (name, idx, status, due)
-	SELECT c.name, c.idx, c.status, c.due FROM moved, unnest($17::text[], $18::bigint[], $19::text[], $20::bigint[]) AS c (name, idx, status, due)
+	SELECT c.name, c.idx, nullif(c.status, ''), nullif(c.due, 0) FROM moved,
+	unnest($17::text[], $18::bigint[], $19::text[], $20::bigint[]) AS c (name, idx, status, due)
 ), taken AS (
-	UPDATE claims SET idx = c.idx, status = c.status, due = c.due FROM moved,
+	UPDATE claims SET idx = c.idx, status = nullif(c.status, ''), due = nullif(c.due, 0) FROM moved,
 	unnest($21::text[], $22::bigint[], $23::text[], $24::bigint[], $25::bigint[]) AS c (name, idx, status, due, holder)
 	WHERE claims.name = c.name AND claims.idx = c.holder RETURNING claims.idx
-) SELECT 1 / ((SELECT count(*) FROM taken) = cardinality($21::text[]))::int + ` + durableOrFail + ` FROM moved`
+) SELECT 1 / ((SELECT count(*) FROM taken) = coalesce(cardinality($21::text[]), 0))::int + ` + durableOrFail + ` FROM moved`
 
 // confirmHead writes what it reads.
 const confirmHead = "UPDATE head SET size = size + " + durableOrFail + " WHERE one RETURNING size, edge, checkpoint, seed_key, seeds_from"
@@ -213,12 +216,12 @@ func arguments(batch ledger.Batch) []any {
 	n := len(batch.Entries)
 	var claimed, taken claimColumns
 	indexes, ids, hashes := make([]int64, n), make([]uuid.UUID, n), make([][]byte, n)
-	references := make([]*string, n)
+	references := make([]string, n)
 	records, secrets := make([][]byte, n), make([][]byte, n)
 	for i := range batch.Entries {
 		e := &batch.Entries[i]
 		indexes[i], ids[i], hashes[i] = int64(batch.Size)+int64(i), e.ID, e.Hash[:]
-		references[i], records[i], secrets[i] = nullable(&e.Reference), notNil(e.Record), e.Sidecar
+		references[i], records[i], secrets[i] = e.Reference, e.Record, e.Sidecar
 		for k := range e.Claims {
 			if c := &e.Claims[k]; c.Taken {
 				taken.add(indexes[i], c)
@@ -233,44 +236,27 @@ func arguments(batch ledger.Batch) []any {
 		levels[i], places[i], nodes[i] = int16(batch.Nodes[i].Level), int64(batch.Nodes[i].Index), batch.Nodes[i].Hash[:]
 	}
 	return []any{
-		int64(batch.Size), len(batch.Entries) == 0, int64(batch.Head.Size), notNil(batch.Head.Edge), notNil(batch.Head.Checkpoint),
-		notNil(batch.Head.SeedKey), int64(batch.Head.SeedsFrom),
+		int64(batch.Size), len(batch.Entries) == 0, int64(batch.Head.Size), batch.Head.Edge, batch.Head.Checkpoint,
+		batch.Head.SeedKey, int64(batch.Head.SeedsFrom),
 		indexes, ids, references, records, secrets, hashes,
 		levels, places, nodes,
-		notNil(claimed.names), notNil(claimed.indexes), notNil(claimed.statuses), notNil(claimed.due),
-		notNil(taken.names), notNil(taken.indexes), notNil(taken.statuses), notNil(taken.due), notNil(taken.holders),
+		claimed.names, claimed.indexes, claimed.statuses, claimed.due,
+		taken.names, taken.indexes, taken.statuses, taken.due, taken.holders,
 	}
 }
 
 type claimColumns struct {
 	names    []string
 	indexes  []int64
-	statuses []*string
-	due      []*int64
+	statuses []string
+	due      []int64
 	holders  []int64 // current holders of claims to transfer; unused for new claims
 }
 
 func (c *claimColumns) add(index int64, claim *ledger.Claim) {
 	c.names, c.indexes = append(c.names, claim.Name), append(c.indexes, index)
-	c.statuses, c.due = append(c.statuses, nullable(&claim.Status)), append(c.due, nullable(&claim.Due))
+	c.statuses, c.due = append(c.statuses, claim.Status), append(c.due, claim.Due)
 	c.holders = append(c.holders, int64(claim.From))
-}
-
-// notNil returns an empty slice for nil, which would be NULL.
-func notNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
-// nullable returns NULL for a zero value.
-func nullable[T comparable](v *T) *T {
-	var zero T
-	if *v == zero {
-		return nil
-	}
-	return v
 }
 
 // close closes the connection. It ignores errors: committed transactions stay committed.
