@@ -1,9 +1,7 @@
 package journal_test
 
 import (
-	"crypto/rand"
 	"errors"
-	"io"
 	"slices"
 	"testing"
 
@@ -105,20 +103,3 @@ func TestAppendNamesTheClaimInConflict(t *testing.T) {
 		t.Errorf("a claim of an entry that was refused: %v", err)
 	}
 }
-
-func TestWithoutRandomnessThereIsNoRecord(t *testing.T) {
-	j := journaltest.Open(t)
-	broken := errors.New("the generator failed")
-	j.Random = io.MultiReader(io.LimitReader(rand.Reader, 9), failing{broken})
-	if _, err := j.NewRecord(audit.KindReveal); !errors.Is(err, broken) {
-		t.Errorf("an id without randomness: %v", err)
-	}
-	j.Random = failing{broken}
-	if seed, err := j.NewSeed(52, 52); !errors.Is(err, broken) || seed != nil {
-		t.Errorf("a seed without randomness: %x, %v", seed, err)
-	}
-}
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }

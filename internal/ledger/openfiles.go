@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -49,21 +50,19 @@ type openFile struct {
 // NewOpenFiles returns the files at the paths, which the process must have open, and their folders.
 // It opens nothing: closing a second descriptor of a file would release SQLite's locks.
 func NewOpenFiles(paths ...string) (OpenFiles, error) {
-	var files OpenFiles
-	folders := map[string]bool{}
+	names := slices.Clone(paths)
 	for _, path := range paths {
-		names := []string{path}
-		if folder := filepath.Dir(path); !folders[folder] {
-			folders[folder] = true
+		if folder := filepath.Dir(path); !slices.Contains(names, folder) {
 			names = append(names, folder)
 		}
-		for _, name := range names {
-			info, err := os.Stat(name)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, openFile{name, info, writable(name, info) == nil})
+	}
+	var files OpenFiles
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, err
 		}
+		files = append(files, openFile{name, info, writable(name, info) == nil})
 	}
 	return files, nil
 }

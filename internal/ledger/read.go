@@ -123,14 +123,7 @@ func (l *Log) Tile(ctx context.Context, level int, index uint64, width int) ([]b
 	hashes, err := reading(ctx, l.readers, func() ([]tlog.Hash, error) {
 		return readTile(ctx, l.store, l.published.Load().Checkpoint, level, index, width)
 	})
-	if err != nil {
-		return nil, err
-	}
-	data := make([]byte, 0, len(hashes)*tlog.HashSize)
-	for _, h := range hashes {
-		data = append(data, h[:]...)
-	}
-	return data, nil
+	return joined(hashes), err
 }
 
 // Entries returns the first width records of an entry bundle of the published log, as in C2SP

@@ -147,37 +147,38 @@ func (r tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 		if len(hashes) != t.W {
 			return nil, fmt.Errorf("%w: of %d hashes of level %d from %d on there are %d", ErrCorrupt, t.W, t.L, t.N<<tileHeight, len(hashes))
 		}
-		for _, h := range hashes {
-			data[i] = append(data[i], h[:]...)
-		}
+		data[i] = joined(hashes)
 	}
 	return data, nil
+}
+
+// joined returns the bytes of hashes.
+func joined(hashes []tlog.Hash) []byte {
+	data := make([]byte, 0, len(hashes)*tlog.HashSize)
+	for _, h := range hashes {
+		data = append(data, h[:]...)
+	}
+	return data
 }
 
 func (tileReader) SaveTiles([]tlog.Tile, [][]byte) {}
 
 // prefix returns the tree of a checkpoint's first n records.
 func prefix(ctx context.Context, store Store, c proof.Checkpoint, n uint64) (t Tree, err error) {
-	t.size = int64(n)
-	var indexes []int64
-	var levels []int
-	for level := range t.edge {
-		if t.size>>level&1 == 1 {
-			indexes = append(indexes, tlog.StoredHashIndex(level, t.size>>level-1))
-			levels = append(levels, level)
-		}
-	}
-	if len(indexes) == 0 {
+	if n == 0 {
 		return t, nil
+	}
+	var indexes []int64
+	for level := len(t.edge) - 1; level >= 0; level-- {
+		if n>>level&1 == 1 {
+			indexes = append(indexes, tlog.StoredHashIndex(level, int64(n>>level)-1))
+		}
 	}
 	hashes, err := hashReader(ctx, store, c).ReadHashes(indexes)
 	if err != nil {
 		return t, fmt.Errorf("%w: reading the tree of the first %d records: %w", ErrCorrupt, n, err)
 	}
-	for i, level := range levels {
-		t.edge[level] = hashes[i]
-	}
-	return t, nil
+	return treeOf(Head{Size: n, Edge: joined(hashes)})
 }
 
 // extends returns [ErrCorrupt] unless the checkpoint's tree extends the earlier one's.
