@@ -283,20 +283,6 @@ func requestInFlight(path string) func(testing.TB) *service {
 	}
 }
 
-// Of all conflicts only that with a request in flight goes away, and clients tell it by Retry-After.
-func TestRetryAfterOfConflicts(t *testing.T) {
-	s := requestInFlight("/shuffle")(t)
-	if answer := s.do(keyed(post(t, "/shuffle", `{"size":2}`), "a")); answer.StatusCode != http.StatusConflict || answer.Header.Get("Retry-After") != "1" {
-		t.Errorf("in flight: %s, Retry-After: %q", answer.Status, answer.Header.Get("Retry-After"))
-	}
-	s = start(t, setup{})
-	unique := `{"size": 2, "reference": "round 1", "unique_reference": true}`
-	s.do(post(t, "/shuffle", unique))
-	if answer := s.do(post(t, "/shuffle", unique)); answer.StatusCode != http.StatusConflict || answer.Header.Get("Retry-After") != "" {
-		t.Errorf("second attempt: %s, Retry-After: %q", answer.Status, answer.Header.Get("Retry-After"))
-	}
-}
-
 // A gathererFunc is a function that gathers metrics.
 type gathererFunc func() ([]*dto.MetricFamily, error)
 

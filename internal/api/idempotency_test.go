@@ -232,7 +232,8 @@ func TestUniqueReferenceNamesTheFirstAttempt(t *testing.T) {
 	first := mustCommit(t, s, `{"size":3,"reference":"a","unique_reference":true}`)
 	for _, path := range []string{"/shuffle", "/commitments"} {
 		got := s.send(t, post(t, path, `{"size":9,"reference":"a","unique_reference":true}`))
-		if pointer, id := got.problem(t); got.status != http.StatusConflict || pointer != "/unique_reference" || id != first.CommitmentID {
+		pointer, id := got.problem(t)
+		if got.status != http.StatusConflict || pointer != "/unique_reference" || id != first.CommitmentID || got.header.Get("Retry-After") != "" {
 			t.Errorf("%s: %d %s, want a conflict with %s", path, got.status, got.body, first.CommitmentID)
 		}
 	}

@@ -308,49 +308,35 @@ func TestIfMatch(t *testing.T) {
 func TestShoeRetriesAreReplayedByteForByte(t *testing.T) {
 	c := &clock{now: time.Now()}
 	s := start(t, setup{now: c.Now})
-	made := s.send(t, keyed(post(t, "/shoes", `{"deck":"standard52","expires_in":60}`), keyOf("made")))
-	var shoe shoeState
-	if err := json.Unmarshal([]byte(made.body), &shoe); err != nil || made.status != 200 {
-		t.Fatalf("%v %s", err, made.body)
-	}
-	at := shoe.path()
-	type attempt struct {
-		key  string
-		make requestFunc
-		got  response
-	}
-	attempts := []attempt{
-		{"made", postFunc("/shoes", `{"deck":"standard52","expires_in":60}`), made},
-		{"draw", postFunc(at+"/draw?proof=true", `{"count":3}`), response{}},
-		{"random", postFunc(at+"/draw", `{"count":3,"from":"random","to":"a"}`), response{}},
-		{"pile", postFunc(at+"/piles/a/draw?proof=true", `{"count":2,"to":"b"}`), response{}},
-		{"shuffle", postFunc(at+"/piles/b/shuffle", `{}`), response{}},
-		{"back", postFunc(at+"/piles/b/return", `{}`), response{}},
-		{"reshuffle", postFunc(at+"/reshuffle", `{"client_seed":"x"}`), response{}},
-		{"drawn again", postFunc(at+"/draw?proof=true", `{"count":2}`), response{}},
-		{"add", nil, response{}}, // of a card of the draw before
-		{"end", func(t testing.TB) *http.Request { return del(t, at) }, response{}},
-		{"close", postFunc(at+"/close", `{}`), response{}},
-	}
-	for i := range attempts[1:] {
-		a, before := &attempts[i+1], s.logSize()
-		if a.key == "add" {
-			var drawn shoeState
-			if err := json.Unmarshal([]byte(attempts[i].got.body), &drawn); err != nil {
-				t.Fatal(err)
-			}
-			a.make = postFunc(at+"/piles/c/add", fmt.Sprintf(`{"cards":[%d]}`, drawn.Cards[0].Card))
+	requests, answers := map[string]requestFunc{}, map[string]response{}
+	first := func(key string, request requestFunc) (a shoeState) {
+		t.Helper()
+		before := s.logSize()
+		got := s.send(t, keyed(request(t), keyOf(key)))
+		if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != 200 || s.logSize() != before+1 {
+			t.Fatalf("%s made %d records, want 1: %d %s", key, s.logSize()-before, got.status, got.body)
 		}
-		if a.got = s.send(t, keyed(a.make(t), keyOf(a.key))); a.got.status != 200 || s.logSize() != before+1 {
-			t.Fatalf("%s made %d records, want 1: %d %s", a.key, s.logSize()-before, a.got.status, a.got.body)
-		}
+		requests[key], answers[key] = request, got
+		return a
 	}
+	made := first("made", postFunc("/shoes", `{"deck":"standard52","expires_in":60}`))
+	at := made.path()
+	first("draw", postFunc(at+"/draw?proof=true", `{"count":3}`))
+	first("random", postFunc(at+"/draw", `{"count":3,"from":"random","to":"a"}`))
+	first("pile", postFunc(at+"/piles/a/draw?proof=true", `{"count":2,"to":"b"}`))
+	first("shuffle", postFunc(at+"/piles/b/shuffle", `{}`))
+	first("back", postFunc(at+"/piles/b/return", `{}`))
+	first("reshuffle", postFunc(at+"/reshuffle", `{"client_seed":"x"}`))
+	drawn := first("drawn again", postFunc(at+"/draw?proof=true", `{"count":2}`))
+	first("add", postFunc(at+"/piles/c/add", fmt.Sprintf(`{"cards":[%d]}`, drawn.Cards[0].Card)))
+	first("end", func(t testing.TB) *http.Request { return del(t, at) })
+	first("close", postFunc(at+"/close", `{}`))
 	c.Set(c.Now().Add(time.Hour))
 	size := s.logSize()
 	for who, s := range map[string]*service{"same process": s, "replica": s.replica(t)} {
-		for _, a := range attempts {
-			if got := s.send(t, keyed(a.make(t), keyOf(a.key))); !reflect.DeepEqual(got, a.got) {
-				t.Errorf("%s, %s: %.500v, want %.500v", a.key, who, got, a.got)
+		for key, request := range requests {
+			if got := s.send(t, keyed(request(t), keyOf(key))); !reflect.DeepEqual(got, answers[key]) {
+				t.Errorf("%s, %s: %.500v, want %.500v", key, who, got, answers[key])
 			}
 		}
 		for _, r := range []*http.Request{
