@@ -26,8 +26,8 @@ func (a *logAPI) listDecks(x *exchange) error {
 	return x.sendStatic(list)
 }
 
-// ofDeck returns a handler that calls answer with the deck type in the path. Parameters may belong to the
-// deck type, so answer checks their names.
+// ofDeck returns a handler that calls answer with the deck type in the path. The deck type may have
+// parameters, so answer checks their names.
 func ofDeck(answer func(*logAPI, *exchange, *deck.Type) error) handler {
 	return withLog(func(a *logAPI, x *exchange) error {
 		name := chi.URLParam(x.r, "type")

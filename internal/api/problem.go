@@ -140,7 +140,7 @@ func (a *API) fail(x *exchange, err error) {
 		x.log.metrics.Reject(err)
 	}
 	if errors.Is(err, httpserver.ErrConnections) {
-		p.with("Connection", "close")
+		p = p.with("Connection", "close")
 	}
 	writeProblem(x, p)
 }
@@ -171,10 +171,10 @@ func (a *API) problem(r *http.Request, err error) *problem {
 		}
 		p := newProblem(row.status, "%s", row.detail)
 		if row.challenge != "" {
-			p.with("WWW-Authenticate", row.challenge)
+			p = p.with("WWW-Authenticate", row.challenge)
 		}
 		if row.pointer != "" && r.Method == http.MethodPost {
-			p.at(row.pointer)
+			p = p.at(row.pointer)
 		}
 		return p
 	}
@@ -230,7 +230,7 @@ func detailed(r *http.Request, err error) *problem {
 	case errors.As(err, &body):
 		p := newProblem(body.Status, "%s", body.Detail)
 		if body.Pointer != "" {
-			p.at(body.Pointer)
+			return p.at(body.Pointer)
 		}
 		return p
 	case errors.As(err, &closed) && closed.Status == shoe.Closed:
@@ -248,7 +248,7 @@ func detailed(r *http.Request, err error) *problem {
 	case errors.As(err, &short):
 		p := unprocessable("count is %d, but only %d cards remain. Nothing was taken; ask for fewer, or put cards there first.", short.Want, short.Have)
 		if strings.HasSuffix(r.URL.Path, "/draw") {
-			p.at("/count")
+			return p.at("/count")
 		}
 		return p
 	case errors.As(err, &limit):

@@ -57,7 +57,7 @@ func seedSecrets(t *testing.T, text string) (list []secret) {
 	return list
 }
 
-// bytesSecret returns a secret for bytes: verbatim, in hex and in base64.
+// bytesSecret returns a secret for bytes: raw, in hex and in base64.
 func bytesSecret(what string, raw []byte) secret {
 	s := secret{what: what}
 	s.add(raw, hex.AppendEncode(nil, raw), bytes.ToUpper(hex.AppendEncode(nil, raw)))

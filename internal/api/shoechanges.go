@@ -8,7 +8,7 @@ import (
 	"riffle/internal/shoe"
 )
 
-// pileInPath means the pile in the path.
+// pileInPath is replaced by the pile in the path.
 const pileInPath shoe.Place = "path"
 
 // The changes of shoes: each completes a change with the members of the body that it names.

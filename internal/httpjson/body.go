@@ -91,7 +91,7 @@ func roomAfter(full, announced int64) int64 {
 
 // checkHeader rejects bodies that cannot be read, by their header.
 func checkHeader(r *http.Request, limit int64) error {
-	unsupported := ""
+	var unsupported string
 	switch encoding, media := r.Header.Get("Content-Encoding"), r.Header.Get("Content-Type"); {
 	case r.ContentLength > limit:
 		return tooLarge(limit)
