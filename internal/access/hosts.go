@@ -16,20 +16,21 @@ import (
 
 // Hosts are the accepted Host names. The zero value has none.
 //
-// They prevent DNS rebinding: evil.example can change its address to 127.0.0.1, and then its page could
-// send requests to a local service past the same-origin policy. Their Host is still evil.example.
-type Hosts struct{ names map[string]bool }
+// They prevent DNS rebinding: a page on evil.example, a name that suddenly resolves to 127.0.0.1,
+// could send requests to a local service past the same-origin policy. Their Host is still
+// evil.example.
+type Hosts struct{ set }
 
 // ParseHosts parses names and IP addresses without ports, separated by commas, such as
 // "riffle.example, 10.0.0.7".
 func ParseHosts(list string) (Hosts, error) {
-	h := Hosts{map[string]bool{}}
+	h := Hosts{set{}}
 	for entry := range entries(list) {
 		name := normalize(entry)
 		if !isAddress(name) && !isName(name) {
 			return Hosts{}, fmt.Errorf("%q is not a host name; accepted are names and IP addresses without scheme, port or wildcard, such as riffle.example", entry)
 		}
-		h.names[name] = true
+		h.set[name] = true
 	}
 	return h, nil
 }
@@ -45,9 +46,12 @@ func entries(list string) iter.Seq[string] {
 	}
 }
 
-// MarshalText returns the sorted names for [ParseHosts].
-func (h Hosts) MarshalText() ([]byte, error) {
-	return []byte(strings.Join(slices.Sorted(maps.Keys(h.names)), ",")), nil
+// A set of names is marshalled as a list that its type parses.
+type set map[string]bool
+
+// MarshalText returns the sorted names, separated by commas.
+func (s set) MarshalText() ([]byte, error) {
+	return []byte(strings.Join(slices.Sorted(maps.Keys(s)), ",")), nil
 }
 
 // UnmarshalText is [ParseHosts].
@@ -66,13 +70,13 @@ func (h Hosts) Allow(local net.Addr, host string) bool {
 		return true
 	}
 	name := normalize(withoutPort(host))
-	if h.names[name] {
+	if h.set[name] {
 		return true
 	}
 	if isLoopback(local) {
 		return isLocal(name)
 	}
-	return len(h.names) == 0
+	return len(h.set) == 0
 }
 
 // isLoopback reports whether only this machine can connect to an address.

@@ -75,7 +75,7 @@ func TestHostsMarshalText(t *testing.T) {
 			t.Errorf("%q is formatted as %q, %v, want %q", list, text, err, want)
 		}
 		var again Hosts
-		if err := again.UnmarshalText(text); err != nil || !maps.Equal(again.names, h.names) {
+		if err := again.UnmarshalText(text); err != nil || !maps.Equal(again.set, h.set) {
 			t.Errorf("%q is parsed as %v, %v, want %v", text, again, err, h)
 		}
 	}

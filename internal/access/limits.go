@@ -23,12 +23,13 @@ func (r Rates) burst() int {
 }
 
 // A limiter applies [Rates] to one caller. A request's records and bytes are charged when it ends, so
-// a caller may overdraw them once and then waits. It is safe for concurrent use.
+// a caller may overdraw them once and then waits. It is safe for concurrent use. The zero value limits
+// nothing, and copies share their buckets.
 type limiter struct {
 	requests, records, bytes *rate.Limiter // nil for no limit
 }
 
-func newLimiter(r Rates) *limiter {
+func newLimiter(r Rates) limiter {
 	bucket := func(perSecond float64, burst int) *rate.Limiter {
 		if perSecond == 0 {
 			return nil
@@ -36,7 +37,7 @@ func newLimiter(r Rates) *limiter {
 		return rate.NewLimiter(rate.Limit(perSecond), burst)
 	}
 	second := func(perSecond float64) int { return max(1, int(min(perSecond, math.MaxInt32))) }
-	return &limiter{
+	return limiter{
 		requests: bucket(r.Requests, r.burst()),
 		records:  bucket(r.Records, second(r.Records)),
 		bytes:    bucket(r.Bytes, second(r.Bytes)),
@@ -44,7 +45,7 @@ func newLimiter(r Rates) *limiter {
 }
 
 // take admits a request and returns 0, or returns the time to wait.
-func (l *limiter) take(now time.Time, writes bool) time.Duration {
+func (l limiter) take(now time.Time, writes bool) time.Duration {
 	wait := refill(l.bytes, now)
 	if writes {
 		wait = max(wait, refill(l.records, now))
@@ -73,7 +74,7 @@ func timeFor(b *rate.Limiter, tokens float64) time.Duration {
 }
 
 // charge takes a request's records and bytes, even if the buckets are empty.
-func (l *limiter) charge(now time.Time, records, bytes int) {
+func (l limiter) charge(now time.Time, records, bytes int) {
 	charge(l.records, now, records)
 	charge(l.bytes, now, bytes)
 }
@@ -97,7 +98,7 @@ type Remaining struct {
 	Window   time.Duration // from an empty bucket to a full one; 0 if requests are not limited
 }
 
-func (l *limiter) remaining(now time.Time) Remaining {
+func (l limiter) remaining(now time.Time) Remaining {
 	if l.requests == nil {
 		return Remaining{}
 	}

@@ -37,12 +37,12 @@ const maxPeers = 1 << 16
 type Policy struct {
 	keys      map[Digest]*client
 	anonymous *Grant // nil for no permissions
-	peers     *cache.Cache[netip.Addr, *limiter]
+	peers     *cache.Cache[netip.Addr, limiter]
 }
 
 type client struct {
 	Key
-	limiter *limiter
+	limiter limiter
 }
 
 // NewPolicy returns a policy for callers with keys and for anonymous ones. Without keys and a grant
@@ -51,7 +51,7 @@ func NewPolicy(keys []Key, anonymous *Grant) *Policy {
 	if len(keys) == 0 && anonymous == nil {
 		anonymous = &Grant{May: Scopes()}
 	}
-	p := &Policy{keys: make(map[Digest]*client, len(keys)), anonymous: anonymous, peers: cache.New[netip.Addr, *limiter](maxPeers)}
+	p := &Policy{keys: make(map[Digest]*client, len(keys)), anonymous: anonymous, peers: cache.New[netip.Addr, limiter](maxPeers)}
 	for _, k := range keys {
 		p.keys[k.Digest] = &client{k, newLimiter(k.Rates)}
 	}
@@ -83,7 +83,7 @@ func (p *Policy) Public(scope Scope, log string) bool { return p.anonymous.allow
 type Caller struct {
 	Key     string // name of its key; empty for an anonymous caller
 	grant   *Grant // nil for no permissions
-	limiter *limiter
+	limiter limiter
 }
 
 // Identify returns the caller of a request from a peer (see [quota.Peer]). A policy without keys
@@ -160,9 +160,6 @@ func (c *Caller) Take(now time.Time, scope Scope, log string, writes bool) error
 	} else if err != nil {
 		return err
 	}
-	if c.limiter == nil {
-		return nil
-	}
 	if wait := c.limiter.take(now, writes); wait > 0 {
 		return &LimitError{wait}
 	}
@@ -171,15 +168,10 @@ func (c *Caller) Take(now time.Time, scope Scope, log string, writes bool) error
 
 // Charge subtracts a request's records and bytes from the caller's rates.
 func (c *Caller) Charge(now time.Time, records, bytes int) {
-	if c.limiter != nil {
-		c.limiter.charge(now, records, bytes)
-	}
+	c.limiter.charge(now, records, bytes)
 }
 
 // Remaining returns the rest of the caller's rate of requests.
 func (c *Caller) Remaining(now time.Time) Remaining {
-	if c.limiter == nil {
-		return Remaining{}
-	}
 	return c.limiter.remaining(now)
 }

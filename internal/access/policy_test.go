@@ -137,7 +137,7 @@ func TestTakeFollowsTheGrant(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	take := func(l *limiter, n int, writes bool) (taken int) {
+	take := func(l limiter, n int, writes bool) (taken int) {
 		for range n {
 			if l.take(now, writes) == 0 {
 				taken++
