@@ -145,12 +145,11 @@ func (f *File) mapping(node *yaml.Node, what string, keys map[string]func(*yaml.
 // setIn sets a setting from a value, or a list of values if it accepts one, and adds its position to
 // values.
 func (f *File) setIn(values map[string]position, name string, setting Setting, value *yaml.Node) {
-	text, ok := "", false
+	read := f.scalar
 	if setting.List && value.Kind == yaml.SequenceNode {
-		text, ok = f.joined(name, value)
-	} else {
-		text, ok = f.scalar(name, value)
+		read = f.joined
 	}
+	text, ok := read(name, value)
 	if !ok {
 		return
 	}
