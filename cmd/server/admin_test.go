@@ -97,18 +97,10 @@ func TestHealthcheckOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, path := configured(t, fmt.Sprintf("addr: :%s\n%s", port, text))
-	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-config", path); code != 0 {
-		t.Errorf("%d, %s", code, stderr)
-	}
+	requireHealth(t, "", nil, "-config", path)
 	writeConfig(t, path, fmt.Sprintf("addr: :%s\ntls: {crt: none.pem}\n", port))
-	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-config", path); code != 0 {
-		t.Errorf("with a mistake in tls: %d, %s", code, stderr)
-	}
-	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-addr", s.addr); code == 0 {
-		t.Errorf("plain HTTP to TLS: %d, %s", code, stderr)
-	}
+	requireHealth(t, "", nil, "-config", path)
+	requireHealth(t, "not ready: 400", nil, "-addr", s.addr) // plain HTTP to TLS
 	writeConfig(t, path, "addr: 127.0.0.1:1\nadmin-addr: "+s.admin().addr+"\n"+text)
-	if code, _, stderr := runToExit(t, nil, "-healthcheck", "-config", path); code != 0 {
-		t.Errorf("at the admin address: %d, %s", code, stderr)
-	}
+	requireHealth(t, "", nil, "-config", path)
 }

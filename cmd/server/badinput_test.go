@@ -20,7 +20,7 @@ import (
 func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
 
 // TestRejectsMalformedJSON sends bodies that must be answered 400 and not recorded, in level memory. The
-// grammar itself is jsontext's.
+// grammar itself is jsontext's, and internal/httpjson tests more.
 func TestRejectsMalformedJSON(t *testing.T) {
 	t.Parallel()
 	s := launch{}.start(t)
@@ -44,22 +44,14 @@ func TestRejectsMalformedJSON(t *testing.T) {
 		"a parameter twice":                   `{"deck": "undercover", "parameters": {"players": 5, "players": 6}}`,
 		"something behind":                    `{"size": 5} x`,
 		"two objects":                         `{"size": 5}{"size": 5}`,
-		"a bad byte":                          "{\"items\": [\"\xff\"]}",
 		"a bad byte in the reference":         "{\"size\": 5, \"reference\": \"\xc3\x28\"}",
 		"UTF-16":                              "\xff\xfe{\x00}\x00",
 		"a byte order mark":                   "\xef\xbb\xbf{\"size\": 5}",
-		"a high surrogate alone":              `{"items": ["\ud800"]}`,
 		"a lone surrogate in the reference":   `{"size": 5, "reference": "\ud800"}`,
 		"a lone surrogate in the client seed": `{"size": 5, "client_seed": "\udfff"}`,
 		"a lone surrogate in a name":          `{"\ud800": 5}`,
-		"no body":                             " ",
-		"an array at the top":                 `[1, 2, 3]`,
-		"a number at the top":                 `5`,
-		"a string at the top":                 `"items"`,
-		"null at the top":                     `null`,
 		"an unknown member":                   `{"size": 5, "seed": "00"}`,
 		"a member in capitals":                `{"Size": 5}`,
-		"a member with a space":               `{"size ": 5}`,
 		"an empty name":                       `{"": 5}`,
 		"size null":                           `{"size": null}`,
 		"items null":                          `{"items": null}`,
@@ -93,7 +85,6 @@ func TestRejectsMalformedJSON(t *testing.T) {
 		"reference with a line break":         `{"size": 5, "reference": "a\nseed 00"}`,
 		"reference of 129 characters":         `{"size": 5, "reference": "` + strings.Repeat("é", 129) + `"}`,
 		"reference that turns text around":    `{"size": 5, "reference": "\u202e"}`,
-		"an open object":                      `{"size": 5`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.post("/shuffle", body).problem(t, http.StatusBadRequest)
@@ -308,15 +299,9 @@ func TestRejectsAmbiguousFraming(t *testing.T) {
 	for _, c := range []struct{ name, text string }{
 		{"two lengths", shuffleHead + "Content-Length: 11\r\nContent-Length: <length>\r\n\r\n{\"size\": 5}"},
 		{"two codings", shuffleHead + "Transfer-Encoding: gzip, chunked\r\n\r\n" + chunkedBody},
-		{"two codings in two lines", shuffleHead + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n" + chunkedBody},
 		{"an unknown coding", shuffleHead + "Transfer-Encoding: xchunked\r\n\r\n" + chunkedBody},
-		{"no coding", shuffleHead + "Transfer-Encoding: identity\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
 		{"a space before the colon", shuffleHead + "Content-Length: 11\r\nTransfer-Encoding : chunked\r\n\r\n{\"size\": 5}"},
-		{"a space before the name", "POST /shuffle HTTP/1.1\r\n Transfer-Encoding: chunked\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
-		{"a vertical tab in the coding", shuffleHead + "Content-Length: 11\r\nTransfer-Encoding: \x0bchunked\r\n\r\n{\"size\": 5}"},
-		{"NUL in a header", shuffleHead + "Content-Length: 11\r\nX: a\x00b\r\n\r\n{\"size\": 5}"},
 		{"a bare line feed in a chunk", shuffleHead + "Transfer-Encoding: chunked\r\n\r\nb;x\n{\"size\": 5}\r\n0\r\n\r\n"},
-		{"two hosts", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nHost: y\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
 		{"no host", "POST /shuffle HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"size\": 5}"},
 		{"a carriage return alone", shuffleHead + "Content-Length: 11\r\nX: a\rTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}"},
 	} {
@@ -339,20 +324,10 @@ func TestClosesConnectionBehindAmbiguousFraming(t *testing.T) {
 	}{
 		{"both lengths", shuffleHead + "Content-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
 		{"both lengths, the other way round", shuffleHead + "Transfer-Encoding: chunked\r\nContent-Length: <length>\r\n\r\n" + chunkedBody, []int{200}},
-		{"both lengths in odd letters", shuffleHead + "CONTENT-LENGTH: <length>\r\ntRANSFER-eNCODING: CHUNKED\r\n\r\n" + chunkedBody, []int{200}},
-		{"both lengths between bare line feeds", "POST /shuffle HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: <length>\nTransfer-Encoding: chunked\n\n" + chunkedBody, []int{200}},
-		{"both lengths, one folded", shuffleHead + "Content-Length: <length>\r\nTransfer-Encoding:\r\n chunked\r\n\r\n" + chunkedBody, []int{200}},
-		{"both lengths with the whole address", "POST http://localhost/shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
 		{"both lengths behind a good request", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200, 200}},
 		{"both lengths behind a long header", shuffleHead + "Content-Length: <length>\r\nX: " + strings.Repeat("x", 7_000) + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
 		{"both lengths of a GET", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
-		{"both lengths of a deal", "GET /decks/standard52?reference=framing-first HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
 		{"both lengths to nowhere", "POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{404}},
-		{"both lengths of a wrong method", "PUT /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{405}},
-		{"both lengths of a wrong type", "POST /shuffle HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{415}},
-		{"both lengths with a query", "POST /shuffle?x=1 HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{400}},
-		{"both lengths of a reveal", "POST /audits/x/reveal HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{404}},
-		{"both lengths of metrics", "GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: <length>\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, []int{200}},
 		{"HTTP/1.0 with both", "POST /shuffle HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nContent-Length: 11\r\nTransfer-Encoding: chunked\r\n\r\n{\"size\": 5}", []int{200}},
 		{"HTTP/1.0 with chunks", "POST /shuffle HTTP/1.0\r\nHost: localhost\r\nConnection: keep-alive\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", []int{400}},
 	} {

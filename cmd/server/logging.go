@@ -37,6 +37,9 @@ func (o *logOutput) Write(line []byte) (int, error) {
 // flushLocked writes the buffer and empties it, even if the write fails: a full disk loses these
 // lines, and later ones are written again.
 func (o *logOutput) flushLocked() error {
+	if len(o.buffer) == 0 {
+		return nil
+	}
 	_, err := o.w.Write(o.buffer)
 	o.buffer = o.buffer[:0]
 	return err
@@ -70,23 +73,15 @@ func (o *logOutput) logger(level slog.Leveler) *slog.Logger {
 	}}))
 }
 
-// flush writes the buffer.
-func (o *logOutput) flush() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.buffer) > 0 {
-		_ = o.flushLocked() // there is nobody to tell
-	}
-}
-
 // keepFlushing flushes every flushInterval. stop ends it and flushes the rest.
 func (o *logOutput) keepFlushing() (stop func()) {
+	flush := func() { _, _ = o.Write(nil) } // there is nobody to tell about an error
 	tick, done := time.NewTicker(flushInterval), make(chan struct{})
 	go func() {
 		for {
 			select {
 			case <-tick.C:
-				o.flush()
+				flush()
 			case <-done:
 				return
 			}
@@ -95,6 +90,6 @@ func (o *logOutput) keepFlushing() (stop func()) {
 	return func() {
 		tick.Stop()
 		close(done)
-		o.flush()
+		flush()
 	}
 }

@@ -54,8 +54,8 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	case o.checkConfig && o.config == "":
 		return errors.New("--check-config needs a configuration file; name it with --config or RIFFLE_CONFIG")
 	case o.checkConfig:
-		if expired := expired(o.tls); expired != "" {
-			_, _ = fmt.Fprintln(stderr, "server: warning:", expired)
+		if warning, _ := checkFiles(o.tls); warning != "" {
+			_, _ = fmt.Fprintln(stderr, "server: warning:", warning)
 		}
 		_, err := fmt.Fprintln(stdout, o.config, "is valid")
 		return err

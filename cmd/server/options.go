@@ -98,7 +98,7 @@ func parse(args []string, env func(string) string) (*options, error) {
 	o.checkLogs(file)
 	if len(errs) == 0 && file.Err() == nil {
 		o.checkTogether(refuse)
-		if err := checkTLS(o.tls); err != nil {
+		if _, err := checkFiles(o.tls); err != nil {
 			refuse(err, "tls")
 		}
 	}

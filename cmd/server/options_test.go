@@ -96,22 +96,14 @@ func TestRejectsBadSettings(t *testing.T) {
 	}
 }
 
-// TestFlagsOverrideEnvironment sets settings by flag, by variable, and by both.
-func TestFlagsOverrideEnvironment(t *testing.T) {
+// TestEnvironment sets settings by variables, among them some that are flags only.
+func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	env := []string{"RIFFLE_MAX_ITEMS=10", "RIFFLE_QUEUE=77", "RIFFLE_DATA=/dev/null/not-a-folder", "RIFFLE_HEALTHCHECK=true", "RIFFLE_VERSION=true"}
-	s := launch{env: env, args: []string{"--max-items", "20"}}.start(t)
+	env := []string{"RIFFLE_QUEUE=77", "RIFFLE_DATA=/dev/null/not-a-folder", "RIFFLE_HEALTHCHECK=true", "RIFFLE_VERSION=true", "RIFFLE_DECKOFCARDS=false"}
+	s := launch{env: env}.start(t)
 	if capacity := s.metric("riffle_queue_capacity", ""); capacity != 77 {
 		t.Errorf("RIFFLE_QUEUE=77 gives a queue of %v", capacity)
 	}
-	if a := s.post("/shuffle", `{"size": 20}`); a.status != http.StatusOK {
-		t.Errorf("--max-items 20 over RIFFLE_MAX_ITEMS=10: a shuffle of 20 is answered %v", a)
-	}
-	s.post("/shuffle", `{"size": 21}`).problem(t, http.StatusUnprocessableEntity)
-	if a := (launch{}).start(t).get("/api/deck/new/"); a.status != http.StatusOK || !bytes.Contains(a.body, []byte(`"deck_id"`)) {
-		t.Errorf("a new deck of the façade is answered %v", a)
-	}
-	s = launch{env: []string{"RIFFLE_DECKOFCARDS=false"}}.start(t)
 	s.get("/api/deck/new/").problem(t, http.StatusNotFound)
 	s.get("/static/img/AS.png").problem(t, http.StatusNotFound)
 }
@@ -141,24 +133,23 @@ func TestDefaults(t *testing.T) {
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
 	s := launch{args: []string{"--drain", waitLimit.String()}}.start(t)
-	if code, _, stderr := runToExit(t, nil, "--healthcheck", "--addr", s.addr); code != 0 || stderr != "" {
-		t.Errorf("a ready server: %d, %q", code, stderr)
-	}
-	if code, _, stderr := runToExit(t, []string{"RIFFLE_ADDR=" + s.addr}, "--healthcheck"); code != 0 {
-		t.Errorf("with RIFFLE_ADDR: %d, %q", code, stderr)
-	}
+	requireHealth(t, "", nil, "--addr", s.addr)
+	requireHealth(t, "", []string{"RIFFLE_ADDR=" + s.addr})
 	_, port, _ := net.SplitHostPort(s.addr)
-	if code, _, stderr := runToExit(t, nil, "--healthcheck", "--addr", ":"+port); code != 0 {
-		t.Errorf("with the address of all interfaces: %d, %q", code, stderr)
-	}
+	requireHealth(t, "", nil, "--addr", ":"+port) // of all interfaces
 	s.signal(syscall.SIGTERM)
 	until(t, "the server is not ready", func() bool { return s.get("/readyz").status != http.StatusOK })
-	if code, _, stderr := runToExit(t, nil, "--healthcheck", "--addr", s.addr); code != 1 || !strings.Contains(stderr, "not ready: 503") {
-		t.Errorf("a stopping server: %d, %q", code, stderr)
-	}
+	requireHealth(t, "not ready: 503", nil, "--addr", s.addr)
 	s.kill()
-	if code, _, stderr := runToExit(t, nil, "--healthcheck", "--addr", s.addr); code != 1 || !strings.Contains(stderr, "connection refused") {
-		t.Errorf("no server: %d, %q", code, stderr)
+	requireHealth(t, "connection refused", nil, "--addr", s.addr)
+}
+
+// requireHealth runs a health check, which must succeed, or fail with an error if that is not empty.
+func requireHealth(t *testing.T, failure string, env []string, args ...string) {
+	t.Helper()
+	code, _, stderr := runToExit(t, env, append([]string{"--healthcheck"}, args...)...)
+	if failure == "" && (code != 0 || stderr != "") || failure != "" && (code != 1 || !strings.Contains(stderr, failure)) {
+		t.Errorf("%v %v: exit code %d and %q, want %q", env, args, code, stderr, failure)
 	}
 }
 

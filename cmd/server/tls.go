@@ -57,8 +57,8 @@ func newCertificates(o *options, logger *slog.Logger, registry prometheus.Regist
 		if _, err := c.load(*o.tls); err != nil {
 			return nil, err
 		}
-		if expired := expired(o.tls); expired != "" {
-			logger.Warn(expired)
+		if warning, _ := checkFiles(o.tls); warning != "" {
+			logger.Warn(warning)
 		}
 	} else {
 		c.hosts = c.acme.Hosts
@@ -226,13 +226,21 @@ func (c *certificates) watchIssuer(host string, done <-chan struct{}) {
 	}
 }
 
-// checkTLS returns an error if a certificate file or its key cannot be read, or if they do not match.
-func checkTLS(t *config.TLS) error {
+// checkFiles returns an error if a certificate file or its key cannot be read, or if they do not
+// match, and a warning if the certificate is not valid now.
+func checkFiles(t *config.TLS) (warning string, err error) {
 	if t == nil || t.ACME != nil {
-		return nil
+		return "", nil
 	}
-	_, err := readPair(t)
-	return err
+	pair, err := readPair(t)
+	if err != nil {
+		return "", err
+	}
+	from, to := pair.Leaf.NotBefore, pair.Leaf.NotAfter
+	if now := time.Now(); now.After(from) && now.Before(to) {
+		return "", nil
+	}
+	return fmt.Sprintf("the certificate %s is valid from %s to %s only", t.Cert, from.Format(time.DateTime), to.Format(time.DateTime)), nil
 }
 
 func readPair(t *config.TLS) (*tls.Certificate, error) {
@@ -241,16 +249,4 @@ func readPair(t *config.TLS) (*tls.Certificate, error) {
 		return nil, fmt.Errorf("the certificate %s with the key %s: %w", t.Cert, t.Key, err)
 	}
 	return &pair, nil
-}
-
-// expired returns a warning if the certificate in files is not valid now, or "".
-func expired(t *config.TLS) string {
-	if t == nil || t.ACME != nil {
-		return ""
-	}
-	pair, err := readPair(t)
-	if now := time.Now(); err != nil || now.After(pair.Leaf.NotBefore) && now.Before(pair.Leaf.NotAfter) {
-		return ""
-	}
-	return fmt.Sprintf("the certificate %s is valid from %s to %s only", t.Cert, pair.Leaf.NotBefore.Format(time.DateTime), pair.Leaf.NotAfter.Format(time.DateTime))
 }
