@@ -2,7 +2,7 @@ package picture
 
 import (
 	"embed"
-	"encoding/xml"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -38,24 +38,18 @@ var drawings = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-var betweenTags = regexp.MustCompile(`>\s+<`)
+var (
+	svgElement  = regexp.MustCompile(`(?s)<svg\b[^>]*>(.*)</svg>`)
+	betweenTags = regexp.MustCompile(`>\s+<`)
+)
 
 // content returns the markup inside the svg element of a file, without white space between tags.
 func content(text string) (string, error) {
-	parser := xml.NewDecoder(strings.NewReader(text))
-	for {
-		token, err := parser.RawToken()
-		if err != nil {
-			return "", err
-		}
-		if start, isStart := token.(xml.StartElement); isStart && start.Name.Local == "svg" {
-			end := strings.LastIndex(text, "</svg>")
-			if end < 0 {
-				return "", fmt.Errorf("there is no </svg>")
-			}
-			return betweenTags.ReplaceAllString(strings.TrimSpace(text[parser.InputOffset():end]), "><"), nil
-		}
+	found := svgElement.FindStringSubmatch(text)
+	if found == nil {
+		return "", errors.New("no svg element")
 	}
+	return betweenTags.ReplaceAllString(strings.TrimSpace(found[1]), "><"), nil
 }
 
 // draw adds a drawing, and reports whether there is one of that name.

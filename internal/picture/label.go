@@ -48,16 +48,7 @@ func colourOf(word string) string {
 func back(s *sheet, colour string) {
 	s.card(paper)
 	s.box(midX, midY, 208, 304, 10, colour)
-	s.add(`<path fill="none" stroke="%s" stroke-opacity=".55" stroke-width="4" d="`, paper)
-	// Lines through the corners of 8 by 12 rhombs of 24 by 24, so that they meet at the frame.
-	const left, top, columns, rows, step = 24, 24, 8, 12, 24
-	for i := -rows + 2; i < columns; i += 2 {
-		from, to := max(i, 0), min(i+rows, columns)
-		s.add("M%d %dL%d %d", left+from*step, top+(from-i)*step, left+to*step, top+(to-i)*step)
-		s.add("M%d %dL%d %d", left+(columns-from)*step, top+(from-i)*step, left+(columns-to)*step, top+(to-i)*step)
-	}
-	s.add(`"/><rect x="%d" y="%d" width="%d" height="%d" fill="none" stroke="%s" stroke-opacity=".8" stroke-width="4"/>`,
-		left, top, columns*step, rows*step, paper)
+	s.draw("back")
 	s.circle(midX, midY, 34, paper)
 	s.circle(midX, midY, 24, colour)
 }

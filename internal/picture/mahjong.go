@@ -63,12 +63,17 @@ func numbered(s *sheet, suit string, n int, reddened bool) {
 	case "characters":
 		s.letter(midX, 92, 116, 150, brush, colour, []string{"一", "二", "三", "四", "五", "六", "七", "八", "九"}[n-1])
 		s.letter(midX, 218, 130, 150, brush, red, "萬")
-	case "dots":
-		dots(s, n, reddened)
-	case "bamboos":
-		bamboos(s, n, reddened)
+	default:
+		figure := drawings()["mahjong/"+suit+"-"+strconv.Itoa(n)]
+		if reddened && n > 1 { // the ones have several colours
+			figure = allRed.Replace(figure)
+		}
+		s.add("%s", figure)
 	}
 }
+
+// allRed reddens a drawing of dots or bamboos.
+var allRed = strings.NewReplacer(green, red, blue, red)
 
 // bonus draws a season or a flower.
 func bonus(s *sheet, c *deck.Card, colour string) {
@@ -97,94 +102,4 @@ func tile(s *sheet, face, back, edge string) {
 	s.box(midX, 166, 228, 316, 20, edge)
 	s.box(midX, 156, 228, 304, 20, face)
 	s.add(`<rect x="6" y="4" width="228" height="330" rx="20" fill="none" stroke="#8d8a7c" stroke-width="3"/>`)
-}
-
-// dotRows is the number of dots in each row. The dots of the three, and the upper three of the seven,
-// are also slanted.
-var dotRows = [10][]int{{}, {1}, {1, 1}, {1, 1, 1}, {2, 2}, {2, 1, 2}, {2, 2, 2}, {3, 2, 2}, {2, 2, 2, 2}, {3, 3, 3}}
-
-// dots draws n circles.
-func dots(s *sheet, n int, reddened bool) {
-	if n == 1 {
-		s.pip(midX, 156, 74, green)
-		s.circle(midX, 156, 56, ivory)
-		s.circle(midX, 156, 46, red)
-		s.circle(midX, 156, 18, ivory)
-		return
-	}
-	rows := dotRows[n]
-	for i, count := range rows {
-		colour, r := []string{blue, red, green, blue}[i], 26.0
-		if n <= 5 {
-			r = 31
-		}
-		y := 156 + 208*(float64(i)/float64(len(rows)-1)-0.5)
-		for j := range count {
-			across := float64(j) - float64(count-1)/2 // from the middle of the row
-			x := midX + 80*across
-			switch {
-			case n == 3:
-				x = midX + 46*float64(i-1)
-			case n == 7 && i == 0:
-				x, y, colour = midX+56*across, 80+36*across, green
-			case n == 7:
-				x, y, colour = midX+64*across, 126+62*float64(i), red
-			case n == 9:
-				x = midX + 58*across
-			}
-			if reddened {
-				colour = red
-			}
-			s.pip(x, y, r, colour)
-			s.circle(x, y, r*0.6, ivory)
-			s.circle(x, y, r*0.38, colour)
-		}
-	}
-}
-
-// bambooRows is the number of sticks in each row.
-var bambooRows = [10][]int{{}, {1}, {1, 1}, {1, 2}, {2, 2}, {2, 1, 2}, {3, 3}, {1, 3, 3}, {3, 2, 3}, {3, 3, 3}}
-
-// bamboos draws n sticks; the one is a bird.
-func bamboos(s *sheet, n int, reddened bool) {
-	if n == 1 {
-		s.add(`<g class="pip">`)
-		s.draw("mahjong/sparrow")
-		s.add("</g>")
-		return
-	}
-	rows := bambooRows[n]
-	h := 112.0
-	if len(rows) == 3 {
-		h = 84
-	}
-	for i, count := range rows {
-		y := 158 + (h+10)*(float64(i)-float64(len(rows)-1)/2)
-		for j := range count {
-			x := midX + 58*(float64(j)-float64(count-1)/2)
-			colour := green
-			switch {
-			case reddened, count == 1 && n > 3, n == 9 && j == 1:
-				colour = red
-			case n == 6 && i == 1, n == 8 && i == 1:
-				colour = blue
-			}
-			if count == 2 && n != 3 {
-				x = midX + 84*(float64(j)-0.5)
-			}
-			stick(s, x, y, h, 28, colour)
-		}
-	}
-}
-
-// stick draws a length of bamboo with its knots.
-func stick(s *sheet, x, y, h, w float64, colour string) {
-	s.add(`<g class="pip" fill="%s">`, colour)
-	s.box(x, y, w*0.7, h, w*0.2, colour)
-	for _, knot := range []float64{-0.5, 0, 0.5} {
-		s.box(x, y+knot*(h-w*0.5), w, w*0.5, w*0.2, colour)
-	}
-	s.box(x, y-h*0.24, w*0.18, h*0.3, 0, ivory)
-	s.box(x, y+h*0.24, w*0.18, h*0.3, 0, ivory)
-	s.add("</g>")
 }

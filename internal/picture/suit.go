@@ -38,34 +38,20 @@ func (s *sheet) corners(rank string, m suit) {
 // A place is where a pip is: columns are -1 to 1, and rows 0 at the top to 1 at the bottom.
 type place struct{ column, row float64 }
 
-// places returns where cards have n pips, 2 to 10.
-func places(n int) []place {
-	var all []place
-	rows := []float64{0, 1}
-	switch n {
-	case 2, 3:
-		all = []place{{0, 0}, {0, 1}}
-		rows = nil
-	case 6, 7, 8:
-		rows = []float64{0, 0.5, 1}
-	case 9, 10:
-		rows = []float64{0, 1.0 / 3, 2.0 / 3, 1}
-	}
-	for _, row := range rows {
-		all = append(all, place{-1, row}, place{1, row})
-	}
-	switch n {
-	case 3, 5, 9:
-		all = append(all, place{0, 0.5})
-	case 7:
-		all = append(all, place{0, 0.25})
-	case 8:
-		all = append(all, place{0, 0.25}, place{0, 0.75})
-	case 10:
-		all = append(all, place{0, 1.0 / 6}, place{0, 5.0 / 6})
-	}
-	return all
+// pipPlaces is where cards have 2 to 10 pips.
+var pipPlaces = [11][]place{
+	2:  {{0, 0}, {0, 1}},
+	3:  {{0, 0}, {0, 1}, {0, 0.5}},
+	4:  {{-1, 0}, {1, 0}, {-1, 1}, {1, 1}},
+	5:  {{-1, 0}, {1, 0}, {-1, 1}, {1, 1}, {0, 0.5}},
+	6:  {{-1, 0}, {1, 0}, {-1, 0.5}, {1, 0.5}, {-1, 1}, {1, 1}},
+	7:  {{-1, 0}, {1, 0}, {-1, 0.5}, {1, 0.5}, {-1, 1}, {1, 1}, {0, 0.25}},
+	8:  {{-1, 0}, {1, 0}, {-1, 0.5}, {1, 0.5}, {-1, 1}, {1, 1}, {0, 0.25}, {0, 0.75}},
+	9:  {{-1, 0}, {1, 0}, {-1, third}, {1, third}, {-1, 2 * third}, {1, 2 * third}, {-1, 1}, {1, 1}, {0, 0.5}},
+	10: {{-1, 0}, {1, 0}, {-1, third}, {1, third}, {-1, 2 * third}, {1, 2 * third}, {-1, 1}, {1, 1}, {0, third / 2}, {0, 2.5 * third}},
 }
+
+const third = 1.0 / 3
 
 // pips draws n marks, 1 to 10, of a size. If turned, those in the lower half are turned by half a
 // circle.
@@ -74,7 +60,7 @@ func (s *sheet) pips(n int, m suit, size float64, turned bool) {
 		s.mark("pip", m, midX, midY, 2.5*size, false)
 		return
 	}
-	for _, p := range places(n) {
+	for _, p := range pipPlaces[n] {
 		s.mark("pip", m, midX+39*p.column, 56+224*p.row, size, turned && p.row > 0.5)
 	}
 }
