@@ -1,14 +1,14 @@
 package deckofcards
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
@@ -22,25 +22,34 @@ import (
 
 // answer is a response, with its fields in the order of the JSON.
 type answer struct {
-	Success   bool
-	DeckID    string          // empty for none
-	Cards     []card          // nil for none
-	Remaining *uint64         // nil for none
-	Shuffled  *bool           // nil for none
-	Piles     map[string]pile // nil for none
-	Error     string          // empty for none
-	AuditID   uuid.UUID       // Nil for none
+	Success   bool            `json:"success"`
+	DeckID    string          `json:"deck_id,omitzero"`
+	Cards     []card          `json:"cards,omitzero"` // an empty list is shown
+	Remaining *uint64         `json:"remaining,omitzero"`
+	Shuffled  *bool           `json:"shuffled,omitzero"`
+	Piles     map[string]pile `json:"piles,omitzero"`
+	Error     string          `json:"error,omitzero"`
+	AuditID   uuid.UUID       `json:"audit_id,omitzero"`
 }
 
 // card is a card in an answer.
 type card struct {
-	code string
-	base string // of the picture URL: see request
+	Code   string `json:"code"`
+	Image  string `json:"image"`
+	Images images `json:"images"`
+	Value  string `json:"value"`
+	Suit   string `json:"suit"`
+}
+
+// images are the picture URLs of a card.
+type images struct {
+	SVG string `json:"svg"`
+	PNG string `json:"png"`
 }
 
 type pile struct {
-	Remaining uint64
-	Cards     []card // nil for none
+	Remaining uint64 `json:"remaining"`
+	Cards     []card `json:"cards,omitzero"`
 }
 
 // newAnswer returns an answer with the fields that all answers about a deck have.
@@ -54,10 +63,22 @@ func (a *answer) remaining(s *liveshoes.Shoe) *answer {
 	return a
 }
 
-// shuffled adds remaining, and whether the deck was shuffled.
-func (a *answer) shuffled(s *liveshoes.Shoe) *answer {
-	a.remaining(s).Shuffled = &s.Shuffled
-	return a
+// deckState returns the answer about a deck: its cards, and whether it was shuffled.
+func deckState(r *liveshoes.Result, err error) (*answer, error) {
+	if err != nil {
+		return nil, err
+	}
+	state := newAnswer(r).remaining(&r.Shoe)
+	state.Shuffled = &r.Shoe.Shuffled
+	return state, nil
+}
+
+// pileState returns the answer about a deck and its piles.
+func pileState(r *liveshoes.Result, err error) (*answer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return newAnswer(r).remaining(&r.Shoe).piles(&r.Shoe), nil
 }
 
 // piles adds the size of each pile.
@@ -78,7 +99,7 @@ func (a *answer) cards(q *request, cards []liveshoes.Card) *answer {
 func (q *request) show(cards []liveshoes.Card) []card {
 	list := make([]card, len(cards))
 	for i := range cards {
-		list[i] = card{nameOf(&cards[i]), q.base}
+		list[i] = q.card(nameOf(&cards[i]))
 	}
 	return list
 }
@@ -89,88 +110,33 @@ var (
 	suitNames  = map[byte]string{'S': "SPADES", 'D': "DIAMONDS", 'C': "CLUBS", 'H': "HEARTS", '1': "BLACK", '2': "RED"}
 )
 
-// append appends the answer's JSON in the original service's format: a space after each comma and
-// colon.
-func (a *answer) append(b []byte) []byte {
-	b = append(b, `{"success": `...)
-	b = strconv.AppendBool(b, a.Success)
-	if a.DeckID != "" {
-		b = appendText(append(b, `, "deck_id": `...), a.DeckID)
-	}
-	if a.Cards != nil {
-		b = appendCards(append(b, `, "cards": `...), a.Cards)
-	}
-	if a.Remaining != nil {
-		b = strconv.AppendUint(append(b, `, "remaining": `...), *a.Remaining, 10)
-	}
-	if a.Shuffled != nil {
-		b = strconv.AppendBool(append(b, `, "shuffled": `...), *a.Shuffled)
-	}
-	if a.Piles != nil {
-		b = appendPiles(append(b, `, "piles": `...), a.Piles)
-	}
-	if a.Error != "" {
-		b = appendText(append(b, `, "error": `...), a.Error)
-	}
-	if a.AuditID != uuid.Nil {
-		b = appendText(append(b, `, "audit_id": `...), a.AuditID.String())
-	}
-	return append(b, '}')
-}
-
-func appendPiles(b []byte, piles map[string]pile) []byte {
-	b = append(b, '{')
-	for i, name := range slices.Sorted(maps.Keys(piles)) {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		p := piles[name]
-		b = append(appendText(b, name), `: {"remaining": `...)
-		b = strconv.AppendUint(b, p.Remaining, 10)
-		if p.Cards != nil {
-			b = appendCards(append(b, `, "cards": `...), p.Cards)
-		}
-		b = append(b, '}')
-	}
-	return append(b, '}')
-}
-
-func appendCards(b []byte, cards []card) []byte {
-	b = append(b, '[')
-	for i := range cards {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = cards[i].append(b)
-	}
-	return append(b, ']')
-}
-
-// append appends the card with its names and picture URLs.
-func (c *card) append(b []byte) []byte {
-	value, suit, name := "", "", backName
-	if _, known := places[c.code]; known {
-		value, suit, name = valueNames[c.code[0]], suitNames[c.code[1]], c.code
-		if value == "" {
-			value = c.code[:1]
-		}
+// card returns the card of a code with its names and picture URLs.
+func (q *request) card(code string) card {
+	shown, name := card{Code: code}, backName
+	if _, known := places[code]; known {
+		shown.Value, shown.Suit, name = cmp.Or(valueNames[code[0]], code[:1]), suitNames[code[1]], code
 	}
 	if name == "AD" {
 		name = aceOfDiamonds
 	}
-	url := c.base + picturePath + name
-	b = appendText(append(b, `{"code": `...), c.code)
-	b = appendText(append(b, `, "image": `...), url+".png")
-	b = appendText(append(b, `, "images": {"svg": `...), url+".svg")
-	b = appendText(append(b, `, "png": `...), url+".png")
-	b = appendText(append(b, `}, "value": `...), value)
-	return append(appendText(append(b, `, "suit": `...), suit), '}')
+	shown.Images = images{SVG: q.base + picturePath + name + ".svg", PNG: q.base + picturePath + name + ".png"}
+	shown.Image = shown.Images.PNG
+	return shown
 }
 
-// appendText appends a JSON string. Invalid UTF-8 becomes U+FFFD.
-func appendText(b []byte, text string) []byte {
-	b, _ = jsontext.AppendQuote(b, text) // it also appends text with invalid UTF-8
-	return b
+// format is the original service's: a space after each comma and colon. Piles are sorted, and
+// invalid UTF-8 becomes U+FFFD.
+var format = json.JoinOptions(
+	jsontext.SpaceAfterComma(true), jsontext.SpaceAfterColon(true), jsontext.AllowInvalidUTF8(true), json.Deterministic(true),
+)
+
+// text returns the answer's JSON.
+func (a *answer) text() []byte {
+	text, err := json.Marshal(a, format)
+	if err != nil {
+		panic(err) // no field can fail
+	}
+	return text
 }
 
 // write sends an answer.
@@ -234,7 +200,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	refused := &answer{Error: suggest.Mask(e.text), AuditID: e.auditID}
-	write(w, e.status, refused.append(make([]byte, 0, 512)))
+	write(w, e.status, refused.text())
 }
 
 // refusalOf returns the status and text for an error of the inner packages.

@@ -122,7 +122,7 @@ func (a *API) handle(h handler) http.Handler {
 			a.fail(w, r, err)
 			return
 		}
-		text := found.append(make([]byte, 0, 512))
+		text := found.text()
 		if !h.changes { // a change reserved memory for its answer before
 			if err := lease.Grow(int64(len(text))); err != nil {
 				a.fail(w, r, err)

@@ -22,12 +22,23 @@ func (a *API) update(q *request, decide func(*liveshoes.Shoe) (*liveshoes.Change
 	if q.id == uuid.Nil {
 		return nil, journal.ErrNoShoe
 	}
-	return q.log.Shoes.Update(q.ctx, q.id, q.key, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
+	var now *liveshoes.Shoe
+	result, err := q.log.Shoes.Update(q.ctx, q.id, q.key, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
 		if s.Status != shoe.Open || !isDeck(s) {
 			return nil, journal.ErrNoShoe
 		}
+		now = s
 		return decide(s)
 	})
+	if errors.Is(err, shoe.ErrTooMany) {
+		err = errors.Join(worn(now), err)
+	}
+	return result, err
+}
+
+// worn rejects a shuffle of a deck that was shuffled as often as a shoe can be.
+func worn(s *liveshoes.Shoe) error {
+	return refuse(http.StatusBadRequest, "A deck and its piles are shuffled at most %d times. Begin another one at /api/deck/new/shuffle/.", shoe.MaxSeals).at(s)
 }
 
 // look returns the request's deck unchanged.
@@ -48,22 +59,14 @@ func (a *API) create(q *request, shuffled bool) (*answer, error) {
 		return nil, err
 	}
 	withJokers, _ := q.flag("jokers_enabled")
-	named, given, err := q.cards()
-	if err != nil {
-		return nil, err
-	}
 	r := whole(makeup{true, withJokers, copies}, shuffled)
-	if given {
-		if r, err = partial(named, withJokers, copies, shuffled); err != nil {
+	if q.named {
+		if r, err = partial(q.cards, withJokers, copies, shuffled); err != nil {
 			return nil, err
 		}
 	}
 	r.Key = q.key
-	result, err := q.log.Shoes.Create(q.ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	return newAnswer(result).shuffled(&result.Shoe), nil
+	return deckState(q.log.Shoes.Create(q.ctx, r))
 }
 
 // newRequest returns a request for a deck with this API's lifetime.
@@ -111,29 +114,18 @@ func partial(named []string, withJokers bool, copies uint64, shuffled bool) (*li
 
 // info handles /api/deck/{deck_id}/.
 func (a *API) info(q *request) (*answer, error) {
-	result, err := a.look(q)
-	if err != nil {
-		return nil, err
-	}
-	return newAnswer(result).shuffled(&result.Shoe), nil
+	return deckState(a.look(q))
 }
 
 // shuffle handles /api/deck/{deck_id}/shuffle/: it shuffles the remaining cards, or returns all
 // cards and shuffles them.
 func (a *API) shuffle(q *request) (*answer, error) {
-	var result *liveshoes.Result
-	var err error
-	if remaining, _ := q.flag("remaining"); remaining {
-		result, err = a.update(q, func(*liveshoes.Shoe) (*liveshoes.Change, error) {
-			return &liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}, nil
-		})
-	} else {
-		result, err = a.reset(q)
+	if remaining, _ := q.flag("remaining"); !remaining {
+		return deckState(a.reset(q))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return newAnswer(result).shuffled(&result.Shoe), nil
+	return deckState(a.update(q, func(*liveshoes.Shoe) (*liveshoes.Change, error) {
+		return &liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}, nil
+	}))
 }
 
 // errReplace ends an update whose deck must be replaced.
@@ -146,15 +138,10 @@ func (a *API) reset(q *request) (*liveshoes.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	named, given, err := q.cards()
-	if err != nil {
-		return nil, err
-	}
-	var now *liveshoes.Shoe
 	var was makeup
 	var replacement *liveshoes.Request
 	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
-		now, was = s, makeupOf(s)
+		was = makeupOf(s)
 		withJokers, said := q.flag("jokers_enabled")
 		if !said {
 			withJokers = was.jokers
@@ -163,9 +150,9 @@ func (a *API) reset(q *request) (*liveshoes.Result, error) {
 			copies = was.copies
 		}
 		switch {
-		case given:
+		case q.named:
 			var err error
-			if replacement, err = partial(named, withJokers, copies, true); err != nil {
+			if replacement, err = partial(q.cards, withJokers, copies, true); err != nil {
 				return nil, err
 			}
 			return nil, errReplace
@@ -175,10 +162,7 @@ func (a *API) reset(q *request) (*liveshoes.Result, error) {
 		}
 		return &liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.All}, nil
 	})
-	if errors.Is(err, shoe.ErrTooMany) {
-		if !was.whole {
-			return nil, worn(now)
-		}
+	if errors.Is(err, shoe.ErrTooMany) && was.whole {
 		replacement, err = whole(was, true), errReplace
 	}
 	if !errors.Is(err, errReplace) {
@@ -186,11 +170,6 @@ func (a *API) reset(q *request) (*liveshoes.Result, error) {
 	}
 	replacement.Key = q.key
 	return q.log.Shoes.Replace(q.ctx, q.id, replacement)
-}
-
-// worn rejects a deck that was shuffled as often as a shoe can be.
-func worn(s *liveshoes.Shoe) error {
-	return refuse(http.StatusBadRequest, "A deck and its piles are shuffled at most %d times. Begin another one at /api/deck/new/shuffle/.", shoe.MaxSeals).at(s)
 }
 
 // newDraw handles /api/deck/new/draw/: it shuffles a new deck and draws cards.
@@ -245,26 +224,26 @@ func (a *API) take(q *request, count uint64) (*answer, error) {
 // returnToDeck handles /api/deck/{deck_id}/return/: drawn cards that are on no pile go to the
 // bottom of the deck.
 func (a *API) returnToDeck(q *request) (*answer, error) {
-	named, given, err := q.cards()
-	if err != nil {
-		return nil, err
-	}
-	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
-		cards, err := q.log.Shoes.Cards(q.ctx, s, shoe.Dealt, false)
-		if err != nil {
-			return nil, err
-		}
-		if given {
-			cards = pick(cards, named)
-		} else {
-			sortCards(cards)
-		}
-		return moveCards(audit.KindReturn, shoe.Dealt, cards, shoe.Deck, shoe.Bottom), nil
-	})
+	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) { return q.returnFrom(s, shoe.Dealt) })
 	if err != nil {
 		return nil, err
 	}
 	return newAnswer(result).remaining(&result.Shoe), nil
+}
+
+// returnFrom returns the change that moves the named cards of a place, or all, to the bottom of the
+// deck. Drawn cards that are not named get the order of a new deck.
+func (q *request) returnFrom(s *liveshoes.Shoe, from shoe.Place) (*liveshoes.Change, error) {
+	cards, err := q.log.Shoes.Cards(q.ctx, s, from, false)
+	if err != nil {
+		return nil, err
+	}
+	if q.named {
+		cards = pick(cards, q.cards)
+	} else if from == shoe.Dealt {
+		sortCards(cards)
+	}
+	return moveCards(audit.KindReturn, from, cards, shoe.Deck, shoe.Bottom), nil
 }
 
 // moveCards returns the change that moves cards, or nil for no cards.

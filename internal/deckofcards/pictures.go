@@ -26,10 +26,14 @@ const (
 	backName = "back"
 	// The original service renames AD, because ad blockers hide AD.png.
 	aceOfDiamonds = "aceDiamonds"
-	anyJoker      = "XX"  // a joker in colours
 	tenOfClubs    = "0C2" // a second picture of 0C, only as SVG
-	family        = "french"
 )
+
+// otherNames maps these names to the picture that each shows. XX is a joker in colours.
+var otherNames = map[string]string{backName: backName, aceOfDiamonds: "AD", tenOfClubs: "0C", "XX": "X2"}
+
+// family is how the cards are drawn.
+const family = "french"
 
 // picture handles /static/img/{file}.
 func (a *API) picture(w http.ResponseWriter, r *http.Request) {
@@ -60,33 +64,19 @@ func (a *API) picture(w http.ResponseWriter, r *http.Request) {
 // draws returns a picture and its media type, or nil if the name is unknown.
 func draws(decks *deck.Catalogue, file string) (drawn []byte, media string) {
 	name, kind, _ := strings.Cut(file, ".")
-	switch name {
-	case backName:
-	case aceOfDiamonds:
-		name = "AD"
-	case anyJoker:
-		name = "X2"
-	case tenOfClubs:
-		if kind != "svg" {
-			return nil, ""
-		}
-		name = "0C"
-	default:
-		code, known := codeOf(name)
-		if !known {
-			return nil, ""
-		}
-		name = code
+	shown, known := otherNames[name]
+	if !known {
+		shown, known = codeOf(name)
 	}
-	switch kind {
-	case "png":
-		drawn, err := raster.ReadFile("img/" + name + ".png")
+	switch {
+	case known && kind == "svg":
+		return vector(decks, shown), "image/svg+xml"
+	case known && kind == "png" && name != tenOfClubs:
+		drawn, err := raster.ReadFile("img/" + shown + ".png")
 		if err != nil {
 			panic(err) // every code has a picture
 		}
 		return drawn, "image/png"
-	case "svg":
-		return vector(decks, name), "image/svg+xml"
 	}
 	return nil, ""
 }
@@ -96,13 +86,10 @@ func vector(decks *deck.Catalogue, name string) []byte {
 	if name == backName {
 		return picture.Back(family)
 	}
-	kind, found := decks.Type(type54)
-	if !found {
-		return nil
+	if kind, found := decks.Type(type54); found {
+		if face, found := kind.Face(name); found {
+			return picture.Card(family, &face)
+		}
 	}
-	face, found := kind.Face(name)
-	if !found {
-		return nil
-	}
-	return picture.Card(family, &face)
+	return nil
 }

@@ -44,32 +44,24 @@ func (a *API) addToPile(q *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	named, given, err := q.cards()
-	if err != nil {
-		return nil, err
-	}
-	var now *liveshoes.Shoe
-	result, err := a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
-		now = s
-		if !given {
+	return pileState(a.update(q, func(s *liveshoes.Shoe) (*liveshoes.Change, error) {
+		isNew := !hasPile(s, q.pile)
+		switch {
+		case !q.named:
 			return nil, refuse(http.StatusNotFound, noCardNamed).at(s)
+		case isNew && len(s.Piles) == shoe.MaxPiles:
+			return nil, refuse(http.StatusBadRequest, "A deck has at most %d piles. Use one of those.", shoe.MaxPiles).at(s)
 		}
 		cards, err := q.log.Shoes.Cards(q.ctx, s, shoe.Out, false)
 		if err != nil {
 			return nil, err
 		}
-		picked := pick(cards, named)
-		if len(picked) == 0 && !hasPile(s, q.pile) { // creates an empty pile
+		picked := pick(cards, q.cards)
+		if len(picked) == 0 && isNew { // creates an empty pile
 			return &liveshoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, Cards: []liveshoes.CardName{}, To: place, Put: shoe.Top}, nil
 		}
 		return moveCards(audit.KindAdd, shoe.Out, picked, place, shoe.Top), nil
-	})
-	if errors.Is(err, shoe.ErrTooMany) {
-		return nil, refuse(http.StatusBadRequest, "A deck has at most %d piles. Use one of those.", shoe.MaxPiles).at(now)
-	} else if err != nil {
-		return nil, err
-	}
-	return newAnswer(result).remaining(&result.Shoe).piles(&result.Shoe), nil
+	}))
 }
 
 // listPile handles /api/deck/{deck_id}/pile/{pile}/list/: the pile's cards from the bottom, and the
@@ -96,26 +88,14 @@ func (a *API) listPile(q *request) (*answer, error) {
 
 // shufflePile handles /api/deck/{deck_id}/pile/{pile}/shuffle/.
 func (a *API) shufflePile(q *request) (*answer, error) {
-	var now *liveshoes.Shoe
-	result, err := a.updatePile(q, func(s *liveshoes.Shoe, place shoe.Place) (*liveshoes.Change, error) {
-		now = s
+	return pileState(a.updatePile(q, func(_ *liveshoes.Shoe, place shoe.Place) (*liveshoes.Change, error) {
 		return &liveshoes.Change{Kind: audit.KindReshuffle, From: place}, nil
-	})
-	if errors.Is(err, shoe.ErrTooMany) {
-		return nil, worn(now)
-	} else if err != nil {
-		return nil, err
-	}
-	return newAnswer(result).remaining(&result.Shoe).piles(&result.Shoe), nil
+	}))
 }
 
 // drawFromPile handles /api/deck/{deck_id}/pile/{pile}/draw/, with or without a location. Named
 // cards override location and count. Unlike the deck's draw, it draws all requested cards or none.
 func (a *API) drawFromPile(q *request) (*answer, error) {
-	named, _, err := q.cards()
-	if err != nil {
-		return nil, err
-	}
 	byName := q.values["cards"] != ""
 	result, err := a.updatePile(q, func(s *liveshoes.Shoe, place shoe.Place) (*liveshoes.Change, error) {
 		cards, err := q.log.Shoes.Cards(q.ctx, s, place, false)
@@ -123,11 +103,15 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 			return nil, err
 		}
 		if byName {
-			picked := pick(cards, named)
-			if lacks(picked, q.values["cards"]) {
+			// Like the original service, this ignores other spellings of ten.
+			wanted := slices.DeleteFunc(strings.Split(strings.ToUpper(q.values["cards"]), ","), func(word string) bool {
+				_, isCode := places[word]
+				return !isCode
+			})
+			if len(pick(cards, wanted)) < len(wanted) {
 				return nil, refuse(http.StatusNotFound, notInPile, q.pile).at(s)
 			}
-			return moveCards(audit.KindDraw, place, picked, shoe.Dealt, ""), nil
+			return moveCards(audit.KindDraw, place, pick(cards, q.cards), shoe.Dealt, ""), nil
 		}
 		count, err := q.count(1)
 		if err != nil {
@@ -148,42 +132,8 @@ func (a *API) drawFromPile(q *request) (*answer, error) {
 	return newAnswer(result).cards(q, cards).piles(&result.Shoe), nil
 }
 
-// lacks reports whether a code of the list is not among the cards. Like the original service, it
-// ignores other spellings of ten.
-func lacks(cards []liveshoes.Card, list string) bool {
-	count := map[string]int{}
-	for i := range cards {
-		count[nameOf(&cards[i])]++
-	}
-	for code := range strings.SplitSeq(strings.ToUpper(list), ",") {
-		if _, isCode := places[code]; isCode {
-			if count[code]--; count[code] < 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // returnPile handles /api/deck/{deck_id}/pile/{pile}/return/: it moves the named cards, or all, to
 // the bottom of the deck.
 func (a *API) returnPile(q *request) (*answer, error) {
-	named, given, err := q.cards()
-	if err != nil {
-		return nil, err
-	}
-	result, err := a.updatePile(q, func(s *liveshoes.Shoe, place shoe.Place) (*liveshoes.Change, error) {
-		cards, err := q.log.Shoes.Cards(q.ctx, s, place, false)
-		if err != nil {
-			return nil, err
-		}
-		if given {
-			cards = pick(cards, named)
-		}
-		return moveCards(audit.KindReturn, place, cards, shoe.Deck, shoe.Bottom), nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return newAnswer(result).remaining(&result.Shoe).piles(&result.Shoe), nil
+	return pileState(a.updatePile(q, q.returnFrom))
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"log"
 	"maps"
@@ -66,10 +67,9 @@ func render(file string, svg []byte) error {
 func reduced(full image.Image) image.Image {
 	often := map[color.NRGBA]int{}
 	box := full.Bounds()
-	at := func(x, y int) color.NRGBA { return color.NRGBAModel.Convert(full.At(x, y)).(color.NRGBA) }
 	for y := box.Min.Y; y < box.Max.Y; y++ {
 		for x := box.Min.X; x < box.Max.X; x++ {
-			often[at(x, y)]++
+			often[color.NRGBAModel.Convert(full.At(x, y)).(color.NRGBA)]++
 		}
 	}
 	colours := slices.SortedFunc(maps.Keys(often), func(a, b color.NRGBA) int {
@@ -80,10 +80,6 @@ func reduced(full image.Image) image.Image {
 		palette = append(palette, c)
 	}
 	out := image.NewPaletted(box, palette)
-	for y := box.Min.Y; y < box.Max.Y; y++ {
-		for x := box.Min.X; x < box.Max.X; x++ {
-			out.Set(x, y, at(x, y))
-		}
-	}
+	draw.Draw(out, box, full, box.Min, draw.Src)
 	return out
 }

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"io"
+	"math"
+	"math/big"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
@@ -34,7 +35,9 @@ type request struct {
 	id     uuid.UUID // of the deck; Nil if the path has no valid deck_id
 	pile   string
 	end    shoe.End          // where cards are drawn
-	values map[string]string // known parameters of query and body
+	values map[string]string // parameters of query and body
+	cards  []string          // the known codes in the parameter cards
+	named  bool              // cards was given
 	base   string            // of picture URLs: scheme, host and log prefix
 	key    *journal.Key      // identifies retries; nil without an Idempotency-Key
 	keyFor func(part string) *journal.Key
@@ -68,6 +71,9 @@ func (a *API) read(w http.ResponseWriter, r *http.Request, lease *budget.Lease) 
 	if err := lease.Grow(q.answerBytes()); err != nil {
 		return nil, err
 	}
+	if err := q.readCards(); err != nil {
+		return nil, err
+	}
 	q.keyFor = func(part string) *journal.Key {
 		key := keyOf(r.Header)
 		if key == "" {
@@ -94,33 +100,21 @@ func bodyError(err *httpjson.Error) *refusal {
 // answerBytes estimates the memory of an answer, from the number of cards that the request names or
 // draws.
 func (q *request) answerBytes() int64 {
-	const card = 256 // with its names and paths, without the base of its three picture URLs
+	const card = 512 // with its names and paths, without the base of its picture URLs: three in the JSON, two before
 	drawn, _ := q.count(0)
 	cards := min(max(drawn, uint64(strings.Count(q.values["cards"], ",")+1)), shoe.MaxCards)
-	return int64(cards) * int64(card+3*len(q.base))
+	return int64(cards) * int64(card+5*len(q.base))
 }
 
-// known are the supported parameters; others are ignored.
-var known = []string{"cards", "count", "deck_count", "jokers_enabled", "remaining"}
-
-// add sets a parameter. The last value counts.
-func (q *request) add(name, value string) {
-	if slices.Contains(known, name) {
-		q.values[name] = value
-	}
-}
-
-// addPairs adds the well-formed pairs of a query or form.
+// addPairs adds the well-formed pairs of a query or form. The last value of a name counts.
 func (q *request) addPairs(text string) {
-	for pair := range strings.SplitSeq(text, "&") {
-		name, value, _ := strings.Cut(pair, "=")
-		name, err := url.QueryUnescape(name)
-		if err != nil || strings.Contains(pair, ";") || !slices.Contains(known, name) {
-			continue
-		}
-		if value, err = url.QueryUnescape(value); err == nil {
-			q.add(name, value)
-		}
+	pairs, _ := url.ParseQuery(text) // it returns the well-formed ones with an error
+	q.add(pairs)
+}
+
+func (q *request) add(values map[string][]string) {
+	for name, all := range values {
+		q.values[name] = all[len(all)-1]
 	}
 }
 
@@ -134,9 +128,11 @@ func (q *request) addBody(contentType string, body []byte) error {
 	case "application/x-www-form-urlencoded":
 		q.addPairs(string(body))
 	case "multipart/form-data":
-		if q.addParts(multipart.NewReader(bytes.NewReader(body), parameters["boundary"])) != nil {
+		form, err := multipart.NewReader(bytes.NewReader(body), parameters["boundary"]).ReadForm(maxBody)
+		if err != nil {
 			return refuse(http.StatusBadRequest, "The body is not the multipart form that its Content-Type says. Send it again.")
 		}
+		q.add(form.Value)
 	case "application/json":
 		if q.addJSON(body) != nil {
 			return refuse(http.StatusBadRequest, `The body has to be a JSON object, such as {"cards": "AS,KH"}.`)
@@ -145,126 +141,69 @@ func (q *request) addBody(contentType string, body []byte) error {
 	return nil
 }
 
-// addParts adds the values of a multipart form, without files.
-func (q *request) addParts(form *multipart.Reader) error {
-	for {
-		part, err := form.NextPart()
-		if err == io.EOF { // a truncated form has a wrapped EOF
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if name := part.FormName(); part.FileName() == "" && slices.Contains(known, name) {
-			value, err := io.ReadAll(part)
-			if err != nil {
-				return err
-			}
-			q.add(name, string(value))
-		}
-	}
-}
-
 // addJSON adds an object's members: strings, numbers and booleans as text, lists joined by commas.
 func (q *request) addJSON(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	switch d.PeekKind() {
-	case 'n': // null is an object without members
-		return d.SkipValue()
-	case '{':
-	default:
-		return errors.New("no object")
-	}
-	if _, err := d.ReadToken(); err != nil {
+	var members map[string]jsontext.Value
+	if err := json.UnmarshalDecode(d, &members); err != nil {
 		return err
 	}
-	for d.PeekKind() == '"' {
-		token, err := d.ReadToken()
-		if err != nil {
-			return err
-		}
-		name := token.String()
-		if !slices.Contains(known, name) {
-			if err := d.SkipValue(); err != nil {
+	for name, value := range members {
+		texts, isList := []jsontext.Value{value}, value.Kind() == '['
+		if isList {
+			if err := json.Unmarshal(value, &texts, d.Options()); err != nil {
 				return err
 			}
-			continue
 		}
-		value, given, err := textsOf(d)
-		if err != nil {
-			return err
-		}
-		if given {
-			q.add(name, value)
+		texts = slices.DeleteFunc(texts, func(v jsontext.Value) bool { return !isText(v) })
+		if len(texts) > 0 || isList {
+			q.values[name] = joined(texts)
 		}
 	}
-	_, err := d.ReadToken()
-	return err
+	return nil
 }
 
-// textsOf reads a value as a parameter, and joins the texts of a list by commas. An empty list is
-// an empty text; null and objects are no text.
-func textsOf(d *jsontext.Decoder) (text string, given bool, err error) {
-	isList := d.PeekKind() == '['
-	if !isList {
-		return textOf(d)
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return "", false, err
-	}
-	var joined strings.Builder
-	for d.PeekKind() != ']' {
-		text, has, err := textOf(d)
-		if err != nil {
-			return "", false, err
-		}
-		if has {
-			if given {
-				joined.WriteByte(',')
-			}
-			joined.WriteString(text)
-			given = true
+// isText reports whether a value is a string, number or boolean.
+func isText(v jsontext.Value) bool { return strings.ContainsRune(`"0tf`, rune(v.Kind())) }
+
+// joined joins texts by commas.
+func joined(texts []jsontext.Value) string {
+	words := make([]string, len(texts))
+	for i, text := range texts {
+		words[i] = string(text)
+		if text.Kind() == '"' {
+			unquoted, _ := jsontext.AppendUnquote(nil, text) // it replaces invalid UTF-8
+			words[i] = string(unquoted)
 		}
 	}
-	_, err = d.ReadToken()
-	return joined.String(), true, err
+	return strings.Join(words, ",")
 }
 
-// textOf reads a string, number or boolean as a parameter, and skips other values.
-func textOf(d *jsontext.Decoder) (text string, given bool, err error) {
-	switch d.PeekKind() { //nolint:exhaustive // other kinds are no text, or no JSON
-	case '"', '0', 't', 'f':
-		token, err := d.ReadToken()
-		return token.String(), err == nil, err
-	}
-	return "", false, d.SkipValue()
-}
+// maxDigits is the limit of Python, in which the original service is written.
+const maxDigits = 4300
 
-// number returns an integer parameter; 1 if it is missing. what describes valid values for the
-// error.
+// number returns an integer parameter, limited to about an int64; 1 if it is missing. what describes
+// valid values for the error.
 func (q *request) number(name, what string) (int64, error) {
 	text, given := q.values[name]
 	if !given {
 		return 1, nil
 	}
 	text = strings.TrimSpace(text)
-	n, err := strconv.ParseInt(text, 10, 64)
-	// ParseInt returns the nearest limit for a number out of range.
-	if err != nil && (!errors.Is(err, strconv.ErrRange) || !isInteger(text)) {
-		return 0, refuse(http.StatusBadRequest, "%s must be %s, such as %s=2.", name, what, name)
+	n, isInteger := new(big.Int), len(strings.TrimLeft(text, "+-")) <= maxDigits
+	if isInteger {
+		_, isInteger = n.SetString(text, 10)
 	}
-	return n, nil
-}
-
-// maxDigits is the limit of Python, in which the original service is written.
-const maxDigits = 4300
-
-// isInteger reports whether text is an integer of at most maxDigits digits.
-func isInteger(text string) bool {
-	digits := strings.TrimLeft(text, "+-")
-	return len(text)-len(digits) <= 1 && digits != "" && len(digits) <= maxDigits && strings.Trim(digits, "0123456789") == ""
+	switch {
+	case !isInteger:
+		return 0, refuse(http.StatusBadRequest, "%s must be %s, such as %s=2.", name, what, name)
+	case n.IsInt64():
+		return n.Int64(), nil
+	}
+	return math.MaxInt64 * int64(n.Sign()), nil
 }
 
 // notEnough rejects a draw of more cards than remain. It quotes the requested count, which may
@@ -305,18 +244,19 @@ func (q *request) flag(name string) (is, given bool) {
 	return is, is || strings.EqualFold(text, "false")
 }
 
-// cards returns the known codes in the parameter cards, and whether it was given.
-func (q *request) cards() (codes []string, given bool, err error) {
-	text, given := q.values["cards"]
+// readCards reads the parameter cards. It ignores words that are no codes.
+func (q *request) readCards() error {
+	text, named := q.values["cards"]
+	q.named = named
 	for word := range strings.SplitSeq(text, ",") {
 		if code, known := codeOf(word); known {
-			codes = append(codes, code)
+			q.cards = append(q.cards, code)
 		}
 	}
-	if len(codes) > shoe.MaxCards {
-		return nil, given, refuse(http.StatusBadRequest, "cards names more than %d cards, which no deck has. Name fewer.", shoe.MaxCards)
+	if len(q.cards) > shoe.MaxCards {
+		return refuse(http.StatusBadRequest, "cards names more than %d cards, which no deck has. Name fewer.", shoe.MaxCards)
 	}
-	return codes, given, nil
+	return nil
 }
 
 // parseID parses a deck_id: 32 hexadecimal digits, or a shoe id in canonical form. It returns Nil
