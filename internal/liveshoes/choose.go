@@ -3,6 +3,7 @@ package liveshoes
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"riffle/internal/audit"
 	"riffle/internal/plan"
@@ -55,15 +56,29 @@ func (s *Service) chooseNamed(ctx context.Context, p *pendingChange, there shoe.
 	if err != nil {
 		return there, err
 	}
-	search := newSearch(p.from.base.faces, numbers)
-	refs := there.Refs()
-	picked := make([]shoe.Ref, len(p.Cards))
-	for i, name := range p.Cards {
-		place, ambiguous, found := search.take(name)
-		if !found {
-			return there, &CardsError{Index: i, Name: name.String(), Ambiguous: ambiguous}
+	faces := p.from.base.faces
+	byNumber, byCode := make(map[uint64]int, len(numbers)), map[string][]int{}
+	for place, number := range numbers {
+		byNumber[number] = place
+		if code := faces.Name(number); code != "" {
+			byCode[code] = append(byCode[code], place)
 		}
-		picked[i] = refs[place]
+	}
+	refs, picked, taken := there.Refs(), make([]shoe.Ref, len(p.Cards)), make([]bool, len(numbers))
+	for i, name := range p.Cards {
+		var matches []int // the places of cards with the name, except those taken
+		if name.Number == nil {
+			code := faces.Resolve(name.Code)
+			left := slices.DeleteFunc(byCode[code], func(place int) bool { return taken[place] })
+			matches, byCode[code] = left, left
+		} else if place, found := byNumber[*name.Number]; found && !taken[place] {
+			matches = []int{place}
+		}
+		if len(matches) != 1 {
+			return there, &CardsError{Index: i, Name: name.String(), Ambiguous: len(matches) > 1}
+		}
+		taken[matches[0]] = true
+		picked[i] = refs[matches[0]]
 	}
 	return shoe.List(picked), nil
 }
@@ -73,48 +88,4 @@ func (n CardName) String() string {
 		return fmt.Sprint(*n.Number)
 	}
 	return n.Code
-}
-
-// search finds cards at one place by name, each at most once.
-type search struct {
-	faces    *shoe.Faces
-	byNumber map[uint64]int
-	byCode   map[string][]int
-	taken    []bool
-}
-
-// newSearch returns a search among cards, given by their numbers in order.
-func newSearch(faces *shoe.Faces, numbers []uint64) *search {
-	f := &search{faces: faces, byNumber: map[uint64]int{}, byCode: map[string][]int{}, taken: make([]bool, len(numbers))}
-	for place, number := range numbers {
-		f.byNumber[number] = place
-		if code := faces.Name(number); code != "" {
-			f.byCode[code] = append(f.byCode[code], place)
-		}
-	}
-	return f
-}
-
-// take returns the index of an untaken card. A code shared by several is ambiguous.
-func (f *search) take(name CardName) (place int, ambiguous, found bool) {
-	var places []int
-	if name.Number != nil {
-		if place, ok := f.byNumber[*name.Number]; ok {
-			places = []int{place}
-		}
-	} else {
-		places = f.byCode[f.faces.Resolve(name.Code)]
-	}
-	matches := 0
-	for _, candidate := range places {
-		if !f.taken[candidate] {
-			place = candidate
-			matches++
-		}
-	}
-	if matches != 1 {
-		return 0, matches > 1, false
-	}
-	f.taken[place] = true
-	return place, false, true
 }

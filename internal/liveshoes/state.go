@@ -90,23 +90,18 @@ func (s *Service) read(ctx context.Context, id uuid.UUID) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.baseOf(id, first)
+	initial, err := s.stateOf(first)
+	if err != nil {
+		return nil, err
+	}
+	if first.Kind != audit.KindShoe || initial.ID != id {
+		return nil, fmt.Errorf("%w: record %d holds the claim of a shoe that it does not begin", ledger.ErrCorrupt, first.Index)
+	}
+	b, err := s.newBase(first, initial)
 	if err != nil {
 		return nil, err
 	}
 	return s.stateAfter(b, last)
-}
-
-// baseOf returns the base of the shoe with a secret id and its first record.
-func (s *Service) baseOf(id uuid.UUID, first *journal.Stored) (*base, error) {
-	saved, err := s.stateOf(first)
-	if err != nil {
-		return nil, err
-	}
-	if first.Kind != audit.KindShoe || saved.ID != id {
-		return nil, fmt.Errorf("%w: record %d holds the claim of a shoe that it does not begin", ledger.ErrCorrupt, first.Index)
-	}
-	return s.newBase(first, saved)
 }
 
 // stateAfter returns the state after a shoe's last record, and caches it.

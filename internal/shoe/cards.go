@@ -130,8 +130,8 @@ func (c Cards) reversed() Cards {
 	return out
 }
 
-// less returns the cards without others. ok reports whether all others were among them, each once.
-func (c Cards) less(others Cards) (rest Cards, ok bool) {
+// minus returns the cards without others. ok reports whether all others were among them, each once.
+func (c Cards) minus(others Cards) (rest Cards, ok bool) {
 	switch n, k := c.n, others.n; {
 	case k > n:
 		return c, false
@@ -140,12 +140,12 @@ func (c Cards) less(others Cards) (rest Cards, ok bool) {
 	case c.part(n-k, n).reversed().Equal(others):
 		return c.part(0, n-k), true
 	}
-	rest = c.but(others)
+	rest = c.without(others)
 	return rest, rest.n+others.n == c.n && !hasDuplicates(others.Refs())
 }
 
-// but returns the cards that are not among others.
-func (c Cards) but(others Cards) (rest Cards) {
+// without returns the cards that are not among others.
+func (c Cards) without(others Cards) (rest Cards) {
 	removed := make(map[Ref]bool, others.n)
 	for ref := range others.All() {
 		removed[ref] = true
@@ -160,12 +160,9 @@ func (c Cards) but(others Cards) (rest Cards) {
 
 // has reports whether the card is among the cards.
 func (c Cards) has(ref Ref) bool {
-	for _, r := range c.runs {
-		if r.seal == ref.Seal && min(r.first, r.last) <= ref.Position && ref.Position <= max(r.first, r.last) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.runs, func(r run) bool {
+		return r.seal == ref.Seal && min(r.first, r.last) <= ref.Position && ref.Position <= max(r.first, r.last)
+	})
 }
 
 // with returns the cards together with r's, sorted by position. All are of one seal, and the
@@ -236,24 +233,19 @@ func ParseCards(text string) (Cards, error) {
 	if text == "" {
 		return c, nil
 	}
-	for _, word := range strings.Split(text, " ") {
-		seal, positions, found := strings.Cut(word, ":")
+	for word := range strings.SplitSeq(text, " ") {
+		seal, positions, ok := strings.Cut(word, ":")
 		first, last, isRun := strings.Cut(positions, "-")
 		if !isRun {
 			last = first
 		}
-		var r run
-		for _, part := range []struct {
-			to   *uint64
-			text string
-		}{{&r.seal, seal}, {&r.first, first}, {&r.last, last}} {
-			n, err := strconv.ParseUint(part.text, 10, 53)
-			if err != nil || !found {
-				return Cards{}, errCards
-			}
-			*part.to = n
+		number := func(text string) uint64 {
+			n, err := strconv.ParseUint(text, 10, 53)
+			ok = ok && err == nil
+			return n
 		}
-		if n := r.len(); r.seal == 0 || n > MaxCards || c.n+n > MaxCards {
+		r := run{number(seal), number(first), number(last)}
+		if n := r.len(); !ok || r.seal == 0 || n > MaxCards || c.n+n > MaxCards {
 			return Cards{}, errCards
 		}
 		c.add(r)
@@ -261,7 +253,7 @@ func ParseCards(text string) (Cards, error) {
 	if c.String() != text {
 		return Cards{}, errCards
 	}
-	if refs := c.Refs(); hasDuplicates(refs) {
+	if hasDuplicates(c.Refs()) {
 		return Cards{}, fmt.Errorf("a card appears twice in %s", text)
 	}
 	return c, nil

@@ -86,7 +86,7 @@ func TestTextOfCardsIsCanonical(t *testing.T) {
 	}
 }
 
-func TestLessRemovesExactlyTheGivenCards(t *testing.T) {
+func TestMinusRemovesExactlyTheGivenCards(t *testing.T) {
 	refs := grid(3, 2)
 	permutations(refs, func(list []Ref) {
 		c := List(list)
@@ -95,18 +95,18 @@ func TestLessRemovesExactlyTheGivenCards(t *testing.T) {
 			for _, ref := range taken {
 				there = there && slices.Contains(list, ref)
 			}
-			rest, ok := c.less(List(taken))
+			rest, ok := c.minus(List(taken))
 			if ok != there {
-				t.Fatalf("%v less %v: %v", list, taken, ok)
+				t.Fatalf("%v minus %v: %v", list, taken, ok)
 			}
 			want := slices.DeleteFunc(slices.Clone(list), func(r Ref) bool { return slices.Contains(taken, r) })
 			if ok && !rest.Equal(List(want)) {
-				t.Fatalf("%v less %v is %v", list, taken, rest.Refs())
+				t.Fatalf("%v minus %v is %v", list, taken, rest.Refs())
 			}
 		})
 	})
 	twice := List([]Ref{{1, 0}, {1, 2}, {1, 0}})
-	if _, ok := List(grid(3)).less(twice); ok {
+	if _, ok := List(grid(3)).minus(twice); ok {
 		t.Error("a card was taken twice")
 	}
 }

@@ -229,7 +229,7 @@ func (l *Layout) Apply(m *Move) (*Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest, ok := lying.less(m.Cards)
+	rest, ok := lying.minus(m.Cards)
 	if m.From == All || !ok {
 		return nil, ErrNotThere
 	}
@@ -310,9 +310,9 @@ func (l *Layout) set(p Place, cards Cards) {
 
 // take removes cards from wherever they lie outside the deck.
 func (l *Layout) take(cards Cards) {
-	l.Dealt = l.Dealt.but(cards)
+	l.Dealt = l.Dealt.without(cards)
 	for i := range l.Piles {
-		l.Piles[i].Cards = l.Piles[i].Cards.but(cards)
+		l.Piles[i].Cards = l.Piles[i].Cards.without(cards)
 	}
 }
 
