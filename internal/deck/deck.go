@@ -128,23 +128,6 @@ type Type struct {
 	deck  *Deck          // with default parameters
 }
 
-// A face is a card as the file lists it: once, with the number of its copies.
-type face struct {
-	card     Card
-	count    amount
-	majority bool // the count must be more than half of the deck
-	line     int  // in the file
-}
-
-// An amount is a number that a file gives outright, through a parameter, or as what the other cards
-// leave.
-type amount struct {
-	number    int
-	parameter string
-	rest      bool
-	line      int // in the file
-}
-
 // in returns the amount under the given parameters; 0 for a rest.
 func (a amount) in(parameters map[string]int) int {
 	if a.parameter != "" {
@@ -180,7 +163,7 @@ func (t *Type) Face(code string) (Card, bool) {
 	if !ok {
 		return Card{}, false
 	}
-	return t.faces[i].card, true
+	return t.faces[i].card(), true
 }
 
 // Faces returns every card of the type once, in catalogue order, even if the default deck has none
@@ -188,7 +171,7 @@ func (t *Type) Face(code string) (Card, bool) {
 func (t *Type) Faces() []Card {
 	cards := make([]Card, len(t.faces))
 	for i := range t.faces {
-		cards[i] = t.faces[i].card
+		cards[i] = t.faces[i].card()
 	}
 	return cards
 }
@@ -222,7 +205,7 @@ func (t *Type) build(parameters map[string]int) (_ *Deck, reason string) {
 			d.first[i] = len(d.cards)
 		}
 		for instance := 1; instance <= counts[i]; instance++ {
-			c := f.card
+			c := f.card()
 			c.Instance = instance
 			d.cards = append(d.cards, c)
 			d.codes = append(d.codes, c.Code)
@@ -238,9 +221,9 @@ func (t *Type) counts(parameters map[string]int) (_ []int, reason string) {
 	counts := make([]int, len(t.faces))
 	total, rest := 0, -1
 	for i, f := range t.faces {
-		counts[i] = f.count.in(parameters)
+		counts[i] = f.Count.in(parameters)
 		total += counts[i]
-		if f.count.rest {
+		if f.Count.rest {
 			rest = i
 		}
 	}
@@ -251,8 +234,8 @@ func (t *Type) counts(parameters map[string]int) (_ []int, reason string) {
 		return counts, ""
 	}
 	counts[rest] = size - total
-	if f := t.faces[rest]; f.majority && 2*counts[rest] <= size {
-		return nil, fmt.Sprintf("leaves %d of %d cards for %s, which must be more than half", counts[rest], size, f.card.Code)
+	if f := t.faces[rest]; f.Majority && 2*counts[rest] <= size {
+		return nil, fmt.Sprintf("leaves %d of %d cards for %s, which must be more than half", counts[rest], size, f.Code)
 	}
 	return counts, ""
 }
@@ -283,4 +266,9 @@ func (d *Deck) Find(code string) (Card, bool) {
 		return Card{}, false
 	}
 	return d.cards[d.first[i]], true
+}
+
+// card returns the card. Its instance is 0.
+func (f *face) card() Card {
+	return Card{Code: f.Code, Name: f.Name, Glyph: f.Glyph, Attributes: f.Attributes}
 }

@@ -2,9 +2,19 @@ package deck
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -23,298 +33,435 @@ var (
 	codePattern      = regexp.MustCompile(`^[A-Za-z0-9-]{1,16}$`)
 )
 
-// A parser reads one file in the format of the package comment, token by token, so that every error
-// names a line.
-type parser struct {
-	name   string // of the file
-	text   []byte
-	tokens *jsontext.Decoder
-
-	counted int // how many bytes of text are counted in lines
-	lines   int
-
-	t        *Type
-	typeLine int
-	codeLine map[string]int // code or alias -> line
-	hands    []hand
+// A file is a decoded file in the format of the package comment.
+type file struct {
+	Name       string      `json:"type"`
+	Title      Text        `json:"name"`
+	Family     string      `json:"family"`
+	Size       amount      `json:"size"`
+	Parameters []Parameter `json:"parameters"`
+	Cards      []face      `json:"cards"`
+	Hands      []hand      `json:"hands"`
+	DeadWall   int         `json:"dead_wall"`
 }
 
-// A hand is the line of a preset and the source of its number of hands, which is checked once all
-// parameters are read.
+// A face is a card as the file lists it: once, with the number of its copies.
+type face struct {
+	Code       string            `json:"code"`
+	Aliases    []string          `json:"aliases"`
+	Name       Text              `json:"name"`
+	Glyph      string            `json:"glyph"`
+	Attributes map[string]string `json:"attributes"`
+	Count      amount            `json:"count"`
+	Majority   bool              `json:"majority"` // the count must be more than half of the deck
+}
+
+// A hand is a preset as the file lists it.
 type hand struct {
-	line    int
-	players amount
+	Name    string `json:"name"`
+	Sizes   []int  `json:"sizes"`
+	Each    int    `json:"each"`
+	Players amount `json:"players"`
+}
+
+// An amount is a number that a file gives outright, through a parameter, or as what the other cards
+// leave.
+type amount struct {
+	number    int
+	parameter string
+	rest      bool
+}
+
+// UnmarshalJSONFrom reads a number, {"parameter": "..."} or "rest".
+func (a *amount) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	*a = amount{}
+	switch d.PeekKind() { //nolint:exhaustive // all other kinds must be numbers
+	case '{':
+		var from struct {
+			Parameter string `json:"parameter"`
+		}
+		err := json.UnmarshalDecode(d, &from)
+		a.parameter = from.Parameter
+		return err
+	case '"':
+		var text string
+		if err := json.UnmarshalDecode(d, &text); err != nil {
+			return err
+		}
+		if a.rest = text == "rest"; !a.rest {
+			return fmt.Errorf(`is a number from 1, {"parameter": ...} or "rest", not %q`, text)
+		}
+		return nil
+	}
+	return json.UnmarshalDecode(d, &a.number)
+}
+
+// absent is the value of a required number that the file does not have.
+const absent = -1
+
+// before checks a value of the file before it is decoded: it may not be null, and no list may be
+// longer than its limit. It also sets defaults.
+func before(d *jsontext.Decoder, value any) error {
+	if kind, n := d.StackIndex(d.StackDepth()); kind == '[' && n >= maxList {
+		list := d.StackPointer().Parent().LastToken()
+		if isLong := list == "cards" || list == "sizes"; !isLong || n >= maxCards {
+			return fmt.Errorf("has more than %d elements", n)
+		}
+	}
+	if d.PeekKind() == 'n' {
+		return errors.New("must not be null")
+	}
+	switch v := value.(type) {
+	case *face:
+		*v = face{Attributes: map[string]string{}, Count: amount{number: 1}}
+	case *Parameter:
+		*v = Parameter{Min: absent, Max: absent, Default: absent}
+	case *Step:
+		*v = Step{UpTo: absent, Value: absent}
+	}
+	return errors.ErrUnsupported // decode it as usual
+}
+
+// A parser checks a file. It reports the first mistake.
+type parser struct {
+	file
+	name string // of the file
+	text []byte
+	err  error
 }
 
 // parse returns the type that a file defines, and the line that names it. Its errors start with
 // name:line: and wrap no other.
 func parse(name string, text []byte) (*Type, int, error) {
-	p := &parser{
-		name:     name,
-		text:     text,
-		tokens:   jsontext.NewDecoder(bytes.NewReader(text)),
-		t:        &Type{index: make(map[string]int)},
-		codeLine: make(map[string]int),
+	p := &parser{name: name, text: text}
+	hook := json.WithUnmarshalers(json.UnmarshalFromFunc(before))
+	if err := json.Unmarshal(text, &p.file, hook, json.RejectUnknownMembers(true)); err != nil {
+		p.reject(err)
+		return nil, 0, p.err
 	}
-	if err := p.file(); err != nil {
-		return nil, 0, err
-	}
-	if rest := bytes.TrimLeft(text[p.tokens.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		return nil, 0, p.failAt(p.lineAt(len(text)-len(rest)), "something follows the end of the type")
-	}
-	if err := p.check(); err != nil {
-		return nil, 0, err
-	}
-	return p.t, p.typeLine, nil
-}
-
-func (p *parser) file() error {
-	t := p.t
-	_, err := p.object("a type", fields{
-		"type": func() (err error) {
-			t.Name, err = p.word("type")
-			p.typeLine = p.line()
-			return err
-		},
-		"name":       func() error { return p.title(&t.Title) },
-		"family":     func() (err error) { t.Family, err = p.word("family"); return err },
-		"size":       func() (err error) { t.size, err = p.amount("size", false); return err },
-		"parameters": func() error { return p.array("parameters", maxList, p.parameter) },
-		"cards":      func() error { return p.array("cards", maxCards, p.card) },
-		"hands":      func() error { return p.array("hands", maxList, p.preset) },
-		"dead_wall":  func() (err error) { t.DeadWall, err = p.number("dead_wall", 1); return err },
-	}, "type", "name", "family", "size", "cards")
-	return err
-}
-
-func (p *parser) parameter() error {
-	var q Parameter
-	given := 0
-	line, err := p.object("a parameter", fields{
-		"name":       func() (err error) { q.Name, err = p.word("name"); return err },
-		"min":        func() (err error) { q.Min, err = p.number("min", 0); return err },
-		"max":        func() (err error) { q.Max, err = p.number("max", 0); return err },
-		"default":    func() (err error) { given++; q.Default, err = p.number("default", 0); return err },
-		"default_by": func() (err error) { given++; q.DefaultBy, err = p.table(); return err },
-	}, "name", "min", "max")
-	if err != nil {
-		return err
-	}
-	within := func(v int) bool { return q.Min <= v && v <= q.Max }
-	switch _, taken := p.named(q.Name); {
-	case taken:
-		return p.failAt(line, "there are two parameters %q", q.Name)
-	case given != 1:
-		return p.failAt(line, `the parameter %q needs either "default" or "default_by"`, q.Name)
-	case q.Min > q.Max:
-		return p.failAt(line, "the parameter %q has a min of %d and a max of %d", q.Name, q.Min, q.Max)
-	}
-	if q.DefaultBy != nil {
-		by, ok := p.named(q.DefaultBy.Parameter)
-		if !ok {
-			return p.failAt(line, "the parameter %q depends on %q, which no earlier one is called", q.Name, q.DefaultBy.Parameter)
+	t := p.convert()
+	for _, check := range []func(*Type){p.checkFields, p.checkParameters, p.checkCards, p.checkDeck, p.checkHands} {
+		if check(t); p.err != nil {
+			return nil, 0, p.err
 		}
-		steps := q.DefaultBy.Steps
-		for i, s := range steps {
-			if i > 0 && s.UpTo <= steps[i-1].UpTo {
-				return p.failAt(line, "the steps of the parameter %q do not ascend", q.Name)
+	}
+	return t, p.line("/type"), nil
+}
+
+// convert returns the type without its deck.
+func (p *parser) convert() *Type {
+	t := &Type{
+		Name: p.Name, Title: p.Title, Family: p.Family, Parameters: p.Parameters, DeadWall: p.DeadWall,
+		size: p.Size, faces: p.Cards, index: make(map[string]int),
+	}
+	for _, h := range p.Hands {
+		t.Presets = append(t.Presets, Preset{Name: h.Name, Sizes: h.Sizes, Each: h.Each, PlayersFrom: h.Players.parameter})
+	}
+	return t
+}
+
+// checkFields checks every value by itself.
+func (p *parser) checkFields(*Type) {
+	p.word("/type", p.Name)
+	p.title("/name", p.Title)
+	p.word("/family", p.Family)
+	p.amount("/size", p.Size)
+	p.number("/dead_wall", p.DeadWall, 0)
+	for i, q := range p.Parameters {
+		at := pointer("/parameters", i)
+		p.word(at+"/name", q.Name)
+		p.number(at+"/min", q.Min, 0)
+		p.number(at+"/max", q.Max, 0)
+		if q.DefaultBy == nil {
+			continue
+		}
+		p.word(at+"/default_by/parameter", q.DefaultBy.Parameter)
+		for j, s := range q.DefaultBy.Steps {
+			at := pointer(at+"/default_by/steps", j)
+			p.number(at+"/up_to", s.UpTo, 0)
+			p.number(at+"/value", s.Value, 0)
+		}
+	}
+	for i, c := range p.Cards {
+		at := pointer("/cards", i)
+		if len(c.Attributes) > maxList {
+			p.fail(at+"/attributes", "a card has at most %d attributes", maxList)
+		}
+		p.title(at+"/name", c.Name)
+		p.string(at+"/glyph", c.Glyph, maxGlyph)
+		for name, value := range c.Attributes {
+			at := (at + "/attributes").AppendToken(name)
+			if !attributePattern.MatchString(name) {
+				p.fail(at, "%q is not the name of an attribute: a lower-case letter, then up to 63 of a-z, 0-9, _ and -", name)
 			}
-			if !within(s.Value) {
-				return p.failAt(line, "a default of %d for the parameter %q is not within %d to %d", s.Value, q.Name, q.Min, q.Max)
-			}
+			p.string(at, value, maxText)
 		}
-		if len(steps) == 0 || steps[len(steps)-1].UpTo < by.Max {
-			return p.failAt(line, "the steps of the parameter %q do not reach %s %d", q.Name, by.Name, by.Max)
+		if !c.Count.rest {
+			p.amount(at+"/count", c.Count)
 		}
-		q.Default = q.defaultUnder(p.defaults())
 	}
-	if !within(q.Default) {
-		return p.failAt(line, "a default of %d for the parameter %q is not within %d to %d", q.Default, q.Name, q.Min, q.Max)
+	for i, h := range p.Hands {
+		at := pointer("/hands", i)
+		p.word(at+"/name", h.Name)
+		p.number(at+"/each", h.Each, 0)
+		for j, n := range h.Sizes {
+			p.number(pointer(at+"/sizes", j), n, 1)
+		}
+		if h.Players != (amount{}) {
+			p.amount(at+"/players", h.Players)
+		}
 	}
-	p.t.Parameters = append(p.t.Parameters, q)
-	return nil
 }
 
-func (p *parser) table() (*Table, error) {
-	var t Table
-	_, err := p.object("a default_by", fields{
-		"parameter": func() (err error) { t.Parameter, err = p.word("parameter"); return err },
-		"steps": func() error {
-			return p.array("steps", maxList, func() error {
-				var s Step
-				_, err := p.object("a step", fields{
-					"up_to": func() (err error) { s.UpTo, err = p.number("up_to", 0); return err },
-					"value": func() (err error) { s.Value, err = p.number("value", 0); return err },
-				}, "up_to", "value")
-				t.Steps = append(t.Steps, s)
-				return err
-			})
-		},
-	}, "parameter", "steps")
-	return &t, err
+func (p *parser) title(at jsontext.Pointer, t Text) {
+	p.string(at+"/en", t.English, maxText)
+	p.string(at+"/zh", t.Chinese, maxText)
 }
 
-func (p *parser) card() error {
-	f := face{count: amount{number: 1}, card: Card{Attributes: make(map[string]string)}}
-	c := &f.card
-	line, err := p.object("a card", fields{
-		"code": func() (err error) { c.Code, err = p.code("code"); return err },
-		"aliases": func() error {
-			return p.array("aliases", maxList, func() error { _, err := p.code("alias"); return err })
-		},
-		"name":  func() error { return p.title(&c.Name) },
-		"glyph": func() (err error) { c.Glyph, err = p.string("glyph", maxGlyph); return err },
-		"attributes": func() error {
-			return p.members("attributes", func(name string) (err error) {
-				if !attributePattern.MatchString(name) {
-					return p.fail("%q is not the name of an attribute: a lower-case letter, then up to 63 of a-z, 0-9, _ and -", name)
-				}
-				if len(c.Attributes) == maxList {
-					return p.fail("a card has at most %d attributes", maxList)
-				}
-				c.Attributes[name], err = p.string(name, maxText)
-				return err
-			})
-		},
-		"count":    func() (err error) { f.count, err = p.amount("count", true); return err },
-		"majority": func() (err error) { f.majority, err = p.boolean("majority"); return err },
-	}, "code", "name", "glyph")
-	if err != nil {
-		return err
+func (p *parser) word(at jsontext.Pointer, s string) {
+	p.string(at, s, maxText)
+	if !wordPattern.MatchString(s) {
+		p.fail(at, "%s is %q; it must be a lower-case letter, then up to 63 of a-z, 0-9 and hyphen", member(at), s)
 	}
-	f.line = line
-	if f.majority && !f.count.rest {
-		return p.failAt(line, `"majority" is for the card whose count is "rest"`)
-	}
-	p.t.faces = append(p.t.faces, f)
-	return nil
 }
 
-// code reads a code or alias of the card that is next in faces and enters it in the index.
-func (p *parser) code(field string) (string, error) {
-	code, err := p.string(field, maxText)
-	if err != nil {
-		return "", err
-	}
-	if !codePattern.MatchString(code) {
-		return "", p.fail("the %s %q is not 1 to 16 of A-Z, a-z, 0-9 and hyphen", field, code)
-	}
-	if line, taken := p.codeLine[code]; taken {
-		return "", p.fail("the %s %q is taken by line %d", field, code, line)
-	}
-	p.codeLine[code] = p.line()
-	p.t.index[code] = len(p.t.faces)
-	return code, nil
-}
-
-func (p *parser) preset() error {
-	var q Preset
-	var h hand
-	line, err := p.object("a preset", fields{
-		"name": func() (err error) { q.Name, err = p.word("name"); return err },
-		"sizes": func() error {
-			return p.array("sizes", maxCards, func() error {
-				n, err := p.number("sizes", 1)
-				q.Sizes = append(q.Sizes, n)
-				return err
-			})
-		},
-		"each":    func() (err error) { q.Each, err = p.number("each", 1); return err },
-		"players": func() (err error) { h.players, err = p.amount("players", false); return err },
-	}, "name")
-	if err != nil {
-		return err
-	}
-	h.line = line
+// string checks text, which must not be blank and has to fit on one line.
+func (p *parser) string(at jsontext.Pointer, s string, most int) {
+	// A zero-width joiner is no graphic character, but it is what holds emoji together.
+	hidden := func(r rune) bool { return !unicode.IsGraphic(r) && r != '\u200d' }
 	switch {
-	case slices.ContainsFunc(p.t.Presets, func(o Preset) bool { return o.Name == q.Name }):
-		return p.failAt(line, "there are two presets %q", q.Name)
-	case (len(q.Sizes) > 0) == (q.Each > 0):
-		return p.failAt(line, `the preset %q needs either "sizes" or "each"`, q.Name)
-	case q.Each == 0 && h.players != amount{}:
-		return p.failAt(line, `the preset %q has "players", which is for "each"`, q.Name)
+	case strings.TrimSpace(s) == "":
+		p.fail(at, "%s is missing or empty", member(at))
+	case utf8.RuneCountInString(s) > most:
+		p.fail(at, "%s is longer than %d characters", member(at), most)
+	case strings.ContainsFunc(s, hidden):
+		p.fail(at, "%s has a control character", member(at))
 	}
-	p.t.Presets = append(p.t.Presets, q)
-	p.hands = append(p.hands, h)
-	return nil
 }
 
-// check makes the checks that need the whole file, as its fields may be in any order.
-func (p *parser) check() error {
-	t := p.t
-	defaults := p.defaults()
+func (p *parser) number(at jsontext.Pointer, n, least int) {
+	if n < least || n > maxCards {
+		p.fail(at, "%s must be a whole number, %d to %d", member(at), least, maxCards)
+	}
+}
 
-	if err := p.known(t.size); err != nil {
-		return err
+// amount checks an amount that is not the rest.
+func (p *parser) amount(at jsontext.Pointer, a amount) {
+	if a.parameter == "" || a.rest {
+		p.number(at, a.number, 1)
+	} else if _, known := p.parameter(a.parameter); !known {
+		p.fail(at, "there is no parameter %q", a.parameter)
 	}
-	if q, ok := p.named(t.size.parameter); ok && q.Min == 0 {
-		return p.failAt(t.size.line, "the parameter %q is the size and has a min of 0", q.Name)
+}
+
+// parameter returns a parameter by name.
+func (p *parser) parameter(name string) (Parameter, bool) {
+	i := slices.IndexFunc(p.Parameters, func(q Parameter) bool { return q.Name == name })
+	if i < 0 {
+		return Parameter{}, false
 	}
-	rest := 0
-	for _, f := range t.faces {
-		if err := p.known(f.count); err != nil {
-			return err
+	return p.Parameters[i], true
+}
+
+// checkParameters checks parameters against the earlier ones, and sets defaults that depend on
+// those.
+func (p *parser) checkParameters(*Type) {
+	defaults := map[string]int{}
+	for i := range p.Parameters {
+		q, at := &p.Parameters[i], pointer("/parameters", i)
+		if _, taken := defaults[q.Name]; taken {
+			p.fail(at, "there are two parameters %q", q.Name)
 		}
-		if f.count.rest {
-			if rest != 0 {
-				return p.failAt(f.line, "the rest is already given to line %d", rest)
+		if (q.Default == absent) == (q.DefaultBy == nil) {
+			p.fail(at, `the parameter %q needs either "default" or "default_by"`, q.Name)
+		}
+		if q.Min > q.Max {
+			p.fail(at, "the parameter %q has a min of %d and a max of %d", q.Name, q.Min, q.Max)
+		}
+		possible := []int{q.Default}
+		if q.DefaultBy != nil {
+			if _, known := defaults[q.DefaultBy.Parameter]; !known {
+				p.fail(at, "the parameter %q depends on %q, which no earlier one is called", q.Name, q.DefaultBy.Parameter)
 			}
-			rest = f.line
+			possible = p.steps(at, q)
+			q.Default = q.defaultUnder(defaults)
+		}
+		for _, v := range possible {
+			if v < q.Min || v > q.Max {
+				p.fail(at, "a default of %d for the parameter %q is not within %d to %d", v, q.Name, q.Min, q.Max)
+			}
+		}
+		defaults[q.Name] = q.Default
+	}
+	if q, known := p.parameter(p.Size.parameter); known && q.Min == 0 {
+		p.fail("/size", "the parameter %q is the size and has a min of 0", q.Name)
+	}
+}
+
+// steps checks that the steps of a default ascend and cover the parameter that it depends on. It
+// returns their values.
+func (p *parser) steps(at jsontext.Pointer, q *Parameter) (values []int) {
+	last := absent
+	for _, s := range q.DefaultBy.Steps {
+		if s.UpTo <= last {
+			p.fail(at, "the steps of the parameter %q do not ascend", q.Name)
+		}
+		last, values = s.UpTo, append(values, s.Value)
+	}
+	if by, _ := p.parameter(q.DefaultBy.Parameter); last < by.Max {
+		p.fail(at, "the steps of the parameter %q do not reach %s %d", q.Name, by.Name, by.Max)
+	}
+	return values
+}
+
+// checkCards enters codes and aliases in the type's index.
+func (p *parser) checkCards(t *Type) {
+	places := map[string]jsontext.Pointer{}
+	enter := func(i int, at jsontext.Pointer, code string) {
+		if other, taken := places[code]; taken {
+			p.fail(at, "the code %q is taken by line %d", code, p.line(other))
+		}
+		if !codePattern.MatchString(code) {
+			p.fail(at, "the code %q is not 1 to 16 of A-Z, a-z, 0-9 and hyphen", code)
+		}
+		places[code], t.index[code] = at, i
+	}
+	var rest jsontext.Pointer
+	for i, c := range p.Cards {
+		at := pointer("/cards", i)
+		enter(i, at+"/code", c.Code)
+		for j, alias := range c.Aliases {
+			enter(i, pointer(at+"/aliases", j), alias)
+		}
+		if c.Majority && !c.Count.rest {
+			p.fail(at, `"majority" is for the card whose count is "rest"`)
+		}
+		if c.Count.rest && rest != "" {
+			p.fail(at, "the rest is already given to line %d", p.line(rest))
+		}
+		if c.Count.rest {
+			rest = at
 		}
 	}
+}
+
+// checkDeck sets the deck with default parameters.
+func (p *parser) checkDeck(t *Type) {
+	defaults, _ := t.resolve(nil) // which are in range
 	d, reason := t.build(defaults)
 	if reason != "" {
-		return p.failAt(t.size.line, `"size" %s`, reason)
+		p.fail("/size", `"size" %s`, reason)
+		return
 	}
 	t.deck = d
-
 	if t.DeadWall > d.Size() {
-		return p.failAt(p.typeLine, "a dead wall of %d cards is more than the %d of the deck", t.DeadWall, d.Size())
+		p.fail("/type", "a dead wall of %d cards is more than the %d of the deck", t.DeadWall, d.Size())
 	}
-	for i := range t.Presets {
-		if err := p.known(p.hands[i].players); err != nil {
-			return err
-		}
-		q := &t.Presets[i]
-		q.PlayersFrom = p.hands[i].players.parameter
-		q.Players = p.hands[i].players.in(defaults)
+}
 
-		asked := q.Name
-		if q.Each > 0 && q.Players == 0 {
+// checkHands checks that the deck has enough cards for every preset.
+func (p *parser) checkHands(t *Type) {
+	seen := map[string]bool{}
+	for i, h := range p.Hands {
+		at := pointer("/hands", i)
+		switch {
+		case seen[h.Name]:
+			p.fail(at, "there are two presets %q", h.Name)
+		case (len(h.Sizes) > 0) == (h.Each > 0):
+			p.fail(at, `the preset %q needs either "sizes" or "each"`, h.Name)
+		case h.Each == 0 && h.Players != amount{}:
+			p.fail(at, `the preset %q has "players", which is for "each"`, h.Name)
+		}
+		seen[h.Name] = true
+		t.Presets[i].Players = h.Players.in(t.deck.parameters)
+		asked := h.Name
+		if h.Each > 0 && t.Presets[i].Players == 0 {
 			asked += ":1"
 		}
-		if _, err := d.Hands(asked); err != nil {
-			return p.failAt(p.hands[i].line, "%v", err)
+		if _, err := t.deck.Hands(asked); err != nil {
+			p.fail(at, "%v", err)
 		}
 	}
-	return nil
 }
 
-// known returns an error if the amount comes from a parameter that does not exist.
-func (p *parser) known(a amount) error {
-	if _, ok := p.named(a.parameter); a.parameter != "" && !ok {
-		return p.failAt(a.line, "there is no parameter %q", a.parameter)
+// objects names the objects of a file in errors.
+var objects = map[string]string{
+	"file": "a type", "Text": "a name", "Parameter": "a parameter", "Table": "a default_by", "Step": "a step", "face": "a card", "hand": "a preset",
+}
+
+// kinds names the other values.
+var kinds = map[reflect.Kind]string{
+	reflect.String: "a string", reflect.Int: fmt.Sprintf("a whole number, at most %d", maxCards), reflect.Bool: "true or false", reflect.Slice: "an array",
+}
+
+// reject reports an error of package json.
+func (p *parser) reject(err error) {
+	var syntax *jsontext.SyntacticError
+	var wrong *json.SemanticError
+	switch {
+	case len(bytes.TrimSpace(p.text)) == 0:
+		p.fail("", "the file is empty")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		p.failOn(p.lineAt(len(bytes.TrimRight(p.text, " \t\r\n"))), "the file ends in the middle")
+	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
+		p.failOn(p.lineAt(int(syntax.ByteOffset)), "the field %s appears twice", member(syntax.JSONPointer))
+	case errors.As(err, &syntax):
+		p.failOn(p.lineAt(int(syntax.ByteOffset)), "this is not JSON: %v", syntax.Err)
+	case !errors.As(err, &wrong):
+		p.fail("", "%v", err)
+	case errors.Is(err, json.ErrUnknownName):
+		p.fail(wrong.JSONPointer, "%s has no field %s", cmp.Or(objects[wrong.GoType.Name()], "an amount"), member(wrong.JSONPointer))
+	case wrong.Err != nil && wrong.JSONValue == nil:
+		p.fail(wrong.JSONPointer, "%s %v", member(wrong.JSONPointer), wrong.Err)
+	default:
+		p.fail(wrong.JSONPointer, "%s must be %s", member(wrong.JSONPointer), cmp.Or(kinds[wrong.GoType.Kind()], "an object"))
 	}
-	return nil
 }
 
-func (p *parser) named(parameter string) (Parameter, bool) {
-	for _, q := range p.t.Parameters {
-		if q.Name == parameter {
-			return q, true
+// member returns the quoted name of the value at a pointer, or of the list that has it.
+func member(at jsontext.Pointer) string {
+	name := at.LastToken()
+	if _, err := strconv.Atoi(name); err == nil {
+		name = at.Parent().LastToken()
+	}
+	if at == "" {
+		return objects["file"]
+	}
+	return strconv.Quote(name)
+}
+
+// pointer returns the pointer to an element of a list.
+func pointer(list jsontext.Pointer, i int) jsontext.Pointer {
+	return list.AppendToken(strconv.Itoa(i))
+}
+
+// fail reports a mistake in the value at a pointer, or in the object that lacks it.
+func (p *parser) fail(at jsontext.Pointer, format string, args ...any) {
+	if p.err == nil {
+		p.failOn(p.line(at), format, args...)
+	}
+}
+
+func (p *parser) failOn(line int, format string, args ...any) {
+	p.err = fmt.Errorf("%s:%d: %s", p.name, line, fmt.Sprintf(format, args...))
+}
+
+// lineAt returns the line of the byte at an offset, from 1.
+func (p *parser) lineAt(offset int) int { return 1 + bytes.Count(p.text[:offset], []byte("\n")) }
+
+// line returns the line of the value at a pointer, or of the smallest value that would have it.
+func (p *parser) line(at jsontext.Pointer) int {
+	line, found := 1, -1
+	for d := jsontext.NewDecoder(bytes.NewReader(p.text)); ; {
+		if _, err := d.ReadToken(); err != nil {
+			return line
+		}
+		here := d.StackPointer()
+		if len(here) > found && here.Contains(at) {
+			line, found = p.lineAt(int(d.InputOffset())), len(here)
+		}
+		if here == at {
+			return line
 		}
 	}
-	return Parameter{}, false
-}
-
-// defaults returns the parameters read so far, all at their default; it may be nil.
-func (p *parser) defaults() map[string]int {
-	if len(p.t.Parameters) == 0 {
-		return nil
-	}
-	d := make(map[string]int)
-	for _, q := range p.t.Parameters {
-		d[q.Name] = q.Default
-	}
-	return d
 }
