@@ -85,9 +85,9 @@ func corrupt(s *Stored, format string, args ...any) error {
 }
 
 // ifMissing returns err, or the text as [ledger.ErrCorrupt] if err is [ledger.ErrNotFound].
-func ifMissing(err error, s *Stored, format string, args ...any) error {
+func ifMissing(err error, s *Stored, text string) error {
 	if errors.Is(err, ledger.ErrNotFound) {
-		return corrupt(s, format, args...)
+		return corrupt(s, text)
 	}
 	return err
 }

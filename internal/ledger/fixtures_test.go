@@ -99,17 +99,6 @@ func begun(t *testing.T, entries []ledger.Entry) (ledger.Store, *ledgertest.Chai
 	return s, c
 }
 
-func storedEntries(t *testing.T, folder string) []ledger.Stored {
-	t.Helper()
-	s := openStore(t, folder)
-	defer func() { _ = s.Close() }()
-	list, err := s.Range(t.Context(), 0, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
 func verifier(t *testing.T, l *ledger.Log) note.Verifier {
 	t.Helper()
 	v, err := note.NewVerifier(l.Verifier())

@@ -72,8 +72,8 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		s.readers, err = pgxpool.NewWithConfig(ctx, config)
 	}
 	if err != nil {
-		if s.writer.conn != nil {
-			s.writer.close()
+		if s.conn != nil {
+			s.close()
 		}
 		return nil, fmt.Errorf("opening the database %s on %s:%d: %w", c.Database, c.Host, c.Port, classify(ctx, err))
 	}
@@ -151,6 +151,6 @@ func (s *Store) CheckRoom() error { return nil }
 // Close closes all connections.
 func (s *Store) Close() error {
 	s.readers.Close()
-	s.writer.close()
+	s.close()
 	return nil
 }
