@@ -14,7 +14,7 @@ const frameSize = 4096 + 24
 const smallCommit = 1 << 20
 
 // CheckRoom returns [ledger.ErrNoSpace] if a small commit does not fit on the disk.
-func (s *Store) CheckRoom() error { return checkRoom(s.writer.path, smallCommit) }
+func (s *Store) CheckRoom() error { return checkRoom(s.path, smallCommit) }
 
 // room returns the maximum number of bytes that a batch adds to the write-ahead log: 90 MB for
 // 4,096 records with two claims each; a small store uses a tenth. Rows fill pages in sequence,

@@ -78,7 +78,7 @@ func (s *Store) open(ctx context.Context, path string, cache int) error {
 	}
 	// A process that was killed before its fsync may have left visible commits. The checkpoint
 	// begins with that fsync.
-	if err := s.writer.checkpointNow(ctx); err != nil {
+	if err := s.checkpointNow(ctx); err != nil {
 		return err
 	}
 	s.readers = sql.OpenDB(connector{dsn: dsn(path, limit, "query_only(1)")})
@@ -165,7 +165,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.readers.Close())
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.close())
+		errs = append(errs, s.close())
 	}
 	return errors.Join(append(errs, s.lock.Close())...)
 }
