@@ -54,7 +54,9 @@ func (s *stream) orders(q *shuffleRequest, result *dealer.Shuffle) (spent time.D
 }
 
 // writeOrders encodes the member that holds the orders. write appends elements.
-func writeOrders[T any](out *stream, list bool, result *dealer.Shuffle, write appender[T], order func(number uint64) []T) {
+func writeOrders[T any](
+	out *stream, list bool, result *dealer.Shuffle, write appender[T], order func(number uint64) []T,
+) {
 	hands := result.Statement.Hands
 	switch {
 	case list || result.Statement.Repeat > 1: // a commitment may have the repeat

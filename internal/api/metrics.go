@@ -83,7 +83,9 @@ func NewMetrics(registry prometheus.Registerer, version, revision string) *Metri
 const logLabel = "log"
 
 // events are the events of commitments, as labels.
-var events = map[dealer.Event]string{dealer.Committed: "made", dealer.Used: "used", dealer.Voided: "void", dealer.Late: "late"}
+var events = map[dealer.Event]string{
+	dealer.Committed: "made", dealer.Used: "used", dealer.Voided: "void", dealer.Late: "late",
+}
 
 // Log returns the metrics of a log. Counters of known labels begin at 0.
 func (m *Metrics) Log(name string) *LogMetrics {

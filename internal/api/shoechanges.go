@@ -17,22 +17,28 @@ var (
 		"count", "from", "to", "put")
 	drawFromPile = change(liveshoes.Change{Kind: audit.KindDraw, From: pileInPath, Taken: shoe.Top, To: shoe.Dealt},
 		"count", "cards", "from", "to", "put")
-	addToPile = change(liveshoes.Change{Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: pileInPath, Put: shoe.Top},
-		"cards", "put")
-	returnToShoe = change(liveshoes.Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom},
-		"cards", "put")
-	returnFromPile = change(liveshoes.Change{Kind: audit.KindReturn, From: pileInPath, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom},
-		"cards", "put")
-	reshuffleShoe = change(liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck}, "cards", "cut", "algorithm", "client_seed")
-	shufflePile   = change(liveshoes.Change{Kind: audit.KindReshuffle, From: pileInPath}, "algorithm", "client_seed")
-	closeShoe     = change(liveshoes.Change{Kind: audit.KindClose})
-	endShoe       = change(liveshoes.Change{Kind: audit.KindExpire})
+	addToPile = change(liveshoes.Change{
+		Kind: audit.KindAdd, From: shoe.Out, Taken: shoe.Named, To: pileInPath, Put: shoe.Top,
+	}, "cards", "put")
+	returnToShoe = change(liveshoes.Change{
+		Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom,
+	}, "cards", "put")
+	returnFromPile = change(liveshoes.Change{
+		Kind: audit.KindReturn, From: pileInPath, Taken: shoe.Named, To: shoe.Deck, Put: shoe.Bottom,
+	}, "cards", "put")
+	reshuffleShoe = change(liveshoes.Change{Kind: audit.KindReshuffle, From: shoe.Deck},
+		"cards", "cut", "algorithm", "client_seed")
+	shufflePile = change(liveshoes.Change{Kind: audit.KindReshuffle, From: pileInPath}, "algorithm", "client_seed")
+	closeShoe   = change(liveshoes.Change{Kind: audit.KindClose})
+	endShoe     = change(liveshoes.Change{Kind: audit.KindExpire})
 )
 
 // change returns the handler of a change. It completes the change, applies it to the shoe in the path, and
 // answers with the new state.
 func change(kind liveshoes.Change, names ...string) handler {
-	members := slices.DeleteFunc(slices.Clone(changeMembers), func(m member[*liveshoes.Change]) bool { return !slices.Contains(names, m.name) })
+	members := slices.DeleteFunc(slices.Clone(changeMembers), func(m member[*liveshoes.Change]) bool {
+		return !slices.Contains(names, m.name)
+	})
 	var parameters []string
 	if kind.Kind == audit.KindDraw {
 		parameters = []string{"proof"}
