@@ -198,88 +198,6 @@ func TestPips(t *testing.T) {
 	}
 }
 
-// Each card of hanafuda has the scene or the ribbon that players go by, or the plant of its month.
-func TestHanafudaMotifs(t *testing.T) {
-	scenes := map[string]string{
-		"Pine with Crane": "pine/bright", "Plum with Bush Warbler": "plum/animal", "Cherry with Curtain": "cherry/bright",
-		"Wisteria with Cuckoo": "wisteria/animal", "Iris with Eight-Plank Bridge": "iris/animal", "Peony with Butterflies": "peony/animal",
-		"Bush Clover with Boar": "bush-clover/animal", "Pampas Grass with Full Moon": "pampas-grass/bright",
-		"Pampas Grass with Geese": "pampas-grass/animal", "Chrysanthemum with Sake Cup": "chrysanthemum/animal", "Maple with Deer": "maple/animal",
-		"Willow with Rain Man": "willow/bright", "Willow with Swallow": "willow/animal", "Willow with Lightning": "willow/plain",
-		"Paulownia with Phoenix": "paulownia/bright", "Plum with Poetry Ribbon": "plum/ribbon", "Willow with Red Ribbon": "willow/ribbon",
-	}
-	poems := map[string]string{"pine": "あかよろし", "plum": "あかよろし", "cherry": "みよしの"}
-	catalogue, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	kind, _ := catalogue.Type("hanafuda48")
-	var ribbons int
-	for _, c := range kind.Faces() {
-		picture := string(Card(kind.Family, &c))
-		want := scenes[c.Name.English]
-		if want == "" {
-			want = c.Attributes["flower"] + "/plain"
-		}
-		delete(scenes, c.Name.English)
-		for name, drawing := range drawings() {
-			motif, is := strings.CutPrefix(name, "hanafuda/")
-			part := strings.Contains(drawings()["hanafuda/"+want], drawing) // some plants are a part of others
-			if is && strings.Contains(picture, drawing) != part {
-				t.Errorf("%s: shows %s, want %s", c.Name.English, motif, want)
-			}
-		}
-		if c.Attributes["kind"] != "ribbon" {
-			continue
-		}
-		ribbons++
-		colour, poem := hanaRed, ""
-		switch c.Attributes["ribbon"] {
-		case "blue":
-			colour = hanaBlue
-		case "poetry":
-			poem = poems[c.Attributes["flower"]]
-		}
-		slip := new(sheet)
-		slip.box(0, 0, 58, 228, 2, colour)
-		if !strings.Contains(picture, string(slip.text)) {
-			t.Errorf("%s: the ribbon is not %s", c.Name.English, colour)
-		}
-		for _, kana := range "あかよろしみの" {
-			g, _ := glyphOf(kana)
-			if has := strings.Contains(picture, g.path); has != strings.ContainsRune(poem, kana) {
-				t.Errorf("%s: %c: %t", c.Name.English, kana, has)
-			}
-		}
-	}
-	if ribbons != 10 || len(scenes) > 0 {
-		t.Errorf("%d ribbons, and no cards for %v", ribbons, scenes)
-	}
-}
-
-// Courts differ by suit and rank, and are drawn at both ends of the card.
-func TestCourts(t *testing.T) {
-	catalogue, err := deck.Builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	kind, _ := catalogue.Type("tarot78")
-	seen := map[string]string{}
-	for _, rank := range []string{"J", "N", "Q", "K"} {
-		for _, suitName := range []string{"spades", "hearts", "diamonds", "clubs"} {
-			c, found := kind.Face(rank + strings.ToUpper(suitName[:1]))
-			figure := drawings()["french/"+rank+"-"+suitName]
-			if !found || figure == "" || seen[figure] != "" {
-				t.Fatalf("%s of %s: card %t, like %q", rank, suitName, found, seen[figure])
-			}
-			seen[figure] = c.Name.English
-			if n := strings.Count(string(Card(kind.Family, &c)), figure); n != 2 {
-				t.Errorf("%s: its figure is drawn %d times, want 2", c.Name.English, n)
-			}
-		}
-	}
-}
-
 // An artist's editor may indent, add a declaration and comments, and name elements of its own.
 func TestContentOfADrawing(t *testing.T) {
 	got, err := content("<?xml version=\"1.0\"?>\n<!-- Made by an editor. -->\n<svg\n   viewBox=\"0 0 1 1\">\n  <g>\n    <path d=\"M0 0\" />\n  </g>\n</svg>\n")
@@ -424,7 +342,7 @@ func TestLargeDecks(t *testing.T) {
 	}
 }
 
-func BenchmarkCard(b *testing.B) {
+func BenchmarkPictures(b *testing.B) {
 	catalogue, err := deck.Builtin()
 	if err != nil {
 		b.Fatal(err)
@@ -437,17 +355,7 @@ func BenchmarkCard(b *testing.B) {
 				Card(kind.Family, &faces[i%len(faces)])
 			}
 		})
-	}
-}
-
-func BenchmarkDeck(b *testing.B) {
-	catalogue, err := deck.Builtin()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, name := range []string{"standard52", "hanafuda48", "sanguosha160"} {
-		kind, _ := catalogue.Type(name)
-		b.Run(name, func(b *testing.B) {
+		b.Run(kind.Family+"/deck", func(b *testing.B) {
 			for b.Loop() {
 				Deck(kind)
 			}
