@@ -16,7 +16,7 @@
 //
 //   node riffle.mjs --help
 const {subtle} = globalThis.crypto;
-const MAX_COST = 2n ** 30n, MAX_DECK = 2 ** 24; // what has to be replayed, in steps, and the cards of a deck with a digest
+const MAX_COST = 2n ** 30n, MAX_DECK = 2 ** 24; // the most steps of a replay, and cards of a deck with a digest
 const MAX_CARDS = 4096, MAX_PILES = 256, MAX_SEALS = 4096; // of a shoe
 const MAX_DEPTH = 200; // of JSON: levels
 
@@ -35,7 +35,7 @@ const unbase64 = (text) => Uint8Array.from(atob(text), (character) => character.
 const demand = (truth, message) => { if (!truth) throw new Error(message); };
 const count = (n, what) => `${n} ${what}${n === 1 ? '' : 's'}`;
 
-// ---- JSON. Any layout is accepted; the text of a value is what was written, without white space.
+// ---- JSON. Any layout is accepted. A value's text is verbatim, without white space.
 
 class NotJSON extends Error {}
 class Value { // value is a string, Map, Array, boolean or null; undefined for a number, which has its text alone
@@ -117,7 +117,7 @@ function parse(text) {
   if (values[0].source.duplicate !== undefined) throw new NotJSON(`the member ${values[0].source.duplicate} is there twice`);
   return values[0];
 }
-// The same text for all layouts of a value. Numbers stay as they are written.
+// The same text for all layouts of a value. Numbers stay verbatim.
 function canonical(node) {
   if (Array.isArray(node.value)) return `[${node.value.map(canonical).join()}]`;
   if (!(node.value instanceof Map)) return typeof node.value === 'string' ? JSON.stringify(node.value) : node.text;
@@ -341,7 +341,7 @@ async function readFile(node) {
 async function readKey(text) {
   const [, name, id, base64] = LOG_KEY.exec(text) ?? [], point = name && unbase64(base64);
   demand(name && point[0] === 1 && hex(await sha256(name, '\n', point)).startsWith(id),
-    'the log key is none: it has to be the verifier key of a log, <name>+<key hash>+<key>');
+    'not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>');
   return {name, id, point: point.slice(1)};
 }
 // Where a path leads from a leaf in a tree of size leaves; undefined if it does not have the length for that.
@@ -382,7 +382,7 @@ async function checkFile(node, given, heldBack) {
     if (!MEMBERS[record.kind]) {
       steps.add('record', 'unchecked', `a record of an unknown kind, "${record.kind}": a later version may be able to check it`);
     } else {
-      demand(file.client_seed === (record.client_seed ?? ''), 'the client seed of the file is not that of the record');
+      demand(file.client_seed === (record.client_seed ?? ''), 'the file and the record have different client seeds');
       demand(deals(record) || file.seed === null, `a record of kind ${record.kind} has no seed, and the file has one`);
       entry.record = record;
       steps.add('record', 'ok', describe(record));
@@ -396,7 +396,7 @@ async function checkFile(node, given, heldBack) {
 async function checkInclusion({file, steps}) {
   const leaf = await sha256(Uint8Array.of(0), file.record), top = await rootOf(leaf, file.index, file.leaves, file.path);
   if (file.index >= file.leaves) {
-    steps.add('inclusion', 'wrong', `the tree has ${file.leaves} records, and this is to be number ${file.index}, from 0`);
+    steps.add('inclusion', 'wrong', `the tree has ${file.leaves} records, and this claims to be number ${file.index}, from 0`);
   } else if (!top || hex(top) !== file.root) {
     steps.add('inclusion', 'wrong', 'the hashes do not lead from this record to the root of the checkpoint');
   } else steps.add('inclusion', 'ok', `the record is number ${file.index}, from 0, of the ${file.leaves} in the tree`);
@@ -424,7 +424,7 @@ async function checkCommitted(steps, entry, commitment) { // or several that hav
 async function checkCommitment(steps, {file, record}, commitment) {
   const id = record.commitment_id, wrong = (text) => steps.add('committed', 'wrong', text);
   if (!commitment) {
-    steps.add('committed', 'skipped', `the record names the commitment ${id}, of which no proof was given`);
+    steps.add('committed', 'skipped', `the record names the commitment ${id}, and no proof of it was given`);
     return;
   }
   const other = await checkFile(commitment, {key: file.log_key}, () => 'skipped');
@@ -433,10 +433,10 @@ async function checkCommitment(steps, {file, record}, commitment) {
   if (other.steps.has('proof', 'unchecked')) {
     steps.add('committed', 'unchecked', `the proof of the commitment: ${other.steps.find('proof').text}`);
   } else if (failed) wrong(`the proof of the commitment fails at the step ${failed.name}: ${failed.text}`);
-  else if (made?.kind !== 'commitment') wrong('the proof given is of no commitment');
+  else if (made?.kind !== 'commitment') wrong('the proof given is not of a commitment');
   else if (made.id !== id) wrong(`the record does not say that it used the commitment ${made.id}`);
   else if (!same('commitment')) wrong(`the record has the commitment ${record.commitment}, and ${made.commitment} was committed to`);
-  else if (!STATEMENT.every(same)) wrong('the record states something else than was committed to');
+  else if (!STATEMENT.every(same)) wrong('the record states something other than the commitment');
   else if (record.time >= made.deadline) wrong(`the record is of ${record.time}, and the deadline was ${made.deadline}`);
   else if (other.file.index >= file.index) {
     wrong(`the commitment is number ${other.file.index} in the log, from 0, and so not before the shuffle, which is number ${file.index}`);
@@ -472,7 +472,7 @@ async function replay(entry, given, heldBack) {
   const got = Math.floor(file.seed.length / 64);
   steps.add('seed', 'ok', (got < asked ? `warning: ${count(got, 'block')} of 256 bits, and riffle/1 asks for ${asked}` :
     `${count(got, 'block')} of 256 bits; riffle/1 asks for ${asked}`) + (draw > 1024 ? '; computationally, not exhaustively, complete' : '') +
-    (answered ? '; it is that of the answer, for the file has none' : ''));
+    (answered ? '; the answer gave it, and the file has none' : ''));
 
   const lines = STATEMENT.map((name) => name in record ? `${name} ${record[name]}\n` : ''); // hands with commas
   entry.statement = `riffle/1\n${lines.join('')}seed ${file.seed}\n`;
@@ -593,8 +593,8 @@ function codesOf(type, parameters) { // undefined for a deck that is not known h
   return runs?.split(' ').flatMap((run) => { const [code, n = 1] = run.split('*'); return Array(Number(n)).fill(code); });
 }
 
-// What was shuffled, by numbers, which are positions in the input: the text of a card is what a seal commits to, and its
-// instance, if it is one of a deck, which of the equal cards it is.
+// The input of a shuffle, by number, which is a position in it. A seal commits to a card's text; the instance of a deck's
+// card tells it from equal ones.
 const numbers = (size) => ({size, text: String});
 function cardsOf(codes, size) {
   const counts = {__proto__: null}, instances = codes.map((code) => counts[code] = (counts[code] ?? 0) + 1), n = codes.length;
@@ -608,8 +608,8 @@ async function checkItems(entry, {items, salt}) {
   const {record, steps} = entry, {input, size, items_digest: rule} = record, words = input.split(' ');
   const conclude = (state, text, cards) => { steps.add('items', state, text); entry.cards = cards; };
   if (changesShoe(record)) {
-    return conclude(items ? 'unchecked' : 'skipped', 'the record is of cards by the places where they lay: which they were, the ' +
-      'proof of the whole shoe says', numbers(size));
+    return conclude(items ? 'unchecked' : 'skipped', 'the record names cards by their places: only the ' +
+      'proof of the whole shoe says which cards they were', numbers(size));
   }
   if (items) {
     const sum = `sha256:${hex(await sha256(items.text))}`;
@@ -620,7 +620,7 @@ async function checkItems(entry, {items, salt}) {
     }
     if (rule && !salt) return conclude('unchecked', 'their digest is salted, and the salt was not given');
     if (!rule && salt) return conclude('wrong', 'a salt was given, and the record says that nothing is salted');
-    if (input === 'range') return conclude('wrong', 'the record is of a shuffle of the numbers from 0 on, and of no items');
+    if (input === 'range') return conclude('wrong', 'the record is of a shuffle of the numbers from 0 on, without items');
     if (!input.endsWith(` ${digest}`)) return conclude('wrong', `the items given have the digest ${digest}, and the record says ${input}`);
     if (list.length !== size) return conclude('wrong', `the items given are ${list.length}, and the record is of ${size}`);
     return conclude('ok', 'the items given have the digest in the record', words[0] === 'deck' ?
@@ -633,7 +633,7 @@ async function checkItems(entry, {items, salt}) {
   if (size % codes.length !== 0 || copies !== `x${size / codes.length}`) {
     return conclude('wrong', `the record is of ${size} cards, ${copies}, and one deck of ${type} has ${codes.length}`);
   }
-  if (size > MAX_DECK) return conclude('unchecked', `the digest of ${size} cards is not taken; at most of ${MAX_DECK}`);
+  if (size > MAX_DECK) return conclude('unchecked', `the digest of ${size} cards is not computed; the limit is ${MAX_DECK}`);
   const all = Array(size / codes.length).fill(codes.map((code) => `"${code}"`).join()).join();
   if (digest !== `sha256:${hex(await sha256(`[${all}]`))}`) {
     return conclude('wrong', `the deck of the record, ${input}, is not the ${type} that comes with Riffle`);
@@ -672,7 +672,7 @@ function compareOrder(step, entry, {order, handOf}) {
   const {record: {kind}, cards} = entry, conclude = (state, text) => Object.assign(step, {state, text: printable(text)});
   const other = otherNames(order, entry);
   if (other) return conclude('wrong', other);
-  if (!cards) return conclude('unchecked', 'replayed, but it takes the items of the record to compare it with the order given');
+  if (!cards) return conclude('unchecked', 'replayed, but comparing it with the order given needs the items of the record');
   const {match, problem} = matchOrder(order, entry, handOf);
   if (kind !== 'shuffle' && (problem || kind !== 'shoe')) {
     return conclude('unchecked', `${step.text}; the order given is not the whole order of the cards that were sealed first, and cards ` +
@@ -686,7 +686,7 @@ const nameOfPart = (part) => part === 'rest' ? 'the rest' : `hand ${part}`;
 function describeMatch({parts, cards, shuffle, sorted, noun}) {
   const last = parts.length - 1, names = parts.map(nameOfPart);
   const list = last === 0 ? `the ${count(cards, noun)} of ${names[0]}` : `${names.slice(0, last).join(', ')} and ${names[last]}`;
-  return `${list}${shuffle ? ` of shuffle ${shuffle}` : ''} of this deal, ${sorted ? 'sorted otherwise than they were dealt' : 'in the order dealt'}`;
+  return `${list}${shuffle ? ` of shuffle ${shuffle}` : ''} of this deal, ${sorted ? 'in another order than they were dealt' : 'in the order dealt'}`;
 }
 // What an order is: the whole order, or hands of a deal, by docs/spec.md, "Comparing an order or a hand". problem says why it
 // is nothing that was dealt. of is the only hand that it may be: a number from 1 or 'rest'.
@@ -710,7 +710,7 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     }
     return values.every(({key, instance}) => add(key, -1) && (!instance || add(`${key} ${instance}`, -1)));
   };
-  const span = (part) => { // where a part lies in the result; undefined for none that the deal can have
+  const span = (part) => { // the places of a part in the result; undefined if the deal cannot have it
     if (part === 'all') return [0, draw];
     const dealt = hands.slice(0, part === 'rest' ? hands.length : part - 1).reduce((sum, n) => sum + n, 0);
     if (part === 'rest') return hands.length > 0 ? [dealt, draw] : undefined;
@@ -809,7 +809,7 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
     return attempt(() => {
       const [from, to] = span(of) ?? [0, 0];
       if (from === to) fail(`there is no ${nameOfPart(of).replace('the ', '')} in this deal: it has ${count(hands.length, 'hand')}`);
-      if (list.length !== 1 || remains.length > 0) fail(`what is given is not one hand, and ${nameOfPart(of)} is`);
+      if (list.length !== 1 || remains.length > 0) fail(`the file is not one hand, and ${nameOfPart(of)} is`);
       const match = find(list, [], of), other = match ? undefined : find(list, []);
       return match ?? fail(other ? `it is not ${nameOfPart(of)}, but ${nameOfPart(other.parts[0])}` :
         `it is not ${nameOfPart(of)} of this deal, nor another hand of it`);
@@ -829,7 +829,7 @@ function matchOrder(order, {record: {repeat, draw, hands = []}, orders, cards}, 
   const match = find(list, remains);
   if (match) return {match};
   const isOther = list.length > 0 && (order.isAnswer || (list[0].length !== draw && repeat === 1));
-  return isOther ? {problem: 'what is given is neither the order nor hands of this deal'} : wholly;
+  return isOther ? {problem: 'the file is neither the order nor hands of this deal'} : wholly;
 }
 
 // ---- Shoes: sealing
@@ -861,7 +861,7 @@ async function otherRoot({file, record}, order, cards) {
 async function checkRoot(entry) { // of one record
   const {record, steps, orders, cards} = entry;
   if (!('root' in record)) return;
-  if (record.kind === 'reshuffle') steps.add('root', 'skipped', 'which cards lay there, only the proof of the whole shoe says');
+  if (record.kind === 'reshuffle') steps.add('root', 'skipped', 'only the proof of the whole shoe says which cards were there');
   else if (!cards) steps.add('root', 'skipped', 'the cards are not known, for the items were not given');
   else {
     const other = await otherRoot(entry, orders[0], cards);
@@ -923,7 +923,7 @@ class Layout { // where the cards lie; piles by the bytes of their names
   }
   move({from, to, put}, refs) {
     const taken = new Set(refs), lying = new Set(this.at(from)), left = (cards) => cards.filter((ref) => !taken.has(ref));
-    demand(refs.every((ref) => lying.has(ref)), 'these cards do not lie there');
+    demand(refs.every((ref) => lying.has(ref)), 'these cards are not there');
     for (const place of from === 'out' ? ['dealt', ...this.names()] : [from]) this.set(place, left(this.at(place)));
     const isNew = to.startsWith('pile ') && !this.piles.has(to);
     demand(!isNew || this.piles.size < MAX_PILES, 'a shoe has at most 256 piles and 4096 seals');
@@ -959,9 +959,9 @@ function readCard(node) {
   demand(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(card.sealedBy), 'its sealed_by is not the id of a record');
   for (const name of ['card', 'instance']) if (get(name)) card[name] = number(name);
   const code = given('code'), item = get('item'), salt = given('salt'), path = given('path');
-  demand(Boolean(code) !== Boolean(item), 'it has to have either a code or an item');
+  demand(Boolean(code) !== Boolean(item), 'it must have either a code or an item');
   if (code) {
-    demand(/^[A-Za-z0-9-]+$/.test(string(code) ?? ''), 'its code is none: codes are ASCII letters, digits and hyphens');
+    demand(/^[A-Za-z0-9-]+$/.test(string(code) ?? ''), 'its code is invalid: codes are ASCII letters, digits and hyphens');
     Object.assign(card, {isCode: true, texts: [code.value], plain: code.value});
   } else Object.assign(card, {isCode: false, texts: layouts(item), plain: canonical(item)});
   demand(Boolean(salt) === Boolean(path), 'it takes both salt and path to prove it');
@@ -971,7 +971,7 @@ function readCard(node) {
   demand(hashes.every((hash) => DIGEST.test(hash)), 'its salt or a hash of its path is not 64 hex digits in lower case');
   return Object.assign(card, {salt: unhex(hashes[0]), path: hashes.slice(1).map(unhex)});
 }
-// The texts of an item that may have been sealed: as it is written, and as programs escape strings that read and write it.
+// The texts of an item that may have been sealed: the written one, and other programs' escapes of the same strings.
 function layouts(node) {
   const shortest = shortestOf(node);
   return [node.text, shortest, shortest.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)];
@@ -982,9 +982,9 @@ function shortestOf(node) {
   return `{${[...node.value].map(([name, value]) => `${JSON.stringify(name)}:${shortestOf(value)}`).join()}}`;
 }
 
-// A sealing is an order of cards that a record commits to, as far as it is known: its input, the cards, and their order.
+// A sealing is an order of cards that a record commits to. Its input, cards and order may be unknown.
 function sealingOf({record, cards, orders}) {
-  if (record.kind === 'reshuffle') return {record}; // the first record of the shoe says of which cards
+  if (record.kind === 'reshuffle') return {record}; // the shoe's first record names its cards
   if (record.kind !== 'shoe') return undefined;
   const order = 'root' in record ? orders?.[0] : Array.from({length: record.size}, (_, i) => i);
   return {record, input: record.input, cards, order};
@@ -995,7 +995,7 @@ async function prove(hand, sealings) {
   let missing;
   for (const card of hand) {
     const {sealedBy, position} = card, place = `${sealedBy} ${position}`, sealing = sealings.find(({record}) => record.id === sealedBy);
-    if (seen.has(place)) return {proven: [], wrong: `two cards of the hand are to have been at position ${position} of ${sealedBy}`};
+    if (seen.has(place)) return {proven: [], wrong: `two cards of the hand claim position ${position} of ${sealedBy}`};
     seen.add(place);
     if (!sealing) continue;
     const name = `${short(card.texts[0])} at position ${position}`, {wrong, unknown} = await checkCard(sealing, card);
@@ -1010,7 +1010,7 @@ async function checkCard({record, input, cards, order}, card) {
   if (input && input.startsWith('deck ') !== card.isCode) return {wrong: `the record is of ${input}, and it is none of those`};
   if (position >= record.size) return {wrong: `only ${record.size} cards were sealed`};
   if ('root' in record && !salt) return {unknown: 'it has no salt and path: ask for it with proof=true'};
-  if (!('root' in record) && !cards) return {unknown: 'the shoe was not shuffled, and what it is of was not given'};
+  if (!('root' in record) && !cards) return {unknown: 'the shoe was not shuffled, and its cards were not given'};
   if ('root' in record) {
     let isSealed = false;
     for (const text of card.texts) {
@@ -1024,7 +1024,7 @@ async function checkCard({record, input, cards, order}, card) {
     return {wrong: `it says that it is card ${card.card}, and card ${lay} lay there`};
   }
   if (number === undefined || !cards) return {};
-  if (number >= cards.size || !isAt(number)) return {wrong: `it says that it is card ${number} of the shoe, which is another`};
+  if (number >= cards.size || !isAt(number)) return {wrong: `it says that it is card ${number} of the shoe, which is a different card`};
   if (card.instance !== undefined && cards.instance && cards.instance(number) !== card.instance) {
     return {wrong: `it says that it is instance ${card.instance}, and card ${number} is instance ${cards.instance(number)}`};
   }
@@ -1171,7 +1171,7 @@ async function verifyShoe(nodes, given) {
   if (steps.first('wrong') || !steps.has('record', 'ok')) return shoe;
 
   const {sealings, layout, moved, random, version} = follow(records);
-  const lie = `every change was of cards that lay where it says; ${layout.deck.length} lie in the deck, ${layout.dealt.length} are ` +
+  const lie = `every change found its cards where it says; ${layout.deck.length} are in the deck, ${layout.dealt.length} are ` +
     `dealt, ${count(layout.piles.size, 'pile')}`;
   if (moved) steps.add('moves', 'wrong', `version ${version}: ${moved}`);
   else if (random > 0) steps.add('moves', 'unchecked', `${lie}; but ${count(random, 'draw')} at random without a seed`);
@@ -1191,14 +1191,14 @@ async function verifyShoe(nodes, given) {
   if (shoe.closed) steps.add('closed', 'ok', 'the last record closes the shoe');
   else {
     steps.add('closed', given.hand ? 'skipped' : 'unchecked',
-      'the last record does not close the shoe: what was not seen stays hidden until it is closed, and more changes may follow');
+      'the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow');
   }
   return shoe;
 }
-// Says why the records are not those of one shoe, from the first on; undefined if they are.
+// Says why the records are not all records of one shoe, from the first on; undefined if they are.
 function brokenChain(entries, records) {
   const [{record: first}] = entries;
-  if (first.kind !== 'shoe') return `the first record is of kind ${first.kind}, and that of a shoe has to be`;
+  if (first.kind !== 'shoe') return `the first record is of kind ${first.kind}, and must be of kind shoe`;
   for (let i = 1; i < entries.length; i++) {
     const {record, file} = entries[i], other = entries[i - 1].file;
     if (file.record === other.record && file.index !== other.index) {
@@ -1214,9 +1214,9 @@ function brokenChain(entries, records) {
       return `version ${version} is number ${file.index} in the log, from 0, and so not after the one before, which is number ` +
         before.file.index;
     }
-    if (!deals(record) && record.commitment !== first.commitment) return `version ${version} has not the commitment of the shoe`;
+    if (!deals(record) && record.commitment !== first.commitment) return `version ${version} lacks the commitment of the shoe`;
     if (before.record.kind === 'close') return `version ${version} follows the close of the shoe`;
-    if (before.record.kind === 'expire' && record.kind !== 'close') return `version ${version} is a ${record.kind}, and the shoe was over`;
+    if (before.record.kind === 'expire' && record.kind !== 'close') return `version ${version} is a ${record.kind}, and the shoe had ended`;
   }
   return undefined;
 }
@@ -1276,10 +1276,10 @@ async function checkRoots(shoe, sealings) {
 
 // ---- In words
 
-const PLACES = {shoe: 'the deck', dealt: 'the dealt cards', out: 'wherever they lay out of the deck', all: 'all cards'};
+const PLACES = {shoe: 'the deck', dealt: 'the dealt cards', out: 'from anywhere outside the deck', all: 'all cards'};
 const where = (place) => PLACES[place] ?? `the ${place}`;
 function stated({size, draw, repeat, algorithm, reference}, isShoe) {
-  const text = isShoe && draw === 0 ? `${size}, which lie as the input has them` :
+  const text = isShoe && draw === 0 ? `${size}, in the order of the input` :
     `${draw} of ${size}, shuffled by ${algorithm}${repeat > 1 ? `, ${repeat} times` : ''}`;
   return text + (reference ? `; reference ${JSON.stringify(reference)}` : '');
 }
@@ -1304,7 +1304,7 @@ function describe(record) {
 function withoutOrder(record) {
   const {kind, audit_id: of} = record;
   if (deals(record)) return undefined;
-  return {commitment: 'It is a commitment: the seed and what is to be shuffled cannot be exchanged any more. The seed is held until it ' +
+  return {commitment: 'It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it ' +
     `is used, before ${record.deadline}, by a shuffle or a shoe that names it; if none does, a void follows in the log. ` +
     'It has no order of its own.',
   void: `It says that the commitment ${record.commitment_id} was not used in time, and has no order of its own.`,
@@ -1346,7 +1346,7 @@ function conclude(found, given, finding) {
       notes.push('A later version may be able to check it.');
     }
     if (!given.key) {
-      notes.unshift('Anybody can bring that about. Take the key of the log from somewhere else than the file, and give it as well.',
+      notes.unshift('Anybody can make such a file. Get the key of the log from another source than the file, and give it as well.',
         `If the key is the right one: ${result.headline}`);
       say.is('no-key', {if: result.summary});
       headline('unchecked', 'Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself.');
@@ -1356,8 +1356,8 @@ function conclude(found, given, finding) {
 }
 function sayOfCommitment({steps, record: {commitment_id: id}}, {note}) {
   if (steps.has('committed', 'ok')) {
-    note(`The commitment ${id} fixed the order, but for the client seed, before the client seed was known: as far as that was ` +
-      'new when the commitment was in the log, no seed can have been picked for its order.');
+    note(`The commitment ${id} fixed the order, except for the client seed, before the client seed was known: if that was ` +
+      'new when the commitment was in the log, nobody can have picked a seed for its order.');
   } else if (steps.has('committed', 'skipped')) note(`It names the commitment ${id}: give the proof of that record as well (GET /audits/${id}/proof).`);
 }
 function sayOfRecord(found, say) {
@@ -1368,7 +1368,7 @@ function sayOfRecord(found, say) {
     verified(`the record is in ${log}`);
     if (missing) {
       is('incomplete', {step: missing.name});
-      unchecked(`the record is in ${log}, but what was given to compare cannot be compared with it`);
+      unchecked(`the record is in ${log}, but the files given for comparison do not fit it`);
     }
     note(words);
     return;
@@ -1380,7 +1380,7 @@ function sayOfRecord(found, say) {
   } else if (isHeldBack({file, record})) {
     is('held-back');
     secret(`the seed is still secret, because it was not revealed yet; the record is in ${log}`);
-    note('What was committed to cannot be exchanged until the seed is revealed.');
+    note('Nothing committed to can be exchanged before the seed is revealed.');
   } else if (cost) {
     is('cost', {steps: String(cost)});
     unchecked(`the record is in ${log}, but ${costs(cost)}`);
@@ -1394,10 +1394,10 @@ function sayOfRecord(found, say) {
   } else {
     is('follows');
     verified(`the order ${fromSeed}`);
-    if (record.kind === 'shuffle') note('No order was given to compare it with: give what was answered as well.');
+    if (record.kind === 'shuffle') note('No order was given to compare it with: give the answer as well.');
     else {
       if (steps.has('root', 'ok')) note('The cards were sealed in this order.');
-      note('That every change of the shoe was of cards that lay where it says, only the proof of the whole shoe shows.');
+      note('Only the proof of the whole shoe shows that every change found its cards where it says.');
     }
   }
   sayOfCommitment(found, say);
@@ -1436,8 +1436,8 @@ function sayOfShoe(shoe, say) {
     is('shoe', {changes});
     verified(`the whole shoe, from its first record to its last, which are in ${log}`);
     note(steps.has('root', 'ok') ?
-      'Every order follows from its seed, every card lay where it is said to have lain, and none was exchanged.' :
-      'Every order follows from its seed, and every change was of cards that lay where it says. Which cards they were was not compared.');
+      'Every order follows from its seed, every card was where the records say, and none was exchanged.' :
+      'Every order follows from its seed, and every change found its cards where it says. The cards themselves were not compared.');
   }
   if (proven > 0 && (closed || missing)) note(`The hand is proven: ${cards}, and none could be exchanged since.`);
   sayOfCommitment(shoe, say);
@@ -1603,7 +1603,7 @@ function readHandOf(text, {order}) {
   if (text === undefined || text === '') return undefined;
   const of = String(text), number = Number(of);
   demand(of === 'rest' || (/^[1-9]\d*$/.test(of) && Number.isSafeInteger(number)), `${JSON.stringify(of)} is not a hand: hands are numbered ` +
-    'from 1, and what remains is the rest');
+    'from 1, and the remaining cards are the rest');
   const part = of === 'rest' ? of : number;
   if (!order) throw new Refusal('no-order', [], `there is nothing to compare with ${nameOfPart(part)}: give the cards of that hand as well`);
   return part;
@@ -1700,9 +1700,9 @@ const HELP = `usage: riffle.mjs [options] FILE...
 
 Checks proof files: of records as GET /audits/{id}/proof answers them, of the commitments that they used, and of whole shoes
 as GET /shoes/{id}/proof answers them. Beside them the answer, a hand, the items, the key and a salt may be given, in any
-order: each file is what it looks like. White space, escapes and the order of members do not matter.
+order: each file is recognized by its content. White space, escapes and the order of members do not matter.
 
-  --key FILE-OR-KEY   public key of the log, from somewhere else than the proof
+  --key FILE-OR-KEY   public key of the log, from another source than the proof
   --items FILE        what was shuffled, as a JSON array; decks are built in
   --items-salt SALT   the items_salt that the items were sent with
   --order FILE        what was answered: the whole answer of POST /shuffle, the JSON array of the order, or one hand of it

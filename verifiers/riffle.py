@@ -20,7 +20,7 @@ import argparse, base64, collections, datetime, functools, hashlib, hmac, iterto
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-MAX_COST, MAX_DECK = 2**30, 2**24  # what has to be replayed, in steps, and the cards of a deck with a digest
+MAX_COST, MAX_DECK = 2**30, 2**24  # the most steps of a replay, and cards of a deck with a digest
 MAX_CARDS, MAX_PILES, MAX_SEALS = 4096, 256, 4096  # of a shoe
 MAX_DEPTH = 200  # of JSON: levels
 
@@ -38,7 +38,7 @@ def count(n, what):
     return f"{n} {what}{'' if n == 1 else 's'}"
 
 
-# ---- JSON. Any layout is accepted; the text of a value is what was written, without white space.
+# ---- JSON. Any layout is accepted. A value's text is verbatim, without white space.
 
 class NotJSON(ValueError):
     pass
@@ -161,7 +161,7 @@ def string_of(node):
 
 
 def shortest(node, in_order=False):
-    """The text of a value with the shortest escapes; numbers stay as they are written."""
+    """The text of a value with the shortest escapes; numbers stay verbatim."""
     if is_at(list, node):
         return "[" + ",".join(shortest(one, in_order) for one in node.value) + "]"
     if is_at(dict, node):
@@ -404,7 +404,7 @@ class Key:
         match = re.fullmatch(LOG_KEY, text)
         point = base64.b64decode(match[3]) if match else b"\0"
         demand(point[0] == 1 and sha256(match[1].encode(), b"\n", point).hex()[:8] == match[2],
-               "the log key is none: it has to be the verifier key of a log, <name>+<key hash>+<key>")
+               "not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
         self.name, self.hash, self.point = match[1], match[2], point[1:]
 
 
@@ -500,7 +500,7 @@ class Entry:
                 self.steps.add("record", "unchecked", f"a record of an unknown kind, \"{record['kind']}\": a later version may be "
                                "able to check it")
                 return
-            demand(file.client_seed == record.get("client_seed", ""), "the client seed of the file is not that of the record")
+            demand(file.client_seed == record.get("client_seed", ""), "the file and the record have different client seeds")
             demand(deals(record) or file.seed is None, f"a record of kind {record['kind']} has no seed, and the file has one")
         except ValueError as error:
             self.steps.add("record", "wrong", str(error))
@@ -511,7 +511,7 @@ class Entry:
     def check_inclusion(self):
         file = self.file
         if file.index >= file.leaves:
-            self.steps.add("inclusion", "wrong", f"the tree has {file.leaves} records, and this is to be number {file.index}, from 0")
+            self.steps.add("inclusion", "wrong", f"the tree has {file.leaves} records, and this claims to be number {file.index}, from 0")
         elif root_of(sha256(b"\0", file.record.encode()), file.index, file.leaves, file.path) != file.root:
             self.steps.add("inclusion", "wrong", "the hashes do not lead from this record to the root of the checkpoint")
         else:
@@ -540,7 +540,7 @@ class Entry:
 
 
 def check_committed(steps, entry, commitments):
-    """Checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, but for the client seed."""
+    """Checks that an earlier commitment in the same log fixed the order of a shuffle or a shoe, except for the client seed."""
     if uses_commitment(entry.record):
         own = Steps()
         for one in commitments or [None]:
@@ -552,7 +552,7 @@ def check_commitment(steps, entry, commitment):
     file, record = entry.file, entry.record
     id = record["commitment_id"]
     if commitment is None:
-        steps.add("committed", "skipped", f"the record names the commitment {id}, of which no proof was given")
+        steps.add("committed", "skipped", f"the record names the commitment {id}, and no proof of it was given")
         return
     other = Entry(commitment, {"key": file.log_key}, "skipped")
     failed, made = other.steps.first("wrong"), other.record or {"kind": ""}
@@ -562,13 +562,13 @@ def check_commitment(steps, entry, commitment):
     elif failed:
         wrong(f"the proof of the commitment fails at the step {failed['name']}: {failed['text']}")
     elif made["kind"] != "commitment":
-        wrong("the proof given is of no commitment")
+        wrong("the proof given is not of a commitment")
     elif made["id"] != id:
         wrong(f"the record does not say that it used the commitment {made['id']}")
     elif made["commitment"] != record["commitment"]:
         wrong(f"the record has the commitment {record['commitment']}, and {made['commitment']} was committed to")
     elif any(made.get(name) != record.get(name) for name in STATEMENT):
-        wrong("the record states something else than was committed to")
+        wrong("the record states something other than the commitment")
     elif record["time"] >= made["deadline"]:
         wrong(f"the record is of {record['time']}, and the deadline was {made['deadline']}")
     elif other.file.index >= file.index:
@@ -607,7 +607,7 @@ def replay(entry, given, held_back):
         text = f"warning: {count(got, 'block')} of 256 bits, and riffle/1 asks for {asked}"
     if draw > 1024:
         text += "; computationally, not exhaustively, complete"
-    steps.add("seed", "ok", text + ("; it is that of the answer, for the file has none" if answered else ""))
+    steps.add("seed", "ok", text + ("; the answer gave it, and the file has none" if answered else ""))
 
     values = {**record, "hands": ",".join(map(str, record.get("hands", [])))}
     lines = "".join(f"{name} {values[name]}\n" for name in STATEMENT if name in record)
@@ -738,8 +738,8 @@ def codes_of(type, parameters):
 
 
 class Cards:
-    """What was shuffled, by numbers, which are positions in the input: the text of a card is what a seal commits to, and its
-    instance, if it is one of a deck, which of the equal cards it is."""
+    """The input of a shuffle, by number, which is a position in it. A seal commits to a card's text; the instance of a deck's
+    card tells it from equal ones."""
 
     def __init__(self, size, text=str, codes=None):
         self.size, self.text, self.codes = size, text, codes
@@ -757,7 +757,7 @@ class Cards:
         return self.text(number) if self.codes else canonical(parse(self.text(number)))
 
     def key(self, number):
-        """One text for all layouts of the card as it is answered."""
+        """One text for all layouts of the card in an answer."""
         return f'"{self.text(number)}"' if self.codes else self.plain(number)
 
     def value(self, node):
@@ -796,8 +796,8 @@ def find_items(record, items, salt):
     text, size, rule = record["input"], record["size"], record.get("items_digest")
     words = text.split(" ")
     if changes_shoe(record):
-        return ("skipped" if items is None else "unchecked", "the record is of cards by the places where they lay: which they were, "
-                "the proof of the whole shoe says", Cards(size))
+        return ("skipped" if items is None else "unchecked", "the record names cards by their places: only "
+                "the proof of the whole shoe says which cards they were", Cards(size))
     if items is not None:
         digest = "sha256:" + sha256(items.text.encode()).hex()
         if salt:
@@ -810,7 +810,7 @@ def find_items(record, items, salt):
         if salt and not rule:
             return "wrong", "a salt was given, and the record says that nothing is salted", None
         if text == "range":
-            return "wrong", "the record is of a shuffle of the numbers from 0 on, and of no items", None
+            return "wrong", "the record is of a shuffle of the numbers from 0 on, without items", None
         if not text.endswith(" " + digest):
             return "wrong", f"the items given have the digest {digest}, and the record says {text}", None
         if len(items.value) != size:
@@ -828,7 +828,7 @@ def find_items(record, items, salt):
     if size % len(codes) or copies != f"x{size // len(codes)}":
         return "wrong", f"the record is of {size} cards, {copies}, and one deck of {type} has {len(codes)}", None
     if size > MAX_DECK:
-        return "unchecked", f"the digest of {size} cards is not taken; at most of {MAX_DECK}", None
+        return "unchecked", f"the digest of {size} cards is not computed; the limit is {MAX_DECK}", None
     if digest != "sha256:" + sha256(json.dumps(codes * (size // len(codes)), separators=(",", ":")).encode()).hex():
         return "wrong", f"the deck of the record, {text}, is not the {type} that comes with Riffle", None
     return "ok", f"{count(size // len(codes), 'deck')} of {type}, whose cards have the digest in the record", Cards(size, codes=codes)
@@ -871,7 +871,7 @@ class Order:
         if other:
             return "wrong", other
         if entry.cards is None:
-            return "unchecked", "replayed, but it takes the items of the record to compare it with the order given"
+            return "unchecked", "replayed, but comparing it with the order given needs the items of the record"
         try:
             match, problem = Comparison(self, entry).match(hand_of), None
         except Mismatch as error:
@@ -904,7 +904,7 @@ class Match:
         text = f"the {count(self.cards, self.noun)} of {names[0]}" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         if self.shuffle:
             text += f" of shuffle {self.shuffle}"
-        return f"{text} of this deal, " + ("sorted otherwise than they were dealt" if self.is_sorted else "in the order dealt")
+        return f"{text} of this deal, " + ("in another order than they were dealt" if self.is_sorted else "in the order dealt")
 
 
 class Comparison:
@@ -944,13 +944,13 @@ class Comparison:
         if found:
             return found
         if hands and (self.order.is_answer or len(hands[0]) != self.draw and self.repeat == 1):
-            raise Mismatch("what is given is neither the order nor hands of this deal")
+            raise Mismatch("the file is neither the order nor hands of this deal")
         raise problem
 
     def only(self, of, hands, rest):
         start, end = self.span(of) or (0, 0)
         demand(start < end, f"there is no {name_of_part(of).replace('the ', '')} in this deal: it has {count(len(self.hands), 'hand')}", Mismatch)
-        demand(len(hands) == 1 and not rest, f"what is given is not one hand, and {name_of_part(of)} is", Mismatch)
+        demand(len(hands) == 1 and not rest, f"the file is not one hand, and {name_of_part(of)} is", Mismatch)
         found, other = self.find(hands, [], of), self.find(hands, [])
         demand(found or not other, other and f"it is not {name_of_part(of)}, but {name_of_part(other.parts[0])}", Mismatch)
         demand(found, f"it is not {name_of_part(of)} of this deal, nor another hand of it", Mismatch)
@@ -960,7 +960,7 @@ class Comparison:
         return Match(range(1, len(self.hands) + 1), self.hands[-1], is_sorted, self.noun)
 
     def span(self, part):
-        """Where a part lies in the result; None for none that the deal can have."""
+        """The places of a part in the result; None if the deal cannot have it."""
         if part == "all":
             return 0, self.draw
         dealt = sum(self.hands if part == "rest" else self.hands[:part - 1])
@@ -1101,7 +1101,7 @@ def check_root(entry):  # of one record
     if "root" not in entry.record:
         return
     if entry.record["kind"] == "reshuffle":
-        entry.steps.add("root", "skipped", "which cards lay there, only the proof of the whole shoe says")
+        entry.steps.add("root", "skipped", "only the proof of the whole shoe says which cards were there")
     elif entry.cards is None:
         entry.steps.add("root", "skipped", "the cards are not known, for the items were not given")
     else:
@@ -1161,7 +1161,7 @@ class Layout:
 
     def move(self, record, refs):
         source, to, taken = record["from"], record["to"], set(refs)
-        demand(taken <= set(self.at(source)), "these cards do not lie there")
+        demand(taken <= set(self.at(source)), "these cards are not there")
         for place in ["dealt"] + self.piles() if source == "out" else [source]:
             self.places[place] = [ref for ref in self.places[place] if ref not in taken]
         demand(to in self.places or len(self.piles()) < MAX_PILES, "a shoe has at most 256 piles and 4096 seals")
@@ -1180,7 +1180,7 @@ class Layout:
 # ---- Shoes: one hand
 
 def layouts(node):
-    """The texts of an item that may have been sealed: as it is written, and as programs escape strings that they write."""
+    """The texts of an item that may have been sealed: the written one, and other programs' escapes of the same strings."""
     text = shortest(node)
     units = "".join(c if c < "\x80" else json.dumps(c)[1:-1] for c in text)
     return [node.text, text, units]
@@ -1202,10 +1202,10 @@ class HandCard:
         demand(re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", self.sealed_by), "its sealed_by is not the id of a record")
         self.number, self.instance = (number(name) if get(name) is not None else None for name in ("card", "instance"))
         code, item, salt, path = given("code"), get("item"), given("salt"), given("path")
-        demand((code is None) != (item is None), "it has to have either a code or an item")
+        demand((code is None) != (item is None), "it must have either a code or an item")
         self.is_code = code is not None
         if self.is_code:
-            demand(re.fullmatch("[A-Za-z0-9-]+", string_of(code) or ""), "its code is none: codes are ASCII letters, digits and hyphens")
+            demand(re.fullmatch("[A-Za-z0-9-]+", string_of(code) or ""), "its code is invalid: codes are ASCII letters, digits and hyphens")
         self.texts = [code.value] if self.is_code else layouts(item)
         self.plain = code.value if self.is_code else canonical(item)
         demand((salt is None) == (path is None), "it takes both salt and path to prove it")
@@ -1234,11 +1234,11 @@ def read_hand(text):
 
 
 class Sealing:
-    """An order of cards that a record commits to, as far as it is known: its input, the cards, and their order."""
+    """An order of cards that a record commits to. Its input, cards and order may be unknown."""
 
     def __init__(self, entry):
         self.entry, self.record, self.input, self.cards, self.order = entry, entry.record, None, None, None
-        if self.record["kind"] == "shoe":  # of a reshuffle, the first record of the shoe says of which cards
+        if self.record["kind"] == "shoe":  # of a reshuffle, the shoe's first record names the cards
             self.input, self.cards = self.record["input"], entry.cards
             self.order = list(range(self.record["size"])) if "root" not in self.record else entry.orders and entry.orders[0]
 
@@ -1256,7 +1256,7 @@ class Sealing:
         if "root" in record and card.salt is None:
             return None, "it has no salt and path: ask for it with proof=true"
         if "root" not in record and cards is None:
-            return None, "the shoe was not shuffled, and what it is of was not given"
+            return None, "the shoe was not shuffled, and its cards were not given"
         if "root" in record:
             roots = [root_of(leaf_of(card.salt, position, text), position, record["size"], card.path) for text in card.texts]
             if bytes.fromhex(record["root"]) not in roots:
@@ -1272,7 +1272,7 @@ class Sealing:
         if number is None or cards is None:
             return None, None
         if number >= cards.size or not is_card(number):
-            return f"it says that it is card {number} of the shoe, which is another", None
+            return f"it says that it is card {number} of the shoe, which is a different card", None
         if card.instance is not None and cards.codes and cards.instance(number) != card.instance:
             return f"it says that it is instance {card.instance}, and card {number} is instance {cards.instance(number)}", None
         return None, None
@@ -1285,7 +1285,7 @@ def prove(hand, sealings):
     for card in hand:
         place = card.sealed_by, card.position
         if place in seen:
-            return [], f"two cards of the hand are to have been at position {card.position} of {card.sealed_by}", None
+            return [], f"two cards of the hand claim position {card.position} of {card.sealed_by}", None
         seen.add(place)
         if card.sealed_by not in by:
             continue
@@ -1470,7 +1470,7 @@ class Shoe:
         if self.closed:
             steps.add("closed", "ok", "the last record closes the shoe")
         else:
-            steps.add("closed", "skipped" if hand else "unchecked", "the last record does not close the shoe: what was not seen stays "
+            steps.add("closed", "skipped" if hand else "unchecked", "the last record does not close the shoe: unseen cards stay "
                       "hidden until it is closed, and more changes may follow")
         return self
 
@@ -1498,10 +1498,10 @@ class Shoe:
 
 
 def broken_chain(entries, records):
-    """Says why the records are not those of one shoe, from the first on; None if they are."""
+    """Says why the records are not all records of one shoe, from the first on; None if they are."""
     first = entries[0].record
     if first["kind"] != "shoe":
-        return f"the first record is of kind {first['kind']}, and that of a shoe has to be"
+        return f"the first record is of kind {first['kind']}, and must be of kind shoe"
     for before, entry in zip(entries, entries[1:]):
         if entry.file.record == before.file.record and entry.file.index != before.file.index:
             return f"the record {entry.record['id']} is number {before.file.index} and number {entry.file.index} in the log"
@@ -1517,11 +1517,11 @@ def broken_chain(entries, records):
             return (f"version {version} is number {entry.file.index} in the log, from 0, and so not after the one before, which is "
                     f"number {before.file.index}")
         if not deals(record) and record["commitment"] != first["commitment"]:
-            return f"version {version} has not the commitment of the shoe"
+            return f"version {version} lacks the commitment of the shoe"
         if before.record["kind"] == "close":
             return f"version {version} follows the close of the shoe"
         if before.record["kind"] == "expire" and kind != "close":
-            return f"version {version} is a {kind}, and the shoe was over"
+            return f"version {version} is a {kind}, and the shoe had ended"
     return None
 
 
@@ -1539,7 +1539,7 @@ class Tracker:
             except ValueError as error:
                 return "wrong", f"version {entry.record['version']}: {error}"
         places, piles = self.layout.places, self.layout.piles()
-        lie = (f"every change was of cards that lay where it says; {len(places['shoe'])} lie in the deck, {len(places['dealt'])} are "
+        lie = (f"every change found its cards where it says; {len(places['shoe'])} are in the deck, {len(places['dealt'])} are "
                f"dealt, {count(len(piles), 'pile')}")
         if self.random:
             return "unchecked", f"{lie}; but {count(self.random, 'draw')} at random without a seed"
@@ -1580,14 +1580,14 @@ class Tracker:
 # ---- In words
 
 def where(place):
-    return {"shoe": "the deck", "dealt": "the dealt cards", "out": "wherever they lay out of the deck",
+    return {"shoe": "the deck", "dealt": "the dealt cards", "out": "from anywhere outside the deck",
             "all": "all cards"}.get(place, f"the {place}")
 
 
 def stated(record):
     text = f"{record['draw']} of {record['size']}, shuffled by {record['algorithm']}"
     if record["kind"] == "shoe" and record["draw"] == 0:
-        text = f"{record['size']}, which lie as the input has them"
+        text = f"{record['size']}, in the order of the input"
     if record["repeat"] > 1:
         text += f", {record['repeat']} times"
     return text + (f"; reference {quote(record['reference'])}" if "reference" in record else "")
@@ -1634,7 +1634,7 @@ def without_order(record):
     if deals(record):
         return None
     if kind == "commitment":
-        return ("It is a commitment: the seed and what is to be shuffled cannot be exchanged any more. The seed is held until it is "
+        return ("It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is "
                 f"used, before {record['deadline']}, by a shuffle or a shoe that names it; if none does, a void follows in the log. "
                 "It has no order of its own.")
     if kind == "void":
@@ -1671,7 +1671,7 @@ class Verdict:
         else:
             finding(self)
         if not given.get("key"):
-            self.notes[:0] = ["Anybody can bring that about. Take the key of the log from somewhere else than the file, and give it as "
+            self.notes[:0] = ["Anybody can make such a file. Get the key of the log from another source than the file, and give it as "
                               "well.", f"If the key is the right one: {self.headline}"]
             self.summary = {"id": "no-key", "if": self.summary}
             self.verdict, self.headline = "unchecked", ("Not established: no key of the log was given, and the one in the file "
@@ -1698,8 +1698,8 @@ class Verdict:
     def note_commitment(self):
         id = self.found.record.get("commitment_id")
         if self.steps.has("committed", "ok"):
-            self.notes.append(f"The commitment {id} fixed the order, but for the client seed, before the client seed was known: as "
-                              "far as that was new when the commitment was in the log, no seed can have been picked for its order.")
+            self.notes.append(f"The commitment {id} fixed the order, except for the client seed, before the client seed was known: if "
+                              "that was new when the commitment was in the log, nobody can have picked a seed for its order.")
         elif self.steps.has("committed", "skipped"):
             self.notes.append(f"It names the commitment {id}: give the proof of that record as well (GET /audits/{id}/proof).")
 
@@ -1710,7 +1710,7 @@ class Verdict:
             self.verified("record", f"the record is in {self.log}", kind=record["kind"])
             if self.missing:
                 self.summary = {"id": "incomplete", "step": self.missing["name"]}
-                self.unchecked(f"the record is in {self.log}, but what was given to compare cannot be compared with it")
+                self.unchecked(f"the record is in {self.log}, but the files given for comparison do not fit it")
             self.notes.append(words)
             return
         if entry.is_held_back() and record["kind"] != "shuffle":
@@ -1718,7 +1718,7 @@ class Verdict:
             self.notes.append("The cards were sealed, and none of them can be exchanged: a hand that was drawn is proven alone.")
         elif entry.is_held_back():
             self.secret("held-back", f"the seed is still secret, because it was not revealed yet; the record is in {self.log}")
-            self.notes.append("What was committed to cannot be exchanged until the seed is revealed.")
+            self.notes.append("Nothing committed to can be exchanged before the seed is revealed.")
         elif entry.cost:
             self.summary = {"id": "cost", "steps": str(entry.cost)}
             self.unchecked(f"the record is in {self.log}, but {costs(entry.cost)}")
@@ -1736,12 +1736,11 @@ class Verdict:
         else:
             self.verified("follows", f"the order {from_seed}")
             if record["kind"] == "shuffle":
-                self.notes.append("No order was given to compare it with: give what was answered as well.")
+                self.notes.append("No order was given to compare it with: give the answer as well.")
             else:
                 if self.steps.has("root", "ok"):
                     self.notes.append("The cards were sealed in this order.")
-                self.notes.append("That every change of the shoe was of cards that lay where it says, only the proof of the whole shoe "
-                                  "shows.")
+                self.notes.append("Only the proof of the whole shoe shows that every change found its cards where it says.")
         self.note_commitment()
         if self.verdict == "verified" and record["kind"] == "shuffle" and "commitment_id" not in record:
             self.notes.append("This proof cannot rule out that the operator drew several seeds and logged one. Use a commitment to "
@@ -1778,10 +1777,9 @@ class Verdict:
             self.notes.append("The other cards stay hidden until the shoe is closed.")
         else:
             self.verified("shoe", f"the whole shoe, from its first record to its last, which are in {self.log}", changes=shoe.changes)
-            self.notes.append("Every order follows from its seed, every card lay where it is said to have lain, and none was "
-                              "exchanged." if self.steps.has("root", "ok") else
-                              "Every order follows from its seed, and every change was of cards that lay where it says. Which cards "
-                              "they were was not compared.")
+            self.notes.append("Every order follows from its seed, every card was where the records say, and none was exchanged." if self.steps.has("root", "ok") else
+                              "Every order follows from its seed, and every change found its cards where it says. The "
+                              "cards themselves were not compared.")
         if shoe.proven and (shoe.closed or missing):
             self.notes.append(f"The hand is proven: {cards}, and none could be exchanged since.")
         self.note_commitment()
@@ -1833,7 +1831,7 @@ def is_sealing(record):
 
 
 class Input:
-    """A text in its role. shown is what is said of it in the end."""
+    """A text in its role. shown is the line about it at the end."""
 
     def __init__(self, name, text, role=None):
         self.name, self.is_sorted, self.shown, self.items = name, role is None, {"name": name, "role": role}, None
@@ -2057,7 +2055,7 @@ class Verification:
         if not text:
             return None
         is_number = re.fullmatch("[1-9][0-9]*", str(text)) and int(text) < 2**53
-        demand(str(text) == "rest" or is_number, f"{quote(str(text))} is not a hand: hands are numbered from 1, and what remains is the rest")
+        demand(str(text) == "rest" or is_number, f"{quote(str(text))} is not a hand: hands are numbered from 1, and the remaining cards are the rest")
         part = int(text) if is_number else "rest"
         if not self.given.get("order"):
             raise Refusal("no-order", [], f"there is nothing to compare with {name_of_part(part)}: give the cards of that hand as well")
@@ -2174,10 +2172,10 @@ def main():
     parser = argparse.ArgumentParser(
         prog="riffle.py", description="Checks proof files: of records as GET /audits/{id}/proof answers them, of the commitments that "
         "they used, and of whole shoes as GET /shoes/{id}/proof answers them. Beside them the answer, a hand, the items, the key and a "
-        "salt may be given, in any order: each file is what it looks like. White space, escapes and the order of members do not "
+        "salt may be given, in any order: each file is recognized by its content. White space, escapes and the order of members do not "
         "matter.", epilog="Exits with 0 if everything that was given verifies, 1 if something is false, and 2 if something could not "
         "be checked.")
-    parser.add_argument("--key", metavar="FILE-OR-KEY", help="public key of the log, from somewhere else than the proof")
+    parser.add_argument("--key", metavar="FILE-OR-KEY", help="public key of the log, from another source than the proof")
     parser.add_argument("--items", metavar="FILE", help="what was shuffled, as a JSON array; decks are built in")
     parser.add_argument("--items-salt", metavar="SALT", help="the items_salt that the items were sent with")
     parser.add_argument("--order", metavar="FILE", help="what was answered: the whole answer of POST /shuffle, the array of the order, or "

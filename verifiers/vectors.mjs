@@ -116,7 +116,7 @@ function sort(value) { // names of members, whatever their order
   return Object.fromEntries(Object.keys(value).sort().map((name) => [name, sort(value[name])]));
 }
 
-// The orders are those of the vectors, and another order is noticed.
+// The orders equal the vectors' orders, and another order is noticed.
 for (const v of [...load('proofs').proofs, ...load('salted').proofs]) {
   const name = v.name, {orders = null} = await traceText(v.proof, {key: v.key});
   same(`${name} order`, JSON.stringify(orders), JSON.stringify(v.orders));
@@ -128,7 +128,7 @@ for (const v of [...load('proofs').proofs, ...load('salted').proofs]) {
   same(`${name} answered`, (await check(v, {order})).verdict, 'verified');
   same(`${name} answered with one more`, failing(await check(v, {order: order.replace(/]$/, order === '[]' ? '0]' : ',0]')})), 'order');
 }
-// The elements of a JSON array as they are written.
+// The elements of a JSON array, verbatim.
 function elements(array) {
   const list = [];
   let depth = 0, from = array.indexOf('[') + 1, inString = false;
@@ -150,7 +150,7 @@ for (const salt of ['fifteen-letters', 'a'.repeat(129), 'sixteen letters!']) {
   same(`the salt ${salt}`, headline.startsWith('Not checked: the salt: '), true);
 }
 
-// Any changed byte of a file, or of the commitment's, is noticed. Of what is no JSON any more it says so.
+// Any changed byte of a file, or of the commitment's, is noticed. A file that is not JSON any more is called so.
 const chosen = ['hands and a client seed', 'reveal', 'worked, committed'];
 for (const v of load('proofs').proofs.filter(({name}) => process.argv.includes('--all') || chosen.includes(name))) {
   for (const member of ['proof', 'commitment_proof']) {

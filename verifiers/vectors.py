@@ -44,7 +44,7 @@ def texts(v):  # in their roles, and with the names that the command has for the
         return given + [(one["name"], one["text"], one.get("role")) for one in v["texts"]]
     return given + [(str(i), text, "proof") for i, text in enumerate(files)]
 
-def check(v, **other):  # with all that the vector has, but for what is another
+def check(v, **other):  # with all that the vector has, except for the members given
     v = {**v, **other}
     return verify(texts(v), hand_of=v.get("hand_of"))
 
@@ -148,8 +148,8 @@ for name, v in vectors:
     if "expect" in v:
         same(f"{name}, without key", check(v, key=None)["verdict"], "unchecked")
 
-# The orders are those of the vectors, and another order is noticed.
-def elements(array):  # of a JSON array, as they are written
+# The orders equal the vectors' orders, and another order is noticed.
+def elements(array):  # of a JSON array, verbatim
     decoder, at, found = json.JSONDecoder(), array.index("[") + 1, []
     while array[at:].strip(" \r\n\t,") != "]":
         while array[at] in " \r\n\t,":
@@ -178,7 +178,7 @@ for salt in ("fifteen-letters", "a" * 129, "sixteen letters!"):
     result = check(load("salted")["proofs"][0], items_salt=salt)
     same(f"the salt {salt}", result["headline"].startswith("Not checked: the salt: "), True)
 
-# Any changed byte of a file, or of the commitment's, is noticed. Of what is no JSON any more it says so.
+# Any changed byte of a file, or of the commitment's, is noticed. A file that is not JSON any more is called so.
 for name in named if "--all" in sys.argv else ["hands and a client seed", "reveal", "worked, committed"]:
     v = named[name]
     for member in ("proof", "commitment_proof"):

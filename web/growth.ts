@@ -13,8 +13,8 @@ interface Point {
 }
 
 /**
- * sample returns how many records the log had at which times. A log that has grown is asked for the
- * same bundles, which browsers have.
+ * sample returns the number of records in the log at some times. It asks a log that has grown for the
+ * same bundles, which the browser has.
  */
 async function sample(tiles: Tiles): Promise<Point[]> {
   const last = Math.ceil(tiles.size / 256) - 1,
@@ -28,7 +28,7 @@ async function sample(tiles: Tiles): Promise<Point[]> {
     records.forEach((record, place) => {
       if (place % Math.ceil((256 * wanted.length) / mostTimes) !== 0 && place !== records.length - 1) return;
       const {time} = JSON.parse(new TextDecoder().decode(record)) as {time: string};
-      // Records that were written at once may be of a moment earlier than the one before.
+      // Records of one batch may have a time before the previous record's.
       const before = points.at(-1)?.time.getTime() ?? 0;
       points.push({time: new Date(Math.max(before, Date.parse(time))), size: 256 * wanted[i]! + place + 1});
     }),

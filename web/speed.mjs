@@ -1,7 +1,7 @@
-// Prints how fast the pages are in Chromium: the first paint of each, and what /verify takes from
-// the moment a file is there until the verdict is, for one proof and for a shoe of 4,096 cards and
-// 500 changes. It asserts nothing. /log/key is a line of text, whose paint is what the browser
-// takes by itself.
+// Prints how fast the pages are in Chromium: the first paint of each, and the time of /verify
+// from an opened file to the verdict, for one proof and for a shoe of 4,096 cards and
+// 500 changes. It asserts nothing. /log/key is a line of text, whose paint is the browser's
+// own time.
 //
 //   make page-speed
 import {browse, open, shuffle, start} from './test/service.mjs';

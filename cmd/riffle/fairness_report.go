@@ -129,7 +129,7 @@ func (r *fairnessReport) conclude(caught bool, positions fairness.Finding, sorte
 		r.Verdict, r.Headline = verdictUnjudged, fmt.Sprintf("Not enough to judge: %s of %d items takes %s orders or more; %s are better.",
 			what, len(r.Items), comma(positions.Needed), comma(max(100_000, 10*positions.Needed)))
 	default:
-		r.Verdict, r.Headline = verdictPassed, fmt.Sprintf("Nothing caught: these %s look as those of %s do.", plural(r.Runs, "order"), what)
+		r.Verdict, r.Headline = verdictPassed, fmt.Sprintf("Nothing caught: these %s look like those of %s.", plural(r.Runs, "order"), what)
 		r.Notes = append(r.Notes, "What is unfair by less than so many orders can show, or can be predicted, is not ruled out.")
 	}
 	if first := r.Items[0]; sorted && first != "0" && first != "1" {

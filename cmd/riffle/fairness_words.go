@@ -136,7 +136,7 @@ func (r *fairnessReport) explainCycles(f fairness.Finding) (found, likely string
 	single := r.meter.Cycles.Seen[1]
 	switch {
 	case r.Cyclic:
-		return fmt.Sprintf("%s of %s have more than one cycle.", comma(r.Runs-single), plural(r.Runs, "order")), "another algorithm than Sattolo's."
+		return fmt.Sprintf("%s of %s have more than one cycle.", comma(r.Runs-single), plural(r.Runs, "order")), "an algorithm other than Sattolo's."
 	case single == r.Runs:
 		return "Every order is a single cycle through all items.", causeSattolo
 	}

@@ -112,7 +112,7 @@ func (s *service) trustedKey(ctx context.Context) (key, warning string, err erro
 	if err := save(path, address+" "+key+"\n"); err != nil {
 		return "", "", fmt.Errorf("saving the key of the log: %w", err)
 	}
-	return key, fmt.Sprintf("The key of the log was taken from the service itself, for this is its first use, and is saved in %s. Compare it with one from somewhere else: %s", path, key), nil
+	return key, fmt.Sprintf("The key of the log was taken from the service itself, because this is its first use, and is saved in %s. Compare it with a copy from another source: %s", path, key), nil
 }
 
 // save appends a line to a file, and makes the file if necessary.

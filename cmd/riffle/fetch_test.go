@@ -173,7 +173,7 @@ func TestVerifyFromAServiceThatFails(t *testing.T) {
 	}
 	t.Setenv("RIFFLE_TOKEN", readToken)
 	s.key = "nothing"
-	if code, out, messages := s.verify(t, id); code != exitUnchecked || !strings.Contains(messages, "the log key is none") {
+	if code, out, messages := s.verify(t, id); code != exitUnchecked || !strings.Contains(messages, "not a log key") {
 		t.Errorf("no key: %d\n%s%s", code, out, messages)
 	}
 	for from, want := range map[string]string{

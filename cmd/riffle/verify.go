@@ -16,7 +16,7 @@ import (
 // A verify checks proof files against the key of the log, the items that were shuffled and the
 // order that was answered.
 type verify struct {
-	Key       string   `placeholder:"FILE-OR-KEY" help:"The key of the log, from somewhere else than the proof: the verifier key as GET /log/key answers it, or a file with it or with the private key, of which only the public half is used."`
+	Key       string   `placeholder:"FILE-OR-KEY" help:"The key of the log, from another source than the proof: the verifier key as GET /log/key answers it, or a file with it or with the private key, of which only the public half is used."`
 	Items     string   `placeholder:"FILE" help:"What was shuffled, as a JSON array. Decks are built in."`
 	ItemsSalt string   `placeholder:"SALT" help:"The items_salt that the items were sent with."`
 	Order     string   `placeholder:"FILE" help:"What was answered: the whole answer of POST /shuffle, or the JSON array of the order, or one hand of it."`

@@ -216,7 +216,7 @@ func (c *certificates) watchIssuer(host string, done <-chan struct{}) {
 			retry = issueInterval
 		} else {
 			wait, retry = retry, min(2*retry, maxIssueRetry)
-			c.logger.Warn("getting a certificate failed, and is tried again: the authority has to reach this service at port 443 of the host", "host", host, "in", wait.String(), "error", err)
+			c.logger.Warn("getting a certificate failed, and is tried again: the authority must reach this service at port 443 of the host", "host", host, "in", wait.String(), "error", err)
 		}
 		select {
 		case <-done:

@@ -71,7 +71,7 @@ func CheckName(name string) error {
 		return errors.New("a name must not have a token in it, which is secret; choose one like table-server")
 	}
 	if name == "" || len(name) > 64 || name[0] == '.' || strings.Trim(name, nameLetters) != "" {
-		return fmt.Errorf("a name has 1 to 64 letters, digits, dashes, underscores and, but for the first, dots, like table-server; got %q", name)
+		return fmt.Errorf("a name has 1 to 64 letters, digits, dashes, underscores and, except at the start, dots, like table-server; got %q", name)
 	}
 	return nil
 }

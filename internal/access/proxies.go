@@ -53,7 +53,7 @@ func (p *Proxies) UnmarshalText(list []byte) error {
 			network, err = netip.PrefixFrom(address, address.BitLen()), nil
 		}
 		if err != nil || network != network.Masked() {
-			return fmt.Errorf("%q is no address or network, such as 10.0.0.7 or 10.0.0.0/8", entry)
+			return fmt.Errorf("%q is not an address or network, such as 10.0.0.7 or 10.0.0.0/8", entry)
 		}
 		*p = append(*p, network)
 	}

@@ -109,7 +109,7 @@ func (r *Record) checkMembers(data []byte) error {
 	for _, name := range members {
 		switch isGiven, isWanted := given[name] != nil, want[name] != nil; {
 		case isGiven && !isWanted:
-			return fmt.Errorf("a record of kind %s has no %s, and an empty member has to be omitted", r.Kind, name)
+			return fmt.Errorf("a record of kind %s has no %s, and an empty member must be omitted", r.Kind, name)
 		case isWanted && !isGiven:
 			return fmt.Errorf("the record's %s is missing", name)
 		}
@@ -163,7 +163,7 @@ func parseTime(text string) (time.Time, error) {
 	at, err := time.Parse(TimeFormat, text)
 	// time.Parse accepts a comma, and hours of one digit.
 	if err == nil && (at.Format(TimeFormat) != text || at.Unix() < 0) {
-		err = fmt.Errorf("%q is not as riffle/1 writes it, or is before 1970", text)
+		err = fmt.Errorf("%q is not in the form of riffle/1, or is before 1970", text)
 	}
 	return at, err
 }
@@ -241,7 +241,7 @@ func (r *Record) checkReshuffle() error {
 	case !isPile && r.From != shoe.Deck && r.From != shoe.All:
 		return fmt.Errorf("the record's from is %q, and only the deck, a pile or all can be shuffled", r.From)
 	case s.Repeat != 1 || s.Draw != s.Size || s.Size > shoe.MaxCards || s.Input != RangeInput:
-		return errors.New("the record's statement is not of one shuffle of all the cards that lie somewhere")
+		return errors.New("the record's statement is not of one shuffle of all the cards in one place")
 	case isPile && r.Cut != nil:
 		return errors.New("the record puts a cut card into a pile, and only the deck has one")
 	}
@@ -258,7 +258,7 @@ func (r *Record) checkSealing() error {
 	if c == nil || c.Fits(r.Statement.Size) && (!c.IsDrawn() || c.From <= c.At && c.At <= c.To) {
 		return nil
 	}
-	return fmt.Errorf("the record's cut, %d, or its cut_range is none of %d cards", c.At, r.Statement.Size)
+	return fmt.Errorf("the record's cut, %d, or its cut_range is invalid for %d cards", c.At, r.Statement.Size)
 }
 
 // checkMove checks which cards were taken, from where, and where they were put.
@@ -277,13 +277,13 @@ func (r *Record) checkMove() error {
 	s := &r.Statement
 	switch {
 	case !fits:
-		return fmt.Errorf("the record is of a %s from %q to %q, which is no such move", r.Kind, r.From, r.To)
+		return fmt.Errorf("the record is of a %s from %q to %q, which is not a move", r.Kind, r.From, r.To)
 	case r.Cards.Len() == 0 && r.Kind != KindAdd: // an add of no cards creates its pile
 		return errors.New("the record moves no cards")
 	case (r.To == shoe.Dealt) != (r.Put == "") || r.Put != "" && r.Put != shoe.Top && r.Put != shoe.Bottom:
-		return fmt.Errorf("the record's put is %q, which is no end of %q", r.Put, r.To)
+		return fmt.Errorf("the record's put is %q, which is not an end of %q", r.Put, r.To)
 	case r.Taken != shoe.Top && r.Taken != shoe.Bottom && r.Taken != shoe.Named && r.Taken != shoe.Random:
-		return fmt.Errorf("the record's taken is %q, which is no way to take cards", r.Taken)
+		return fmt.Errorf("the record's taken is %q, which is not a way to take cards", r.Taken)
 	case r.Taken == shoe.Random && (s.Repeat != 1 || s.Draw != r.Cards.Len() || s.Size > shoe.MaxCards || s.Input != RangeInput):
 		return errors.New("the record's statement is not of one draw of as many cards as it moves")
 	}

@@ -268,7 +268,7 @@ func (r *Record) CheckCommitted(c *Record) error {
 	case r.Commitment != c.Commitment:
 		return fmt.Errorf("the record has the commitment %s, and %s was committed to", r.Commitment, c.Commitment)
 	case string(r.Statement.Append(nil)) != string(c.Statement.Append(nil)):
-		return errors.New("the record states something else than was committed to")
+		return errors.New("the record states something other than the commitment")
 	case !r.Time.Before(c.Deadline):
 		return fmt.Errorf("the record is of %s, and the deadline was %s", r.Time.Format(TimeFormat), c.Deadline.Format(TimeFormat))
 	}

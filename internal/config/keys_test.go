@@ -69,7 +69,7 @@ func TestReadKeysMistakes(t *testing.T) {
 		{"empty scopes", key("name: a, sha256: %s, may: []", aHash), "riffle.yaml:2:3: the key has nothing it may do; add may: [read]"},
 		{"no log", key("%s, logs: []", valid), "riffle.yaml:2:106: logs has no log; leave it out for every log"},
 		{"a token for its hash", key("name: a, sha256: rfl_secret, may: [read]"), "riffle.yaml:2:21: sha256 must be the SHA-256 of the token, 64 hex digits"},
-		{"name with a slash", key("name: a/b, sha256: %s, may: [read]", aHash), `riffle.yaml:2:10: a name has 1 to 64 letters, digits, dashes, underscores and, but for the first, dots, like table-server; got "a/b"`},
+		{"name with a slash", key("name: a/b, sha256: %s, may: [read]", aHash), `riffle.yaml:2:10: a name has 1 to 64 letters, digits, dashes, underscores and, except at the start, dots, like table-server; got "a/b"`},
 		{"unknown scope", key("name: a, sha256: %s, may: [read, suffle]", aHash), `riffle.yaml:2:99: unknown scope "suffle"; did you mean shuffle?`},
 		{"text for scopes", "anonymous: {may: read}", "riffle.yaml:1:18: may must be a list"},
 		{"negative rate", "anonymous: {rate: -1}", `riffle.yaml:1:19: rate must be a number from 0, such as 50 or 0.5, got "-1"`},

@@ -31,7 +31,7 @@ keys: [{name: k, sha256: `+aHash+`, may: [read], logs: [bridge.eu-1, main]}]
 }
 
 func TestReadLogsMistakes(t *testing.T) {
-	const names = "a name has 1 to 64 letters, digits, dashes, underscores and, but for the first, dots, like table-server; got "
+	const names = "a name has 1 to 64 letters, digits, dashes, underscores and, except at the start, dots, like table-server; got "
 	for _, v := range []struct{ name, text, want string }{
 		{"no value", "logs:", "riffle.yaml:1:6: logs must be a list"},
 		{"one log", "logs: {name: a}", "riffle.yaml:1:7: logs must be a list"},

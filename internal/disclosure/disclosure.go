@@ -102,7 +102,7 @@ func (s *Service) isPublic(ctx context.Context, stored *journal.Stored) (bool, e
 	case err != nil:
 		return false, err
 	case reveal.Kind != audit.KindReveal || reveal.AuditID != stored.ID: // the claim was moved
-		return false, fmt.Errorf("%w: record %d holds the claim of a reveal and is none", ledger.ErrCorrupt, reveal.Index)
+		return false, fmt.Errorf("%w: record %d holds the claim of a reveal and is not a reveal", ledger.ErrCorrupt, reveal.Index)
 	}
 	return true, nil
 }

@@ -80,7 +80,7 @@ var (
 	// ErrNoPile is for a pile that does not exist.
 	ErrNoPile = errors.New("there is no such pile")
 	// ErrNotThere is for cards that are not in the place that they are taken from.
-	ErrNotThere = errors.New("these cards do not lie there")
+	ErrNotThere = errors.New("these cards are not there")
 	// ErrTooMany is for a change that exceeds [MaxPiles] or [MaxSeals].
 	ErrTooMany = fmt.Errorf("a shoe has at most %d piles and %d seals", MaxPiles, MaxSeals)
 )

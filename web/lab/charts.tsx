@@ -83,8 +83,8 @@ export function Positions({measurement: {n, runs, positions}}: {measurement: Mea
 }
 
 /**
- * Orders is how often each of all orders comes up, with the exact law of a fair shuffle and, if
- * asked for, of swapping each place with any.
+ * Orders draws the count of each order, with the exact law of a fair shuffle and, if asked for, of
+ * swapping each place with any.
  */
 export function Orders({measurement: {n, runs, orders}, naive}: {measurement: Measurement; naive: boolean}) {
   if (!orders) return null;

@@ -1,5 +1,5 @@
-// Shuffles that are wrong, each as it is found in real programs. Their randomness is that of the
-// browser unless it is what is wrong.
+// Wrong shuffles, each found in real programs. Their randomness is the browser's unless that is the
+// mistake.
 
 /** A Wrong shuffle puts a into another order. It is called again and again with the cards in order. */
 export type Wrong = (a: Uint8Array) => void;

@@ -291,7 +291,7 @@ test('cards as an array are the order, and one hand of a deal is told, in any or
   await finds(
     page,
     'verified',
-    'Verified: these are the 13 cards of hand 1 of this deal, sorted otherwise than they were dealt.',
+    'Verified: these are the 13 cards of hand 1 of this deal, in another order than they were dealt.',
   );
   await page.getByLabel('What sorted.json is').selectOption({label: 'my hand'});
   await finds(page, 'verified', 'hand 1');

@@ -21,7 +21,7 @@ const allParts Part = 1<<64 - 1
 func ParsePart(text string) (Part, error) {
 	n, err := strconv.ParseUint(text, 10, 53)
 	if text != "rest" && (err != nil || n == 0 || strconv.FormatUint(n, 10) != text) {
-		return 0, fmt.Errorf("%q is not a hand: hands are numbered from 1, and what remains is the rest", text)
+		return 0, fmt.Errorf("%q is not a hand: hands are numbered from 1, and the remaining cards are the rest", text)
 	}
 	return Part(n), nil
 }
@@ -67,7 +67,7 @@ func (m *Match) String() string {
 	}
 	text += " of this deal"
 	if m.Sorted {
-		return text + ", sorted otherwise than they were dealt"
+		return text + ", in another order than they were dealt"
 	}
 	return text + ", in the order dealt"
 }
@@ -115,7 +115,7 @@ func (c *comparison) match(of *Part) (*Match, error) {
 		return m, nil
 	}
 	if len(hands) > 0 && (c.answer != nil || uint64(len(hands[0])) != c.Draw && c.Repeat == 1) {
-		err = errors.New("what is given is neither the order nor hands of this deal")
+		err = errors.New("the file is neither the order nor hands of this deal")
 	}
 	return nil, err
 }
@@ -141,7 +141,7 @@ func (c *comparison) only(of Part) (*Match, error) {
 	case !ok || from == to:
 		return nil, fmt.Errorf("there is no %s in this deal: it has %s", strings.TrimPrefix(of.String(), "the "), audit.Count(len(c.Hands), "hand"))
 	case len(hands) != 1 || len(rest) > 0:
-		return nil, fmt.Errorf("what is given is not one hand, and %s is", of)
+		return nil, fmt.Errorf("the file is not one hand, and %s is", of)
 	}
 	if m := c.find(hands, nil, &of); m != nil {
 		return m, nil
@@ -240,7 +240,7 @@ func (c *comparison) check(claims []claim, equals func(*claim, []uint64) error) 
 		}
 	}
 	if uint64(len(c.orders)) != c.Repeat {
-		return errors.New("the order given is not as long as what was drawn")
+		return errors.New("the order given and the draw differ in length")
 	}
 	for _, k := range claims {
 		from, to, _ := c.span(k.part)

@@ -37,7 +37,7 @@ func ofShoe(s *audit.Statement) string {
 	if s.Draw > 0 {
 		return stated(s)
 	}
-	text := fmt.Sprintf("%d, which lie as the input has them", s.Size)
+	text := fmt.Sprintf("%d, in the order of the input", s.Size)
 	if s.Reference != "" {
 		text += fmt.Sprintf("; reference %q", s.Reference)
 	}
@@ -93,7 +93,7 @@ func where(p shoe.Place) string {
 	case shoe.Dealt:
 		return "the dealt cards"
 	case shoe.Out:
-		return "wherever they lay out of the deck"
+		return "from anywhere outside the deck"
 	case shoe.All:
 		return "all cards"
 	}

@@ -68,7 +68,7 @@ func (r *Result) record() bool {
 		return false
 	case err != nil:
 	case r.File.ClientSeed != record.ClientSeed:
-		err = errors.New("the client seed of the file is not that of the record")
+		err = errors.New("the file and the record have different client seeds")
 	case !record.Deals() && r.File.Seed != nil:
 		err = fmt.Errorf("a record of kind %s has no seed, and the file has one", record.Kind)
 	}
@@ -86,7 +86,7 @@ func (r *Result) inclusion() {
 	p, tree := r.File.Inclusion, r.checkpoint.body
 	var err error
 	if p.Index >= tree.Size {
-		err = fmt.Errorf("the tree has %d records, and this is to be number %d, from 0", tree.Size, p.Index)
+		err = fmt.Errorf("the tree has %d records, and this claims to be number %d, from 0", tree.Size, p.Index)
 	} else if !p.Leads(r.File.Record, tree) {
 		err = errors.New("the hashes do not lead from this record to the root of the checkpoint")
 	}
@@ -108,7 +108,7 @@ func (r *Result) committed() {
 	id, named := r.Record.CommitmentID, r.Record.UsesCommitment()
 	switch {
 	case proof == nil && named:
-		r.add(StepCommitted, Skipped, "the record names the commitment %s, of which no proof was given", id)
+		r.add(StepCommitted, Skipped, "the record names the commitment %s, and no proof of it was given", id)
 	case proof != nil && !named:
 		r.add(StepCommitted, Unchecked, "the record names no commitment, and the proof of one was given")
 	case named:
@@ -136,7 +136,7 @@ func (r *Result) uses(proof []byte) error {
 		return fmt.Errorf("the proof of the commitment fails at the step %s: %s", failed.Name, failed.Detail)
 	}
 	if commitment.Record == nil {
-		return errors.New("the proof given is of no commitment")
+		return errors.New("the proof given is not of a commitment")
 	}
 	if err := r.Record.CheckCommitted(commitment.Record); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (r *Result) uses(proof []byte) error {
 // Verifier parses the verifier key of a log, <name>+<key hash>+<key>. Unlike [note.NewVerifier] it
 // accepts only the one canonical text of a key.
 func Verifier(text string) (note.Verifier, error) {
-	err := errors.New("the log key is none: it has to be the verifier key of a log, <name>+<key hash>+<key>")
+	err := errors.New("not a log key: it must be the verifier key of a log, <name>+<key hash>+<key>")
 	verifier, bad := note.NewVerifier(text)
 	if bad != nil {
 		return nil, err
@@ -175,12 +175,12 @@ func unsigned(signed []byte) (c checkpoint, err error) {
 	_, err = note.Open(signed, note.VerifierList())
 	unverified := (*note.UnverifiedNoteError)(nil)
 	if !errors.As(err, &unverified) {
-		return c, errors.New("its checkpoint is no signed note")
+		return c, errors.New("its checkpoint is not a signed note")
 	}
 	c.text, c.signatures = unverified.Note.Text, unverified.Note.UnverifiedSigs
 	for _, s := range c.signatures {
 		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
-			return c, errors.New("a signature of its checkpoint is not in its one form")
+			return c, errors.New("a signature of its checkpoint is not in canonical form")
 		}
 	}
 	if c.body, err = proof.ParseCheckpoint(c.text); err != nil {

@@ -145,7 +145,7 @@ func (h *Hand) prove(sealings ...*sealing) (proven []string, missing, wrong erro
 		c := &h.cards[i]
 		at := place{c.sealedBy, c.position}
 		if seen[at] {
-			return nil, nil, fmt.Errorf("two cards of the hand are to have been at position %d of %s", c.position, c.sealedBy)
+			return nil, nil, fmt.Errorf("two cards of the hand claim position %d of %s", c.position, c.sealedBy)
 		}
 		seen[at] = true
 		s := by[c.sealedBy]
@@ -209,7 +209,7 @@ var (
 	errNoOpening = errors.New("it has no salt and path: ask for it with proof=true")
 	// errNoCards is for a shoe that was not shuffled and has no root, where the items are not known
 	// either.
-	errNoCards = errors.New("the shoe was not shuffled, and what it is of was not given")
+	errNoCards = errors.New("the shoe was not shuffled, and its cards were not given")
 )
 
 // check checks that the card was sealed at its position.
@@ -260,7 +260,7 @@ func (s *sealing) numbered(c *handCard) error {
 	}
 	switch {
 	case *number >= s.cards.size || !s.cards.lies(*number, c):
-		return fmt.Errorf("it says that it is card %d of the shoe, which is another", *number)
+		return fmt.Errorf("it says that it is card %d of the shoe, which is a different card", *number)
 	case c.instance != nil && s.cards.isDeck() && uint64(s.cards.instance(*number)) != *c.instance:
 		return fmt.Errorf("it says that it is instance %d, and card %d is instance %d", *c.instance, *number, s.cards.instance(*number))
 	}

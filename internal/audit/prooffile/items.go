@@ -194,7 +194,7 @@ func (r *Result) items() (Step, *cards) {
 		if r.given.Items != nil {
 			state = Unchecked
 		}
-		return newStep(StepItems, state, "the record is of cards by the places where they lay: which they were, the proof of the whole shoe says"), numbers(s.Size)
+		return newStep(StepItems, state, "the record names cards by their places: only the proof of the whole shoe says which cards they were"), numbers(s.Size)
 	case r.given.Items != nil:
 		return r.givenItems()
 	case s.Input == audit.RangeInput:
@@ -218,7 +218,7 @@ func (r *Result) givenItems() (Step, *cards) {
 	case rule == "" && r.given.ItemsSalt != "":
 		return newStep(StepItems, Wrong, "a salt was given, and the record says that nothing is salted"), nil
 	case s.Input == audit.RangeInput:
-		return newStep(StepItems, Wrong, "the record is of a shuffle of the numbers from 0 on, and of no items"), nil
+		return newStep(StepItems, Wrong, "the record is of a shuffle of the numbers from 0 on, without items"), nil
 	case !strings.HasSuffix(s.Input, " "+words[1]):
 		return newStep(StepItems, Wrong, "the items given have the digest %s, and the record says %s", words[1], s.Input), nil
 	case uint64(len(items.values)) != s.Size:
@@ -240,7 +240,7 @@ func (r *Result) knownDeck(decks *deck.Catalogue) (Step, *cards) {
 	case err != nil || s.Size%uint64(d.Size()) != 0 || copies != s.Size/uint64(d.Size()):
 		return newStep(StepItems, Wrong, "the record is of %d cards, %s, and one deck of %s has %d", s.Size, words[2], words[1], d.Size()), nil
 	case s.Size > audit.MaxDeck:
-		return newStep(StepItems, Unchecked, "the digest of %d cards is not taken; at most of %d", s.Size, uint64(audit.MaxDeck)), nil
+		return newStep(StepItems, Unchecked, "the digest of %d cards is not computed; the limit is %d", s.Size, uint64(audit.MaxDeck)), nil
 	case audit.DeckInput(words[1], copies, d.Codes()) != s.Input:
 		return newStep(StepItems, Wrong, "the deck of the record, %s, is not the %s that comes with Riffle", s.Input, words[1]), nil
 	}

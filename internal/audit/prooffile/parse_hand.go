@@ -112,13 +112,13 @@ func parseCard(value jsontext.Value) (*handCard, error) {
 	}
 	switch {
 	case (w.Code == nil) == (w.Item == nil):
-		return nil, errors.New("it has to have either a code or an item")
+		return nil, errors.New("it must have either a code or an item")
 	case w.Item != nil:
 		if c.texts, err = layouts(w.Item); err != nil {
 			return nil, err
 		}
 	case !isCode(*w.Code):
-		return nil, errors.New("its code is none: codes are ASCII letters, digits and hyphens")
+		return nil, errors.New("its code is invalid: codes are ASCII letters, digits and hyphens")
 	default:
 		c.texts, c.isCode = []string{*w.Code}, true
 	}

@@ -115,7 +115,7 @@ func (r *Result) seedLength(isAnswered bool) string {
 		text += "; computationally, not exhaustively, complete"
 	}
 	if isAnswered {
-		text += "; it is that of the answer, for the file has none"
+		text += "; the answer gave it, and the file has none"
 	}
 	return text
 }
@@ -127,7 +127,7 @@ func (r *Result) compare(orders [][]uint64, cards *cards, replayed string) (Step
 		return newStep(StepOrder, Wrong, "%s", err), nil
 	}
 	if cards == nil {
-		return newStep(StepOrder, Unchecked, "replayed, but it takes the items of the record to compare it with the order given"), nil
+		return newStep(StepOrder, Unchecked, "replayed, but comparing it with the order given needs the items of the record"), nil
 	}
 	match, err := (&comparison{order, &r.Record.Statement, orders, cards}).match(r.given.HandOf)
 	switch {
@@ -156,7 +156,7 @@ func (r *Result) root() {
 	switch {
 	case r.Record.Root == nil:
 	case r.Record.Kind == audit.KindReshuffle:
-		r.add(StepRoot, Skipped, "which cards lay there, only the proof of the whole shoe says")
+		r.add(StepRoot, Skipped, "only the proof of the whole shoe says which cards were there")
 	case r.cards == nil:
 		r.add(StepRoot, Skipped, "the cards are not known, for the items were not given")
 	default:

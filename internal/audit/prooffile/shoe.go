@@ -112,7 +112,7 @@ func (r *Result) described() {
 func (r *Result) chain() error {
 	first := r.Record
 	if first.Kind != audit.KindShoe {
-		return fmt.Errorf("the first record is of kind %s, and that of a shoe has to be", first.Kind)
+		return fmt.Errorf("the first record is of kind %s, and must be of kind shoe", first.Kind)
 	}
 	for i, f := range r.files[1:] {
 		if at, other := f.File.Inclusion.Index, r.files[i].File.Inclusion.Index; f.isOf(r.files[i]) && at != other {
@@ -132,11 +132,11 @@ func (r *Result) chain() error {
 		case f.File.Inclusion.Index <= before.File.Inclusion.Index:
 			return fmt.Errorf("version %d is number %d in the log, from 0, and so not after the one before, which is number %d", version, f.File.Inclusion.Index, before.File.Inclusion.Index)
 		case !record.States() && record.Commitment != first.Commitment:
-			return fmt.Errorf("version %d has not the commitment of the shoe", version)
+			return fmt.Errorf("version %d lacks the commitment of the shoe", version)
 		case before.Record.Kind == audit.KindClose:
 			return fmt.Errorf("version %d follows the close of the shoe", version)
 		case before.Record.Kind == audit.KindExpire && record.Kind != audit.KindClose:
-			return fmt.Errorf("version %d is a %s, and the shoe was over", version, record.Kind)
+			return fmt.Errorf("version %d is a %s, and the shoe had ended", version, record.Kind)
 		}
 	}
 	return nil
@@ -225,7 +225,7 @@ func (r *Result) moves(t *tracker) {
 			return
 		}
 	}
-	detail := fmt.Sprintf("every change was of cards that lay where it says; %d lie in the deck, %d are dealt, %s", t.layout.Deck.Len(), t.layout.Dealt.Len(), audit.Count(len(t.layout.Piles), "pile"))
+	detail := fmt.Sprintf("every change found its cards where it says; %d are in the deck, %d are dealt, %s", t.layout.Deck.Len(), t.layout.Dealt.Len(), audit.Count(len(t.layout.Piles), "pile"))
 	if t.random > 0 {
 		r.add(StepMoves, Unchecked, "%s; but %s at random without a seed", detail, audit.Count(t.random, "draw"))
 		return
@@ -259,5 +259,5 @@ func (r *Result) closed() {
 	if r.given.Hand != nil {
 		state = Skipped // only the hand must be proven
 	}
-	r.add(StepClosed, state, "the last record does not close the shoe: what was not seen stays hidden until it is closed, and more changes may follow")
+	r.add(StepClosed, state, "the last record does not close the shoe: unseen cards stay hidden until it is closed, and more changes may follow")
 }

@@ -116,7 +116,7 @@ func conclude(r *Result, say func(c *Conclusion, r *Result, log string)) *Conclu
 	c.is("no-key", "if", c.Summary)
 	c.Verdict, c.Headline = VerdictUnchecked, "Not established: no key of the log was given, and the one in the file shows only that the file agrees with itself."
 	c.Notes = append([]string{
-		"Anybody can bring that about. Take the key of the log from somewhere else than the file, and give it as well.",
+		"Anybody can make such a file. Get the key of the log from another source than the file, and give it as well.",
 		"If the key is the right one: " + ifRight,
 	}, notes...)
 	return c
@@ -138,7 +138,7 @@ func (c *Conclusion) ofRecord(r *Result, log string) {
 		c.verified(r.Steps, "the record is in %s", log)
 		if missing != nil {
 			c.is("incomplete", "step", missing.Name)
-			c.unchecked("the record is in %s, but what was given to compare cannot be compared with it", log)
+			c.unchecked("the record is in %s, but the files given for comparison do not fit it", log)
 		}
 		c.note("%s", words)
 		return
@@ -152,7 +152,7 @@ func (c *Conclusion) ofRecord(r *Result, log string) {
 	case r.HeldBack():
 		c.is("held-back")
 		c.secret("the seed is still secret, because it was not revealed yet; the record is in %s", log)
-		c.note("What was committed to cannot be exchanged until the seed is revealed.")
+		c.note("Nothing committed to can be exchanged before the seed is revealed.")
 	case r.cost > 0:
 		c.is("cost", "steps", strconv.FormatUint(r.cost, 10))
 		c.unchecked("the record is in %s, but %s", log, audit.CostError(r.cost))
@@ -171,11 +171,11 @@ func (c *Conclusion) ofRecord(r *Result, log string) {
 		if r.Has(StepRoot, OK) {
 			c.note("The cards were sealed in this order.")
 		}
-		c.note("That every change of the shoe was of cards that lay where it says, only the proof of the whole shoe shows.")
+		c.note("Only the proof of the whole shoe shows that every change found its cards where it says.")
 	default:
 		c.is("follows")
 		c.verified(r.Steps, "the order %s%s", fromSeed, log)
-		c.note("No order was given to compare it with: give what was answered as well.")
+		c.note("No order was given to compare it with: give the answer as well.")
 	}
 	c.committed(r)
 	if c.Verdict == VerdictVerified && r.Record.Kind == audit.KindShuffle && !r.Record.UsesCommitment() {
@@ -248,9 +248,9 @@ func (c *Conclusion) ofShoe(r *Result, log string) {
 		c.is("shoe", "changes", r.Changes)
 		c.verified(r.Steps, "the whole shoe, from its first record to its last, which are in %s", log)
 		if r.Sealed() {
-			c.note("Every order follows from its seed, every card lay where it is said to have lain, and none was exchanged.")
+			c.note("Every order follows from its seed, every card was where the records say, and none was exchanged.")
 		} else {
-			c.note("Every order follows from its seed, and every change was of cards that lay where it says. Which cards they were was not compared.")
+			c.note("Every order follows from its seed, and every change found its cards where it says. The cards themselves were not compared.")
 		}
 	}
 	if r.Proven > 0 && (r.Closed || missing != nil) {
@@ -273,7 +273,7 @@ func (r *Result) secretOnly() bool {
 func withoutOrder(record *audit.Record) string {
 	switch record.Kind {
 	case audit.KindCommitment:
-		return "It is a commitment: the seed and what is to be shuffled cannot be exchanged any more. The seed is held until it is used, before " +
+		return "It is a commitment: the seed and the statement cannot be exchanged any more. The seed is held until it is used, before " +
 			record.Deadline.Format(audit.TimeFormat) + ", by a shuffle or a shoe that names it; if none does, a void follows in the log. It has no order of its own."
 	case audit.KindVoid:
 		return fmt.Sprintf("It says that the commitment %s was not used in time, and has no order of its own.", record.CommitmentID)
@@ -293,7 +293,7 @@ func (c *Conclusion) committed(r *Result) {
 	id := r.Record.CommitmentID
 	switch {
 	case r.Has(StepCommitted, OK):
-		c.note("The commitment %s fixed the order, but for the client seed, before the client seed was known: as far as that was new when the commitment was in the log, no seed can have been picked for its order.", id)
+		c.note("The commitment %s fixed the order, except for the client seed, before the client seed was known: if that was new when the commitment was in the log, nobody can have picked a seed for its order.", id)
 	case r.Has(StepCommitted, Skipped):
 		c.note("It names the commitment %s: give the proof of that record as well (GET /audits/%s/proof).", id, id)
 	}

@@ -117,12 +117,12 @@ func setUpSession(ctx context.Context, conn *pgconn.PgConn) error {
 		for _, row := range result.Rows {
 			settings[string(row[0])] = string(row[1])
 			if name := string(row[0]); string(row[1]) == "off" {
-				return fmt.Errorf("%w, for it has %s=off: set %s to %s", errNotDurable, name, name, durableSettings[name])
+				return fmt.Errorf("%w, because it has %s=off: set %s to %s", errNotDurable, name, name, durableSettings[name])
 			}
 		}
 	}
 	if settings["synchronous_commit"] == "local" && settings["synchronous_standby_names"] != "" {
-		return fmt.Errorf("%w, or a standby takes over, for it has synchronous_commit=local with synchronous_standby_names=%q: set synchronous_commit to %s",
+		return fmt.Errorf("%w, or a standby takes over, because it has synchronous_commit=local with synchronous_standby_names=%q: set synchronous_commit to %s",
 			errNotDurable, settings["synchronous_standby_names"], durableSettings["synchronous_commit"])
 	}
 	_, err = conn.Exec(ctx, sessionSettings).ReadAll()

@@ -87,7 +87,7 @@ func OpenCheckpoint(text []byte, verifier note.Verifier) (Checkpoint, error) {
 func ParseCheckpoint(text string) (c Checkpoint, err error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) != 4 || lines[0] == "" || lines[3] != "" {
-		return c, fmt.Errorf("%w checkpoint: its text has to be three lines: origin, size and root", ErrMalformed)
+		return c, fmt.Errorf("%w checkpoint: its text must be three lines: origin, size and root", ErrMalformed)
 	}
 	c.Origin = lines[0]
 	if c.Size, err = strconv.ParseUint(lines[1], 10, 63); err != nil {

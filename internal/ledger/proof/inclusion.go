@@ -44,12 +44,12 @@ func ParseInclusion(text string) (*Inclusion, error) {
 	head, checkpoint, found := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
 	if !found || len(lines) < 2 || lines[0] != firstLine {
-		return nil, fmt.Errorf("%w proof: it has to begin with %q, an index, hashes and an empty line", ErrMalformed, firstLine)
+		return nil, fmt.Errorf("%w proof: it must begin with %q, an index, hashes and an empty line", ErrMalformed, firstLine)
 	}
 	digits, isIndex := strings.CutPrefix(lines[1], "index ")
 	index, err := strconv.ParseUint(digits, 10, 63)
 	if !isIndex || err != nil {
-		return nil, fmt.Errorf("%w proof: its second line is %q, and has to be like \"index 7\"", ErrMalformed, lines[1])
+		return nil, fmt.Errorf("%w proof: its second line is %q, and must be like \"index 7\"", ErrMalformed, lines[1])
 	}
 	const levels = 63 // of the largest tree
 	if len(lines)-2 > levels {
