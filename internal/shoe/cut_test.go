@@ -58,7 +58,11 @@ func TestCutIsReached(t *testing.T) {
 		"to a pile":           {[]func(*Layout) (*Layout, error){move(Deck, Top, 7, OnPile("burn"), Top), shuffle(OnPile("burn"))}, []bool{true, true}},
 		"shuffled again":      {[]func(*Layout) (*Layout, error){draw(Top, 8), shuffle(All), draw(Top, 9)}, []bool{true, false, false}},
 	} {
-		l := New(10, true).WithCut(&Cut{At: 7})
+		plain := New(10, true)
+		l := plain.WithCut(&Cut{At: 7})
+		if cut, reached := plain.Cut(); cut != nil || reached {
+			t.Fatal("the layout was changed")
+		}
 		var got []bool
 		for _, move := range c.moves {
 			var err error
@@ -71,23 +75,5 @@ func TestCutIsReached(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: the cut is reached %v, want %v", name, got, c.want)
 		}
-	}
-}
-
-func TestCutOfLayouts(t *testing.T) {
-	plain := New(10, true)
-	cut := plain.WithCut(&Cut{At: 4, From: 2, To: 8})
-	if c, reached := plain.Cut(); c != nil || reached {
-		t.Error("the layout was changed")
-	}
-	if c, reached := cut.Cut(); *c != (Cut{At: 4, From: 2, To: 8}) || reached {
-		t.Errorf("the cut card is %+v, %v", c, reached)
-	}
-	again, err := cut.Shuffle(Deck)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c, _ := again.Cut(); c != nil {
-		t.Errorf("a new order has the cut card of the one before: %+v", c)
 	}
 }
