@@ -2,7 +2,6 @@ package dealer
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -86,39 +85,10 @@ func TestCommittedShuffle(t *testing.T) {
 	s.Check(t, d.journal)
 }
 
-func TestCommitmentIsUsedOnce(t *testing.T) {
-	d, _ := newDealer(t, Options{})
-	for round := range 20 {
-		c := commit(t, d, nil)
-		if round%2 == 0 {
-			d.open.Delete(c.ID) // as if another process had made it
-		}
-		var wait sync.WaitGroup
-		outcomes := make([]error, 8)
-		for i := range outcomes {
-			wait.Go(func() {
-				_, outcomes[i] = d.Shuffle(t.Context(), ask(plan.Request{CommitmentID: c.ID, ClientSeed: fmt.Sprint(i)}))
-			})
-		}
-		wait.Wait()
-		won := 0
-		for _, err := range outcomes {
-			var settled *CommitmentClosedError
-			switch {
-			case err == nil:
-				won++
-			case !errors.Is(err, journal.ErrInFlight) && !errors.As(err, &settled):
-				t.Error(err)
-			}
-		}
-		if won != 1 {
-			t.Fatalf("%d requests used one commitment", won)
-		}
-	}
-}
-
-func TestCommitmentInUseIsInFlight(t *testing.T) {
-	d, _ := newDealer(t, Options{})
+// A commitment in use is not voided, nor used by another request. After the deadline, a use fails
+// before it conflicts.
+func TestCommitmentInUse(t *testing.T) {
+	d, s := newDealer(t, Options{})
 	c := commit(t, d, nil)
 	done, err := d.journal.Begin(journal.CommitmentClaim(c.ID))
 	if err != nil {
@@ -126,20 +96,6 @@ func TestCommitmentInUseIsInFlight(t *testing.T) {
 	}
 	if err := use(t, d, c); !errors.Is(err, journal.ErrInFlight) {
 		t.Errorf("used while another request uses it: %v", err)
-	}
-	done()
-	if err := use(t, d, c); err != nil {
-		t.Errorf("used afterwards: %v", err)
-	}
-}
-
-// A commitment in use is not voided. After the deadline, a use fails before it conflicts.
-func TestCommitmentInUseDoesNotExpire(t *testing.T) {
-	d, s := newDealer(t, Options{})
-	c := commit(t, d, nil)
-	done, err := d.journal.Begin(journal.CommitmentClaim(c.ID))
-	if err != nil {
-		t.Fatal(err)
 	}
 	s.Now = func() time.Time { return c.Deadline }
 	if n, err := d.ExpireCommitments(t.Context()); n != 0 || err != nil {
@@ -387,28 +343,6 @@ func TestCachedCommitmentsAreBounded(t *testing.T) {
 	}
 	if n := d.open.Len(); n != maxOpen {
 		t.Errorf("%d commitments are cached, want %d", n, maxOpen)
-	}
-}
-
-func TestSweepVoidsLateCommitments(t *testing.T) {
-	voided := make(chan struct{}, 1)
-	d, _ := newDealer(t, Options{Deadline: time.Microsecond, Observe: func(e Event) {
-		if e == Voided {
-			voided <- struct{}{}
-		}
-	}})
-	c := commit(t, d, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		journal.Sweep(ctx, func(err error) { t.Error(err) }, d.ExpireCommitments)
-		close(done)
-	}()
-	<-voided
-	cancel()
-	<-done
-	if got, err := d.Commitment(t.Context(), c.ID); err != nil || got.Status != StatusVoid {
-		t.Errorf("the commitment is %+v, %v", got, err)
 	}
 }
 

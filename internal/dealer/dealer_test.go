@@ -138,20 +138,6 @@ func TestSeedCoversEveryOrder(t *testing.T) {
 	}
 }
 
-func TestTwoShufflesNeverShareASeed(t *testing.T) {
-	d, _ := newDealer(t, Options{})
-	seen := map[string]bool{}
-	for range 200 {
-		made := mustShuffle(t, d, ask(plan.Request{Size: ptr(100)}))
-		for block := made.Statement.Seed; len(block) > 0; block = block[rng.BlockSize:] {
-			if seen[string(block[:rng.BlockSize])] {
-				t.Fatal("a seed block came twice")
-			}
-			seen[string(block[:rng.BlockSize])] = true
-		}
-	}
-}
-
 func TestRefusedRequestsAreNotWritten(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	for pointer, r := range map[string]plan.Request{
@@ -393,7 +379,7 @@ func TestDeckThatHasChangedIsNotReplayed(t *testing.T) {
 }
 
 func TestUniqueReference(t *testing.T) {
-	d, s := newDealer(t, Options{})
+	d, _ := newDealer(t, Options{})
 	unique := func(r plan.Request) error {
 		r.UniqueReference = true
 		_, err := d.Shuffle(t.Context(), ask(r))
@@ -416,49 +402,8 @@ func TestUniqueReference(t *testing.T) {
 	}
 	c := commit(t, d, nil) // reference "committed"
 	isTaken("beside a commitment", unique(plan.Request{Size: ptr(5), Reference: "committed"}), c.ID)
-	if err := unique(plan.Request{CommitmentID: c.ID, ClientSeed: "x"}); err != nil {
-		t.Errorf("the use of the one commitment: %v", err)
-	}
-	again := commit(t, d, nil)
-	isTaken("a second commitment", unique(plan.Request{CommitmentID: again.ID, ClientSeed: "x"}), c.ID)
-	if got, err := d.Commitment(t.Context(), again.ID); err != nil || got.Status != StatusOpen {
-		t.Errorf("the second commitment is %+v, %v", got, err)
-	}
 	_, err := d.Commit(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "committed", UniqueReference: true}))
 	isTaken("a commitment that is to be unique", err, c.ID)
-
-	// Of concurrent requests, exactly one succeeds, and its record is the first.
-	other := New(s.Journal(t), d.rules, Options{})
-	var wait sync.WaitGroup
-	outcomes := make([]error, 24)
-	for i := range outcomes {
-		wait.Go(func() {
-			by := []*Dealer{d, other}[i/2%2]
-			_, outcomes[i] = by.Shuffle(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "contested", UniqueReference: i%2 == 0}))
-		})
-	}
-	wait.Wait()
-	list, err := d.journal.ByReference(t.Context(), "contested", 0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	won := 0
-	for i, err := range outcomes {
-		if i%2 == 1 {
-			if err != nil {
-				t.Errorf("a plain one: %v", err)
-			}
-			continue
-		}
-		if err == nil {
-			won++
-			continue
-		}
-		isTaken("one of many", err, list[0].ID)
-	}
-	if won > 1 || len(list) != 12+won {
-		t.Errorf("%d are unique, among %d", won, len(list))
-	}
 }
 
 // A commitment and the shuffle that uses it are one attempt, whichever process made the commitment.
