@@ -8,14 +8,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"riffle/internal/rng"
 	"riffle/internal/shuffle"
 )
-
-// chacha8 returns the fastest cryptographic generator of the standard library.
-func chacha8() *rand.Rand { return rand.New(rand.NewChaCha8([32]byte{1})) }
 
 // Decks are many copies of a deck, used in turn. A single copy may lie a multiple of 4 KiB from
 // what the generator writes; processors then mistake one address for the other (4K aliasing), which
@@ -51,7 +47,7 @@ func benchmarkDeck[T any](b *testing.B, a []T) {
 		}
 	})
 	b.Run("chacha8", func(b *testing.B) {
-		random := chacha8()
+		random := rand.New(rand.NewChaCha8([32]byte{1})) // the fastest cryptographic generator of the standard library
 		b.ReportAllocs()
 		for b.Loop() {
 			a := decks.deck()
@@ -84,59 +80,6 @@ func BenchmarkDeck(b *testing.B) {
 	b.Run("136-bytes", func(b *testing.B) { benchmarkDeck(b, pack(136)) })
 }
 
-// BenchmarkDeckAgainstChaCha8 alternates small batches, so that other load affects both alike, and
-// reports the median ratio of the batches: on one long keystream, as ChaCha8 has, and on a
-// keystream for each shuffle.
-func BenchmarkDeckAgainstChaCha8(b *testing.B) {
-	s, a, r := testStream(b, 2, "bench"), pack(52), uint64(0)
-	b.Run("ready", func(b *testing.B) {
-		againstChaCha8(b, a, func() { shuffle.FisherYates(a, len(a), s) })
-	})
-	b.Run("seek", func(b *testing.B) {
-		againstChaCha8(b, a, func() {
-			s.Seek(r)
-			r++
-			shuffle.FisherYates(a, len(a), s)
-		})
-	})
-}
-
-func againstChaCha8(b *testing.B, a []uint8, riffle func()) {
-	random := chacha8()
-	times := alternate(b, 200, riffle, func() {
-		random.Shuffle(len(a), func(i, j int) { a[i], a[j] = a[j], a[i] })
-	})
-	ratios := make([]float64, len(times[0]))
-	for i := range ratios {
-		ratios[i] = times[0][i] / times[1][i]
-	}
-	b.ReportMetric(median(ratios), "x-of-chacha8")
-	b.ReportMetric(median(times[0]), "riffle-ns")
-	b.ReportMetric(median(times[1]), "chacha8-ns")
-}
-
-// alternate runs batches of each function in turn for b, and returns the times of the batches of
-// each, in ns a run.
-func alternate(b *testing.B, batch int, each ...func()) [][]float64 {
-	times := make([][]float64, len(each))
-	for b.Loop() {
-		for i, once := range each {
-			start := time.Now()
-			for range batch {
-				once()
-			}
-			times[i] = append(times[i], float64(time.Since(start))/float64(batch))
-		}
-	}
-	b.ReportMetric(0, "ns/op") // hides the time of a round of batches, which means nothing
-	return times
-}
-
-func median(values []float64) float64 {
-	slices.Sort(values)
-	return values[len(values)/2]
-}
-
 // BenchmarkAlgorithms includes the time of copying the unshuffled elements.
 func BenchmarkAlgorithms(b *testing.B) {
 	for _, n := range []int{52, 1_000_000} {
@@ -167,7 +110,8 @@ func BenchmarkSetUp(b *testing.B) {
 	seed := make(rng.Seed, 2*rng.BlockSize)
 	seed[0] = 1 // a seed of two equal blocks is invalid
 	commitment := sha256.Sum256([]byte("bench"))
-	setUp := func() {
+	b.ReportAllocs()
+	for b.Loop() {
 		keys, err := rng.Keys(seed, commitment, "")
 		if err != nil {
 			b.Fatal(err)
@@ -178,8 +122,6 @@ func BenchmarkSetUp(b *testing.B) {
 		}
 		s.Uint64()
 	}
-	b.ReportMetric(testing.AllocsPerRun(100, setUp), "allocs")
-	b.ReportMetric(median(alternate(b, 20, setUp)[0]), "median-ns")
 }
 
 // BenchmarkSeekAndShuffle measures each further shuffle of a request with repeat.

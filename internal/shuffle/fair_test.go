@@ -52,15 +52,26 @@ type subject struct {
 	make  func(t testing.TB, label string) shuffler
 }
 
+// onStreams calls order with the streams of k keys in turn, and with each one for the given number
+// of shuffles.
+func onStreams(t testing.TB, k int, label string, shuffles uint64, order func(s *rng.Stream, a []uint8, m int) []uint8) shuffler {
+	s, r := testStream(t, k, label), uint64(0)
+	return func(a []uint8, m int) []uint8 {
+		s.Seek(r / shuffles)
+		r++
+		return order(s, a, m)
+	}
+}
+
+// ordering is an algorithm for onStreams.
+func ordering(alg shuffle.Algorithm) func(s *rng.Stream, a []uint8, m int) []uint8 {
+	return func(s *rng.Stream, a []uint8, m int) []uint8 { return shuffle.Order(alg, a, m, s) }
+}
+
 // byName makes all shuffles from one seed, as a request with repeat does.
 func byName(alg shuffle.Algorithm, suite []statistic) subject {
 	return subject{string(alg), suite, func(t testing.TB, label string) shuffler {
-		s, r := testStream(t, 2, label+string(alg)), uint64(0)
-		return func(a []uint8, m int) []uint8 {
-			s.Seek(r)
-			r++
-			return shuffle.Order(alg, a, m, s)
-		}
+		return onStreams(t, 2, label+string(alg), 1, ordering(alg))
 	}}
 }
 
@@ -88,16 +99,13 @@ func consecutiveSeeds() subject {
 
 func sparse() subject {
 	return subject{"sparse", drawSuite, func(t testing.TB, label string) shuffler {
-		s, r := testStream(t, 2, label+"sparse"), uint64(0)
-		return func(a []uint8, m int) []uint8 {
-			s.Seek(r)
-			r++
+		return onStreams(t, 2, label+"sparse", 1, func(s *rng.Stream, a []uint8, m int) []uint8 {
 			out := make([]uint8, 0, m)
 			for _, i := range shuffle.Sparse(uint64(len(a)), uint64(m), s) {
 				out = append(out, a[i])
 			}
 			return out
-		}
+		})
 	}}
 }
 
@@ -105,7 +113,7 @@ func sparse() subject {
 // without rejection is caught.
 func smallWords() subject {
 	return subject{"fisher-yates from 9-bit words", quickSuite, func(t testing.TB, label string) shuffler {
-		return fromWords(t, label, func(word func() uint64, b uint64) uint64 {
+		return fromWords(t, label, shuffle.AlgorithmFisherYates, func(word func() uint64, b uint64) uint64 {
 			for {
 				product := word() * b
 				if product%(1<<wordBits) >= (1<<wordBits)%b {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"riffle/internal/fairness"
+	"riffle/internal/rng"
 	"riffle/internal/shuffle"
 	"riffle/internal/shuffle/naive"
 )
@@ -34,28 +35,25 @@ func (s *single) Ascend(from, _ uint64) []uint64 { return s.Descend(from) }
 
 func (s *single) Uint64n(n uint64) uint64 { return s.below(n) }
 
-// fromWords is Fisher-Yates with integers made from small words.
-func fromWords(t testing.TB, label string, integer func(word func() uint64, b uint64) uint64) shuffler {
-	stream, r := testStream(t, 1, label), uint64(0)
-	word := func() uint64 { return stream.Uint64() >> (64 - wordBits) }
-	src := &single{below: func(b uint64) uint64 { return integer(word, b) }}
-	return func(a []uint8, m int) []uint8 {
-		stream.Seek(r)
-		r++
-		return shuffle.Order(shuffle.AlgorithmFisherYates, a, m, src)
-	}
+// fromWords is an algorithm with integers made from small words.
+func fromWords(t testing.TB, label string, alg shuffle.Algorithm, integer func(word func() uint64, b uint64) uint64) shuffler {
+	return onStreams(t, 1, label, 1, func(s *rng.Stream, a []uint8, m int) []uint8 {
+		word := func() uint64 { return s.Uint64() >> (64 - wordBits) }
+		return shuffle.Order(alg, a, m, &single{below: func(b uint64) uint64 { return integer(word, b) }})
+	})
 }
 
 // fromIntegers is a wrong algorithm over correct integers.
 func fromIntegers(t testing.TB, label string, order func(a []uint8, src naive.Source)) shuffler {
-	stream, r := testStream(t, 1, label), uint64(0)
-	return func(a []uint8, m int) []uint8 {
-		stream.Seek(r)
-		r++
-		order(a, stream)
+	return onStreams(t, 1, label, 1, func(s *rng.Stream, a []uint8, m int) []uint8 {
+		order(a, s)
 		return a[:m]
-	}
+	})
 }
+
+// modulo and product are integers without rejection.
+func modulo(word func() uint64, b uint64) uint64  { return word() % b }
+func product(word func() uint64, b uint64) uint64 { return word() * b >> wordBits }
 
 var mutants = []subject{
 	{"every position with any position", quickSuite, func(t testing.TB, label string) shuffler {
@@ -93,10 +91,10 @@ var mutants = []subject{
 		})
 	}},
 	{"modulo", quickSuite, func(t testing.TB, label string) shuffler {
-		return fromWords(t, label, func(word func() uint64, b uint64) uint64 { return word() % b })
+		return fromWords(t, label, shuffle.AlgorithmFisherYates, modulo)
 	}},
 	{"multiplication without rejection", quickSuite, func(t testing.TB, label string) shuffler {
-		return fromWords(t, label, func(word func() uint64, b uint64) uint64 { return word() * b >> wordBits })
+		return fromWords(t, label, shuffle.AlgorithmFisherYates, product)
 	}},
 	{"a seed of 32 bits", suite, func(t testing.TB, label string) shuffler {
 		seeds := testStream(t, 1, label)
@@ -108,37 +106,16 @@ var mutants = []subject{
 		}
 	}},
 	{"every stream used twice", quickSuite, func(t testing.TB, label string) shuffler {
-		stream, r := testStream(t, 1, label), uint64(0)
-		return func(a []uint8, m int) []uint8 {
-			stream.Seek(r / 2)
-			r++
-			return shuffle.Order(shuffle.AlgorithmFisherYates, a, m, stream)
-		}
+		return onStreams(t, 1, label, 2, ordering(shuffle.AlgorithmFisherYates))
 	}},
 	{"sattolo, every stream used twice", cycleSuite, func(t testing.TB, label string) shuffler {
-		stream, r := testStream(t, 1, label), uint64(0)
-		return func(a []uint8, m int) []uint8 {
-			stream.Seek(r / 2)
-			r++
-			return shuffle.Order(shuffle.AlgorithmSattolo, a, m, stream)
-		}
+		return onStreams(t, 1, label, 2, ordering(shuffle.AlgorithmSattolo))
 	}},
 	{"sattolo from 9-bit words, without rejection", cycleSuite, func(t testing.TB, label string) shuffler {
-		stream, r := testStream(t, 1, label), uint64(0)
-		src := &single{below: func(b uint64) uint64 { return stream.Uint64() >> (64 - wordBits) * b >> wordBits }}
-		return func(a []uint8, m int) []uint8 {
-			stream.Seek(r)
-			r++
-			return shuffle.Order(shuffle.AlgorithmSattolo, a, m, src)
-		}
+		return fromWords(t, label, shuffle.AlgorithmSattolo, product)
 	}},
 	{"sattolo that lets cards stay", cycleSuite, func(t testing.TB, label string) shuffler {
-		stream, r := testStream(t, 1, label), uint64(0)
-		return func(a []uint8, m int) []uint8 {
-			stream.Seek(r)
-			r++
-			return shuffle.Order(shuffle.AlgorithmFisherYates, a, m, stream)
-		}
+		return onStreams(t, 1, label, 1, ordering(shuffle.AlgorithmFisherYates))
 	}},
 }
 

@@ -1,7 +1,7 @@
 package shuffle_test
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
@@ -217,7 +217,7 @@ func draws(cards string, m int) func(shuffler, int) float64 {
 			seen[string(s([]uint8(cards), m))]++
 		}
 		counts, law := make([]int, 0, len(ways)), make([]float64, 0, len(ways))
-		for _, drawn := range sortedKeys(ways) {
+		for _, drawn := range slices.Sorted(maps.Keys(ways)) {
 			counts = append(counts, seen[drawn])
 			law = append(law, float64(ways[drawn])/float64(all))
 			delete(seen, drawn)
@@ -227,15 +227,6 @@ func draws(cards string, m int) func(shuffler, int) float64 {
 		}
 		return fit(counts, law)
 	}
-}
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // aces deals a deck of 52 to four and counts how the cards 0 to 3 fall to the hands.
