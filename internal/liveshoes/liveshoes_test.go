@@ -96,6 +96,13 @@ func drawing(count uint64) Change {
 	return Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: &count, To: shoe.Dealt}
 }
 
+// opening takes cards from the top of the deck, and returns them with their openings.
+func opening(count uint64) Change {
+	c := drawing(count)
+	c.Openings = true
+	return c
+}
+
 // returning puts named cards back under the deck.
 func returning(cards []CardName) Change {
 	return Change{Kind: audit.KindReturn, From: shoe.Dealt, Taken: shoe.Named, Cards: cards, To: shoe.Deck, Put: shoe.Bottom}
@@ -145,9 +152,7 @@ func TestShoeIsSealed(t *testing.T) {
 	if a, v, err := p.disclosed.Verify(t.Context(), made.AuditID, 100, nil); err != nil || !v.OK || v.Orders != nil || a.Seed != nil || v.Steps[len(v.Steps)-1].Name != "root" {
 		t.Errorf("%+v %v", v, err)
 	}
-	c := drawing(5)
-	c.Openings = true
-	hand := apply(t, p, id, c)
+	hand := apply(t, p, id, opening(5))
 	for i := range hand.Cards {
 		card := &hand.Cards[i]
 		if card.Position != uint64(i) || card.SealedBy != made.AuditID {
@@ -221,8 +226,8 @@ func TestRetriesOfAShoeAreReplayed(t *testing.T) {
 	if again.Shoe.ID != made.Shoe.ID || again.AuditID != made.AuditID || again.LogIndex != made.LogIndex {
 		t.Errorf("%+v is not %+v", again, made)
 	}
-	c := drawing(13)
-	c.Key, c.Openings = journal.NewKey("draw", nil), true
+	c := opening(13)
+	c.Key = journal.NewKey("draw", nil)
 	first := apply(t, p, made.Shoe.ID, c)
 	apply(t, p, made.Shoe.ID, drawing(2))
 	for _, by := range []*process{p, other} {
@@ -327,17 +332,14 @@ func TestApplyRefuses(t *testing.T) {
 		}
 	}
 	for _, unknown := range []uuid.UUID{uuid.New(), made.AuditID} {
-		if _, err := p.Apply(t.Context(), unknown, &Change{Kind: audit.KindClose}); !errors.Is(err, journal.ErrNoShoe) {
-			t.Error(err)
-		}
-		if _, err := p.Get(t.Context(), unknown); !errors.Is(err, journal.ErrNoShoe) {
-			t.Error(err)
-		}
-		if _, err := p.Card(t.Context(), unknown, uuid.Nil, 0); !errors.Is(err, journal.ErrNoShoe) {
-			t.Error(err)
-		}
-		if _, err := p.Replace(t.Context(), unknown, ask(plan.Request{Deck: "standard52"})); !errors.Is(err, journal.ErrNoShoe) {
-			t.Error(err)
+		_, applied := p.Apply(t.Context(), unknown, &Change{Kind: audit.KindClose})
+		_, got := p.Get(t.Context(), unknown)
+		_, card := p.Card(t.Context(), unknown, uuid.Nil, 0)
+		_, replaced := p.Replace(t.Context(), unknown, ask(plan.Request{Deck: "standard52"}))
+		for _, err := range []error{applied, got, card, replaced} {
+			if !errors.Is(err, journal.ErrNoShoe) {
+				t.Error(err)
+			}
 		}
 	}
 	if p.store.Size(t) != before {
@@ -595,10 +597,8 @@ func TestCommittedShoe(t *testing.T) {
 	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: plan.Request{CommitmentID: c.ID, ClientSeed: "x"}}); !errors.As(err, &settled) {
 		t.Error(err)
 	}
-	withOpenings := drawing(3)
-	withOpenings.Openings = true
 	for _, by := range []*process{p, p.other(t)} {
-		hand := apply(t, by, made.Shoe.ID, withOpenings)
+		hand := apply(t, by, made.Shoe.ID, opening(3))
 		card := &hand.Cards[2]
 		if err := card.Opening.Check(card.Position, 52, []byte(card.Card.Code), *made.Record.Root); err != nil {
 			t.Error(err)
@@ -608,28 +608,11 @@ func TestCommittedShoe(t *testing.T) {
 	if _, err := use(commit(plan.Request{Deck: "standard52", Hands: []uint64{5}})); !errors.As(err, &unfit) {
 		t.Error(err)
 	}
-	if _, err := use(commit(plan.Request{Size: ptr(5), Reference: "committed"})); err != nil {
-		t.Error(err)
-	}
 	apply(t, p, made.Shoe.ID, Change{Kind: audit.KindClose})
 	if a, err := p.disclosed.Audit(t.Context(), made.AuditID); err != nil || a.Seed == nil {
 		t.Error(err)
 	}
 	p.store.Check(t, p.journal)
-}
-
-// A shoe is an attempt at its reference, as a shuffle is.
-func TestShoeOfAUniqueReference(t *testing.T) {
-	p := newProcess(t)
-	made := create(t, p, ask(plan.Request{Size: ptr(5), Reference: "one", UniqueReference: true}))
-	var taken *ledger.NotUniqueError
-	if _, err := p.Create(t.Context(), ask(plan.Request{Size: ptr(5), Reference: "one", UniqueReference: true})); !errors.As(err, &taken) || taken.First != made.AuditID {
-		t.Errorf("a second shoe: %v", err)
-	}
-	apply(t, p, made.Shoe.ID, drawing(1)) // its record has the same reference
-	if _, err := p.dealer.Shuffle(t.Context(), &dealer.Request{Request: plan.Request{Size: ptr(5), Reference: "one", UniqueReference: true}}); !errors.As(err, &taken) || taken.First != made.AuditID {
-		t.Errorf("a shuffle: %v", err)
-	}
 }
 
 // A draw of 0 leaves the cards in input order, neither secret nor sealed.
@@ -641,8 +624,7 @@ func TestDrawOfNothingLeavesTheCardsInOrder(t *testing.T) {
 	if made.Shoe.Shuffled || made.Record.Root != nil || made.Shoe.Remaining != 52 {
 		t.Errorf("the shoe is %+v, with the root %v", made.Shoe, made.Record.Root)
 	}
-	c := drawing(5)
-	c.Openings = true
+	c := opening(5)
 	hand := apply(t, p, id, c)
 	for i, card := range hand.Cards {
 		if card.Number != uint64(i) || card.Opening != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -291,54 +290,6 @@ func TestShoesLoseNoCard(t *testing.T) {
 		})
 		if err != nil {
 			t.Fatal(err)
-		}
-	}
-	p.store.Check(t, p.journal)
-}
-
-// Concurrent draws through two processes all succeed and draw each card once.
-func TestConcurrentDraws(t *testing.T) {
-	p := newProcess(t)
-	processes := []*process{p, p.other(t)}
-	made := create(t, p, ask(plan.Request{Deck: "standard52", Decks: ptr(6)}))
-	var mu sync.Mutex
-	drawn := map[uint64]int{}
-	var wait sync.WaitGroup
-	for client := range 64 {
-		wait.Go(func() {
-			for {
-				result, err := processes[client%2].Apply(t.Context(), made.Shoe.ID, &Change{
-					Kind: audit.KindDraw, From: shoe.Deck, Taken: []shoe.End{shoe.Top, shoe.Bottom, shoe.Random}[client%3], To: shoe.Dealt,
-				})
-				if short := (*shoe.ShortError)(nil); errors.As(err, &short) && short.Have == 0 {
-					return
-				} else if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				for _, n := range numbersOf(result.Cards) {
-					drawn[n]++
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	dealt, err := p.Cards(t.Context(), get(t, p, made.Shoe.ID), shoe.Dealt, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	copies := map[string]bool{}
-	for i := range dealt {
-		copies[fmt.Sprint(dealt[i].Card.Code, dealt[i].Card.Instance)] = true
-	}
-	if len(copies) != 312 {
-		t.Errorf("the 312 cards have %d codes and instances", len(copies))
-	}
-	for n := range uint64(312) {
-		if drawn[n] != 1 {
-			t.Errorf("card %d was drawn %d times", n, drawn[n])
 		}
 	}
 	p.store.Check(t, p.journal)

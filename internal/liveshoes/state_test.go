@@ -18,75 +18,42 @@ import (
 	"riffle/internal/shoe"
 )
 
-func TestLockIsAcquiredInOrder(t *testing.T) {
+func TestLockIsHeldByOneAtATimeInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l locks
-		id := uuid.UUID{1}
-		release, err := l.acquire(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var acquired []int
-		for i := range 5 {
+		var order []int
+		acquired := make(chan func(), 5)
+		acquire := func(i int) {
 			go func() {
-				release, err := l.acquire(t.Context(), id)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				acquired = append(acquired, i)
-				release()
-			}()
-			synctest.Wait()
-		}
-		other, err := l.acquire(t.Context(), uuid.UUID{2}) // does not wait
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(acquired) > 0 {
-			t.Fatalf("the lock was acquired by %d while it was held", acquired)
-		}
-		release()
-		synctest.Wait()
-		if !slices.Equal(acquired, []int{0, 1, 2, 3, 4}) {
-			t.Errorf("the lock was acquired by %d", acquired)
-		}
-		other()
-		if len(l.list) != 0 {
-			t.Errorf("%d locks are left that nobody holds", len(l.list))
-		}
-	})
-}
-
-func TestLockIsHeldByOneAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l locks
-		id := uuid.UUID{1}
-		acquired := make(chan func(), 3)
-		acquire := func() {
-			go func() {
-				release, err := l.acquire(t.Context(), id)
+				release, err := l.acquire(t.Context(), uuid.UUID{1})
 				if err != nil {
 					t.Error(err)
 				}
+				order = append(order, i)
 				acquired <- release
 			}()
 			synctest.Wait()
 		}
-		acquire()
-		acquire() // waits
-		for range 3 {
-			if len(acquired) != 1 {
-				t.Fatalf("%d hold the lock", len(acquired))
+		acquire(0)
+		acquire(1) // waits
+		acquire(2)
+		other, err := l.acquire(t.Context(), uuid.UUID{2}) // does not wait
+		if err != nil {
+			t.Fatal(err)
+		}
+		other()
+		for i := range 5 {
+			if len(acquired) != 1 || len(order) != i+1 {
+				t.Fatalf("%d hold the lock, after it was acquired by %d", len(acquired), order)
 			}
 			(<-acquired)()
-			synctest.Wait() // the waiter holds the lock
-			acquire()       // waits
+			synctest.Wait() // the next waiter holds the lock
+			if i < 2 {
+				acquire(3 + i) // waits
+			}
 		}
-		(<-acquired)()
-		(<-acquired)()
-		if len(l.list) != 0 {
-			t.Errorf("%d locks are left that nobody holds", len(l.list))
+		if !slices.IsSorted(order) || len(l.list) != 0 {
+			t.Errorf("the lock was acquired by %d, and %d locks are left that nobody holds", order, len(l.list))
 		}
 	})
 }
@@ -169,13 +136,11 @@ func TestShoesWithoutACache(t *testing.T) {
 	if p.states.Len() != 0 {
 		t.Fatal("a shoe is cached that costs more than the cache may")
 	}
-	withOpenings := drawing(3)
-	withOpenings.Openings = true
-	apply(t, p, id, withOpenings)
+	apply(t, p, id, opening(3))
 	apply(t, p, id, Change{Kind: audit.KindDraw, From: shoe.Deck, Taken: shoe.Top, Count: ptr(5), To: shoe.OnPile("a"), Put: shoe.Top})
 	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.OnPile("a")})
 	apply(t, p, id, Change{Kind: audit.KindReshuffle, From: shoe.Deck})
-	hand := apply(t, p, id, withOpenings)
+	hand := apply(t, p, id, opening(3))
 	s := get(t, p, id)
 	if s.Remaining != 41 || s.Dealt != 6 || s.Version != 6 {
 		t.Errorf("the shoe is %+v", s)
@@ -283,8 +248,7 @@ func TestShoeWithAnotherOrderIsCorrupt(t *testing.T) {
 		}
 		return sidecar.Shoe.ID
 	}
-	withOpenings := drawing(1)
-	withOpenings.Openings = true
+	withOpenings := opening(1)
 	apply(t, p, forge(func(*journal.ShoeState) {}), withOpenings)
 	swapped := forge(func(s *journal.ShoeState) { s.Order[0], s.Order[1] = s.Order[1], s.Order[0] })
 	if got, err := p.Apply(t.Context(), swapped, &withOpenings); !errors.Is(err, ledger.ErrCorrupt) {
