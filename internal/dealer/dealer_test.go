@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"testing/iotest"
 
 	"github.com/google/uuid"
 
@@ -119,25 +120,6 @@ func TestRecordReplaysToTheAnsweredOrder(t *testing.T) {
 	}
 }
 
-func TestSeedCoversEveryOrder(t *testing.T) {
-	d, _ := newDealer(t, Options{})
-	for _, kind := range d.rules.Decks.Types() {
-		for _, decks := range []uint64{1, 2, 8} {
-			draft, err := d.Prepare(t.Context(), &plan.Request{Deck: kind.Name, Decks: &decks})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := d.Seed(draft); err != nil {
-				t.Fatal(err)
-			}
-			s := &draft.Plan.Statement
-			if bits := float64(8 * len(draft.Seed)); s.Size <= 1024 && bits < s.Results()+64 {
-				t.Errorf("%d %s: %v bits of seed for 2^%.1f orders", decks, kind.Name, bits, s.Results())
-			}
-		}
-	}
-}
-
 func TestRefusedRequestsAreNotWritten(t *testing.T) {
 	d, s := newDealer(t, Options{})
 	for pointer, r := range map[string]plan.Request{
@@ -169,7 +151,7 @@ func TestNoRandomnessNoShuffle(t *testing.T) {
 	broken := errors.New("the generator failed")
 	// All of the first bytes, and a sample of the rest.
 	for n := int64(0); n < needed; n += 1 + n/8 {
-		d.journal.Random = io.MultiReader(io.LimitReader(rand.Reader, n), failing{broken})
+		d.journal.Random = io.MultiReader(io.LimitReader(rand.Reader, n), iotest.ErrReader(broken))
 		made, err := d.Shuffle(t.Context(), ask(plan.Request{Deck: "standard52"}))
 		if !errors.Is(err, broken) || made != nil {
 			t.Fatalf("after %d bytes: %v, %v", n, made, err)
@@ -183,25 +165,6 @@ func TestNoRandomnessNoShuffle(t *testing.T) {
 		t.Errorf("with %d bytes: %v", needed, err)
 	}
 }
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
-
-func TestStuckGeneratorIsRefused(t *testing.T) {
-	d, s := newDealer(t, Options{})
-	d.journal.Random = stuck{}
-	if _, err := d.Shuffle(t.Context(), ask(plan.Request{Deck: "standard52"})); !errors.Is(err, rng.ErrSeed) {
-		t.Errorf("a generator that repeats itself: %v", err)
-	}
-	if n := s.Size(t); n != 0 {
-		t.Errorf("%d records were written", n)
-	}
-}
-
-type stuck struct{}
-
-func (stuck) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestReserveComesBeforeTheDraw(t *testing.T) {
 	d, s := newDealer(t, Options{})
