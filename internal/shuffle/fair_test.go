@@ -52,19 +52,22 @@ type subject struct {
 	make  func(t testing.TB, label string) shuffler
 }
 
-// onStreams calls order with the streams of k keys in turn, and with each one for the given number
+// drawFunc returns the first m of a new order of a, with the integers of a stream.
+type drawFunc func(s *rng.Stream, a []uint8, m int) []uint8
+
+// onStreams calls draw with the streams of k keys in turn, and with each one for the given number
 // of shuffles.
-func onStreams(t testing.TB, k int, label string, shuffles uint64, order func(s *rng.Stream, a []uint8, m int) []uint8) shuffler {
+func onStreams(t testing.TB, k int, label string, shuffles uint64, draw drawFunc) shuffler {
 	s, r := testStream(t, k, label), uint64(0)
 	return func(a []uint8, m int) []uint8 {
 		s.Seek(r / shuffles)
 		r++
-		return order(s, a, m)
+		return draw(s, a, m)
 	}
 }
 
 // ordering is an algorithm for onStreams.
-func ordering(alg shuffle.Algorithm) func(s *rng.Stream, a []uint8, m int) []uint8 {
+func ordering(alg shuffle.Algorithm) drawFunc {
 	return func(s *rng.Stream, a []uint8, m int) []uint8 { return shuffle.Order(alg, a, m, s) }
 }
 
@@ -112,16 +115,15 @@ func sparse() subject {
 // smallWords makes integers from words of nine bits, with rejection. A mutant shows that its bias
 // without rejection is caught.
 func smallWords() subject {
-	return subject{"fisher-yates from 9-bit words", quickSuite, func(t testing.TB, label string) shuffler {
-		return fromWords(t, label, shuffle.AlgorithmFisherYates, func(word func() uint64, b uint64) uint64 {
-			for {
-				product := word() * b
-				if product%(1<<wordBits) >= (1<<wordBits)%b {
-					return product >> wordBits
-				}
+	rejecting := func(word func() uint64, b uint64) uint64 {
+		for {
+			scaled := word() * b
+			if scaled%(1<<wordBits) >= (1<<wordBits)%b {
+				return scaled >> wordBits
 			}
-		})
-	}}
+		}
+	}
+	return subject{"fisher-yates from 9-bit words", quickSuite, fromWords(shuffle.AlgorithmFisherYates, rejecting)}
 }
 
 func TestStatisticsOfFairShufflers(t *testing.T) {

@@ -35,17 +35,25 @@ func (s *single) Ascend(from, _ uint64) []uint64 { return s.Descend(from) }
 
 func (s *single) Uint64n(n uint64) uint64 { return s.below(n) }
 
+// integerFunc returns an integer below b from small words.
+type integerFunc func(word func() uint64, b uint64) uint64
+
 // fromWords is an algorithm with integers made from small words.
-func fromWords(t testing.TB, label string, alg shuffle.Algorithm, integer func(word func() uint64, b uint64) uint64) shuffler {
-	return onStreams(t, 1, label, 1, func(s *rng.Stream, a []uint8, m int) []uint8 {
+func fromWords(alg shuffle.Algorithm, integer integerFunc) func(testing.TB, string) shuffler {
+	return inTurn(1, func(s *rng.Stream, a []uint8, m int) []uint8 {
 		word := func() uint64 { return s.Uint64() >> (64 - wordBits) }
 		return shuffle.Order(alg, a, m, &single{below: func(b uint64) uint64 { return integer(word, b) }})
 	})
 }
 
+// inTurn makes shufflers of [onStreams] with the streams of one key.
+func inTurn(shuffles uint64, draw drawFunc) func(testing.TB, string) shuffler {
+	return func(t testing.TB, label string) shuffler { return onStreams(t, 1, label, shuffles, draw) }
+}
+
 // fromIntegers is a wrong algorithm over correct integers.
-func fromIntegers(t testing.TB, label string, order func(a []uint8, src naive.Source)) shuffler {
-	return onStreams(t, 1, label, 1, func(s *rng.Stream, a []uint8, m int) []uint8 {
+func fromIntegers(order func(a []uint8, src naive.Source)) func(testing.TB, string) shuffler {
+	return inTurn(1, func(s *rng.Stream, a []uint8, m int) []uint8 {
 		order(a, s)
 		return a[:m]
 	})
@@ -56,46 +64,34 @@ func modulo(word func() uint64, b uint64) uint64  { return word() % b }
 func product(word func() uint64, b uint64) uint64 { return word() * b >> wordBits }
 
 var mutants = []subject{
-	{"every position with any position", quickSuite, func(t testing.TB, label string) shuffler {
-		return fromIntegers(t, label, func(a []uint8, src naive.Source) { naive.Shuffle(a, src) })
-	}},
-	{"off by one: the last place is never drawn", quickSuite, func(t testing.TB, label string) shuffler {
-		return fromIntegers(t, label, func(a []uint8, src naive.Source) {
-			for i := 0; i < len(a)-2; i++ {
-				j := i + int(src.Uint64n(uint64(len(a)-i-1)))
-				a[i], a[j] = a[j], a[i]
-			}
-		})
-	}},
-	{"off by one: no card may stay", quickSuite, func(t testing.TB, label string) shuffler {
-		return fromIntegers(t, label, func(a []uint8, src naive.Source) {
-			for i := 0; i < len(a)-1; i++ {
-				j := i + 1 + int(src.Uint64n(uint64(len(a)-i-1)))
-				a[i], a[j] = a[j], a[i]
-			}
-		})
-	}},
-	{"two random places swapped, 100 times", quickSuite, func(t testing.TB, label string) shuffler {
-		return fromIntegers(t, label, func(a []uint8, src naive.Source) {
-			for range 100 {
-				i, j := src.Uint64n(uint64(len(a))), src.Uint64n(uint64(len(a)))
-				a[i], a[j] = a[j], a[i]
-			}
-		})
-	}},
-	{"five riffles by hand", quickSuite, func(t testing.TB, label string) shuffler {
-		return fromIntegers(t, label, func(a []uint8, src naive.Source) {
-			for range 5 {
-				riffle(a, src)
-			}
-		})
-	}},
-	{"modulo", quickSuite, func(t testing.TB, label string) shuffler {
-		return fromWords(t, label, shuffle.AlgorithmFisherYates, modulo)
-	}},
-	{"multiplication without rejection", quickSuite, func(t testing.TB, label string) shuffler {
-		return fromWords(t, label, shuffle.AlgorithmFisherYates, product)
-	}},
+	{"every position with any position", quickSuite, fromIntegers(func(a []uint8, src naive.Source) {
+		naive.Shuffle(a, src)
+	})},
+	{"off by one: the last place is never drawn", quickSuite, fromIntegers(func(a []uint8, src naive.Source) {
+		for i := 0; i < len(a)-2; i++ {
+			j := i + int(src.Uint64n(uint64(len(a)-i-1)))
+			a[i], a[j] = a[j], a[i]
+		}
+	})},
+	{"off by one: no card may stay", quickSuite, fromIntegers(func(a []uint8, src naive.Source) {
+		for i := 0; i < len(a)-1; i++ {
+			j := i + 1 + int(src.Uint64n(uint64(len(a)-i-1)))
+			a[i], a[j] = a[j], a[i]
+		}
+	})},
+	{"two random places swapped, 100 times", quickSuite, fromIntegers(func(a []uint8, src naive.Source) {
+		for range 100 {
+			i, j := src.Uint64n(uint64(len(a))), src.Uint64n(uint64(len(a)))
+			a[i], a[j] = a[j], a[i]
+		}
+	})},
+	{"five riffles by hand", quickSuite, fromIntegers(func(a []uint8, src naive.Source) {
+		for range 5 {
+			riffle(a, src)
+		}
+	})},
+	{"modulo", quickSuite, fromWords(shuffle.AlgorithmFisherYates, modulo)},
+	{"multiplication without rejection", quickSuite, fromWords(shuffle.AlgorithmFisherYates, product)},
 	{"a seed of 32 bits", suite, func(t testing.TB, label string) shuffler {
 		seeds := testStream(t, 1, label)
 		generator := &rand.PCG{}
@@ -105,18 +101,10 @@ var mutants = []subject{
 			return shuffle.Order(shuffle.AlgorithmFisherYates, a, m, src)
 		}
 	}},
-	{"every stream used twice", quickSuite, func(t testing.TB, label string) shuffler {
-		return onStreams(t, 1, label, 2, ordering(shuffle.AlgorithmFisherYates))
-	}},
-	{"sattolo, every stream used twice", cycleSuite, func(t testing.TB, label string) shuffler {
-		return onStreams(t, 1, label, 2, ordering(shuffle.AlgorithmSattolo))
-	}},
-	{"sattolo from 9-bit words, without rejection", cycleSuite, func(t testing.TB, label string) shuffler {
-		return fromWords(t, label, shuffle.AlgorithmSattolo, product)
-	}},
-	{"sattolo that lets cards stay", cycleSuite, func(t testing.TB, label string) shuffler {
-		return onStreams(t, 1, label, 1, ordering(shuffle.AlgorithmFisherYates))
-	}},
+	{"every stream used twice", quickSuite, inTurn(2, ordering(shuffle.AlgorithmFisherYates))},
+	{"sattolo, every stream used twice", cycleSuite, inTurn(2, ordering(shuffle.AlgorithmSattolo))},
+	{"sattolo from 9-bit words, without rejection", cycleSuite, fromWords(shuffle.AlgorithmSattolo, product)},
+	{"sattolo that lets cards stay", cycleSuite, inTurn(1, ordering(shuffle.AlgorithmFisherYates))},
 }
 
 // riffle is one riffle shuffle by the model of Gilbert, Shannon and Reeds: the cut is binomial, and
