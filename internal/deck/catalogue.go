@@ -29,9 +29,8 @@ var order = []string{
 // operator loaded. It is safe for concurrent use, except during [Catalogue.Load].
 type Catalogue struct {
 	builtin []*Type
-	loaded  []*Type           // the operator's, by name
-	types   map[string]*Type  // by name
-	source  map[string]string // type name -> the operator's file that defines it
+	loaded  []*Type          // the operator's, by name
+	types   map[string]*Type // by name
 }
 
 var builtin = sync.OnceValues(func() ([]*Type, error) {
@@ -52,7 +51,7 @@ func Builtin() (*Catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Catalogue{builtin: types, types: make(map[string]*Type), source: make(map[string]string)}
+	c := &Catalogue{builtin: types, types: make(map[string]*Type)}
 	for _, t := range types {
 		c.types[t.Name] = t
 	}
@@ -73,7 +72,7 @@ func (c *Catalogue) Load(fsys fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("reading the folder of deck types: %w", err)
 	}
-	types, source, loaded := maps.Clone(c.types), maps.Clone(c.source), slices.Clone(c.loaded)
+	types, loaded := maps.Clone(c.types), slices.Clone(c.loaded)
 	for _, e := range entries {
 		if path.Ext(e.Name()) != ".json" {
 			continue
@@ -82,17 +81,14 @@ func (c *Catalogue) Load(fsys fs.FS) error {
 		if err != nil {
 			return err
 		}
-		if _, exists := types[t.Name]; exists {
-			by := source[t.Name]
-			if by == "" {
-				by = "Riffle itself"
-			}
-			return fmt.Errorf("%s:%d: the type %q is already defined by %s", e.Name(), line, t.Name, by)
+		if other, exists := types[t.Name]; exists {
+			return fmt.Errorf("%s:%d: the type %q is already defined by %s", e.Name(), line, t.Name, cmp.Or(other.source, "Riffle itself"))
 		}
-		types[t.Name], source[t.Name], loaded = t, e.Name(), append(loaded, t)
+		t.source = e.Name()
+		types[t.Name], loaded = t, append(loaded, t)
 	}
 	slices.SortFunc(loaded, func(a, b *Type) int { return cmp.Compare(a.Name, b.Name) })
-	c.types, c.source, c.loaded = types, source, loaded
+	c.types, c.loaded = types, loaded
 	return nil
 }
 

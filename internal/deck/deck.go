@@ -122,10 +122,11 @@ type Type struct {
 	// the 14 tiles of riichi's dead wall.
 	DeadWall int `json:"dead_wall,omitempty"`
 
-	size  amount
-	faces []face
-	index map[string]int // code or alias -> index in faces
-	deck  *Deck          // with default parameters
+	source string // the operator's file that defines it; empty for a built-in type
+	size   amount
+	faces  []face
+	index  map[string]int // code or alias -> index in faces
+	deck   *Deck          // with default parameters
 }
 
 // in returns the amount under the given parameters; 0 for a rest.
