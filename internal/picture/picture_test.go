@@ -233,9 +233,6 @@ func TestContrast(t *testing.T) {
 	for name, colour := range familyColours {
 		pairs["label of "+name] = pair{paper, colour}
 	}
-	for name, h := range honours {
-		pairs[name] = pair{h.colour, ivory}
-	}
 	for name, colour := range unoColours {
 		pairs["UNO "+name], pairs["UNO corner "+name] = pair{colour.disc, paper}, pair{colour.corner, colour.fill}
 	}
