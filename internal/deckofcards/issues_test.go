@@ -8,41 +8,6 @@ import (
 	"testing"
 )
 
-// A session of a client that was written for deckofcardsapi.com.
-func TestSession(t *testing.T) {
-	s := newSite(t)
-	made := s.get(t, "/api/deck/new/shuffle?deck_count=1")
-	left := 52
-	for _, player := range []string{"ann", "bob"} {
-		hand := s.get(t, "/api/deck/%s/draw?count=5", made.DeckID)
-		left -= 5
-		if len(hand.Cards) != 5 || hand.Remaining != left {
-			t.Fatalf("%+v", hand)
-		}
-		if added := s.get(t, "/api/deck/%s/pile/%s/add?cards=%s", made.DeckID, player, strings.Join(hand.codes(), ",")); added.Piles[player].Remaining != 5 {
-			t.Fatalf("%+v", added)
-		}
-		if list := s.get(t, "/api/deck/%s/pile/%s/list", made.DeckID, player); !slices.Equal(list.pile(player), hand.codes()) {
-			t.Fatalf("%v is not %v", list, hand)
-		}
-	}
-	played := s.get(t, "/api/deck/%s/pile/ann/draw/?count=1", made.DeckID)
-	s.get(t, "/api/deck/%s/pile/discard/add/?cards=%s", made.DeckID, played.Cards[0].Code)
-	list := s.get(t, "/api/deck/%s/pile/discard/list/", made.DeckID)
-	if list.Remaining != 42 || list.Piles["ann"].Remaining != 4 || list.Piles["bob"].Remaining != 5 || !slices.Equal(list.pile("discard"), played.codes()) {
-		t.Errorf("%+v", list)
-	}
-	again := s.get(t, "/api/deck/%s/shuffle/", made.DeckID)
-	if again.Remaining != 52 || !again.Shuffled || again.DeckID != made.DeckID {
-		t.Errorf("%+v", again)
-	}
-	all := s.get(t, "/api/deck/%s/draw/?count=52", made.DeckID).codes()
-	slices.Sort(all)
-	if len(slices.Compact(all)) != 52 {
-		t.Error(all)
-	}
-}
-
 // #80: concurrent draws got the same card.
 func TestIssue80ConcurrentDraws(t *testing.T) {
 	s := newSite(t)
@@ -162,28 +127,6 @@ func TestIssue35PilesOfSeveralDecks(t *testing.T) {
 	}
 	if r := s.get(t, "/api/deck/%s/draw/?count=104", two.DeckID); !slices.Equal(r.codes(), slices.Concat(sorted[:52], sorted[:52])) {
 		t.Errorf("%v", r.codes())
-	}
-}
-
-// #104: returning cards and shuffling the remaining ones leave the piles unchanged.
-func TestIssue104ReturnAndShuffle(t *testing.T) {
-	s := newSite(t)
-	hand := s.get(t, "/api/deck/new/draw/?count=10")
-	s.get(t, "/api/deck/%s/pile/keep/add/?cards=%s", hand.DeckID, strings.Join(hand.codes()[:4], ","))
-	if r := s.get(t, "/api/deck/%s/return/", hand.DeckID); r.Remaining != 48 {
-		t.Errorf("%+v", r)
-	}
-	if r := s.get(t, "/api/deck/%s/shuffle/?remaining=true", hand.DeckID); r.Remaining != 48 || !r.Shuffled {
-		t.Errorf("%+v", r)
-	}
-	if r := s.get(t, "/api/deck/%s/pile/keep/list/", hand.DeckID); !slices.Equal(r.pile("keep"), hand.codes()[:4]) {
-		t.Errorf("%+v", r)
-	}
-	rest := s.get(t, "/api/deck/%s/draw/?count=48", hand.DeckID).codes()
-	for _, code := range hand.codes()[:4] {
-		if slices.Contains(rest, code) {
-			t.Errorf("%s is on a pile and was drawn", code)
-		}
 	}
 }
 
