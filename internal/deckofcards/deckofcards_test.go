@@ -132,13 +132,6 @@ func (r *reply) codes() (codes []string) {
 	return codes
 }
 
-func (r *reply) pile(name string) (codes []string) {
-	for _, c := range r.Piles[name].Cards {
-		codes = append(codes, c.Code)
-	}
-	return codes
-}
-
 // get sends a GET request, which must succeed.
 func (s *site) get(t *testing.T, format string, args ...any) *reply {
 	t.Helper()

@@ -14,7 +14,7 @@ const brush = 0.035
 func mahjong(s *sheet, c *deck.Card) bool {
 	suit, rank := c.Attributes["suit"], c.Attributes["rank"]
 	figure, known := drawings()["mahjong/"+suit+"-"+rank]
-	isNumber := len(rank) == 1 && strings.Contains("123456789", rank)
+	isNumber := len(rank) == 1 && rank >= "1" && rank <= "9"
 	switch {
 	case known && isNumber:
 		face(s)

@@ -79,14 +79,6 @@ func (s *sheet) twice(draw func()) {
 	s.add("</g>")
 }
 
-// ellipse draws an oval.
-func (s *sheet) ellipse(x, y, rx, ry float64, fill string) {
-	s.add(`<ellipse cx="%v" cy="%v" rx="%v" ry="%v" fill="%s"/>`, tenth(x), tenth(y), tenth(rx), tenth(ry), fill)
-}
-
-// shape fills a path.
-func (s *sheet) shape(fill, path string) { s.add(`<path fill="%s" d="%s"/>`, fill, path) }
-
 // line strokes a path.
 func (s *sheet) line(stroke string, width float64, path string) {
 	s.add(`<path fill="none" stroke="%s" stroke-width="%v" d="%s"/>`, stroke, tenth(width), path)

@@ -18,7 +18,7 @@ func tarot(s *sheet, c *deck.Card) bool {
 	s.twice(func() {
 		for _, x := range []float64{42, 198} {
 			if suitName == "fool" {
-				s.at(x, 24, 1, 0, func() { s.shape(purple, starPath) })
+				s.at(x, 24, 1, 0, func() { s.add(`<path fill="%s" d="%s"/>`, purple, starPath) })
 			} else {
 				s.write(x, 42, 50, 54, purple, number)
 			}

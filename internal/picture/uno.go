@@ -40,7 +40,7 @@ func uno(s *sheet, c *deck.Card) bool {
 		s.twice(func() { s.add(`<g transform="translate(-72 -120)">`); quarters(s, 22); s.add("</g>") })
 		return true
 	}
-	s.at(midX, midY, 1, 26, func() { s.ellipse(0, 0, disc, long, paper) })
+	s.at(midX, midY, 1, 26, func() { s.add(`<ellipse cx="0" cy="0" rx="%v" ry="%v" fill="%s"/>`, disc, long, paper) })
 	action(s, value, midX, midY, 1.3*disc, colour.disc)
 	s.twice(func() { action(s, value, 46, 46, 50, colour.corner) })
 	return true
