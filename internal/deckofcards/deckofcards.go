@@ -50,7 +50,7 @@ func New(o Options) *API { return &API{o} }
 
 // Pictures mounts the card pictures on a router.
 func (a *API) Pictures(r chi.Router) {
-	r.Handle("/static/img/{file}", http.HandlerFunc(a.picture))
+	r.Handle("/static/img/{file}", cors(a.picture))
 }
 
 // Routes mounts everything under /api/ on a router, with and without a trailing slash: a redirect
@@ -99,49 +99,52 @@ type handler struct {
 
 // handle adapts a handler to net/http.
 func (a *API) handle(h handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		allowAll(w)
-		switch {
-		case r.Method == http.MethodOptions:
-			preflight(w)
-			return
-		case r.Method == http.MethodHead && h.changes:
-			w.Header().Set("Allow", "GET, POST, PUT, PATCH, DELETE, OPTIONS")
-			a.fail(w, r, refuse(http.StatusMethodNotAllowed, "HEAD does not change a deck. Use GET or POST."))
-			return
-		}
+	return cors(func(w http.ResponseWriter, r *http.Request) {
 		lease := a.Budget.Lease(quota.Peer(r.RemoteAddr))
 		defer lease.Release()
-		q, err := a.read(w, r, lease)
+		text, err := a.answer(w, r, h, lease)
 		if err != nil {
 			a.fail(w, r, err)
 			return
-		}
-		found, err := h.answer(q)
-		if err != nil {
-			a.fail(w, r, err)
-			return
-		}
-		text := found.text()
-		if !h.changes { // a change reserved memory for its answer before
-			if err := lease.Grow(int64(len(text))); err != nil {
-				a.fail(w, r, err)
-				return
-			}
 		}
 		write(w, http.StatusOK, text)
 	})
 }
 
-// allowAll lets pages of any origin read the response.
-func allowAll(w http.ResponseWriter) { w.Header().Set("Access-Control-Allow-Origin", "*") }
+// answer returns the answer to a request. It charges the lease for both.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, h handler, lease *budget.Lease) ([]byte, error) {
+	if r.Method == http.MethodHead && h.changes {
+		w.Header().Set("Allow", "GET, POST, PUT, PATCH, DELETE, OPTIONS")
+		return nil, refuse(http.StatusMethodNotAllowed, "HEAD does not change a deck. Use GET or POST.")
+	}
+	q, err := a.read(w, r, lease)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.answer(q)
+	if err != nil {
+		return nil, err
+	}
+	text := found.text()
+	if !h.changes { // a change reserved memory for its answer before
+		err = lease.Grow(int64(len(text)))
+	}
+	return text, err
+}
 
-// preflight answers a CORS preflight request.
-func preflight(w http.ResponseWriter) {
-	h := w.Header()
-	h.Set("Access-Control-Allow-Headers", "accept, authorization, content-type, idempotency-key, user-agent, x-csrftoken, x-requested-with")
-	h.Set("Access-Control-Allow-Methods", "DELETE, GET, OPTIONS, PATCH, POST, PUT")
-	h.Set("Access-Control-Max-Age", "86400")
-	h.Set("Content-Length", "0")
-	w.WriteHeader(http.StatusOK)
+// cors lets pages of any origin read the responses of a handler, and answers preflight requests.
+func cors(next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		if r.Method != http.MethodOptions {
+			next(w, r)
+			return
+		}
+		h.Set("Access-Control-Allow-Headers", "accept, authorization, content-type, idempotency-key, user-agent, x-csrftoken, x-requested-with")
+		h.Set("Access-Control-Allow-Methods", "DELETE, GET, OPTIONS, PATCH, POST, PUT")
+		h.Set("Access-Control-Max-Age", "86400")
+		h.Set("Content-Length", "0")
+		w.WriteHeader(http.StatusOK)
+	})
 }

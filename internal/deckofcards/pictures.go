@@ -37,13 +37,7 @@ const family = "french"
 
 // picture handles /static/img/{file}.
 func (a *API) picture(w http.ResponseWriter, r *http.Request) {
-	allowAll(w)
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-	case http.MethodOptions:
-		preflight(w)
-		return
-	default:
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD, OPTIONS")
 		a.fail(w, r, refuse(http.StatusMethodNotAllowed, "A picture can only be read. Use GET."))
 		return
