@@ -408,3 +408,17 @@ func TestUniqueReferenceWithACommitment(t *testing.T) {
 		}
 	}
 }
+
+func TestTwoShufflesNeverShareASeed(t *testing.T) {
+	d, _ := newDealer(t, Options{})
+	seen := map[string]bool{}
+	for range 200 {
+		made := mustShuffle(t, d, ask(plan.Request{Size: ptr(100)}))
+		for block := range slices.Chunk(made.Statement.Seed, rng.BlockSize) {
+			if seen[string(block)] {
+				t.Fatal("a seed block came twice")
+			}
+			seen[string(block)] = true
+		}
+	}
+}

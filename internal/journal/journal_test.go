@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -101,5 +102,31 @@ func TestAppendNamesTheClaimInConflict(t *testing.T) {
 	}
 	if _, err := appendReveal(j, entry(nil, "c")); err != nil {
 		t.Errorf("a claim of an entry that was refused: %v", err)
+	}
+}
+
+// Log order is append order, even if the clock jumps.
+func TestClockDoesNotDisorderTheLog(t *testing.T) {
+	s := journaltest.New(t)
+	j := s.Journal(t)
+	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	var ids, listed []uuid.UUID
+	for _, now := range []time.Time{start, start, start.Add(-time.Hour), time.Unix(0, 0), start.AddDate(10, 0, 0), start.Add(time.Second)} {
+		s.Now = func() time.Time { return now }
+		id, err := appendReveal(j, &journal.Entry{Reference: "one game"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	list, err := j.ByReference(t.Context(), "one game", 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stored := range list {
+		listed = append(listed, stored.ID)
+	}
+	if !slices.Equal(ids, listed) {
+		t.Errorf("appended %s, listed %s", ids, listed)
 	}
 }

@@ -264,3 +264,12 @@ func TestKeysBelongToTheirCallers(t *testing.T) {
 		}
 	}
 }
+
+func TestOnceWithoutAKeyNeverReplays(t *testing.T) {
+	s := journaltest.New(t)
+	j := s.Journal(t)
+	first, second := made(t, j, nil), made(t, j, nil)
+	if first == second || s.Size(t) != 2 {
+		t.Errorf("two requests without a key have the records %s and %s", first.id, second.id)
+	}
+}
